@@ -1,0 +1,1 @@
+"""The client of an agent conversation service: httpx and pydantic, nothing of ours."""

@@ -1,0 +1,1 @@
+"""The shapes that travel: frozen models and wire enums, one file a noun."""

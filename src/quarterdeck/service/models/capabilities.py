@@ -1,0 +1,55 @@
+"""What a server is and what it does with each settings field: pure data, filled by `describe()`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Generation(StrEnum):
+    """How a server's settings are shaped (contract section 0)."""
+
+    FLAT = "flat"
+    NESTED = "nested"
+    NONE = "none"
+
+
+class KeyState(StrEnum):
+    """What a protected call said of the key."""
+
+    ACCEPTED = "accepted"
+    REFUSED = "refused"
+    UNPROVEN = "unproven"
+
+
+@dataclass(frozen=True)
+class FieldRules:
+    """What this server does with one settings field."""
+
+    nullable: bool = True
+    """Null is accepted and unsets it."""
+    clear_with: str | None = None
+    """What takes a stored value away: null (None), or this text."""
+    clearable: bool = True
+    """Whether a stored value can be taken away at all."""
+    lost_on_store: bool = False
+    """Any store loses it unless it is typed again."""
+    in_effect: bool = True
+    """Whether conversations of this release use it (needs.md fact 0.12)."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """What answers at a connection."""
+
+    generation: Generation
+    key: KeyState
+    release: str | None = None
+    local: bool = False
+    """Whether it is Quarterdeck's own local service, which runs no agent."""
+    merges: bool = False
+    """Whether a store keeps what its body leaves out."""
+    fields: Mapping[str, FieldRules] = field(default_factory=dict)
+
+    def rules(self, name: str) -> FieldRules:
+        """The rules of one field; a field nobody said anything of is an ordinary one."""
+        return self.fields.get(name, FieldRules())

@@ -1,0 +1,61 @@
+"""The words of the wire. Records keep a server's word as it came; these are the known ones."""
+
+from enum import StrEnum
+
+
+class SandboxStatus(StrEnum):
+    """Status of a sandbox (contract section e)."""
+
+    STARTING = "STARTING"
+    RUNNING = "RUNNING"
+    PAUSED = "PAUSED"
+    ERROR = "ERROR"
+    MISSING = "MISSING"
+
+
+class ExecutionStatus(StrEnum):
+    """Status of the agent in a conversation (contract section g.1); null when its sandbox does not read RUNNING."""
+
+    IDLE = "idle"
+    RUNNING = "running"
+    PAUSED = "paused"
+    WAITING_FOR_CONFIRMATION = "waiting_for_confirmation"
+    FINISHED = "finished"
+    ERROR = "error"
+    STUCK = "stuck"
+    DELETING = "deleting"
+
+
+class StartTaskStatus(StrEnum):
+    """Step of a start task, in the order in which servers take them (contract section g.2)."""
+
+    WORKING = "WORKING"
+    WAITING_FOR_SANDBOX = "WAITING_FOR_SANDBOX"
+    PREPARING_REPOSITORY = "PREPARING_REPOSITORY"
+    RUNNING_SETUP_SCRIPT = "RUNNING_SETUP_SCRIPT"
+    SETTING_UP_GIT_HOOKS = "SETTING_UP_GIT_HOOKS"
+    SETTING_UP_SKILLS = "SETTING_UP_SKILLS"
+    STARTING_CONVERSATION = "STARTING_CONVERSATION"
+    READY = "READY"
+    ERROR = "ERROR"
+
+
+class UrlName(StrEnum):
+    """Name of an exposed address of a sandbox (contract section e)."""
+
+    AGENT_SERVER = "AGENT_SERVER"
+    VSCODE = "VSCODE"
+    WORKER_1 = "WORKER_1"
+    WORKER_2 = "WORKER_2"
+
+
+class GitProvider(StrEnum):
+    """Where a repository lives (contract section d)."""
+
+    GITHUB = "github"
+    GITLAB = "gitlab"
+    BITBUCKET = "bitbucket"
+    BITBUCKET_DATA_CENTER = "bitbucket_data_center"
+    FORGEJO = "forgejo"
+    AZURE_DEVOPS = "azure_devops"
+    ENTERPRISE_SSO = "enterprise_sso"

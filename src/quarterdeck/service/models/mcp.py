@@ -1,0 +1,54 @@
+"""MCP servers in the three lists of the documented interface (2.3)."""
+
+from typing import Annotated
+
+from pydantic import BeforeValidator, SecretStr
+
+from quarterdeck.service.models.base import Kept
+
+
+def _bare_address(value: object) -> object:
+    return {"url": value} if isinstance(value, str) else value
+
+
+def _nothing_as_empty(value: object) -> object:
+    return () if value is None else value
+
+
+class SseServer(Kept):
+    """A server reached over SSE."""
+
+    url: str
+    api_key: SecretStr | None = None
+
+
+class ShttpServer(Kept):
+    """A server reached over streamable HTTP; `timeout` in seconds, 1 to 3600, server default 60."""
+
+    url: str
+    api_key: SecretStr | None = None
+    timeout: int | None = None
+
+
+class StdioServer(Kept):
+    """A server started as a command inside the sandbox."""
+
+    name: str
+    command: str
+    args: Annotated[tuple[str, ...], BeforeValidator(_nothing_as_empty)] = ()
+    env: Annotated[dict[str, SecretStr], BeforeValidator(lambda value: value or {})] = {}
+
+
+class McpConfig(Kept):
+    """The tool servers; a list that is not set is sent as an empty one, never null."""
+
+    sse_servers: Annotated[
+        tuple[Annotated[SseServer, BeforeValidator(_bare_address)], ...], BeforeValidator(_nothing_as_empty)
+    ] = ()
+    stdio_servers: Annotated[tuple[StdioServer, ...], BeforeValidator(_nothing_as_empty)] = ()
+    shttp_servers: Annotated[
+        tuple[Annotated[ShttpServer, BeforeValidator(_bare_address)], ...], BeforeValidator(_nothing_as_empty)
+    ] = ()
+
+
+McpServer = SseServer | ShttpServer | StdioServer

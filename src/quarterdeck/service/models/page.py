@@ -1,0 +1,18 @@
+"""One page of a list."""
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Page(Generic[T]):
+    """Records in the server's order; `unreadable` counts those that could not be read.
+
+    Equal answers to the same question give the same object, so `is` tells that nothing changed.
+    """
+
+    items: tuple[T, ...]
+    next_page_id: str | None = None
+    unreadable: int = 0
