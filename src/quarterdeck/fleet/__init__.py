@@ -1,0 +1,1 @@
+"""Live state without a user interface: records by id, the watch, transitions, filters, plans."""

@@ -1,0 +1,118 @@
+"""The rows of the conversation list: conversations, and the start tasks that are about to be one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from quarterdeck.fleet.conversation_state import Category, ConversationState, conversation_state
+from quarterdeck.fleet.start_task import start_progress
+
+if TYPE_CHECKING:
+    from quarterdeck.service.models.conversation import Conversation, StartTask
+
+SHORT = 6
+
+
+@dataclass(frozen=True)
+class ConversationRow:
+    """One line of the list; its texts are the server's own, raw. Either `record` or `task` is there."""
+
+    id: str
+    title: str
+    repository: str | None
+    branch: str | None
+    state: ConversationState
+    created_at: datetime | None
+    updated_at: datetime | None
+    record: Conversation | None = None
+    task: StartTask | None = None
+    haystack: str = field(default="", repr=False, compare=False)
+    """All of its text a filter looks into, case folded."""
+
+    @property
+    def short_id(self) -> str:
+        """The beginning of the id."""
+        return self.id[:SHORT]
+
+    @property
+    def place(self) -> str:
+        """ "repository@branch", as far as they are known."""
+        branch = f"@{self.branch}" if self.branch else ""
+        return f"{self.repository or ''}{branch}"
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars so far."""
+        metrics = self.record.metrics if self.record else None
+        return metrics.accumulated_cost if metrics else None
+
+
+def conversation_row(
+    record: Conversation, last_status: str | None = None, before: ConversationRow | None = None
+) -> ConversationRow:
+    """Make the row of a conversation; gives `before` itself when it would be equal."""
+    state = conversation_state(record, last_status)
+    if before is not None and before.record is record and before.state == state:
+        return before
+    texts = (
+        record.id,
+        record.title,
+        record.selected_repository,
+        record.selected_branch,
+        record.llm_model,
+        record.sandbox_id,
+        state.word,
+    )
+    return ConversationRow(
+        id=record.id,
+        title=record.title or "",
+        repository=record.selected_repository,
+        branch=record.selected_branch,
+        state=state,
+        created_at=record.created_at,
+        updated_at=record.updated_at or record.created_at,
+        record=record,
+        haystack=_haystack(texts),
+    )
+
+
+def start_row(task: StartTask, now: datetime, before: ConversationRow | None = None) -> ConversationRow:
+    """Make the row of a start task; gives `before` itself when it would be equal."""
+    progress = start_progress(task, now)
+    trouble = progress.failed or progress.slow
+    state = ConversationState(progress.words, Category.TROUBLE if trouble else Category.BUSY, progress.detail)
+    if before is not None and before.task is task and before.state == state:
+        return before
+    request = task.request
+    title, repository, branch = (
+        (request.title, request.selected_repository, request.selected_branch) if request else (None, None, None)
+    )
+    return ConversationRow(
+        id=task.id,
+        title=title or "",
+        repository=repository,
+        branch=branch,
+        state=state,
+        created_at=task.created_at,
+        updated_at=task.updated_at or task.created_at,
+        task=task,
+        haystack=_haystack((task.id, title, repository, branch, state.word)),
+    )
+
+
+def attention(row: ConversationRow) -> tuple[int, float]:
+    """The place of a row in the default order: start tasks, then who needs you, then the newest update."""
+    if row.task is not None:
+        group = 0
+    elif row.state.category is Category.WAITING:
+        group = 1
+    else:
+        group = 2
+    return group, -row.updated_at.timestamp() if row.updated_at else 0.0
+
+
+def _haystack(texts: Iterable[str | None]) -> str:
+    return "\n".join(filter(None, texts)).casefold()

@@ -1,0 +1,121 @@
+"""How well the watch of one list is doing, and the few words a header has for it."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from quarterdeck.fleet.ages import age
+from quarterdeck.service.errors import ErrorKind, ServiceError
+
+OFFLINE_AFTER = 3
+"""Failures in a row after which a server counts as away (reliability.md section 3)."""
+
+AWAY = frozenset(
+    {
+        ErrorKind.DNS,
+        ErrorKind.UNREACHABLE,
+        ErrorKind.CONNECT_TIMEOUT,
+        ErrorKind.STALLED,
+        ErrorKind.BROKEN,
+        ErrorKind.SERVER,
+    }
+)
+"""Failures that mean that the server is away, rather than that it says no."""
+
+
+class HealthState(StrEnum):
+    """What can be said of a list that is watched."""
+
+    LOADING = "loading"
+    ONLINE = "online"
+    DEGRADED = "degraded"
+    """The last reading failed, or it is the first good one after a failure."""
+    OFFLINE = "offline"
+    REFUSED = "refused"
+    """The key was refused; nothing is read until somebody asks for it."""
+
+
+@dataclass(frozen=True)
+class Health:
+    """How a list is doing; times are of the watch's monotonic clock, in seconds."""
+
+    state: HealthState = HealthState.LOADING
+    error: ServiceError | None = None
+    """What the last reading failed with; None when it was good."""
+    failures: int = 0
+    """Failures in a row."""
+    read_at: float | None = None
+    """When the server last answered with records."""
+    next_try_at: float | None = None
+    """When the next try after a failure is due."""
+    incomplete: bool = True
+    """Not all pages have been read: on the first pass, and after a later one broke in the middle."""
+    unreadable: int = 0
+    """Records of the last whole pass that could not be read."""
+    doubted: bool = False
+    """The server lists nothing where it listed rows before; they are kept until it says so again."""
+
+
+def after_answer(health: Health, now: float) -> Health:
+    """The health after a page or a batch was read; after a failure only the second one in a row counts as online."""
+    state = health.state
+    if state is not HealthState.LOADING:
+        state = HealthState.DEGRADED if health.failures else HealthState.ONLINE
+    return replace(health, state=state, error=None, failures=0, read_at=now, next_try_at=None)
+
+
+def after_pass(health: Health, unreadable: int) -> Health:
+    """The health after the whole list was read."""
+    state = HealthState.ONLINE if health.state is HealthState.LOADING else health.state
+    return replace(health, state=state, incomplete=False, unreadable=unreadable, doubted=False)
+
+
+def after_failure(health: Health, error: ServiceError, *, next_try_at: float, broken: bool) -> Health:
+    """The health after a reading failed; `broken` says that it failed in the middle of a pass."""
+    incomplete = health.incomplete or broken
+    if error.kind is ErrorKind.AUTH:
+        return replace(
+            health, state=HealthState.REFUSED, error=error, failures=0, next_try_at=None, incomplete=incomplete
+        )
+    failures = health.failures + 1
+    away = failures >= OFFLINE_AFTER and error.kind in AWAY
+    return replace(
+        health,
+        state=HealthState.OFFLINE if away else HealthState.DEGRADED,
+        error=error,
+        failures=failures,
+        next_try_at=next_try_at,
+        incomplete=incomplete,
+    )
+
+
+def health_words(health: Health, now: float) -> str:
+    """Say it for a header: how old the data is, what is wrong with it, when the next try is."""
+    if health.state is HealthState.REFUSED:
+        return "key refused"
+    if health.state is HealthState.LOADING:
+        return "loading…"
+    return ", ".join([*_freshness(health, now), *_doubts(health)])
+
+
+def _freshness(health: Health, now: float) -> list[str]:
+    old = None if health.read_at is None else age(now - health.read_at)
+    if not health.failures:
+        ago = "now" if old in (None, "now") else f"{old} ago"
+        return [f"live {ago}" if health.state is HealthState.ONLINE else f"back {ago}"]
+    words = ["offline"] if health.state is HealthState.OFFLINE else []
+    words.append("nothing read yet" if old is None else f"stale {old}")
+    if health.next_try_at is not None:
+        wait = health.next_try_at - now
+        words.append(f"next try in {age(wait)}" if wait >= 1 else "trying…")
+    return words
+
+
+def _doubts(health: Health) -> list[str]:
+    words = []
+    if health.doubted:
+        words.append("server lists none, asking again")
+    if health.incomplete and not health.failures:
+        words.append("incomplete")
+    if health.unreadable:
+        words.append(f"{health.unreadable} unreadable")
+    return words

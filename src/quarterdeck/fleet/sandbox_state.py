@@ -1,0 +1,115 @@
+"""What the screen says of a sandbox: what its readings say, or what was asked of it until one confirms that.
+
+All times are UTC moments of this machine.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from quarterdeck.fleet.ages import age_of, stopwatch
+from quarterdeck.service.models.enums import SandboxStatus
+
+SLOW_AFTER = timedelta(seconds=120)
+"""How long servers give a start themselves; what takes longer is slow and no longer watched closely."""
+PAUSED_BY = timedelta(seconds=60)
+"""When a pause that no reading confirmed is called by its name (reliability.md fault 61)."""
+
+
+class StateWord(StrEnum):
+    """The words for a sandbox; a server's word that is none of the known ones is shown as it came."""
+
+    STARTING = "Starting"
+    RUNNING = "Running"
+    PAUSED = "Paused"
+    ERROR = "Error"
+    MISSING = "Missing"
+    PAUSING = "Pausing"
+    RESUMING = "Resuming"
+
+
+WORDS: dict[str, StateWord] = {
+    SandboxStatus.STARTING: StateWord.STARTING,
+    SandboxStatus.RUNNING: StateWord.RUNNING,
+    SandboxStatus.PAUSED: StateWord.PAUSED,
+    SandboxStatus.ERROR: StateWord.ERROR,
+    SandboxStatus.MISSING: StateWord.MISSING,
+}
+_KNOWN = frozenset(StateWord)
+
+
+class Action(StrEnum):
+    """What can be asked of a sandbox and takes its time."""
+
+    START = "start"
+    PAUSE = "pause"
+    RESUME = "resume"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Something under way that no reading has confirmed yet."""
+
+    action: Action
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxState:
+    """What to say of a sandbox."""
+
+    word: str
+    """A `StateWord`, or the server's own word when it is unknown."""
+    since: datetime
+    exact: bool
+    """Whether the state was seen to begin; else it may be older than `since`."""
+    words: str
+    """All of it for a list: "Running, no answer", "Starting slow 2:10", "still Running"."""
+    note: str = ""
+    """A sentence for the detail."""
+    slow: bool = False
+    """It has been starting for longer than servers take."""
+    silent: bool = False
+    """It reads as running, but its agent server does not answer."""
+
+    @property
+    def known(self) -> StateWord | None:
+        """The word, if it is one of ours."""
+        return StateWord(self.word) if self.word in _KNOWN else None
+
+    def lasted(self, now: datetime) -> str:
+        """How long it has been so, with "≥" when its beginning was not seen."""
+        return ("" if self.exact else "≥") + age_of(self.since, now)
+
+
+def settled_state(state: SandboxState, *, quiet: bool, silent: bool) -> SandboxState:
+    """Word a state that readings gave; `quiet` when it reads as starting though it has run."""
+    if quiet and silent:
+        note = "Its agent server did not answer at its last known address."
+        return replace(state, words=f"{state.word}, no answer", note=note, silent=True)
+    note = "The server lists it as starting, as it does with sandboxes that are idle; it has run." if quiet else ""
+    return replace(state, words=state.word, note=note, silent=False)
+
+
+def pending_state(settled: SandboxState, asked: Asked, now: datetime) -> SandboxState:
+    """Word what is under way, or that it did not happen in good time."""
+    waited = now - asked.at
+    if asked.action is Action.PAUSE:
+        return _pending(StateWord.PAUSING, asked) if waited < PAUSED_BY else _still(settled, "Pause", asked, now)
+    if asked.action is Action.RESUME:
+        return _pending(StateWord.RESUMING, asked) if waited < SLOW_AFTER else _still(settled, "Resume", asked, now)
+    starting = _pending(StateWord.STARTING, asked)
+    if waited < SLOW_AFTER:
+        return starting
+    words = f"{starting.word} slow {stopwatch(waited.total_seconds())}"
+    note = "No reading has found it running yet; servers give up on a start after 120 s."
+    return replace(starting, words=words, note=note, slow=True)
+
+
+def _pending(word: StateWord, asked: Asked) -> SandboxState:
+    return SandboxState(word, asked.at, exact=True, words=word)
+
+
+def _still(settled: SandboxState, action: str, asked: Asked, now: datetime) -> SandboxState:
+    note = f"{action} was asked for {age_of(asked.at, now)} ago; the server has not done it."
+    return replace(settled, words=f"still {settled.words}", note=note)

@@ -1,0 +1,203 @@
+"""The loop that keeps one list of records true: fetch, compare, publish, rest."""
+
+import asyncio
+import math
+import random
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, Protocol, TypeVar
+
+from quarterdeck.fleet.health import Health, HealthState, after_answer, after_failure, after_pass
+from quarterdeck.fleet.interval import FULL_PASS, IN_TRANSITION, REFRESH, backoff, interval
+from quarterdeck.fleet.records import Changes, FullPass, Identified, Records
+from quarterdeck.service.errors import ServiceError
+from quarterdeck.service.models.page import Page
+
+R = TypeVar("R", bound=Identified)
+
+
+class Source(Protocol[R]):
+    """Where the records come from; both methods raise `ServiceError`."""
+
+    def pages(self) -> AsyncIterator[Page[R]]:
+        """Read the whole list, page by page, in the server's order."""
+        ...
+
+    async def read(self, ids: Sequence[str]) -> Sequence[R | None] | None:
+        """Read these records, None for one the server does not know; None for all: there is no batch reading."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What is looked at: it decides what a tick reads and how often."""
+
+    visible: tuple[str, ...] = ()
+    transitional: tuple[str, ...] = ()
+    hidden: bool = False
+
+    @property
+    def interval(self) -> float:
+        return interval(in_transition=bool(self.transitional), hidden=self.hidden)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return self.transitional if self.hidden else tuple(dict.fromkeys(self.transitional + self.visible))
+
+
+class Watch(Generic[R]):
+    """Reads a list for as long as `run` runs, and publishes after each reading and each failure.
+
+    One request is under way at a time, so the newest answer is always the last one applied. A tick reads by batch what
+    is looked at, a full pass finds the new and the gone. A list of one page, and one whose server has no batch reading,
+    is read whole at each tick. `publish` is given what changed: nothing, when only the health did. `clock` is
+    monotonic, in seconds; `sleep` is `asyncio.sleep` or a stand-in for it; `jitter` gives [0, 1).
+    """
+
+    def __init__(
+        self,
+        source: Source[R],
+        publish: Callable[[Changes[R]], None],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self._source = source
+        self._publish = publish
+        self._clock = clock
+        self._sleep = sleep
+        self._jitter = jitter
+        self._records: Records[R] = Records()
+        self._health = Health()
+        self._look = _Look()
+        self._nap: asyncio.Future[None] | None = None
+        self._by_batch = True
+        self._one_page = False
+        self._began_at = -math.inf
+        self._tick_at = -math.inf
+        self._pass_at = -math.inf
+        self._pass_took = 0.0
+        self._asked_at: float | None = None
+
+    @property
+    def records(self) -> Mapping[str, R]:
+        """What is known, by id, in the server's order."""
+        return self._records.by_id
+
+    @property
+    def health(self) -> Health:
+        """How the readings are going."""
+        return self._health
+
+    def look(self, *, visible: Collection[str], transitional: Collection[str] = (), hidden: bool = False) -> None:
+        """Say what is on screen now and what is between two states; what makes a reading due earlier counts at once."""
+        before, _ = self._due()
+        self._look = _Look(tuple(visible), tuple(sorted(transitional)), hidden)
+        if self._due()[0] < before:
+            self._wake()
+
+    def refresh(self) -> None:
+        """Ask for the whole list now; a reading under way is let finish first, and one second lies between two."""
+        self._asked_at = max(self._clock(), self._began_at + REFRESH)
+        self._wake()
+
+    async def run(self) -> None:
+        """Read until cancelled."""
+        self._tick_at = self._clock()
+        while True:
+            due, whole = self._due()
+            if self._clock() < due:
+                await self._rest_until(due)
+            else:
+                await self._read(whole=whole)
+
+    def _due(self) -> tuple[float, bool]:
+        """When the next reading is due, and whether it is one of the whole list."""
+        if self._asked_at is not None:
+            return self._asked_at, True
+        if self._health.state is HealthState.REFUSED:
+            return math.inf, True
+        if self._health.next_try_at is not None:
+            return self._health.next_try_at, True
+        tick = self._tick_at + self._look.interval
+        whole = self._pass_at + self._pass_interval()
+        return (whole, True) if whole <= tick or not self._ticks else (tick, False)
+
+    @property
+    def _ticks(self) -> bool:
+        """Whether there is something to read by batch between two passes."""
+        return self._by_batch and not self._one_page and bool(self._look.ids)
+
+    def _pass_interval(self) -> float:
+        """The rest after a full pass; never shorter than the pass took, so that a long list does not fill the line."""
+        if self._health.doubted:
+            return IN_TRANSITION
+        alone = self._one_page or not self._by_batch
+        return max(self._look.interval if alone else FULL_PASS, self._pass_took)
+
+    async def _rest_until(self, due: float) -> None:
+        self._nap = asyncio.ensure_future(self._sleep(due - self._clock()))
+        try:
+            await asyncio.wait((self._nap,))
+        finally:
+            self._nap.cancel()
+            self._nap = None
+        if self._clock() - due > 2 * self._look.interval:
+            # The machine or the program was stopped: one whole reading stands for all that were missed.
+            self.refresh()
+
+    def _wake(self) -> None:
+        if self._nap is not None:
+            self._nap.cancel()
+
+    async def _read(self, *, whole: bool) -> None:
+        self._began_at = self._clock()
+        if whole:
+            self._asked_at = None
+        reading = FullPass(self._records)
+        try:
+            await (self._pass(reading) if whole else self._tick())
+        except ServiceError as error:
+            self._failed(error, broken=reading.pages > 0)
+
+    async def _pass(self, reading: FullPass[R]) -> None:
+        async for page in self._source.pages():
+            self._answered(reading.add(page))
+            if self._ticks and self._clock() >= self._tick_at + self._look.interval:
+                await self._tick()
+            await asyncio.sleep(0)
+        self._pass_at = self._clock()
+        self._pass_took = self._pass_at - self._began_at
+        self._tick_at = max(self._tick_at, self._began_at)
+        self._one_page = reading.pages <= 1
+        if reading.empty and self._records.by_id and not self._health.doubted:
+            self._health = replace(self._health, doubted=True)
+            self._publish(Changes())
+            return
+        changes = reading.complete()
+        self._health = after_pass(self._health, reading.unreadable)
+        self._publish(changes)
+
+    async def _tick(self) -> None:
+        ids = self._look.ids
+        answers = await self._source.read(ids)
+        self._tick_at = self._clock()
+        if answers is None:
+            self._by_batch = False
+            return
+        if all(record is None for record in answers) and sum(i in self.records for i in ids) > 1:
+            # A server that forgot all of them at once is doubted: the whole list decides.
+            self.refresh()
+            answers = ()
+        self._answered(self._records.apply_batch(ids, answers))
+
+    def _answered(self, changes: Changes[R]) -> None:
+        self._health = after_answer(self._health, self._clock())
+        self._publish(changes)
+
+    def _failed(self, error: ServiceError, *, broken: bool) -> None:
+        wait = backoff(self._health.failures + 1, self._jitter(), error.retry_after)
+        self._health = after_failure(self._health, error, next_try_at=self._clock() + wait, broken=broken)
+        self._publish(Changes())

@@ -1,0 +1,163 @@
+"""Stand-ins for what the fleet is given: a clock that is turned by hand, a server that is an object, records."""
+
+import asyncio
+import heapq
+import itertools
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from pydantic import SecretStr
+
+from quarterdeck.fleet.health import HealthState
+from quarterdeck.fleet.records import Changes
+from quarterdeck.fleet.watch import Watch
+from quarterdeck.service.errors import ErrorKind, ServiceError
+from quarterdeck.service.models.page import Page
+from quarterdeck.service.models.sandbox import ExposedUrl, Sandbox
+
+NOON = datetime(2031, 5, 6, 12, tzinfo=UTC)
+
+
+def at(seconds: float) -> datetime:
+    """So many seconds after noon."""
+    return NOON + timedelta(seconds=seconds)
+
+
+def sandbox(status: str, sandbox_id: str = "abc", *, served: bool = False) -> Sandbox:
+    """A sandbox as a server lists it; `served` ones have a key and the address of their agent server."""
+    urls = (ExposedUrl(name="AGENT_SERVER", url=SecretStr("http://box:8000")),) if served else ()
+    key = SecretStr("box-key") if served else None
+    return Sandbox(id=sandbox_id, status=status, exposed_urls=urls, session_api_key=key)
+
+
+def failure(kind: ErrorKind = ErrorKind.UNREACHABLE, retry_after: float | None = None) -> ServiceError:
+    return ServiceError(kind, "Did not work.", retry_after=retry_after)
+
+
+@dataclass(frozen=True)
+class Item:
+    id: str
+    version: int = 0
+
+
+class FakeClock:
+    """Monotonic seconds that pass only inside `run`; whoever sleeps wakes in order."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
+        self._number = itertools.count()
+
+    def __call__(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        done = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._sleepers, (self.now + seconds, next(self._number), done))
+        await done
+
+    async def run(self, seconds: float = 0.0) -> None:
+        """Let so much time pass, and everything happen that is due in it."""
+        end = self.now + seconds
+        await self._settle()
+        while self._sleepers and self._sleepers[0][0] <= end:
+            when, _, done = heapq.heappop(self._sleepers)
+            if not done.done():
+                self.now = max(self.now, when)
+                done.set_result(None)
+                await self._settle()
+        self.now = max(self.now, end)
+
+    def stop_the_world(self, seconds: float) -> None:
+        """Let time pass in which nothing runs, as when a laptop sleeps."""
+        self.now += seconds
+
+    async def _settle(self) -> None:
+        for _ in range(100):
+            await asyncio.sleep(0)
+
+
+class FakeServer:
+    """A list on a server: `items` is its truth, `asked` what it was asked, each with the second it came in."""
+
+    def __init__(self, clock: FakeClock, items: Sequence[Item], *, page_size: int = 2, latency: float = 0.0) -> None:
+        self.items = list(items)
+        self.page_size = page_size
+        self.latency = latency
+        self.by_batch = True
+        self.fail_with: ServiceError | None = None
+        self.fail_page: int | None = None
+        self.fail_batches = False
+        self.asked: list[tuple[float, str]] = []
+        self.most_at_once = 0
+        self._clock = clock
+        self._start = clock.now
+        self._at_once = 0
+        self._pages: dict[int, Page[Item]] = {}
+
+    async def pages(self) -> AsyncIterator[Page[Item]]:
+        for number in itertools.count():
+            await self._answer(f"page {number}", fails=self.fail_page in (None, number))
+            items = tuple(self.items[number * self.page_size : (number + 1) * self.page_size])
+            if number not in self._pages or self._pages[number].items != items:
+                self._pages[number] = Page(items)
+            yield self._pages[number]
+            if (number + 1) * self.page_size >= len(self.items):
+                return
+
+    async def read(self, ids: Sequence[str]) -> tuple[Item | None, ...] | None:
+        await self._answer("read " + ",".join(ids), fails=self.fail_batches or self.fail_page is None)
+        if not self.by_batch:
+            return None
+        known = {item.id: item for item in self.items}
+        return tuple(known.get(item_id) for item_id in ids)
+
+    async def _answer(self, question: str, *, fails: bool) -> None:
+        self.asked.append((self._clock.now - self._start, question))
+        self._at_once += 1
+        self.most_at_once = max(self.most_at_once, self._at_once)
+        try:
+            if self.latency:
+                await self._clock.sleep(self.latency)
+        finally:
+            self._at_once -= 1
+        if self.fail_with is not None and fails:
+            raise self.fail_with
+
+    def times(self, question: str) -> list[float]:
+        """When this was asked."""
+        return [when for when, asked in self.asked if asked == question]
+
+
+class Deck:
+    """A watch on a fake server, and all it published."""
+
+    def __init__(self, *items: str, page_size: int = 2, latency: float = 0.0) -> None:
+        self.clock = FakeClock()
+        self.server = FakeServer(self.clock, [Item(i) for i in items], page_size=page_size, latency=latency)
+        self.published: list[Changes[Item]] = []
+        self.states: list[HealthState] = []
+        self.watch = Watch(self.server, self._note, clock=self.clock, sleep=self.clock.sleep, jitter=lambda: 0.0)
+        self._task: asyncio.Task[None] | None = None
+
+    def _note(self, changes: Changes[Item]) -> None:
+        self.published.append(changes)
+        self.states.append(self.watch.health.state)
+
+    async def __aenter__(self) -> "Deck":
+        self._task = asyncio.create_task(self.watch.run())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._task is not None
+        assert not self._task.done(), "the loop has ended"
+        self._task.cancel()
+        await asyncio.wait((self._task,))
+
+    def state(self) -> HealthState:
+        return self.watch.health.state
+
+    @property
+    def ids(self) -> list[str]:
+        return list(self.watch.records)

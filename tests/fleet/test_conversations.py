@@ -1,0 +1,172 @@
+from datetime import datetime
+
+import pytest
+
+from quarterdeck.fleet.conversation_state import Category, conversation_state, last_execution_status
+from quarterdeck.fleet.conversations import ConversationRow, attention, conversation_row, start_row
+from quarterdeck.fleet.sort import ordered
+from quarterdeck.fleet.start_task import in_progress, start_progress, worth_showing
+from quarterdeck.service.models.conversation import Conversation, Metrics, StartRequest, StartTask
+
+from .fakes import NOON, at
+
+
+def conversation(sandbox: str | None, agent: str | None, conversation_id: str = "c") -> Conversation:
+    return Conversation(id=conversation_id, sandbox_status=sandbox, execution_status=agent)
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "agent", "word", "category"),
+    [
+        ("RUNNING", "running", "Working", Category.BUSY),
+        ("RUNNING", "waiting_for_confirmation", "Needs you", Category.WAITING),
+        ("RUNNING", "finished", "Finished", Category.DONE),
+        ("RUNNING", "idle", "Ready", Category.READY),
+        ("RUNNING", "paused", "Agent paused", Category.RESTING),
+        ("RUNNING", "stuck", "Stuck", Category.TROUBLE),
+        ("RUNNING", "error", "Error", Category.TROUBLE),
+        ("RUNNING", "deleting", "Deleting", Category.BUSY),
+        ("RUNNING", "dreaming", "dreaming", Category.UNKNOWN),
+        ("RUNNING", None, "Waking, no answer", Category.BUSY),
+        ("STARTING", None, "Waking", Category.BUSY),
+        ("PAUSED", None, "Asleep", Category.RESTING),
+        ("PAUSED", "running", "Asleep", Category.RESTING),
+        ("ERROR", None, "Sandbox error", Category.TROUBLE),
+        ("MISSING", None, "Archived", Category.GONE),
+        ("HIBERNATING", None, "HIBERNATING", Category.UNKNOWN),
+        (None, "finished", "Finished", Category.DONE),
+        (None, None, "Unknown", Category.UNKNOWN),
+    ],
+)
+def test_the_word_for_two_statuses(sandbox: str | None, agent: str | None, word: str, category: Category) -> None:
+    state = conversation_state(conversation(sandbox, agent))
+    assert (state.word, state.category) == (word, category)
+
+
+def test_a_person_is_wanted_where_an_agent_waits_or_is_in_trouble() -> None:
+    wanting = {"waiting_for_confirmation", "stuck", "error"}
+    known = {"idle", "running", "paused", "finished", "deleting", *wanting}
+    assert {agent for agent in known if conversation_state(conversation("RUNNING", agent)).attention} == wanting
+
+
+def test_what_an_agent_last_said_stands_while_its_sandbox_is_quiet() -> None:
+    last = last_execution_status(None, conversation("RUNNING", "finished"))
+    quiet = conversation("STARTING", None)
+    last = last_execution_status(last, quiet)
+    state = conversation_state(quiet, last)
+    assert state.word == "Finished"
+    assert "last said" in state.note
+    assert last_execution_status(last, conversation("PAUSED", None)) is None
+
+
+def task(status: str, detail: str | None = None, created: datetime | None = NOON, **more: str) -> StartTask:
+    request = StartRequest(title="Add tests", selected_repository="acme/api", selected_branch="main")
+    return StartTask(id="t", status=status, detail=detail, created_at=created, request=request, **more)
+
+
+def test_the_steps_of_a_start_are_counted_in_their_order() -> None:
+    steps = [
+        "WORKING",
+        "WAITING_FOR_SANDBOX",
+        "PREPARING_REPOSITORY",
+        "RUNNING_SETUP_SCRIPT",
+        "SETTING_UP_GIT_HOOKS",
+        "SETTING_UP_SKILLS",
+        "STARTING_CONVERSATION",
+    ]
+    words = [start_progress(task(step), at(1)).words for step in steps]
+    assert [word.split()[0] for word in words] == [f"{number}/7" for number in range(1, 8)]
+    assert words[2] == "3/7 preparing repository"
+
+
+def test_ready_and_error_are_the_ends_of_a_start() -> None:
+    ready, error = start_progress(task("READY"), at(999)), start_progress(task("ERROR", "500: no"), at(999))
+    assert (ready.ended, ready.failed, ready.slow) == (True, False, False)
+    assert (error.ended, error.failed, error.detail) == (True, True, "500: no")
+
+
+@pytest.mark.parametrize("detail", [None, "", "  \n"])
+def test_a_failure_without_detail_is_explained(detail: str | None) -> None:
+    assert "120 s" in start_progress(task("ERROR", detail), at(1)).detail
+
+
+def test_an_unknown_step_is_shown_as_it_came_and_goes_on() -> None:
+    progress = start_progress(task("BREWING"), at(1))
+    assert (progress.words, progress.step, progress.ended) == ("BREWING", 0, False)
+
+
+def test_a_start_that_gives_no_news_is_slow_and_no_longer_watched_closely() -> None:
+    waiting = task("WAITING_FOR_SANDBOX")
+    assert not start_progress(waiting, at(179)).slow
+    assert in_progress([waiting, task("READY"), task("ERROR")], at(179)) == {"t"}
+    assert "taken 4:00" in start_progress(waiting, at(240)).detail
+    assert in_progress([waiting], at(240)) == frozenset()
+
+
+def showing(of: StartTask, second: float, listed: str = "", followed: str = "", dismissed: str = "") -> bool:
+    return worth_showing(of, at(second), listed={listed}, followed={followed}, dismissed={dismissed})
+
+
+def test_a_start_is_shown_until_its_conversation_is_listed_or_it_is_put_away() -> None:
+    ready = task("READY", app_conversation_id="c")
+    assert showing(ready, 5)
+    assert not showing(ready, 5, listed="c")
+    assert showing(task("ERROR"), 5)
+    assert not showing(task("ERROR"), 5, dismissed="t")
+
+
+def test_old_starts_are_shown_only_if_they_were_asked_for_here() -> None:
+    assert not showing(task("ERROR"), 4000)
+    assert showing(task("ERROR"), 4000, followed="t")
+    assert not showing(task("ERROR", created=None), 5)
+
+
+def test_a_row_carries_what_a_list_shows_of_a_conversation() -> None:
+    record = Conversation(
+        id="0123456789",
+        title="Fix login",
+        sandbox_status="RUNNING",
+        execution_status="idle",
+        selected_repository="acme/web",
+        selected_branch="main",
+        metrics=Metrics(accumulated_cost=1.84),
+        created_at=at(0),
+    )
+    row = conversation_row(record)
+    assert (row.short_id, row.place, row.cost, row.updated_at) == ("012345", "acme/web@main", 1.84, at(0))
+    assert "fix login" in row.haystack
+    assert "ready" in row.haystack
+
+
+def test_a_row_carries_what_a_list_shows_of_a_start() -> None:
+    row = start_row(task("PREPARING_REPOSITORY"), at(5))
+    assert (row.title, row.place, row.state.word) == ("Add tests", "acme/api@main", "3/7 preparing repository")
+    assert row.cost is None
+    assert start_row(task("ERROR"), at(5)).state.attention
+
+
+def test_rows_of_which_nothing_changed_are_the_same_objects() -> None:
+    record, start = conversation("RUNNING", "idle"), task("WORKING")
+    row, start_line = conversation_row(record), start_row(start, at(0))
+    assert conversation_row(record, None, row) is row
+    assert start_row(start, at(1), start_line) is start_line
+    assert conversation_row(conversation("RUNNING", "running"), None, row) is not row
+    assert start_row(start, at(200), start_line).state.attention
+
+
+def row(row_id: str, agent: str, updated: float | None) -> ConversationRow:
+    moment = None if updated is None else at(updated)
+    return conversation_row(
+        Conversation(id=row_id, sandbox_status="RUNNING", execution_status=agent, updated_at=moment)
+    )
+
+
+def test_starts_come_first_then_who_needs_you_then_the_newest() -> None:
+    rows = [
+        row("old", "finished", 10),
+        row("new", "running", 20),
+        row("never", "idle", None),
+        row("waits", "waiting_for_confirmation", 1),
+        start_row(task("WORKING"), at(5)),
+    ]
+    assert [each.id for each in ordered(rows, attention)] == ["t", "waits", "new", "old", "never"]

@@ -1,0 +1,73 @@
+from dataclasses import replace
+
+import pytest
+
+from quarterdeck.fleet.health import Health, HealthState, after_answer, after_failure, after_pass, health_words
+from quarterdeck.fleet.interval import backoff, interval
+from quarterdeck.service.errors import ErrorKind
+
+from .fakes import failure
+
+GOOD = after_pass(after_answer(Health(), 100.0), 0)
+
+
+def failed(health: Health, kind: ErrorKind = ErrorKind.STALLED, times: int = 1) -> Health:
+    for _ in range(times):
+        health = after_failure(health, failure(kind), next_try_at=150.0, broken=False)
+    return health
+
+
+@pytest.mark.parametrize(
+    ("health", "now", "words"),
+    [
+        (Health(), 100.0, "loading…"),
+        (GOOD, 100.4, "live now"),
+        (GOOD, 102.0, "live 2s ago"),
+        (replace(GOOD, incomplete=True), 103.0, "live 3s ago, incomplete"),
+        (replace(GOOD, unreadable=3), 103.0, "live 3s ago, 3 unreadable"),
+        (replace(GOOD, doubted=True), 101.0, "live 1s ago, server lists none, asking again"),
+        (failed(GOOD), 142.0, "stale 42s, next try in 8s"),
+        (failed(GOOD), 149.5, "stale 49s, trying…"),
+        (failed(GOOD, times=3), 142.0, "offline, stale 42s, next try in 8s"),
+        (failed(Health()), 142.0, "nothing read yet, next try in 8s"),
+        (failed(GOOD, ErrorKind.AUTH), 142.0, "key refused"),
+        (after_answer(failed(GOOD), 143.0), 144.0, "back 1s ago"),
+        (after_answer(after_answer(failed(GOOD), 143.0), 148.0), 149.0, "live 1s ago"),
+    ],
+)
+def test_words_for_the_header(health: Health, now: float, words: str) -> None:
+    assert health_words(health, now) == words
+
+
+def test_three_failures_of_a_server_that_is_away_are_offline_of_one_that_says_no_are_not() -> None:
+    assert failed(GOOD, ErrorKind.SERVER, times=2).state is HealthState.DEGRADED
+    assert failed(GOOD, ErrorKind.SERVER, times=3).state is HealthState.OFFLINE
+    assert failed(GOOD, ErrorKind.RATE, times=5).state is HealthState.DEGRADED
+
+
+def test_a_good_answer_takes_the_error_away() -> None:
+    health = after_answer(failed(GOOD, times=3), 160.0)
+    assert (health.error, health.failures, health.next_try_at, health.read_at) == (None, 0, None, 160.0)
+
+
+def test_what_is_in_transition_is_read_most_often_even_while_hidden() -> None:
+    assert interval(in_transition=True, hidden=False) == interval(in_transition=True, hidden=True) == 2.0
+    assert interval(in_transition=False, hidden=False) == 5.0
+    assert interval(in_transition=False, hidden=True) == 30.0
+
+
+def test_jitter_takes_at_most_half_of_a_wait_away() -> None:
+    assert backoff(3, 0.0) == 8.0
+    assert backoff(3, 1.0) == 16.0
+    assert backoff(10_000, 1.0) == 60.0
+
+
+@pytest.mark.parametrize("garbage", [-5.0, 0.0, float("nan"), None])
+def test_a_wait_asked_for_that_is_no_wait_is_ignored(garbage: float | None) -> None:
+    assert backoff(1, 0.0, garbage) == 2.0
+
+
+def test_a_wait_asked_for_is_a_floor_up_to_two_minutes() -> None:
+    assert backoff(1, 0.0, 30.0) == 30.0
+    assert backoff(6, 0.9, 1.0) == 57.0
+    assert backoff(1, 0.0, 3600.0) == 120.0

@@ -1,0 +1,73 @@
+from quarterdeck.fleet.memories import SandboxMemories
+from quarterdeck.fleet.sandbox_state import Action
+
+from .fakes import at, sandbox
+
+
+def words(memories: SandboxMemories, second: float, sandbox_id: str = "abc") -> str:
+    return memories.by_id[sandbox_id].state(at(second)).words
+
+
+def test_only_news_is_told() -> None:
+    memories = SandboxMemories()
+    both = [sandbox("RUNNING", "a"), sandbox("PAUSED", "b")]
+    assert memories.observe(both, at(0), beginning=False) == {"a", "b"}
+    assert memories.observe(both, at(5), beginning=True) == frozenset()
+    assert memories.observe([sandbox("PAUSED", "a")], at(9), beginning=True) == {"a"}
+
+
+def test_a_start_whose_answer_reads_running_has_run() -> None:
+    memories = SandboxMemories()
+    memories.started(sandbox("RUNNING"), at(0))
+    memories.observe([sandbox("STARTING")], at(2), beginning=True)
+    assert words(memories, 2) == "Running"
+    assert memories.transitional(at(2)) == frozenset()
+
+
+def test_a_start_whose_answer_reads_starting_is_transitional_until_it_runs() -> None:
+    memories = SandboxMemories()
+    memories.started(sandbox("STARTING"), at(0))
+    assert memories.transitional(at(100)) == {"abc"}
+    memories.observe([sandbox("RUNNING")], at(101), beginning=True)
+    assert memories.transitional(at(101)) == frozenset()
+
+
+def test_the_late_answer_to_a_start_does_not_undo_a_running_reading() -> None:
+    memories = SandboxMemories()
+    memories.observe([sandbox("RUNNING")], at(0), beginning=True)
+    memories.started(sandbox("STARTING"), at(1))
+    assert words(memories, 1) == "Running"
+
+
+def test_what_was_asked_is_pending_for_its_id_alone() -> None:
+    memories = SandboxMemories()
+    memories.observe([sandbox("RUNNING", "a"), sandbox("RUNNING", "b")], at(0), beginning=False)
+    memories.asked("a", Action.PAUSE, at(1))
+    memories.asked("gone", Action.PAUSE, at(1))
+    assert memories.transitional(at(2)) == {"a"}
+    assert (words(memories, 2, "a"), words(memories, 2, "b")) == ("Pausing", "Running")
+    memories.refused("a")
+    assert words(memories, 2, "a") == "Running"
+
+
+def test_a_knock_is_handed_out_once_a_minute_and_only_for_the_ids_asked_about() -> None:
+    memories = SandboxMemories()
+    memories.observe([sandbox("RUNNING", served=True)], at(0), beginning=False)
+    for second in range(1, 4):
+        memories.observe([sandbox("STARTING")], at(second), beginning=False)
+    assert memories.take_knocks(["other"], at(4)) == ()
+    assert memories.take_knocks(["abc"], at(4)) == ("abc",)
+    assert memories.take_knocks(["abc"], at(5)) == ()
+    memories.knocked("abc", answered=False)
+    assert words(memories, 6) == "Running, no answer"
+    assert memories.take_knocks(["abc"], at(64)) == ("abc",)
+    memories.knocked("abc", answered=True)
+    assert words(memories, 65) == "Running"
+
+
+def test_what_is_forgotten_starts_afresh() -> None:
+    memories = SandboxMemories()
+    memories.observe([sandbox("RUNNING")], at(0), beginning=False)
+    memories.forget(["abc", "never seen"])
+    memories.observe([sandbox("STARTING")], at(1), beginning=False)
+    assert words(memories, 1) == "Starting"

@@ -1,0 +1,93 @@
+import pytest
+
+from quarterdeck.fleet.memories import SandboxMemories
+from quarterdeck.fleet.sandbox_state import Action
+from quarterdeck.fleet.sandboxes import SandboxRow, attention, by_sandbox, count_words, sandbox_row, short_id
+from quarterdeck.fleet.sort import ordered
+from quarterdeck.service.models.conversation import Conversation
+
+from .fakes import at, sandbox
+
+
+def conversation(conversation_id: str, sandbox_id: str | None, title: str | None = None) -> Conversation:
+    return Conversation(id=conversation_id, sandbox_id=sandbox_id, title=title)
+
+
+@pytest.mark.parametrize(
+    ("sandbox_id", "short"),
+    [("7WNtsgx91", "7WNtsg"), ("oh-agent-server-7WNtsgx91", "7WNtsg"), ("abc", "abc"), ("a-", "a-"), ("", "")],
+)
+def test_a_short_id_leaves_out_what_all_ids_share(sandbox_id: str, short: str) -> None:
+    assert short_id(sandbox_id) == short
+
+
+def rows_of(memories: SandboxMemories, *pairs: tuple[str, str]) -> list[SandboxRow]:
+    records = [sandbox(status, sandbox_id) for sandbox_id, status in pairs]
+    memories.observe(records, at(0), beginning=True)
+    return [sandbox_row(record, memories.by_id[record.id], ()) for record in records]
+
+
+def test_a_row_has_the_titles_of_the_conversations_in_its_sandbox() -> None:
+    groups = by_sandbox(
+        [
+            conversation("c1", "a", "Newest"),
+            conversation("c2", None, "Lost"),
+            conversation("c3", "a"),
+            conversation("c4", "b"),
+        ]
+    )
+    assert [each.id for each in groups["a"]] == ["c1", "c3"]
+    (bare,) = rows_of(SandboxMemories(), ("a", "RUNNING"))
+    row = sandbox_row(bare.record, bare.memory, groups["a"])
+    assert row.conversation_titles == ("Newest", "")
+    assert "newest" in row.haystack
+
+
+def test_a_row_of_which_nothing_changed_is_the_same_object() -> None:
+    memories = SandboxMemories()
+    (row,) = rows_of(memories, ("a", "RUNNING"))
+    assert sandbox_row(row.record, row.memory, (), row) is row
+    memories.asked("a", Action.PAUSE, at(0))
+    assert sandbox_row(row.record, memories.by_id["a"], (), row).state(at(1)).word == "Pausing"
+    named = sandbox_row(row.record, row.memory, (conversation("c1", "a", "New"),), row)
+    assert named.conversation_titles == ("New",)
+
+
+def test_what_needs_a_look_comes_first() -> None:
+    memories = SandboxMemories()
+    memories.observe([sandbox("RUNNING", "silent", served=True)], at(-4), beginning=False)
+    for second in (-3, -2, -1):
+        memories.observe([sandbox("STARTING", "silent")], at(second), beginning=False)
+    memories.knocked("silent", answered=False)
+    memories.observe([sandbox("STARTING", "slow")], at(-200), beginning=True)
+    rows = rows_of(
+        memories,
+        ("missing", "MISSING"),
+        ("odd", "HIBERNATING"),
+        ("paused", "PAUSED"),
+        ("starting", "STARTING"),
+        ("running-b", "RUNNING"),
+        ("running-a", "RUNNING"),
+        ("silent", "STARTING"),
+        ("slow", "STARTING"),
+        ("error", "ERROR"),
+    )
+    found = [row.id for row in ordered(rows, lambda row: attention(row.state(at(0))))]
+    assert found == ["error", "slow", "silent", "running-a", "running-b", "starting", "paused", "odd", "missing"]
+
+
+def test_a_row_does_not_move_when_a_pause_or_resume_is_asked_for() -> None:
+    memories = SandboxMemories()
+    rows_of(memories, ("a", "RUNNING"), ("b", "PAUSED"))
+    ranks = [attention(memories.by_id[i].state(at(0))) for i in "ab"]
+    memories.asked("a", Action.PAUSE, at(0))
+    memories.asked("b", Action.RESUME, at(0))
+    assert [attention(memories.by_id[i].state(at(1))) for i in "ab"] == ranks
+
+
+def test_words_are_counted_as_they_are_shown() -> None:
+    memories = SandboxMemories()
+    rows = rows_of(memories, ("a", "RUNNING"), ("b", "RUNNING"), ("c", "PAUSED"))
+    memories.asked("c", Action.RESUME, at(0))
+    rows = [sandbox_row(row.record, memories.by_id[row.id], (), row) for row in rows]
+    assert count_words(rows, at(1)) == {"Running": 2, "Resuming": 1}
