@@ -1,0 +1,1 @@
+"""The face: what the terminal shows and which keys do what."""

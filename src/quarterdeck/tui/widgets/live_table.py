@@ -1,0 +1,303 @@
+"""A table of live rows that paints only the lines that changed.
+
+It is built on Textual's line API. One rule drives all painting: after anything happens, each line whose strip is no
+longer the one painted is asked for again, from the left to its last changed cell (`_repaint`). So the cost follows
+what is on the screen, never the number of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
+from typing import ClassVar, Generic
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets import table_messages
+from quarterdeck.tui.widgets.table_drawer import RowDrawer
+from quarterdeck.tui.widgets.table_layout import GUTTER, Column, R
+from quarterdeck.tui.widgets.table_palette import Look, Palette
+from quarterdeck.tui.widgets.table_rows import TableRows
+from quarterdeck.tui.widgets.table_strips import differing_cells
+
+__all__ = ["Column", "LiveTable"]
+
+HEADER = 1
+"""Lines above the rows."""
+
+
+class LiveTable(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
+    """Rows by id under a fixed header: a cursor and marks that hold on to ids, columns fitted to the width."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    LiveTable {
+        height: 1fr;
+        overflow: hidden auto;
+        scrollbar-gutter: stable;
+        scrollbar-size-vertical: 1;
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j", "move(1)", "Down", show=False),
+        Binding("up,k", "move(-1)", "Up", show=False),
+        Binding("pagedown", "page(1.0)", "Page down", show=False),
+        Binding("pageup", "page(-1.0)", "Page up", show=False),
+        Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
+        Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
+        Binding("home,g", "first", "First row", show=False),
+        Binding("end,G", "last", "Last row", show=False),
+        Binding("space", "mark", "Mark", show=False),
+        Binding("enter", "choose", "Open", show=False),
+    ]
+
+    Highlighted = table_messages.Highlighted
+    Chosen = table_messages.Chosen
+    Marked = table_messages.Marked
+    Seen = table_messages.Seen
+    SortAsked = table_messages.SortAsked
+
+    def __init__(self, columns: Sequence[Column[R]], *, clock: Callable[[], datetime], id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
+        super().__init__(id=id)
+        self._columns = tuple(columns)
+        self._clock = clock
+        self._now = clock()
+        self._rows: TableRows[R] = TableRows()
+        self._sort: tuple[str | None, bool] = (None, False)
+        self._empty = (Shown(""), Shown(""))
+        self._told: str | None = None
+        self._seen: tuple[str, ...] = ()
+        self._clicked: str | None = None
+        self._drawer: RowDrawer[R] | None = None
+        self._painted: dict[int, Strip] = {}
+
+    # What the owner gives and asks
+
+    def show(self, rows: Sequence[R]) -> None:
+        """Show a whole list in its order; the cursor, the marks and the place on the screen are kept by id."""
+        top = self.scroll_offset.y
+        anchor = self._rows.anchor(top, self._page)
+        self._now = self._clock()
+        self._rows.replace(rows)
+        self.virtual_size = Size(0, len(rows) + HEADER)
+        self._scroll(self._rows.holding(anchor, top, self._page))
+        self._after_change()
+
+    def patch(self, rows: Mapping[str, R]) -> None:
+        """Show new versions of some rows, the order unchanged."""
+        self._rows.patch(rows)
+        self._repaint()
+
+    def tick(self) -> None:
+        """Let time pass: ages on the screen are brought up to date."""
+        self._now = self._clock()
+        self._repaint()
+
+    def sorted_by(self, key: str | None, *, reverse: bool = False) -> None:
+        """Say in the header which column the owner sorted by."""
+        self._sort = (key, reverse)
+        self._repaint()
+
+    def say_empty(self, title: Shown, hint: Shown) -> None:
+        """What stands in place of rows when there are none."""
+        self._empty = (title, hint)
+        self._repaint()
+
+    def move_to(self, row_id: str) -> bool:
+        """Put the cursor on an id; False where it is not in the table."""
+        number = self._rows.number(row_id)
+        if number is not None:
+            self._go(number)
+        return number is not None
+
+    def set_marks(self, ids: Collection[str]) -> None:
+        """Mark exactly these ids, in the table or not."""
+        if frozenset(ids) != self.marks:
+            self._rows.set_marks(ids)
+            self._after_mark()
+
+    @property
+    def rows(self) -> Sequence[R]:
+        """All rows in display order."""
+        return self._rows.all
+
+    @property
+    def cursor_row(self) -> R | None:
+        """The row under the cursor, None when there are none."""
+        return self._rows.cursor_row
+
+    @property
+    def cursor_id(self) -> str | None:
+        """The id under the cursor, None when there are no rows."""
+        row = self._rows.cursor_row
+        return None if row is None else row.id
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """Marked ids; a mark outlives its row, so that a filter does not lose it."""
+        return self._rows.marks
+
+    @property
+    def visible_ids(self) -> tuple[str, ...]:
+        """Ids of the rows on the screen, from the top."""
+        top = self.scroll_offset.y
+        return self._rows.ids(top, top + self._page)
+
+    # Keys and mouse
+
+    def action_move(self, lines: int) -> None:
+        """Move the cursor by lines."""
+        self._go(self._rows.cursor + lines)
+
+    def action_page(self, pages: float) -> None:
+        """Move the cursor by pages."""
+        self._go(self._rows.cursor + round(pages * max(self._page - 1, 1)))
+
+    def action_first(self) -> None:
+        """Move to the first row."""
+        self._go(0)
+
+    def action_last(self) -> None:
+        """Move to the last row."""
+        self._go(len(self._rows) - 1)
+
+    def action_mark(self) -> None:
+        """Mark the row, or unmark it, and move on."""
+        if self.cursor_id is not None:
+            self._rows.toggle_mark(self.cursor_id)
+            self.action_move(1)
+            self._after_mark()
+
+    def action_choose(self) -> None:
+        """Open the row."""
+        if self.cursor_id is not None:
+            self.post_message(self.Chosen(self, self.cursor_id))
+
+    def on_click(self, event: events.Click) -> None:
+        """Click: a title asks for sorting, the gutter marks, a row takes the cursor, and opens at the second click."""
+        if event.y < HEADER:
+            self._click_title(event.x)
+            return
+        number = self.scroll_offset.y + event.y - HEADER
+        if number >= len(self._rows):
+            return
+        clicked = self._rows[number].id
+        again = clicked == self._clicked
+        self._go(number)
+        if event.x < GUTTER:
+            self._rows.toggle_mark(clicked)
+            self._after_mark()
+        elif again:
+            self.action_choose()
+        else:
+            self._clicked = clicked
+
+    def _click_title(self, x: int) -> None:
+        column = self._drawing().column_at(x)
+        if column is not None and column.sort is not None:
+            self.post_message(self.SortAsked(self, column.key))
+
+    # Moving
+
+    @property
+    def _page(self) -> int:
+        return max(self.size.height - HEADER, 0)
+
+    def _go(self, number: int) -> None:
+        self._clicked = None
+        self._rows.move(number)
+        self._reveal()
+        self._after_change()
+
+    def _reveal(self) -> None:
+        """Scroll as little as it takes to have the cursor on the screen."""
+        self._scroll(self._rows.revealing(self.scroll_offset.y, self._page))
+
+    def _scroll(self, top: int) -> None:
+        if self._page and top != self.scroll_offset.y:
+            self.scroll_to(y=top, animate=False)
+
+    # Telling
+
+    def _after_change(self) -> None:
+        self._repaint()
+        self._tell_seen()
+        if self.cursor_id != self._told:
+            self._told = self.cursor_id
+            self.post_message(self.Highlighted(self, self._told))
+
+    def _after_mark(self) -> None:
+        self._repaint()
+        self.post_message(self.Marked(self, self.marks))
+
+    def _tell_seen(self) -> None:
+        visible = self.visible_ids
+        if visible != self._seen:
+            self._seen = visible
+            self.post_message(self.Seen(self, visible))
+
+    def on_resize(self) -> None:
+        """Other rows may be on the screen; a cursor that was there stays there."""
+        if not self._seen or self.cursor_id in self._seen:
+            self._reveal()
+        self._tell_seen()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Scrolling shows other rows."""
+        super().watch_scroll_y(old_value, new_value)
+        self._tell_seen()
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """The cursor is dimmer without the focus."""
+        super().watch_has_focus(has_focus)
+        self._repaint()
+
+    def notify_style_update(self) -> None:
+        """The theme may be another one."""
+        super().notify_style_update()
+        self._drawer = None
+
+    # Painting
+
+    def render_line(self, y: int) -> Strip:
+        """The strip of a line of the widget."""
+        strip = self._painted[y] = self._line(y, self._drawing())
+        return strip
+
+    def _repaint(self) -> None:
+        """Ask for each painted line that no longer looks as it was painted."""
+        if not self._painted:
+            return
+        drawing = self._drawing()
+        for y in range(self.size.height):
+            painted = self._painted.get(y)
+            if painted is None:
+                continue
+            strip = self._line(y, drawing)
+            if strip is not painted and (cells := differing_cells(painted, strip)):
+                self.refresh(Region(0, y, cells, 1))
+
+    def _line(self, y: int, drawing: RowDrawer[R]) -> Strip:
+        if y < HEADER:
+            return drawing.header(*self._sort)
+        if not self._rows:
+            return drawing.nothing(*self._empty, self._page)[y - HEADER]
+        number = self.scroll_offset.y + y - HEADER
+        if number >= len(self._rows):
+            return drawing.blank
+        row = self._rows[number]
+        at_cursor = number == self._rows.cursor
+        return drawing.row(row, Look(at_cursor, at_cursor and self.has_focus, row.id in self.marks), self._now)
+
+    def _drawing(self) -> RowDrawer[R]:
+        """The drawer for this width and theme."""
+        width = self.scrollable_content_region.width
+        if self._drawer is None or self._drawer.width != width:
+            palette = Palette(self.app.theme_variables, self.background_colors[1], colour=not self.app.no_color)
+            self._drawer = RowDrawer(self._columns, palette, width)
+        return self._drawer

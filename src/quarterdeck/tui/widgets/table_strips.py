@@ -1,0 +1,109 @@
+"""Texts cut at their width and joined into lines: what a table, or any list of cells, is painted from."""
+
+from collections.abc import Iterable
+
+from rich.cells import get_character_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual.content import Content
+from textual.strip import Strip
+
+from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.table_palette import Look, Palette
+
+READABLE = 72
+"""Cells of the longest line of prose."""
+
+
+def clip(text: str, width: int) -> tuple[str, int]:
+    """Cut a text at `width` cells, an ellipsis in the last one; returns it with the cells it takes."""
+    if len(text) <= width and text.isascii():
+        return text, len(text)
+    used = kept = kept_cells = 0
+    for number, character in enumerate(text, 1):
+        used += get_character_cell_size(character)
+        if used > width:
+            return (text[:kept] + "…", kept_cells + 1) if width > 0 else ("", 0)
+        if used < width:
+            kept, kept_cells = number, used
+    return text, used
+
+
+def fit_cell(cell: Cell, width: int) -> tuple[list[tuple[str, Tone]], int]:
+    """Cut the spans of a cell at `width` cells together; returns them with the cells they take."""
+    shown, cells = clip("".join([text for text, _ in cell]), width)
+    pieces: list[tuple[str, Tone]] = []
+    for text, tone in cell:
+        pieces.append((shown[: len(text)], tone))
+        shown = shown[len(text) :]
+    return pieces, cells
+
+
+class LineOfText:
+    """A line being written from left to right.
+
+    Neighbours of one style become one segment and blanks take the style before them, as each change of style costs some
+    40 bytes on the way to the terminal.
+    """
+
+    def __init__(self, style: Style) -> None:
+        self.cells = 0
+        self._style = style
+        self._texts: list[str] = []
+        self._segments: list[Segment] = []
+
+    def add(self, text: str, cells: int, style: Style) -> None:
+        """Write a text that takes `cells` cells."""
+        if style is not self._style:
+            self._close_segment()
+            self._style = style
+        self._texts.append(text)
+        self.cells += cells
+
+    def blank_to(self, x: int) -> None:
+        """Write blanks up to a cell."""
+        if x > self.cells:
+            self.add(" " * (x - self.cells), x - self.cells, self._style)
+
+    def strip(self, width: int, style: Style | None = None) -> Strip:
+        """The line, filled with blanks (of a style of their own, where one is given) up to `width` cells."""
+        self.add("", 0, style or self._style)
+        self.blank_to(width)
+        self._close_segment()
+        return Strip(self._segments, self.cells)
+
+    def _close_segment(self) -> None:
+        if text := "".join(self._texts):
+            self._segments.append(Segment(text, self._style))
+        self._texts = []
+
+
+def empty_strips(title: Shown, hint: Shown, width: int, height: int, palette: Palette) -> list[Strip]:
+    """Lines that stand in for the rows of an empty table: a title and a hint, wrapped and centred."""
+    tones = palette.tones(Look())
+    room = max(min(width - 4, READABLE), 1)
+    lines = [(part.plain.strip(), tones[Tone.STRONG]) for part in Content(title).wrap(room)]
+    if hint:
+        lines += [("", palette.ground)]
+        lines += [(part.plain.strip(), tones[Tone.MUTED]) for part in Content(hint).wrap(room)]
+    above = max((height - len(lines)) // 2 - 1, 0)
+    lines = [("", palette.ground)] * above + lines + [("", palette.ground)] * height
+    return [_centred(text, style, width, palette.ground) for text, style in lines[:height]]
+
+
+def _centred(text: str, style: Style, width: int, ground: Style) -> Strip:
+    shown, cells = clip(text, width)
+    line = LineOfText(ground)
+    line.blank_to((width - cells) // 2)
+    line.add(shown, cells, style)
+    return line.strip(width, ground)
+
+
+def differing_cells(old: Iterable[Segment], new: Iterable[Segment]) -> int:
+    """How many cells from the left must be painted again to turn one line into another of the same width."""
+    before, after = list(old), list(new)
+    while before and after and before[-1] == after[-1]:
+        before.pop()
+        after.pop()
+    return Strip(after).cell_length

@@ -1,0 +1,204 @@
+"""Keys and mouse in a table: where the cursor goes, what is marked, chosen and told."""
+
+from dataclasses import replace
+
+import pytest
+
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.live_table import LiveTable
+from tests.tui_widgets.demo import Box, Demo, boxes
+
+SIZE = (80, 24)
+PAGE = 23
+
+
+@pytest.mark.parametrize(
+    ("keys", "cursor"),
+    [
+        (["down", "j", "j", "up", "k"], 1),
+        (["up"], 0),
+        (["G"], 59),
+        (["end", "down"], 59),
+        (["G", "g"], 0),
+        (["G", "home"], 0),
+        (["pagedown"], PAGE - 1),
+        (["pagedown", "pageup"], 0),
+        (["ctrl+d"], 11),
+        (["ctrl+d", "ctrl+d", "ctrl+u"], 11),
+    ],
+)
+async def test_keys_move_the_cursor_and_it_stays_in_sight(keys: list[str], cursor: int) -> None:
+    app = Demo()
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press(*keys)
+        assert app.table.cursor_id == f"box-{cursor}"
+        assert app.table.cursor_row == boxes(60)[cursor]
+        assert app.table.cursor_id in app.table.visible_ids
+        assert [line for line in app.lines() if line.startswith("▌")] == [
+            line for line in app.lines() if f" box-{cursor} " in line
+        ]
+
+
+async def test_the_cursor_and_the_marks_follow_their_ids() -> None:
+    app = Demo()
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("j", "space", "j")
+        assert app.table.marks == {"box-1"}
+        assert app.table.cursor_id == "box-3"
+        app.table.show([box for box in reversed(boxes(60)) if box.id != "box-1"])
+        await pilot.pause()
+        assert app.table.cursor_id == "box-3"
+        assert app.table.cursor_id in app.table.visible_ids
+        app.table.show(boxes(60))
+        await pilot.pause()
+        assert [line.split()[3] for line in app.lines() if "✓" in line] == ["box-1"]
+
+
+async def test_a_vanished_row_leaves_the_cursor_on_its_line_and_says_so() -> None:
+    app = Demo()
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("j", "j")
+        await app.settle(pilot)
+        app.table.show([box for box in boxes(60) if box.id != "box-2"])
+        await pilot.pause()
+        assert [message.id for message in app.heard_of(LiveTable.Highlighted)] == ["box-3"]
+        app.table.show([])
+        await pilot.pause()
+        assert app.table.cursor_id is None
+        assert app.table.cursor_row is None
+        assert [message.id for message in app.heard_of(LiveTable.Highlighted)] == ["box-3", None]
+
+
+async def test_rows_in_sight_stay_put_when_rows_come_in_above() -> None:
+    app = Demo()
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("G", "k")
+        before = app.lines()
+        app.table.show([Box("new-1"), Box("new-2"), *boxes(60)])
+        await pilot.pause()
+        assert app.lines() == before
+
+
+async def test_enter_and_a_second_click_choose() -> None:
+    app = Demo()
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("j", "enter")
+        await pilot.click(app.table, offset=(20, 5))
+        assert app.table.cursor_id == "box-4"
+        assert [message.id for message in app.heard_of(LiveTable.Chosen)] == ["box-1"]
+        await pilot.click(app.table, offset=(20, 5))
+        assert [message.id for message in app.heard_of(LiveTable.Chosen)] == ["box-1", "box-4"]
+        assert all(message.control is app.table for message in app.heard)
+
+
+async def test_a_click_on_the_cursor_after_a_key_does_not_choose() -> None:
+    app = Demo()
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("j")
+        await pilot.click(app.table, offset=(20, 2))
+        assert app.table.cursor_id == "box-1"
+        assert app.heard_of(LiveTable.Chosen) == []
+
+
+async def test_a_click_in_the_gutter_marks_and_one_below_the_rows_does_nothing() -> None:
+    app = Demo(count=3)
+    async with app.run_test(size=SIZE) as pilot:
+        await app.settle(pilot)
+        await pilot.click(app.table, offset=(1, 2))
+        assert [message.ids for message in app.heard_of(LiveTable.Marked)] == [{"box-1"}]
+        await app.settle(pilot)
+        await pilot.click(app.table, offset=(20, 10))
+        assert app.heard == []
+
+
+async def test_a_click_on_a_title_asks_for_sorting_where_that_means_something() -> None:
+    app = Demo()
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.click(app.table, offset=(5, 0))
+        await pilot.click(app.table, offset=(18, 0))
+        assert [message.key for message in app.heard_of(LiveTable.SortAsked)] == ["state"]
+
+
+async def test_the_header_says_what_the_table_is_sorted_by_without_colour() -> None:
+    app = Demo()
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.sorted_by("title")
+        await pilot.pause()
+        assert "CONVERSATION ▲" in app.lines()[0]
+        app.table.sorted_by("for", reverse=True)
+        await pilot.pause()
+        assert "FOR ▼" in app.lines()[0]
+        header = app.table.render_line(0)
+        assert [segment.text.strip() for segment in header if segment.style and segment.style.reverse] == ["FOR ▼"]
+
+
+async def test_marks_set_by_the_owner_are_told_once() -> None:
+    app = Demo()
+    async with app.run_test(size=SIZE) as pilot:
+        await app.settle(pilot)
+        app.table.set_marks(["box-1", "gone"])
+        app.table.set_marks(["gone", "box-1"])
+        await pilot.pause()
+        assert [message.ids for message in app.heard_of(LiveTable.Marked)] == [{"box-1", "gone"}]
+
+
+async def test_move_to_brings_a_row_into_sight_or_says_it_is_not_there() -> None:
+    app = Demo()
+    async with app.run_test(size=SIZE):
+        assert app.table.move_to("box-50")
+        assert app.table.cursor_id == "box-50"
+        assert "box-50" in app.table.visible_ids
+        assert not app.table.move_to("nowhere")
+        assert app.table.cursor_id == "box-50"
+
+
+async def test_it_tells_which_rows_are_on_the_screen() -> None:
+    app = Demo()
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.pause()
+        assert app.heard_of(LiveTable.Seen)[-1].ids == tuple(f"box-{n}" for n in range(PAGE))
+        await app.settle(pilot)
+        app.table.patch({"box-1": replace(boxes(2)[1], state="Error")})
+        await pilot.press("j")
+        assert app.heard_of(LiveTable.Seen) == []
+        await pilot.press("G")
+        assert app.heard_of(LiveTable.Seen)[-1].ids == tuple(f"box-{n}" for n in range(60 - PAGE, 60))
+        await pilot.resize_terminal(80, 12)
+        await pilot.pause()
+        assert len(app.heard_of(LiveTable.Seen)[-1].ids) == 11
+        assert app.table.cursor_id in app.table.visible_ids
+
+
+async def test_the_wheel_scrolls_and_leaves_the_cursor() -> None:
+    app = Demo()
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.scroll_to(y=30, animate=False)
+        await pilot.pause()
+        assert app.table.cursor_id == "box-0"
+        assert app.table.visible_ids[0] == "box-30"
+        await pilot.press("j")
+        assert "box-1" in app.table.visible_ids
+
+
+async def test_an_empty_table_teaches() -> None:
+    app = Demo(count=0)
+    async with app.run_test(size=SIZE) as pilot:
+        app.table.say_empty(Shown("No sandboxes"), Shown("n starts one."))
+        await pilot.press("j", "space", "enter", "G")
+        assert [line.strip() for line in app.lines()[1:] if line.strip()] == ["No sandboxes", "n starts one."]
+        assert app.heard_of(LiveTable.Chosen) == []
+        app.table.show(boxes(1))
+        await pilot.pause()
+        assert "box-0" in app.lines()[1]
+
+
+async def test_narrow_tables_drop_columns_and_keep_their_lines_whole() -> None:
+    app = Demo()
+    async with app.run_test(size=(120, 24)) as pilot:
+        assert "SPEC" in app.lines()[0]
+        await pilot.resize_terminal(60, 20)
+        await pilot.pause()
+        header = app.lines()[0]
+        assert "SPEC" not in header
+        assert "STATUS" in header
+        assert "COST" in header

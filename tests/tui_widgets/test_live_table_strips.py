@@ -1,0 +1,85 @@
+"""Lines of cells: cut at their width whatever the script, and equal where nothing differs."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color
+
+from quarterdeck.tui import text, theme
+from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.table_drawer import RowDrawer
+from quarterdeck.tui.widgets.table_palette import Look, Palette
+from quarterdeck.tui.widgets.table_strips import clip, differing_cells, empty_strips, fit_cell
+from tests.tui_widgets.demo import COLUMNS, NOON, Box
+
+SCRIPTS = st.text(st.sampled_from("ab c漢字한é́ऩि🎉👨‍👩‍👧❤️🇩🇪ａﷺ")) | st.text()
+TONED = st.lists(st.tuples(SCRIPTS.map(text.line), st.sampled_from(Tone)), max_size=5).map(tuple)
+PALETTE = Palette(theme.DARK.variables, Color.parse("#10151c"))
+
+
+@given(SCRIPTS.map(text.line), st.integers(0, 30))
+def test_a_text_is_cut_at_cells_and_says_so(shown: Shown, width: int) -> None:
+    cut, cells = clip(shown, width)
+    assert cells == cell_len(cut) <= width
+    if cell_len(shown) <= width:
+        assert cut == shown
+    elif width:
+        assert cut[-1] == "…"
+        assert shown.startswith(cut[:-1])
+
+
+def test_an_accent_stays_on_its_letter_and_a_wide_character_is_not_split() -> None:
+    assert clip("cafe\u0301s", 5) == ("cafe\u0301s", 5)
+    assert clip("cafe\u0301 menu", 5) == ("cafe\u0301…", 5)
+    assert clip("漢字漢", 4) == ("漢…", 3)
+
+
+@given(TONED, st.integers(0, 30))
+def test_spans_are_cut_together_and_keep_their_tones(cell: Cell, width: int) -> None:
+    pieces, cells = fit_cell(cell, width)
+    assert "".join(piece for piece, _ in pieces) == clip("".join(span for span, _ in cell), width)[0]
+    assert [tone for _, tone in pieces] == [tone for _, tone in cell]
+    assert cells == sum(cell_len(piece) for piece, _ in pieces)
+
+
+@given(SCRIPTS, st.integers(1, 200), st.builds(Look, st.booleans(), st.booleans(), st.booleans()))
+def test_every_line_is_exactly_as_wide_as_the_table(title: str, width: int, look: Look) -> None:
+    drawer = RowDrawer(COLUMNS, PALETTE, width)
+    strip = drawer.row(Box("box-1", title=title), look, NOON)
+    assert cell_len(strip.text) == strip.cell_length == max(width, 3)
+    assert cell_len(drawer.header("title", reverse=False).text) == width
+
+
+def screen_cells(segments: list[Segment]) -> list[tuple[str, object]]:
+    """What each cell of a screen holds; a wide character holds two."""
+    return [(letter, style) for text, style, _ in segments for letter in text for _ in range(cell_len(letter))]
+
+
+LINE = st.lists(
+    st.builds(
+        Segment,
+        st.sampled_from(["ab", "xy", "漢", "字", "  "]),
+        st.sampled_from([Style(bold=True), Style()]),
+        st.none(),
+    ),
+    min_size=6,
+    max_size=6,
+)
+
+
+@given(LINE, LINE)
+def test_painting_up_to_the_last_difference_gives_the_new_line(old: list[Segment], new: list[Segment]) -> None:
+    cells = differing_cells(old, new)
+    assert screen_cells(new)[:cells] + screen_cells(old)[cells:] == screen_cells(new)
+    assert (cells == 0) == (screen_cells(old) == screen_cells(new))
+
+
+def test_an_empty_table_teaches_in_words_that_fit_any_width() -> None:
+    for width in (1, 20, 80, 200):
+        lines = empty_strips(Shown("No sandboxes"), Shown("n starts one from a spec."), width, 10, PALETTE)
+        assert [cell_len(line.text) for line in lines] == [width] * 10
+    lines = empty_strips(Shown("No sandboxes"), Shown("n starts one from a spec."), 20, 10, PALETTE)
+    assert " ".join(" ".join(line.text for line in lines).split()) == "No sandboxes n starts one from a spec."

@@ -1,0 +1,81 @@
+"""Columns by width: what is dropped first, who gets the cells left over, and that nothing overlaps."""
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quarterdeck.tui.cells import EMPTY
+from quarterdeck.tui.widgets.table_layout import GAP, GUTTER, LEAST, MARGIN, Column, Keyed, fit
+
+
+def column(width: int, *, flex: int = 0, priority: int = 0) -> Column[Keyed]:
+    return Column("key", "TITLE", width, lambda _row, _now: EMPTY, flex=flex, priority=priority)
+
+
+def shown(columns: Sequence[Column[Keyed]], room: int) -> list[int]:
+    return [place.number for place in fit(columns, room)]
+
+
+def widths(columns: Sequence[Column[Keyed]], room: int) -> list[int]:
+    return [place.width for place in fit(columns, room)]
+
+
+def room_for(*sizes: int) -> int:
+    return GUTTER + sum(sizes) + GAP * (len(sizes) - 1) + MARGIN
+
+
+COLUMNS = st.lists(
+    st.builds(column, st.integers(1, 40), flex=st.integers(0, 3), priority=st.integers(0, 4)), min_size=1, max_size=10
+)
+
+
+def test_columns_stand_side_by_side_with_a_gap() -> None:
+    placed = fit([column(10), column(5)], 80)
+    assert [(place.x, place.width) for place in placed] == [(GUTTER, 10), (GUTTER + 10 + GAP, 5)]
+
+
+def test_the_highest_priority_number_is_dropped_first() -> None:
+    columns = [column(10), column(10, priority=1), column(10, priority=3), column(10, priority=2)]
+    assert shown(columns, room_for(10, 10, 10, 10)) == [0, 1, 2, 3]
+    assert shown(columns, room_for(10, 10, 10, 10) - 1) == [0, 1, 3]
+    assert shown(columns, room_for(10, 10, 10) - 1) == [0, 1]
+    assert shown(columns, room_for(10, 10) - 1) == [0]
+
+
+def test_among_equals_the_rightmost_is_dropped() -> None:
+    assert shown([column(10), column(10, priority=1), column(10, priority=1)], room_for(10, 10)) == [0, 1]
+
+
+def test_cells_left_over_go_to_the_columns_with_a_share() -> None:
+    columns = [column(10), column(10, flex=1), column(10, flex=2)]
+    assert widths(columns, room_for(10, 10, 10) + 9) == [10, 13, 16]
+    assert widths(columns, room_for(10, 10, 10) + 10) == [10, 13, 17]
+
+
+def test_a_column_with_a_share_gives_way_before_others_are_cut() -> None:
+    columns = [column(10), column(20, flex=1)]
+    assert widths(columns, room_for(10, 12)) == [10, 12]
+    assert widths(columns, room_for(10, LEAST) - 1) == [10, LEAST - 1]
+
+
+@given(COLUMNS, st.integers(0, 250))
+def test_columns_never_overlap_nor_leave_the_table(columns: list[Column[Keyed]], room: int) -> None:
+    edge = GUTTER
+    for place in fit(columns, room):
+        assert place.x >= edge
+        assert place.width >= 1
+        edge = place.x + place.width + GAP
+        assert place.x + place.width + MARGIN <= room
+
+
+@given(COLUMNS, st.integers(0, 250))
+def test_a_wider_table_shows_no_fewer_columns(columns: list[Column[Keyed]], room: int) -> None:
+    assert set(shown(columns, room)) <= set(shown(columns, room + 1))
+
+
+@given(COLUMNS)
+def test_what_fits_is_shown_at_its_width_or_wider(columns: list[Column[Keyed]]) -> None:
+    sizes = [each.width for each in columns]
+    placed = widths(columns, room_for(*sizes) + 7)
+    assert all(width >= size for width, size in zip(placed, sizes, strict=True))

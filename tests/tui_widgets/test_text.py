@@ -1,0 +1,68 @@
+"""Whatever a server sends, what comes through the door acts on no terminal and hides nothing."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quarterdeck.tui import text
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()))
+ACTING = {"Cc", "Cf", "Zl", "Zp", "Cs"}
+"""Unicode categories: controls, format characters, line and paragraph separators, surrogates."""
+
+
+def acting(shown: str) -> set[str]:
+    return {character for character in shown if unicodedata.category(character) in ACTING}
+
+
+@given(ANY_TEXT)
+def test_a_line_holds_nothing_that_acts_on_a_terminal(value: str) -> None:
+    assert not acting(text.line(value))
+
+
+@given(ANY_TEXT)
+def test_a_line_is_one_line_without_blanks_around_it(value: str) -> None:
+    shown = text.line(value)
+    assert len(shown.splitlines()) <= 1
+    assert shown == shown.strip()
+    assert "  " not in shown
+
+
+@given(ANY_TEXT)
+def test_a_block_holds_nothing_that_acts_but_line_breaks(value: str) -> None:
+    assert acting(text.block(value)) <= {"\n"}
+
+
+@given(ANY_TEXT)
+def test_what_went_through_the_door_goes_through_it_unchanged(value: str) -> None:
+    assert text.line(text.line(value)) == text.line(value)
+    assert text.block(text.block(value)) == text.block(value)
+
+
+@given(st.lists(st.text(st.characters(categories=("L", "N", "P")), min_size=1)))
+def test_a_block_keeps_every_line(lines: list[str]) -> None:
+    plain = [line for line in lines if text.line(line) == line]
+    assert text.block("\r\n".join(plain)) == "\n".join(plain)
+
+
+@pytest.mark.parametrize(
+    ("sent", "shown"),
+    [
+        ("\x1b]0;owned\x07ok", "␛]0;owned␇ok"),
+        ("two\nlines\tand  a tab", "two lines and a tab"),
+        ("abc\u202edcba\u202c", "abcdcba"),
+        ("in\u200bvis\u2060ible", "invisible"),
+        ("\u2028next", "next"),
+        ("[bold]not markup[/x]", "[bold]not markup[/x]"),
+        ("\ud800", "\ufffd"),
+        ("x" * (text.LONGEST + 1), "x" * (text.LONGEST - 1) + "…"),
+    ],
+)
+def test_lines_of_note(sent: str, shown: str) -> None:
+    assert text.line(sent) == shown
+
+
+def test_a_block_keeps_indentation() -> None:
+    assert text.block("def f():\n\treturn 1\r\n") == "def f():\n    return 1\n"
