@@ -134,5 +134,7 @@ class FullPass(Generic[R]):
         reordered = any(map(operator.ne, ordered, records._by_id))
         if reordered:
             records._by_id = ordered
-        records._pages = pages if records._batches == self._batches else ()
+        # Pages say what is held only when no batch and no later page told something else of the same record.
+        told_once = len(order) == sum(len(page.items) for page in pages)
+        records._pages = pages if told_once and records._batches == self._batches else ()
         return Changes(gone=frozenset(gone), reordered=reordered)
