@@ -2,7 +2,14 @@
 
 import pytest
 
-from quarterdeck.fleet.sandbox_memory import SandboxMemory, after_asking, after_knock, after_reading, after_refusal
+from quarterdeck.fleet.sandbox_memory import (
+    SandboxMemory,
+    after_answer,
+    after_asking,
+    after_knock,
+    after_reading,
+    after_refusal,
+)
 from quarterdeck.fleet.sandbox_state import Action, SandboxState, StateWord
 
 from .fakes import at, sandbox
@@ -28,8 +35,12 @@ class Story:
         self.memory = after_asking(self.known, action, at(self.second))
         return self
 
+    def is_answered(self) -> "Story":
+        self.memory = after_answer(self.known)
+        return self
+
     def knocks(self, *, answered: bool) -> "Story":
-        self.memory = after_knock(self.known, answered=answered)
+        self.memory = after_knock(self.known, at(self.second), answered=answered)
         return self
 
     @property
@@ -79,13 +90,43 @@ def test_an_unknown_word_between_does_not_make_it_forget_that_it_ran() -> None:
     assert Story("RUNNING", "HIBERNATING", "STARTING").state().word == "Running"
 
 
-def test_addresses_and_key_are_remembered_while_it_is_quiet_and_dropped_when_it_stops() -> None:
+def test_addresses_and_key_are_remembered_while_it_is_quiet() -> None:
     quiet = Story("RUNNING", "STARTING").known
     assert quiet.agent_server is not None
     assert quiet.key is not None
-    stopped = Story("RUNNING", "STARTING", "PAUSED").known
-    assert stopped.agent_server is None
-    assert stopped.key is None
+
+
+def test_a_pause_drops_the_key_and_keeps_the_address_until_it_is_gone() -> None:
+    paused = Story("RUNNING", "STARTING", "PAUSED")
+    assert paused.known.agent_server is not None
+    assert paused.known.key is None
+    assert paused.read("MISSING").known.agent_server is None
+
+
+def test_one_that_comes_up_again_where_it_was_runs_once_a_knock_is_answered() -> None:
+    story = Story("RUNNING", "PAUSED").asks(Action.RESUME).read("STARTING")
+    assert story.known.wants_knock(at(story.second))
+    assert story.state().words == "Starting"
+    assert story.knocks(answered=False).state().words == "Starting"
+    assert story.knocks(answered=True).state().words == "Running"
+    assert story.read("STARTING").state().words == "Running"
+    assert not story.transitional()
+
+
+def test_an_error_while_it_boots_is_believed_at_the_third_reading() -> None:
+    story = Story("ERROR", beginning=True)
+    assert story.state().words == "Starting"
+    assert story.read("ERROR").state().words == "Starting"
+    assert story.read("ERROR").state().words == "Error"
+    assert Story("ERROR", "STARTING", "ERROR", beginning=True).state().words == "Starting"
+    assert Story("ERROR").state().words == "Error"
+    assert Story("RUNNING", "ERROR").state().words == "Error"
+
+
+def test_a_start_that_was_answered_is_not_called_slow() -> None:
+    story = Story("STARTING", beginning=True).is_answered()
+    assert story.state(later=500.0).words == "Starting"
+    assert "idle sandboxes" in story.state(later=500.0).note
 
 
 def test_a_state_lasts_through_flips_and_says_when_its_beginning_was_not_seen() -> None:
@@ -160,7 +201,8 @@ def test_a_pause_that_does_not_happen_is_called_so_after_a_minute() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "word"), [("STARTING", "Starting"), ("RUNNING", "Running"), ("ERROR", "Error"), ("MISSING", "Missing")]
+    ("status", "word"),
+    [("STARTING", "Starting"), ("RUNNING", "Running"), ("ERROR", "Starting"), ("MISSING", "Missing")],
 )
 def test_any_reading_but_paused_confirms_a_resume(status: str, word: str) -> None:
     story = Story("PAUSED").asks(Action.RESUME).read("PAUSED")

@@ -7,7 +7,14 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from quarterdeck.fleet.sandbox_memory import SandboxMemory, after_asking, after_knock, after_reading, after_refusal
+from quarterdeck.fleet.sandbox_memory import (
+    SandboxMemory,
+    after_answer,
+    after_asking,
+    after_knock,
+    after_reading,
+    after_refusal,
+)
 from quarterdeck.fleet.sandbox_state import Action
 
 if TYPE_CHECKING:
@@ -47,11 +54,17 @@ class SandboxMemories:
     def started(self, record: Sandbox, now: datetime) -> None:
         """Take the answer to a start that was asked for here; it counts as a reading."""
         self.observe((record,), now, beginning=True)
+        self.answered(record.id)
 
     def asked(self, sandbox_id: str, action: Action, now: datetime) -> None:
         """Note that a pause or resume is about to be sent."""
         if (memory := self._by_id.get(sandbox_id)) is not None:
             self._by_id[sandbox_id] = after_asking(memory, action, now)
+
+    def answered(self, sandbox_id: str) -> None:
+        """Note that the server said it did it."""
+        if (memory := self._by_id.get(sandbox_id)) is not None:
+            self._by_id[sandbox_id] = after_answer(memory)
 
     def refused(self, sandbox_id: str) -> None:
         """Note that it was not done. Of an unknown outcome note nothing: the readings decide."""
@@ -63,13 +76,13 @@ class SandboxMemories:
         return frozenset(i for i, memory in self._by_id.items() if memory.in_transition(now))
 
     def take_knocks(self, ids: Iterable[str], now: datetime) -> tuple[str, ...]:
-        """Hand out which of these (the visible ones) to knock at now, each at most once a minute."""
+        """Hand out which of these (the visible ones) to knock at now; each rests for a while then."""
         wanted = tuple(i for i in ids if (memory := self._by_id.get(i)) is not None and memory.wants_knock(now))
         for sandbox_id in wanted:
             self._by_id[sandbox_id] = replace(self._by_id[sandbox_id], knocked_at=now)
         return wanted
 
-    def knocked(self, sandbox_id: str, *, answered: bool) -> None:
+    def knocked(self, sandbox_id: str, now: datetime, *, answered: bool) -> None:
         """Note what a knock found."""
         if (memory := self._by_id.get(sandbox_id)) is not None:
-            self._by_id[sandbox_id] = after_knock(memory, answered=answered)
+            self._by_id[sandbox_id] = after_knock(memory, now, answered=answered)

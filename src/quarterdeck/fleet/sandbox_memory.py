@@ -31,6 +31,11 @@ KNOCK_AFTER = 3
 """Quiet readings after which the agent server itself is asked."""
 KNOCK_AGAIN = timedelta(seconds=60)
 """Between two knocks at one agent server."""
+KNOCK_STARTING_AGAIN = timedelta(seconds=5)
+"""The same for one that is coming up again at the address it had."""
+ERRORS_BELIEVED = 3
+"""ERROR readings in a row until it counts for one that is starting: a process server says so while it boots."""
+HAS_ADDRESS = frozenset({SandboxStatus.STARTING, SandboxStatus.RUNNING, SandboxStatus.PAUSED})
 STOPPED = frozenset({SandboxStatus.PAUSED, SandboxStatus.ERROR, SandboxStatus.MISSING})
 
 
@@ -51,9 +56,11 @@ class SandboxMemory:
     answered: bool | None = None
     """What the last knock found; None when there was none since it fell quiet."""
     urls: tuple[ExposedUrl, ...] = ()
-    """The addresses last read while it ran."""
+    """The addresses last read while it ran; a pause keeps them, for it may come back there."""
     key: SecretStr | None = None
     """The key of its agent server last read while it ran."""
+    errors: int = 0
+    """ERROR readings in a row, not believed yet."""
 
     def state(self, now: datetime) -> SandboxState:
         """What to say of it now."""
@@ -70,8 +77,15 @@ class SandboxMemory:
 
     def wants_knock(self, now: datetime) -> bool:
         """Whether its agent server should be asked, because readings alone have been quiet."""
-        due = self.knocked_at is None or now - self.knocked_at >= KNOCK_AGAIN
-        return self.quiet >= KNOCK_AFTER and due and self.agent_server is not None
+        if self.agent_server is None or not (self.comes_up or self.quiet >= KNOCK_AFTER):
+            return False
+        again = KNOCK_STARTING_AGAIN if self.comes_up else KNOCK_AGAIN
+        return self.knocked_at is None or now - self.knocked_at >= again
+
+    @property
+    def comes_up(self) -> bool:
+        """Whether it reads as starting and has not been read as running since it stopped."""
+        return self.status == SandboxStatus.STARTING and not self.has_run
 
 
 def after_reading(
@@ -81,24 +95,26 @@ def after_reading(
 
     `beginning` says that a sandbox read for the first time was not there before, so that its start was seen to begin.
     """
-    status = record.status
+    errors = _errors(memory, record.status, beginning=beginning)
+    status = SandboxStatus.STARTING if 0 < errors < ERRORS_BELIEVED else record.status
     before_run = memory is not None and memory.has_run and status not in STOPPED
     has_run = before_run or status == SandboxStatus.RUNNING
     quiet = min(memory.quiet + 1, KNOCK_AFTER) if memory and before_run and status == SandboxStatus.STARTING else 0
     word = StateWord.RUNNING if quiet else WORDS.get(status, status)
     answered = memory.answered if memory and quiet else None
     after = SandboxMemory(
-        status=status,
+        status=record.status,
         has_run=has_run,
         settled=settled_state(
             _state_of(memory, word, now, beginning=beginning), quiet=quiet > 0, silent=answered is False
         ),
         asked=_unconfirmed(memory, status, now, has_run=has_run, beginning=beginning),
         quiet=quiet,
-        knocked_at=memory.knocked_at if memory and quiet else None,
+        knocked_at=memory.knocked_at if memory and status == SandboxStatus.STARTING else None,
         answered=answered,
-        urls=(record.exposed_urls or (memory.urls if memory else ())) if has_run else (),
+        urls=(record.exposed_urls or (memory.urls if memory else ())) if status in HAS_ADDRESS else (),
         key=(record.session_api_key or (memory.key if memory else None)) if has_run else None,
+        errors=errors,
     )
     return memory if memory == after else after
 
@@ -113,11 +129,30 @@ def after_refusal(memory: SandboxMemory) -> SandboxMemory:
     return replace(memory, asked=None)
 
 
-def after_knock(memory: SandboxMemory, *, answered: bool) -> SandboxMemory:
-    """Note whether the agent server answered, unless a reading has settled it meanwhile."""
+def after_answer(memory: SandboxMemory) -> SandboxMemory:
+    """Note that the server said it did what was asked."""
+    return memory if memory.asked is None else replace(memory, asked=replace(memory.asked, answered=True))
+
+
+def after_knock(memory: SandboxMemory, now: datetime, *, answered: bool) -> SandboxMemory:
+    """Note whether the agent server answered, unless a reading settled it meanwhile; one that comes up runs then."""
+    if memory.comes_up and answered:
+        running = settled_state(_state_of(memory, StateWord.RUNNING, now, beginning=True), quiet=True, silent=False)
+        return replace(memory, has_run=True, quiet=1, answered=True, asked=None, settled=running)
     if not memory.quiet:
         return memory
     return replace(memory, answered=answered, settled=settled_state(memory.settled, quiet=True, silent=not answered))
+
+
+def _errors(memory: SandboxMemory | None, status: str, *, beginning: bool) -> int:
+    """ERROR readings in a row, this one included, while it is starting; else none."""
+    if status != SandboxStatus.ERROR:
+        return 0
+    if memory is None:
+        return int(beginning)
+    if memory.errors:
+        return min(memory.errors + 1, ERRORS_BELIEVED)
+    return int(memory.asked is not None and memory.asked.action is not Action.PAUSE)
 
 
 def _state_of(memory: SandboxMemory | None, word: str, now: datetime, *, beginning: bool) -> SandboxState:

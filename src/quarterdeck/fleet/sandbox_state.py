@@ -52,6 +52,8 @@ class Asked:
 
     action: Action
     at: datetime
+    answered: bool = False
+    """The server said that it did it; only a reading shows that it did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,9 @@ def pending_state(settled: SandboxState, asked: Asked, now: datetime) -> Sandbox
     starting = _pending(StateWord.STARTING, asked)
     if waited < SLOW_AFTER:
         return starting
+    if asked.answered:
+        note = "The server answered that it started; it still lists it as starting, as some do with idle sandboxes."
+        return replace(starting, note=note)
     words = f"{starting.word} slow {stopwatch(waited.total_seconds())}"
     note = "No reading has found it running yet; servers give up on a start after 120 s."
     return replace(starting, words=words, note=note, slow=True)
