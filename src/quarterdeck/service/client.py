@@ -1,0 +1,80 @@
+"""The client of one server: settings, conversations, sandboxes, and what the server is."""
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from pydantic import SecretStr
+
+from quarterdeck.service.conversations import ConversationsResource
+from quarterdeck.service.describing import describe, release_of
+from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.service.http import App, Http, Transport
+from quarterdeck.service.limits import Limits
+from quarterdeck.service.models.capabilities import Server
+from quarterdeck.service.pace import Pace
+from quarterdeck.service.request_log import LoggedRequest
+from quarterdeck.service.sandboxes import SandboxesResource
+from quarterdeck.service.sender import Sender
+from quarterdeck.service.settings import SettingsResource
+
+__all__ = ["App", "ServiceClient"]
+
+
+class ServiceClient:
+    """Speaks to the server at `endpoint`; use it with `async with`, or close it with `aclose`.
+
+    `app` is an ASGI application to speak to in this process; `base_url` goes before the endpoint's own address;
+    `transport` takes the place of the network. Raises ServiceError(LOCAL) for an address or key that cannot be used.
+    Making one takes some 20 ms for what HTTP needs and may be done in a thread.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        key: SecretStr | None = None,
+        *,
+        app: App | None = None,
+        base_url: str | None = None,
+        transport: Transport | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        limits = limits or Limits()
+        self.endpoint = endpoint
+        self._http = Http(endpoint, key, app=app, base_url=base_url, transport=transport, limits=limits)
+        self._sender = Sender(self._http, None if app else Pace(limits.per_second))
+        self._in_process = app is not None
+        self.settings = SettingsResource(self._sender, endpoint.header)
+        self.conversations = ConversationsResource(self._sender)
+        self.sandboxes = SandboxesResource(self._sender)
+
+    @property
+    def log(self) -> Sequence[LoggedRequest]:
+        """The latest requests, newest last."""
+        return self._http.log
+
+    async def describe(self) -> Server:
+        """Find out what answers and let the settings go by it; a refused key is an answer, not an error."""
+        self.settings.server = await describe(self._sender)
+        return self.settings.server
+
+    async def release(self) -> str | None:
+        """The server's release, None when it cannot be had; reading it may cost half a megabyte."""
+        known = self.settings.server.release
+        return known if known is not None or self._in_process else await release_of(self._sender)
+
+    async def knock(self, url: SecretStr | str) -> bool:
+        """Whether anything answers at `/alive` of an address's origin; the key is not sent along."""
+        return await self._http.knock(url.get_secret_value() if isinstance(url, SecretStr) else url)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()

@@ -1,0 +1,96 @@
+"""Finding out what answers at an address, in a few small requests (contract section b)."""
+
+from enum import Enum, auto
+from typing import Any
+
+from quarterdeck.service.bodies import read_json
+from quarterdeck.service.calls import Call, Repeat
+from quarterdeck.service.errors import ErrorKind, ServiceError
+from quarterdeck.service.generations import flat_rules
+from quarterdeck.service.models.capabilities import Generation, KeyState, Server
+from quarterdeck.service.refusals import not_offered
+from quarterdeck.service.sender import Sender
+from quarterdeck.service.settings import SETTINGS
+
+NESTED_SETTINGS = "/api/v1/settings"
+LOCAL_SERVICE = "quarterdeck-local"
+
+
+class _Says(Enum):
+    """What a settings path answers."""
+
+    OPEN = auto()
+    REFUSED = auto()
+    FAILING = auto()
+    ABSENT = auto()
+
+
+_KEY = {_Says.OPEN: KeyState.ACCEPTED, _Says.REFUSED: KeyState.REFUSED}
+
+
+async def describe(sender: Sender) -> Server:
+    """Find out the generation of a server, whether it takes the key, and what it does with each field.
+
+    Raises ServiceError when the server cannot be asked at all; a refused key is an answer.
+    """
+    nested = await _ask(sender, NESTED_SETTINGS)
+    # Both paths refuse the key only where something in front of the service does, and then nothing is known yet.
+    flat = await _ask(sender, SETTINGS) if nested in (_Says.ABSENT, _Says.REFUSED) else _Says.ABSENT
+    if flat is not _Says.ABSENT:
+        about = await _about(sender)
+        local = about.get("service") == LOCAL_SERVICE
+        merges = local and about.get("settings_store") == "merge"
+        return Server(
+            Generation.FLAT,
+            _KEY.get(flat, KeyState.UNPROVEN),
+            release=_release(about),
+            local=local,
+            merges=merges,
+            fields=flat_rules(merges=merges),
+        )
+    generation = Generation.NONE if nested is _Says.ABSENT else Generation.NESTED
+    return Server(generation, _KEY.get(nested, KeyState.UNPROVEN), release=_release(await _about(sender)))
+
+
+async def release_of(sender: Sender) -> str | None:
+    """Read the release from the server's own description of its interface, half a megabyte of it; None without one."""
+    call = Call("GET", "/openapi.json", repeat=Repeat.ONCE, seconds=sender.limits.release, background=True)
+    info = (await _object(sender, call)).get("info")
+    version = info.get("version") if isinstance(info, dict) else None
+    return version if isinstance(version, str) else None
+
+
+async def _ask(sender: Sender, path: str) -> _Says:
+    """Ask a settings path; "nothing stored" and "no such path" are both 404 and differ in the body (contract T9)."""
+    call = Call("GET", path)
+    try:
+        reply = await sender.send(call)
+    except ServiceError as error:
+        if not_offered(error):
+            return _Says.ABSENT
+        if error.kind is ErrorKind.MISSING:
+            return _Says.OPEN
+        if error.kind in (ErrorKind.AUTH, ErrorKind.DENIED):
+            return _Says.REFUSED
+        if error.status == 500:
+            return _Says.FAILING
+        raise
+    return _Says.OPEN if isinstance(read_json(reply.body, str(call), reply.status), dict) else _Says.ABSENT
+
+
+async def _about(sender: Sender) -> dict[str, Any]:
+    return await _object(sender, Call("GET", "/server_info"))
+
+
+async def _object(sender: Sender, call: Call) -> dict[str, Any]:
+    """Read an object that is nice to have; an empty one when it is not to be had."""
+    try:
+        content = read_json((await sender.send(call)).body)
+    except ServiceError:
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _release(about: dict[str, Any]) -> str | None:
+    version = about.get("version")
+    return version if isinstance(version, str) else None

@@ -1,0 +1,19 @@
+"""What was asked of a server, for the request log: never a key, a query or a body."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from quarterdeck.service.errors import ErrorKind
+
+
+@dataclass(frozen=True)
+class LoggedRequest:
+    """One request; `status` is None without an answer, `error` is None without a fault; neither: it was abandoned."""
+
+    method: str
+    path: str
+    status: int | None
+    error: ErrorKind | None
+    ms: float
+    when: datetime
+    """When it was sent, UTC."""

@@ -1,0 +1,98 @@
+import pytest
+from pydantic import SecretStr
+
+from quarterdeck.service.errors import ErrorKind, ServiceError
+from quarterdeck.service.models.capabilities import Generation, KeyState
+from tests.service.fakes import NO_ROUTE, UNSTORED, Answer, client_of
+
+FLAT, NESTED, ABOUT = "GET /api/settings", "GET /api/v1/settings", "GET /server_info"
+REFUSED = Answer({"detail": "Unauthorized"}, 401)
+WEB_PAGE = Answer(b"<!doctype html>", 200, {"Content-Type": "text/html"})
+CRASHED = Answer(b"Internal Server Error", 500, {"Content-Type": "text/plain"})
+RECORD = Answer({"language": "en"})
+
+
+@pytest.mark.parametrize(
+    ("nested", "flat", "generation", "key"),
+    [
+        (NO_ROUTE, RECORD, Generation.FLAT, KeyState.ACCEPTED),
+        (NO_ROUTE, UNSTORED, Generation.FLAT, KeyState.ACCEPTED),
+        (NO_ROUTE, REFUSED, Generation.FLAT, KeyState.REFUSED),
+        (NO_ROUTE, CRASHED, Generation.FLAT, KeyState.UNPROVEN),
+        (WEB_PAGE, RECORD, Generation.FLAT, KeyState.ACCEPTED),
+        (REFUSED, REFUSED, Generation.FLAT, KeyState.REFUSED),
+        (RECORD, NO_ROUTE, Generation.NESTED, KeyState.ACCEPTED),
+        (UNSTORED, NO_ROUTE, Generation.NESTED, KeyState.ACCEPTED),
+        (REFUSED, NO_ROUTE, Generation.NESTED, KeyState.REFUSED),
+        (CRASHED, NO_ROUTE, Generation.NESTED, KeyState.UNPROVEN),
+        (NO_ROUTE, NO_ROUTE, Generation.NONE, KeyState.UNPROVEN),
+        (WEB_PAGE, WEB_PAGE, Generation.NONE, KeyState.UNPROVEN),
+    ],
+)
+async def test_the_generation_and_the_key_are_told_by_two_settings_paths(
+    nested: Answer, flat: Answer, generation: Generation, key: KeyState
+) -> None:
+    client, _ = client_of({NESTED: [nested], FLAT: [flat], ABOUT: [Answer({"uptime": 1.0})]})
+    server = await client.describe()
+    assert (server.generation, server.key, server.local, server.merges) == (generation, key, False, False)
+
+
+async def test_a_flat_server_loses_the_sandbox_key_and_uses_only_some_fields() -> None:
+    client, _ = client_of({FLAT: [RECORD]})
+    server = await client.describe()
+    assert server.rules("sandbox_api_key").lost_on_store
+    assert not server.rules("max_budget_per_task").in_effect
+    assert server.rules("llm_model").in_effect
+    assert not server.rules("enable_sound_notifications").nullable
+    assert server.rules("search_api_key").clear_with == " "
+
+
+@pytest.mark.parametrize(("store", "merges"), [("merge", True), ("replace", False)])
+async def test_the_local_service_says_what_it_is(store: str, merges: bool) -> None:
+    about = {"service": "quarterdeck-local", "settings_store": store, "version": "0.1.0"}
+    client, _ = client_of({FLAT: [RECORD], ABOUT: [Answer(about)]})
+    server = await client.describe()
+    assert (server.local, server.merges, server.release) == (True, merges, "0.1.0")
+    assert server.rules("sandbox_api_key").lost_on_store is not merges
+    assert await client.release() == "0.1.0"
+
+
+async def test_only_the_local_service_is_taken_at_its_word_that_it_merges() -> None:
+    client, _ = client_of({FLAT: [RECORD], ABOUT: [Answer({"service": "other", "settings_store": "merge"})]})
+    assert not (await client.describe()).merges
+
+
+async def test_a_server_that_cannot_be_asked_is_an_error() -> None:
+    client, _ = client_of(lambda _: Answer(status=503))
+    with pytest.raises(ServiceError) as caught:
+        await client.describe()
+    assert caught.value.kind is ErrorKind.SERVER
+
+
+async def test_settings_of_the_newer_kind_are_said_to_be_out_of_reach_and_nothing_is_sent() -> None:
+    client, server = client_of({NESTED: [RECORD], "GET /api/v1/sandboxes/search": [Answer({"items": []})]})
+    await client.describe()
+    asked = len(server.asked)
+    for attempt in (client.settings.load(), client.settings.store(None, {"llm_api_key": SecretStr("x")})):
+        with pytest.raises(ServiceError) as caught:
+            await attempt
+        assert caught.value.kind is ErrorKind.NOT_OFFERED
+    assert len(server.asked) == asked
+    assert [page.items async for page in client.sandboxes.pages()] == [()]
+
+
+@pytest.mark.parametrize(
+    ("answer", "release"),
+    [
+        (Answer({"info": {"version": "1.2.1"}, "paths": {}}), "1.2.1"),
+        (Answer({"info": {"version": 5}}), None),
+        (Answer({"info": None}), None),
+        (Answer([1]), None),
+        (Answer(b"nonsense"), None),
+        (REFUSED, None),
+        (Answer(status=503), None),
+    ],
+)
+async def test_the_release_is_read_where_it_can_be(answer: Answer, release: str | None) -> None:
+    client, _ = client_of({"GET /openapi.json": [answer]})
+    assert await client.release() == release
