@@ -1,0 +1,158 @@
+"""Conversations as they are stored; each belongs to a sandbox, and no agent runs in any."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from quarterdeck.local.bodies import ChangeConversationBody, StartConversationBody
+from quarterdeck.local.changes import Changes
+from quarterdeck.local.moments import now, stamp
+from quarterdeck.local.paging import Window
+from quarterdeck.local.records import ConversationRecord
+from quarterdeck.local.sandbox_state import Sandbox
+from quarterdeck.local.sandboxes import Sandboxes
+from quarterdeck.local.store import Store
+from quarterdeck.service.models.enums import ExecutionStatus, SandboxStatus
+
+_LISTED = """(SELECT rowid, *, (
+    SELECT json_group_array(id) FROM conversations AS sub WHERE sub.parent_id = conversations.id
+) AS sub_ids FROM conversations)"""
+"""Conversations with the ids of those they are parents of."""
+_TITLE_FROM_MESSAGE = 100
+"""Characters of a message that make a title."""
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What a list of conversations is narrowed to; None does not narrow."""
+
+    title__contains: str | None = None
+    created_at__gte: datetime | None = None
+    created_at__lt: datetime | None = None
+    updated_at__gte: datetime | None = None
+    updated_at__lt: datetime | None = None
+    sandbox_id__eq: str | None = None
+    include_sub_conversations: bool = False
+
+    def sql(self) -> tuple[str, list[str]]:
+        """The condition of a query, and its parameters."""
+        terms: list[tuple[str, str | datetime | None]] = [
+            ("instr(lower(title), lower(?)) > 0", self.title__contains),
+            ("created_at >= ?", self.created_at__gte),
+            ("created_at < ?", self.created_at__lt),
+            ("updated_at >= ?", self.updated_at__gte),
+            ("updated_at < ?", self.updated_at__lt),
+            ("sandbox_id = ?", self.sandbox_id__eq),
+        ]
+        used = [(term, value) for term, value in terms if value is not None]
+        conditions = [term for term, _ in used] + ([] if self.include_sub_conversations else ["parent_id IS NULL"])
+        parameters = [stamp(value) if isinstance(value, datetime) else value for _, value in used]
+        return " AND ".join(conditions or ["1"]), parameters
+
+
+class Conversations:
+    """The conversations of one data folder."""
+
+    def __init__(self, store: Store, sandboxes: Sandboxes, changes: Changes) -> None:
+        self._store = store
+        self._sandboxes = sandboxes
+        self._changes = changes
+
+    async def page(self, filters: Filters, window: Window) -> tuple[list[ConversationRecord], str | None]:
+        """One page, newest first, and the id of the next."""
+        condition, parameters = filters.sql()
+        order = " ORDER BY created_at DESC, rowid DESC"
+        rows = await self._rows(condition + order + window.sql, parameters)
+        return await self._records(rows[: window.limit]), window.next_page_id(len(rows))
+
+    async def count(self, filters: Filters) -> int:
+        """How many there are."""
+        condition, parameters = filters.sql()
+        return await self._store.count("conversations", condition, parameters)
+
+    async def read(self, ids: Sequence[str]) -> dict[str, ConversationRecord]:
+        """Those of these conversations that exist, by id."""
+        rows = await self._rows(f"id IN ({', '.join('?' * len(ids))})", ids)
+        return {record["id"]: record for record in await self._records(rows)}
+
+    async def add(self, conversation_id: str, sandbox_id: str, new: StartConversationBody, model: str | None) -> None:
+        """Store a conversation, unless it is already there."""
+        moment = now()
+        message = new.initial_message.text() if new.initial_message else None
+        await self._store.run(
+            "INSERT OR IGNORE INTO conversations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                conversation_id,
+                sandbox_id,
+                new.title or _title_of(message) or f"Conversation {conversation_id[:5]}",
+                message,
+                new.selected_repository,
+                new.selected_branch,
+                new.git_provider,
+                new.trigger,
+                json.dumps(new.pr_number),
+                model,
+                new.parent_conversation_id.hex if new.parent_conversation_id else None,
+                new.public,
+                *(moment, moment),
+            ),
+        )
+
+    async def change(self, conversation_id: str, changes: ChangeConversationBody) -> ConversationRecord | None:
+        """Change title or publicity and give the record; None when there is no such conversation."""
+        if changes.title is not None or changes.public is not None:
+            await self._changes.run(
+                self._store.run(
+                    "UPDATE conversations SET title = coalesce(?, title), public = coalesce(?, public), updated_at = ?"
+                    " WHERE id = ?",
+                    (changes.title, changes.public, now(), conversation_id),
+                )
+            )
+        return (await self.read([conversation_id])).get(conversation_id)
+
+    async def delete(self, conversation_id: str) -> bool:
+        """Delete a conversation, not its sandbox; False when there is none."""
+        statement = "DELETE FROM conversations WHERE id = ?"
+        return await self._changes.run(self._store.run(statement, (conversation_id,))) > 0
+
+    async def _rows(self, condition: str, parameters: Sequence[str]) -> list[sqlite3.Row]:
+        return await self._store.select(_LISTED, condition, parameters)
+
+    async def _records(self, rows: Sequence[sqlite3.Row]) -> list[ConversationRecord]:
+        sandboxes = await self._sandboxes.read({row["sandbox_id"] for row in rows})
+        return [_record(row, sandboxes.get(row["sandbox_id"])) for row in rows]
+
+
+def _title_of(message: str | None) -> str:
+    """The first line of a message that says something, cut."""
+    lines = (line.strip() for line in (message or "").splitlines())
+    return next((line[:_TITLE_FROM_MESSAGE] for line in lines if line), "")
+
+
+def _record(row: sqlite3.Row, sandbox: Sandbox | None) -> ConversationRecord:
+    status = sandbox.status if sandbox else SandboxStatus.MISSING
+    running = status is SandboxStatus.RUNNING
+    return ConversationRecord(
+        id=row["id"],
+        created_by_user_id=None,
+        sandbox_id=row["sandbox_id"],
+        selected_repository=row["repository"],
+        selected_branch=row["branch"],
+        git_provider=row["git_provider"],
+        title=row["title"],
+        trigger=row["trigger"],
+        pr_number=json.loads(row["pr_number"]),
+        llm_model=row["llm_model"],
+        metrics=None,
+        parent_conversation_id=row["parent_id"],
+        sub_conversation_ids=json.loads(row["sub_ids"]),
+        public=None if row["public"] is None else bool(row["public"]),
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+        sandbox_status=status,
+        execution_status=ExecutionStatus.IDLE if running else None,
+        conversation_url=None,
+        session_api_key=sandbox.key if sandbox and running else None,
+    )

@@ -1,0 +1,152 @@
+"""Processes by identity, and signals to every process of a session (DESIGN "The embedded local service")."""
+
+import asyncio
+import functools
+import os
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+import psutil
+
+_HAS_PROC = Path("/proc/self/stat").exists()
+_STOPPED = frozenset("Tt")
+_GONE = frozenset("ZX")
+_PSUTIL_STATES = {psutil.STATUS_STOPPED: "T", psutil.STATUS_ZOMBIE: "Z", psutil.STATUS_DEAD: "X"}
+_SETTLES_WITHIN = 5.0
+"""Seconds that signalled processes have to stop, go on or end."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """One process and no other: its pid, when it started in clock ticks since boot, and which boot."""
+
+    pid: int
+    ticks: int
+    boot: str
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process as the system tells of it; `state` is the letter of proc(5)."""
+
+    pid: int
+    state: str
+    session: int
+    ticks: int
+
+
+class Seen(Enum):
+    """What can be seen of a process."""
+
+    ALIVE = "alive"
+    STOPPED = "stopped"
+    GONE = "gone"
+
+
+@functools.cache
+def boot_id() -> str:
+    """A text that is another one after each boot."""
+    if _HAS_PROC:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return str(int(psutil.boot_time()))
+
+
+def read_process(pid: int) -> Process | None:
+    """Read one process; None when there is none."""
+    if not _HAS_PROC:
+        return read_with_psutil(pid)
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    fields = text[text.rindex(")") + 2 :].split()  # the name before it may hold blanks and brackets
+    return Process(pid, state=fields[0], session=int(fields[3]), ticks=int(fields[19]))
+
+
+def read_with_psutil(pid: int) -> Process | None:
+    """Read one process where there is no /proc; ticks are hundredths of a second since the epoch there."""
+    try:
+        process = psutil.Process(pid)
+        state = _PSUTIL_STATES.get(process.status(), "S")
+        return Process(pid, state, os.getsid(pid), int(process.create_time() * 100))
+    except (psutil.Error, ProcessLookupError, PermissionError):
+        return None
+
+
+def identify(pid: int) -> Identity | None:
+    """The identity of a process; None when it is gone."""
+    found = read_process(pid)
+    return Identity(pid, found.ticks, boot_id()) if found and found.state not in _GONE else None
+
+
+def look(identity: Identity) -> Seen:
+    """See what became of a process; a zombie is gone, and so is whatever ran before this boot."""
+    found = read_process(identity.pid) if identity.boot == boot_id() else None
+    if found is None or found.ticks != identity.ticks or found.state in _GONE:
+        return Seen.GONE
+    return Seen.STOPPED if found.state in _STOPPED else Seen.ALIVE
+
+
+def members(leader: Identity) -> list[Process]:
+    """Every live process of the session that `leader` leads or led; blocks for some milliseconds.
+
+    The number of a session is not given to a new process while a member lives, so a process of another start under the
+    leader's pid means that the session is over.
+    """
+    if leader.boot != boot_id():
+        return []
+    at_pid = read_process(leader.pid)
+    if at_pid and at_pid.ticks != leader.ticks:
+        return []
+    processes = (read_process(pid) for pid in psutil.pids())
+    return [found for found in processes if found and found.session == leader.pid and found.state not in _GONE]
+
+
+async def stop_session(leader: Identity) -> bool:
+    """Stop every process of the session until none is new; whether all are stopped."""
+    return await _signal_until(leader, signal.SIGSTOP, lambda process: process.state in _STOPPED)
+
+
+async def continue_session(leader: Identity) -> bool:
+    """Let every process of the session go on; whether all do."""
+    return await _signal_until(leader, signal.SIGCONT, lambda process: process.state not in _STOPPED)
+
+
+async def end_session(leader: Identity) -> bool:
+    """End every process of the session, by force after some seconds; whether all are gone.
+
+    SIGCONT follows SIGTERM, for a stopped process acts on SIGTERM only when it goes on.
+    """
+    for number in (signal.SIGTERM, signal.SIGCONT):
+        await asyncio.to_thread(_signal_unsettled, leader, number, _never)
+    return await _signal_until(leader, 0, _never) or await _signal_until(leader, signal.SIGKILL, _never)
+
+
+def _never(_process: Process) -> bool:
+    return False
+
+
+async def _signal_until(leader: Identity, number: int, settled: Callable[[Process], bool]) -> bool:
+    """Signal the unsettled processes again and again until there is none, for some seconds at most."""
+    deadline = time.monotonic() + _SETTLES_WITHIN
+    pause = 0.005
+    while await asyncio.to_thread(_signal_unsettled, leader, number, settled):
+        if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, 0.1)
+    return True
+
+
+def _signal_unsettled(leader: Identity, number: int, settled: Callable[[Process], bool]) -> int:
+    """Signal each process of the session that is not settled; how many there were."""
+    unsettled = [process for process in members(leader) if not settled(process)]
+    for process in unsettled:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(process.pid, number)
+    return len(unsettled)

@@ -1,0 +1,115 @@
+"""The records the service answers with (contract sections e, f and g)."""
+
+from typing import Any
+
+from typing_extensions import TypedDict
+
+
+class ExposedUrl(TypedDict):
+    """One address of a sandbox; its query holds the sandbox's key."""
+
+    name: str
+    url: str
+    port: int
+
+
+class SandboxRecord(TypedDict):
+    """A sandbox; key and addresses are told only while it is RUNNING."""
+
+    id: str
+    created_by_user_id: str | None
+    sandbox_spec_id: str
+    status: str
+    session_api_key: str | None
+    exposed_urls: list[ExposedUrl] | None
+    created_at: str
+
+
+class SandboxPage(TypedDict):
+    """A page of sandboxes, newest first."""
+
+    items: list[SandboxRecord]
+    next_page_id: str | None
+
+
+class SpecRecord(TypedDict):
+    """A template a sandbox is started from."""
+
+    id: str
+    command: list[str] | None
+    created_at: str
+    initial_env: dict[str, str]
+    working_dir: str
+
+
+class SpecPage(TypedDict):
+    """A page of specs; the first spec is the default."""
+
+    items: list[SpecRecord]
+    next_page_id: str | None
+
+
+class ConversationRecord(TypedDict):
+    """A conversation; no agent runs in it, so it costs nothing and is idle while its sandbox runs."""
+
+    id: str
+    created_by_user_id: str | None
+    sandbox_id: str
+    selected_repository: str | None
+    selected_branch: str | None
+    git_provider: str | None
+    title: str | None
+    trigger: str | None
+    pr_number: list[int]
+    llm_model: str | None
+    metrics: dict[str, Any] | None
+    parent_conversation_id: str | None
+    sub_conversation_ids: list[str]
+    public: bool | None
+    created_at: str
+    updated_at: str
+    sandbox_status: str
+    execution_status: str | None
+    conversation_url: str | None
+    session_api_key: str | None
+
+
+class ConversationPage(TypedDict):
+    """A page of conversations, newest first."""
+
+    items: list[ConversationRecord]
+    next_page_id: str | None
+
+
+class StartTaskRecord(TypedDict):
+    """The work of creating one conversation."""
+
+    id: str
+    created_by_user_id: str | None
+    status: str
+    detail: str | None
+    app_conversation_id: str | None
+    sandbox_id: str | None
+    agent_server_url: str | None
+    request: dict[str, Any]
+    created_at: str
+    updated_at: str
+
+
+class StartTaskPage(TypedDict):
+    """A page of start tasks."""
+
+    items: list[StartTaskRecord]
+    next_page_id: str | None
+
+
+class Done(TypedDict):
+    """A change was made."""
+
+    success: bool
+
+
+class Message(TypedDict):
+    """A change was made, in words."""
+
+    message: str

@@ -1,0 +1,61 @@
+"""``/api/v1/sandboxes`` (contract e)."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, HTTPException, Query
+
+from quarterdeck.local.paging import Limit, PageId, Window
+from quarterdeck.local.records import Done, SandboxPage, SandboxRecord
+from quarterdeck.local.sandboxes import Sandboxes
+
+_MOST_IDS = 100
+
+
+def sandboxes_router(sandboxes: Sandboxes) -> APIRouter:
+    """Search, read, start, pause, resume and delete sandboxes."""
+    router = APIRouter(prefix="/sandboxes", tags=["Sandboxes"])
+
+    @router.get("/search")
+    async def search(page_id: PageId = None, limit: Limit = 100) -> SandboxPage:
+        """A page of sandboxes, newest first."""
+        found, next_page_id = await sandboxes.page(Window.of(page_id, limit))
+        return SandboxPage(items=[sandboxes.record(sandbox) for sandbox in found], next_page_id=next_page_id)
+
+    @router.get("")
+    async def read(ids: Annotated[list[str], Query(alias="id")]) -> list[SandboxRecord | None]:
+        """Sandboxes by id, null for those that do not exist."""
+        if len(ids) > _MOST_IDS:
+            raise HTTPException(400, f"Too many ids requested. At most {_MOST_IDS} can be.")
+        found = await sandboxes.read(set(ids))
+        return [sandboxes.record(found[one]) if one in found else None for one in ids]
+
+    @router.post("")
+    async def start(sandbox_spec_id: str | None = None) -> SandboxRecord:
+        """Start a sandbox and answer when it is ready; 404 when there is no such spec."""
+        spec = sandboxes.default_spec if sandbox_spec_id is None else sandboxes.spec(sandbox_spec_id)
+        if spec is None:
+            raise HTTPException(404, "There is no such sandbox spec")
+        return sandboxes.record(await sandboxes.until_ready(await sandboxes.start(spec)))
+
+    @router.post("/{sandbox_id}/pause")
+    async def pause(sandbox_id: str) -> Done:
+        """Stop a sandbox; 404 when it does not run."""
+        return _done(await sandboxes.pause(sandbox_id))
+
+    @router.post("/{sandbox_id}/resume")
+    async def resume(sandbox_id: str) -> Done:
+        """Let a sandbox go on; 404 when it does not run."""
+        return _done(await sandboxes.resume(sandbox_id))
+
+    @router.delete("/{id}")
+    async def delete(sandbox_id: str) -> Done:
+        """Delete the sandbox that the query names, as real servers do (contract T13)."""
+        return _done(await sandboxes.delete(sandbox_id))
+
+    return router
+
+
+def _done(success: bool) -> Done:
+    if not success:
+        raise HTTPException(404)
+    return Done(success=True)

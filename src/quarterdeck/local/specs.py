@@ -1,0 +1,37 @@
+"""The table of what a sandbox can be started from: adding a spec is adding a row."""
+
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from quarterdeck.service.models.enums import UrlName
+
+
+@dataclass(frozen=True)
+class Spec:
+    """How a sandbox is run, in its workspace folder; `{port}` in the command stands for a free port.
+
+    With an `address` the command serves HTTP on that port of 127.0.0.1, and is ready when it answers. With
+    `reads_input` its standard input is the FIFO `input` beside the workspace, which never ends.
+    """
+
+    id: str
+    command: tuple[str, ...]
+    address: UrlName | None = None
+    reads_input: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def command_line(self, port: int | None) -> tuple[str, ...]:
+        """The command with its port filled in."""
+        return tuple(part.replace("{port}", str(port)) for part in self.command)
+
+
+_FILE_SERVER = str(Path(__file__).with_name("file_server.py"))
+
+BUILT_IN = (
+    Spec("files", (sys.executable, "-I", "-S", _FILE_SERVER, "{port}"), address=UrlName.WORKER_1),
+    Spec("shell", (shutil.which("bash") or "sh",), reads_input=True),
+)
+"""What any machine with Python can run; the first is the default."""

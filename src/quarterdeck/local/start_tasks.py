@@ -1,0 +1,200 @@
+"""Start tasks: the work of creating a conversation, step by step; a step is entered only if it does something."""
+
+import json
+import os
+import sqlite3
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from quarterdeck.local.bodies import StartConversationBody
+from quarterdeck.local.changes import Changes
+from quarterdeck.local.conversations import Conversations
+from quarterdeck.local.errors import LocalServiceError, SandboxError
+from quarterdeck.local.moments import now, stamp
+from quarterdeck.local.paging import Window
+from quarterdeck.local.processes import Identity, Seen, identify, look
+from quarterdeck.local.records import StartTaskRecord
+from quarterdeck.local.repository import Repository
+from quarterdeck.local.sandboxes import Sandboxes
+from quarterdeck.local.store import Store
+from quarterdeck.service.models.enums import SandboxStatus, StartTaskStatus
+
+
+class Order(StrEnum):
+    """How start tasks can be sorted; the value is what the request says."""
+
+    CREATED_AT = "CREATED_AT"
+    CREATED_AT_DESC = "CREATED_AT_DESC"
+    UPDATED_AT = "UPDATED_AT"
+    UPDATED_AT_DESC = "UPDATED_AT_DESC"
+
+    @property
+    def sql(self) -> str:
+        """The order of a query."""
+        column = self.value.removesuffix("_DESC").lower()
+        direction = "DESC" if self.value.endswith("_DESC") else "ASC"
+        return f" ORDER BY {column} {direction}, rowid {direction}"
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What a list of start tasks is narrowed to."""
+
+    conversation_id__eq: str | None = None
+    created_at__gte: datetime | None = None
+
+    def sql(self) -> tuple[str, list[str]]:
+        """The condition of a query, and its parameters."""
+        conditions, parameters = ["1"], []
+        if self.conversation_id__eq is not None:
+            conditions.append("status = 'READY' AND conversation_id = ?")
+            parameters.append(self.conversation_id__eq)
+        if self.created_at__gte is not None:
+            conditions.append("created_at >= ?")
+            parameters.append(stamp(self.created_at__gte))
+        return " AND ".join(conditions), parameters
+
+
+@dataclass(frozen=True)
+class Task:
+    """A start task under way; `sandbox_id` is None until it has a sandbox."""
+
+    id: str
+    conversation_id: str
+    sandbox_id: str | None
+    request: StartConversationBody
+
+
+class StartTasks:
+    """The start tasks of one data folder."""
+
+    def __init__(self, store: Store, sandboxes: Sandboxes, conversations: Conversations, changes: Changes) -> None:
+        self._store = store
+        self._sandboxes = sandboxes
+        self._conversations = conversations
+        self._changes = changes
+
+    async def page(self, filters: Filters, order: Order, window: Window) -> tuple[list[StartTaskRecord], str | None]:
+        """One page and the id of the next."""
+        condition, parameters = filters.sql()
+        rows = await self._rows(condition + order.sql + window.sql, parameters)
+        return [_record(row) for row in rows[: window.limit]], window.next_page_id(len(rows))
+
+    async def count(self, filters: Filters) -> int:
+        """How many there are."""
+        condition, parameters = filters.sql()
+        return await self._store.count("start_tasks", condition, parameters)
+
+    async def read(self, ids: Sequence[str]) -> dict[str, StartTaskRecord]:
+        """Those of these tasks that exist, by id."""
+        return {row["id"]: _record(row) for row in await self._rows(f"id IN ({', '.join('?' * len(ids))})", ids)}
+
+    async def create(self, request: StartConversationBody) -> StartTaskRecord:
+        """Begin the work of creating a conversation and give its task as it begins."""
+        return await self._changes.run(self._create(request))
+
+    async def go_on(self) -> None:
+        """Take up the tasks whose service ended before they did."""
+        for row in await self._rows("status NOT IN ('READY', 'ERROR')", ()):
+            runner = Identity(row["runner_pid"], row["runner_ticks"], row["runner_boot"])
+            if runner == _self() or look(runner) is Seen.GONE:
+                request = StartConversationBody.model_validate_json(row["request"])
+                task = Task(row["id"], row["conversation_id"], row["sandbox_id"], request)
+                self._changes.begin(self._work(task))
+
+    async def _create(self, request: StartConversationBody) -> StartTaskRecord:
+        task_id, created_at, runner = uuid.uuid4().hex, now(), _self()
+        conversation_id = request.conversation_id.hex if request.conversation_id else uuid.uuid4().hex
+        taken = conversation_id in await self._conversations.read([conversation_id])
+        await self._store.run(
+            "INSERT INTO start_tasks VALUES (?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?)",
+            (
+                task_id,
+                StartTaskStatus.ERROR if taken else StartTaskStatus.WORKING,
+                f"There is a conversation {conversation_id} already." if taken else None,
+                conversation_id,
+                request.model_dump_json(),
+                *(created_at, created_at),
+                *(runner.pid, runner.ticks, runner.boot),
+            ),
+        )
+        if not taken:
+            self._changes.begin(self._work(Task(task_id, conversation_id, None, request)))
+        return (await self.read([task_id]))[task_id]
+
+    async def _work(self, task: Task) -> None:
+        try:
+            await self._take_steps(task)
+        except (LocalServiceError, OSError, sqlite3.Error) as error:
+            await self._enter(task, StartTaskStatus.ERROR, detail=str(error))
+
+    async def _take_steps(self, task: Task) -> None:
+        request = task.request
+        sandbox_id = await self._changes.run(self._take_sandbox(task))
+        sandbox = (await self._sandboxes.read([sandbox_id])).get(sandbox_id)
+        if sandbox is None or sandbox.status is not SandboxStatus.RUNNING:
+            await self._enter(task, StartTaskStatus.WAITING_FOR_SANDBOX)
+            await self._sandboxes.until_ready(sandbox_id)
+        if request.selected_repository:
+            repository = Repository.named(request.selected_repository, request.selected_branch, request.git_provider)
+            workspace = self._sandboxes.place(sandbox_id).workspace
+            if not (workspace / repository.name).exists():
+                await self._enter(task, StartTaskStatus.PREPARING_REPOSITORY)
+                await repository.fetch(workspace)
+        await self._enter(task, StartTaskStatus.STARTING_CONVERSATION)
+        model = request.llm_model or (await self._store.settings() or {}).get("llm_model")
+        await self._conversations.add(task.conversation_id, sandbox_id, request, model)
+        await self._enter(task, StartTaskStatus.READY)
+
+    async def _take_sandbox(self, task: Task) -> str:
+        """The sandbox the conversation belongs to, noted in the task: the one asked for, or a new one."""
+        sandbox_id = task.sandbox_id or task.request.sandbox_id
+        if sandbox_id is None:
+            sandbox_id = await self._sandboxes.start(self._sandboxes.default_spec)
+        else:
+            sandbox = (await self._sandboxes.read([sandbox_id])).get(sandbox_id)
+            if sandbox is None:
+                raise SandboxError(f"There is no sandbox {sandbox_id}.")
+            if sandbox.status in {SandboxStatus.MISSING, SandboxStatus.ERROR}:
+                raise SandboxError(f"Sandbox {sandbox_id} is not running ({sandbox.status}).")
+            if sandbox.status is SandboxStatus.PAUSED:
+                await self._sandboxes.resume(sandbox_id)
+        await self._store.run("UPDATE start_tasks SET sandbox_id = ? WHERE id = ?", (sandbox_id, task.id))
+        return sandbox_id
+
+    async def _enter(self, task: Task, step: StartTaskStatus, *, detail: str | None = None) -> None:
+        await self._store.run(
+            "UPDATE start_tasks SET status = ?, detail = ?, updated_at = ? WHERE id = ?", (step, detail, now(), task.id)
+        )
+
+    async def _rows(self, condition: str, parameters: Sequence[str]) -> list[sqlite3.Row]:
+        return await self._store.select("start_tasks", condition, parameters)
+
+
+def _self() -> Identity:
+    """This very process."""
+    identity = identify(os.getpid())
+    if identity is None:
+        raise LocalServiceError("The system does not tell of this process.")
+    return identity
+
+
+def _record(row: sqlite3.Row) -> StartTaskRecord:
+    request: dict[str, Any] = json.loads(row["request"])
+    ready = row["status"] == StartTaskStatus.READY
+    return StartTaskRecord(
+        id=row["id"],
+        created_by_user_id=None,
+        status=row["status"],
+        detail=row["detail"],
+        app_conversation_id=row["conversation_id"] if ready else None,
+        sandbox_id=row["sandbox_id"],
+        agent_server_url=None,
+        request=request,
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+    )

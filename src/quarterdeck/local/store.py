@@ -1,0 +1,139 @@
+"""The service's data in SQLite: one file for its owner alone, in WAL mode so that several may have it open."""
+
+import asyncio
+import json
+import os
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import aiosqlite
+
+from quarterdeck.local.errors import LocalServiceError
+
+Record = dict[str, Any]
+"""A stored settings record: names as in the documented interface, values as JSON has them, secrets in clear."""
+
+_VERSION = 1
+_SCHEMA = """
+CREATE TABLE settings (id INTEGER PRIMARY KEY CHECK (id = 1), record TEXT NOT NULL);
+CREATE TABLE sandboxes (
+    id TEXT PRIMARY KEY, spec_id TEXT NOT NULL, created_at TEXT NOT NULL, key TEXT NOT NULL, port INTEGER,
+    pid INTEGER, ticks INTEGER, boot TEXT, status TEXT NOT NULL, has_run INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE conversations (
+    id TEXT PRIMARY KEY, sandbox_id TEXT NOT NULL, title TEXT NOT NULL, message TEXT, repository TEXT, branch TEXT,
+    git_provider TEXT, trigger TEXT, pr_number TEXT NOT NULL, llm_model TEXT, parent_id TEXT, public INTEGER,
+    created_at TEXT NOT NULL, updated_at TEXT NOT NULL
+);
+CREATE INDEX conversations_by_age ON conversations (created_at);
+CREATE TABLE start_tasks (
+    id TEXT PRIMARY KEY, status TEXT NOT NULL, detail TEXT, conversation_id TEXT NOT NULL, sandbox_id TEXT,
+    request TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL,
+    runner_pid INTEGER NOT NULL, runner_ticks INTEGER NOT NULL, runner_boot TEXT NOT NULL
+);
+CREATE INDEX start_tasks_by_age ON start_tasks (created_at);
+PRAGMA user_version = 1;
+"""
+
+
+class Store:
+    """An open database. Each statement stands for itself; `change_settings` is the one change that reads first."""
+
+    def __init__(self, connection: aiosqlite.Connection) -> None:
+        self._connection = connection
+        self._writing = asyncio.Lock()
+
+    @classmethod
+    async def open(cls, path: Path) -> "Store":
+        """Open the database at `path`, made if there is none. Raises `LocalServiceError`."""
+        try:
+            _make_private(path)
+            connection = await aiosqlite.connect(path, timeout=5.0, isolation_level=None)
+        except (OSError, sqlite3.Error) as error:
+            raise LocalServiceError(f"The local service cannot open {path}: {error}.") from error
+        try:
+            await _prepare(connection, path)
+        except sqlite3.Error as error:
+            await connection.close()
+            raise LocalServiceError(_why_not(path, error)) from error
+        except LocalServiceError:
+            await connection.close()
+            raise
+        return cls(connection)
+
+    async def close(self) -> None:
+        """Close the database."""
+        await self._connection.close()
+
+    async def select(self, table: str, condition: str = "1", parameters: Sequence[Any] = ()) -> list[sqlite3.Row]:
+        """The rows for which a condition holds; order and limit may follow it. Both texts are the program's own."""
+        statement = f"SELECT * FROM {table} WHERE {condition}"  # noqa: S608 - values travel as parameters
+        return list(await self._connection.execute_fetchall(statement, parameters))
+
+    async def count(self, table: str, condition: str, parameters: Sequence[Any]) -> int:
+        """How many rows a condition holds for."""
+        statement = f"SELECT count(*) FROM {table} WHERE {condition}"  # noqa: S608 - values travel as parameters
+        (row,) = await self._connection.execute_fetchall(statement, parameters)
+        return int(row[0])
+
+    async def run(self, statement: str, parameters: Sequence[Any] = ()) -> int:
+        """Do one change; how many rows it made or changed."""
+        async with self._writing, self._connection.execute(statement, parameters) as cursor:
+            return cursor.rowcount
+
+    async def settings(self) -> Record | None:
+        """The stored settings; None when nothing is stored."""
+        rows = await self.select("settings")
+        return json.loads(rows[0]["record"]) if rows else None
+
+    async def change_settings(self, change: Callable[[Record | None], Record]) -> None:
+        """Replace the stored settings by what `change` makes of them; nobody else writes in between."""
+        async with self._writing:
+            await self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                record = json.dumps(change(await self.settings()))
+                await self._connection.execute(
+                    "INSERT INTO settings VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET record = excluded.record",
+                    (record,),
+                )
+            except BaseException:
+                await self._connection.execute("ROLLBACK")
+                raise
+            await self._connection.execute("COMMIT")
+
+
+def _make_private(path: Path) -> None:
+    """Make sure of the file and its mode, which SQLite gives its other files too."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    path.chmod(0o600)
+
+
+async def _prepare(connection: aiosqlite.Connection, path: Path) -> None:
+    connection.row_factory = sqlite3.Row
+    await connection.execute("PRAGMA journal_mode = WAL")
+    await connection.execute("PRAGMA synchronous = NORMAL")
+    version = await _version(connection)
+    if version > _VERSION:
+        raise LocalServiceError(f"{path} was made by a newer Quarterdeck. Update this one, or name another folder.")
+    if version == 0:
+        await connection.execute("BEGIN EXCLUSIVE")
+        if await _version(connection) == 0:  # nobody else made the tables meanwhile
+            for statement in _SCHEMA.split(";\n"):
+                await connection.execute(statement)
+        await connection.execute("COMMIT")
+
+
+async def _version(connection: aiosqlite.Connection) -> int:
+    (row,) = await connection.execute_fetchall("PRAGMA user_version")
+    return int(row[0])
+
+
+def _why_not(path: Path, error: sqlite3.Error) -> str:
+    code = getattr(error, "sqlite_errorcode", None)
+    if code in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}:
+        return f"{path} is damaged or no database. Move it away to begin anew; the local service makes a new one."
+    if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+        return f"{path} is locked by another program. Close that one and try again."
+    return f"The local service cannot use {path}: {error}."

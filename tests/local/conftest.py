@@ -1,0 +1,123 @@
+"""Services opened on folders of their own; whatever runs in their sandboxes is killed afterwards."""
+
+import asyncio
+import os
+import signal
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from quarterdeck.local.processes import Identity, Process, members
+from quarterdeck.local.service import LocalService
+from quarterdeck.local.settings_store import Mode
+from quarterdeck.local.specs import Spec
+
+Json = Any
+
+
+class Caller:
+    """Asks an app as the deck does, in the process, with the right key unless told otherwise."""
+
+    def __init__(self, service: LocalService) -> None:
+        transport = httpx.ASGITransport(service.app, raise_app_exceptions=False)
+        key = {"X-Session-API-Key": service.key.get_secret_value()}
+        self.service = service
+        self.http = httpx.AsyncClient(transport=transport, base_url="http://local", headers=key)
+
+    async def get(self, path: str, **query: Json) -> Json:
+        """The body of a successful GET."""
+        return (await self.http.get(path, params=query)).raise_for_status().json()
+
+    async def post(self, path: str, body: Json = None, **query: Json) -> Json:
+        """The body of a successful POST."""
+        return (await self.http.post(path, json=body, params=query)).raise_for_status().json()
+
+    async def start(self, spec: str) -> Json:
+        """A sandbox that is ready."""
+        return await self.post("/api/v1/sandboxes", sandbox_spec_id=spec)
+
+    async def sandbox(self, sandbox_id: str) -> Json:
+        """What is told of a sandbox, None when there is none."""
+        return (await self.get("/api/v1/sandboxes", id=sandbox_id))[0]
+
+    async def status(self, sandbox_id: str) -> str:
+        """The status word of a sandbox."""
+        return str((await self.sandbox(sandbox_id))["status"])
+
+    async def created(self, body: Json) -> Json:
+        """The start task of a new conversation once it has ended."""
+        task = await self.post("/api/v1/app-conversations", body)
+        return await self.ended(task["id"])
+
+    async def ended(self, task_id: str) -> Json:
+        """A start task once it has ended."""
+
+        async def over() -> Json:
+            (task,) = await self.get("/api/v1/app-conversations/start-tasks", ids=task_id)
+            return task if task["status"] in {"READY", "ERROR"} else None
+
+        return await until(over)
+
+
+Opener = Callable[..., Awaitable[Caller]]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """A data folder that is not there yet; afterwards nothing of its sandboxes runs."""
+    data = tmp_path / "data"
+    yield data
+    for leader in leaders(data):
+        while running := members(leader):
+            for process in running:
+                with suppress(ProcessLookupError):
+                    os.kill(process.pid, signal.SIGKILL)
+
+
+@pytest.fixture
+async def open_service(folder: Path) -> AsyncIterator[Opener]:
+    """Opens the data folder, as often as asked, and closes what was opened."""
+    callers: list[Caller] = []
+
+    async def open_one(store: Mode = "merge", specs: Sequence[Spec] | None = None) -> Caller:
+        callers.append(Caller(await LocalService.open(folder, store=store, specs=specs)))
+        return callers[-1]
+
+    yield open_one
+    for caller in callers:
+        await caller.http.aclose()
+        await caller.service.close()
+
+
+@pytest.fixture
+async def caller(open_service: Opener) -> Caller:
+    """The service with its defaults."""
+    return await open_service()
+
+
+async def until(found: Callable[[], Awaitable[Json]], within: float = 10.0) -> Json:
+    """Ask until there is something to give; fails when the time is over."""
+    deadline = time.monotonic() + within
+    while not (result := await found()):
+        assert time.monotonic() < deadline, "what was waited for did not come"
+        await asyncio.sleep(0.01)
+    return result
+
+
+def leaders(data: Path) -> list[Identity]:
+    """The leaders of the sandboxes of a data folder, as they are stored."""
+    if not (data / "service.db").exists():
+        return []
+    with closing(sqlite3.connect(data / "service.db")) as database:
+        return [Identity(*row) for row in database.execute("SELECT pid, ticks, boot FROM sandboxes")]
+
+
+def processes(data: Path) -> list[Process]:
+    """Every live process of every sandbox of a data folder."""
+    return [process for leader in leaders(data) for process in members(leader)]

@@ -1,0 +1,78 @@
+import pytest
+
+from tests.local.conftest import Caller
+
+OPEN = ["/alive", "/health", "/ready", "/server_info", "/openapi.json", "/docs"]
+GUARDED = [
+    ("GET", "/api/settings"),
+    ("POST", "/api/settings"),
+    ("GET", "/api/v1/sandboxes/search"),
+    ("GET", "/api/v1/sandboxes?id=x"),
+    ("POST", "/api/v1/sandboxes"),
+    ("POST", "/api/v1/sandboxes/x/pause"),
+    ("POST", "/api/v1/sandboxes/x/resume"),
+    ("DELETE", "/api/v1/sandboxes/x?sandbox_id=x"),
+    ("GET", "/api/v1/sandbox-specs/search"),
+    ("GET", "/api/v1/app-conversations"),
+    ("POST", "/api/v1/app-conversations"),
+    ("GET", "/api/v1/app-conversations/search"),
+    ("GET", "/api/v1/app-conversations/count"),
+    ("GET", "/api/v1/app-conversations/start-tasks/search"),
+    ("PATCH", "/api/v1/app-conversations/00000000000000000000000000000000"),
+    ("DELETE", "/api/v1/app-conversations/00000000000000000000000000000000"),
+]
+
+
+@pytest.mark.parametrize("path", OPEN)
+async def test_health_and_description_need_no_key(caller: Caller, path: str) -> None:
+    del caller.http.headers["X-Session-API-Key"]
+    assert (await caller.http.get(path)).status_code == 200
+
+
+@pytest.mark.parametrize("key", [None, "", "wrong", "ключ"])
+async def test_missing_empty_and_wrong_keys_are_refused_alike(caller: Caller, key: str | None) -> None:
+    del caller.http.headers["X-Session-API-Key"]
+    headers = {} if key is None else {b"X-Session-API-Key": key.encode()}
+    for method, path in GUARDED:
+        answer = await caller.http.request(method, path, headers=headers, json={})
+        assert (answer.status_code, answer.json()) == (401, {"detail": "Unauthorized"}), (method, path)
+
+
+async def test_a_key_in_another_header_is_no_key(caller: Caller) -> None:
+    key = caller.http.headers.pop("X-Session-API-Key")
+    answer = await caller.http.get("/api/settings", headers={"Authorization": f"Bearer {key}"})
+    assert answer.status_code == 401
+
+
+async def test_only_what_is_well_formed_is_asked_for_its_key(caller: Caller) -> None:
+    del caller.http.headers["X-Session-API-Key"]
+    assert (await caller.http.get("/api/v1/nope")).status_code == 404
+    assert (await caller.http.put("/api/settings", json={})).status_code == 405
+    broken = await caller.http.post(
+        "/api/settings", content=b'{"language":', headers={"Content-Type": "application/json"}
+    )
+    assert broken.status_code == 422
+    assert (await caller.http.post("/api/settings", json={"language": 5})).status_code == 401
+    assert (await caller.http.get("/api/v1/sandboxes/search?limit=0")).status_code == 401
+
+
+async def test_it_says_what_it_is(caller: Caller) -> None:
+    info = await caller.get("/server_info")
+    assert info["service"] == "quarterdeck-local"
+    assert info["settings_store"] == "merge"
+    assert info["runs_agents"] is False
+
+
+async def test_the_other_generation_is_not_there(caller: Caller) -> None:
+    answer = await caller.http.get("/api/v1/settings")
+    assert (answer.status_code, answer.json()) == (404, {"detail": "Not Found"})
+
+
+@pytest.mark.parametrize("path", ["/api/v1/sandboxes/x", "/api/v1/app-conversations/00000000000000000000000000000000"])
+async def test_single_records_are_read_by_batch_only(caller: Caller, path: str) -> None:
+    assert (await caller.http.get(path)).status_code == 405
+
+
+async def test_a_body_without_end_is_cut_off(caller: Caller) -> None:
+    answer = await caller.http.post("/api/settings", content=b" " * 9_000_000)
+    assert answer.status_code == 413

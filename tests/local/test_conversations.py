@@ -1,0 +1,258 @@
+import sqlite3
+import subprocess
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.local.conftest import Caller, Json, Opener, processes
+
+PATH = "/api/v1/app-conversations"
+
+
+def saying(text: str) -> Json:
+    return {"initial_message": {"role": "user", "content": [{"type": "text", "text": text}]}}
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository with one commit on the branch `trunk` and one more on `next`."""
+    path = tmp_path / "tool"
+    git = ["git", "-C", str(path), "-c", "user.name=Ann", "-c", "user.email=ann@example.com"]
+    subprocess.run(["git", "init", "-q", "-b", "trunk", str(path)], check=True)
+    for branch in ("trunk", "next"):
+        subprocess.run([*git, "checkout", "-q", "-B", branch], check=True)
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", branch], check=True)
+    return path
+
+
+@pytest.fixture
+def steps(caller: Caller, folder: Path) -> Iterator[Callable[[], list[str]]]:
+    """Gives the steps that start tasks entered since it was asked last, written down by the database itself."""
+    assert caller
+    with closing(sqlite3.connect(folder / "service.db", isolation_level=None)) as database:
+        database.execute("CREATE TABLE steps (status TEXT)")
+        database.execute(
+            "CREATE TRIGGER note AFTER UPDATE OF status ON start_tasks BEGIN INSERT INTO steps VALUES (new.status); END"
+        )
+        yield lambda: [row[0] for row in database.execute("DELETE FROM steps RETURNING status")]
+
+
+async def test_only_steps_that_do_something_are_entered(
+    caller: Caller, repository: Path, steps: Callable[[], list[str]]
+) -> None:
+    task = await caller.created({"selected_repository": str(repository)})
+    assert steps() == ["WAITING_FOR_SANDBOX", "PREPARING_REPOSITORY", "STARTING_CONVERSATION", "READY"]
+    await caller.created({"sandbox_id": task["sandbox_id"]})
+    assert steps() == ["STARTING_CONVERSATION", "READY"]
+    await caller.created({"sandbox_id": task["sandbox_id"], "selected_repository": str(repository)})
+    assert steps() == ["STARTING_CONVERSATION", "READY"], "the repository is there already"
+    await caller.created({"sandbox_id": "nope"})
+    assert steps() == ["ERROR"]
+
+
+async def test_a_conversation_is_created_in_a_sandbox_of_its_own(caller: Caller) -> None:
+    begun = await caller.post(PATH, saying("\n  Fix the login  \nplease") | {"llm_model": "openai/fake"})
+    assert (begun["status"], begun["app_conversation_id"], begun["sandbox_id"]) == ("WORKING", None, None)
+    assert begun["request"]["initial_message"]["content"][0]["text"] == "\n  Fix the login  \nplease"
+    task = await caller.ended(begun["id"])
+    assert (task["status"], task["detail"]) == ("READY", None)
+    (record,) = await caller.get(PATH, ids=task["app_conversation_id"])
+    assert record["title"] == "Fix the login"
+    assert record["llm_model"] == "openai/fake"
+    assert (record["sandbox_id"], record["sandbox_status"]) == (task["sandbox_id"], "RUNNING")
+    assert (record["execution_status"], record["metrics"], record["conversation_url"]) == ("idle", None, None)
+    assert record["session_api_key"] == (await caller.sandbox(task["sandbox_id"]))["session_api_key"]
+
+
+async def test_model_and_title_have_defaults(caller: Caller) -> None:
+    await caller.post("/api/settings", {"llm_model": "openai/from-settings"})
+    task = await caller.created({})
+    (record,) = await caller.get(PATH, ids=task["app_conversation_id"])
+    assert record["llm_model"] == "openai/from-settings"
+    assert record["title"] == f"Conversation {record['id'][:5]}"
+
+
+async def test_a_conversation_says_when_its_sandbox_does_not_run(caller: Caller) -> None:
+    sandbox_id = (await caller.start("shell"))["id"]
+    conversation_id = (await caller.created({"sandbox_id": sandbox_id, "title": "Mine"}))["app_conversation_id"]
+    await caller.post(f"/api/v1/sandboxes/{sandbox_id}/pause")
+    (record,) = await caller.get(PATH, ids=conversation_id)
+    assert (record["sandbox_status"], record["execution_status"], record["session_api_key"]) == ("PAUSED", None, None)
+    await caller.http.delete(f"/api/v1/sandboxes/{sandbox_id}", params={"sandbox_id": sandbox_id})
+    (record,) = await caller.get(PATH, ids=conversation_id)
+    assert (record["sandbox_status"], record["sandbox_id"], record["title"]) == ("MISSING", sandbox_id, "Mine")
+
+
+async def test_a_paused_sandbox_is_resumed_for_its_conversation(caller: Caller) -> None:
+    sandbox_id = (await caller.start("files"))["id"]
+    await caller.post(f"/api/v1/sandboxes/{sandbox_id}/pause")
+    task = await caller.created({"sandbox_id": sandbox_id})
+    assert (task["status"], task["sandbox_id"]) == ("READY", sandbox_id)
+    assert await caller.status(sandbox_id) == "RUNNING"
+
+
+async def test_an_unknown_sandbox_ends_the_task(caller: Caller, folder: Path) -> None:
+    task = await caller.created({"sandbox_id": "nope"})
+    assert (task["status"], task["app_conversation_id"]) == ("ERROR", None)
+    assert "nope" in task["detail"]
+    assert await caller.get(f"{PATH}/count") == 0
+    assert processes(folder) == []
+
+
+async def test_an_id_of_ones_own_is_used_once(caller: Caller) -> None:
+    sandbox_id = (await caller.start("shell"))["id"]
+    body = {"sandbox_id": sandbox_id, "conversation_id": str(uuid.uuid4())}
+    first, second = [await caller.created(body) for _ in range(2)]
+    assert first["app_conversation_id"] == uuid.UUID(body["conversation_id"]).hex
+    assert (second["status"], await caller.get(f"{PATH}/count")) == ("ERROR", 1)
+
+
+async def test_a_repository_is_really_cloned(caller: Caller, folder: Path, repository: Path) -> None:
+    task = await caller.created({"selected_repository": str(repository), "selected_branch": "next"})
+    assert (task["status"], task["detail"]) == ("READY", None)
+    clone = folder / "sandboxes" / task["sandbox_id"] / "workspace" / "tool"
+    log = subprocess.run(["git", "-C", str(clone), "log", "--format=%s"], capture_output=True, text=True, check=True)
+    assert log.stdout.split() == ["next", "trunk"]
+    (record,) = await caller.get(PATH, ids=task["app_conversation_id"])
+    assert (record["selected_repository"], record["selected_branch"]) == (str(repository), "next")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "says"),
+    [
+        ({"selected_repository": "/no/such/place"}, "git could not fetch it"),
+        ({"selected_repository": "a/b", "git_provider": "forgejo"}, "whole address"),
+        ({"selected_repository": "no words"}, "whole address"),
+        ({"selected_repository": "../.."}, "names no repository"),
+        ({"selected_repository": "https://h/a\u0000b"}, "names no repository"),
+        ({"selected_repository": "ext::sh -c 'touch /tmp/x'"}, "whole address"),
+        ({"selected_repository": "ext::sh://x"}, "not allowed"),
+    ],
+)
+async def test_a_repository_that_cannot_be_had_ends_the_task(
+    caller: Caller, folder: Path, wanted: Json, says: str
+) -> None:
+    sandbox_id = (await caller.start("shell"))["id"]
+    task = await caller.created({"sandbox_id": sandbox_id} | wanted)
+    assert task["status"] == "ERROR"
+    assert says in task["detail"]
+    assert list((folder / "sandboxes" / sandbox_id / "workspace").iterdir()) == []
+
+
+async def test_a_task_whose_service_closed_is_taken_up_by_the_next(open_service: Opener) -> None:
+    first = await open_service()
+    begun = await first.post(PATH, saying("hello"))
+    await first.service.close()
+
+    second = await open_service()
+    task = await second.ended(begun["id"])
+    assert task["status"] == "READY"
+    assert await second.get(f"{PATH}/count") == 1
+    assert len((await second.get("/api/v1/sandboxes/search"))["items"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ({"initial_message": {"content": "text"}}, ["initial_message", "content"]),
+        ({"initial_message": {"role": "robot"}}, ["initial_message", "role"]),
+        ({"trigger": "whim"}, ["trigger"]),
+        ({"git_provider": "cvs"}, ["git_provider"]),
+        ({"conversation_id": "x"}, ["conversation_id"]),
+        ({"title": "x" * 501}, ["title"]),
+    ],
+)
+async def test_a_wrong_request_is_refused_at_its_place(caller: Caller, body: Json, place: list[str]) -> None:
+    answer = await caller.http.post(PATH, json=body)
+    assert answer.status_code == 422
+    assert answer.json()["detail"][0]["loc"] == ["body", *place]
+
+
+@pytest.fixture
+async def three(caller: Caller) -> list[str]:
+    """Ids of three conversations in one sandbox, oldest first."""
+    sandbox_id = (await caller.start("shell"))["id"]
+    titles = ("Red", "Green", "Blue")
+    return [
+        (await caller.created({"sandbox_id": sandbox_id, "title": title}))["app_conversation_id"] for title in titles
+    ]
+
+
+async def test_the_documented_list_is_a_page_newest_first(caller: Caller, three: list[str]) -> None:
+    page = await caller.get(PATH, limit=2)
+    assert [item["id"] for item in page["items"]] == three[:0:-1]
+    rest = await caller.get(PATH, limit=2, page_id=page["next_page_id"])
+    assert ([item["id"] for item in rest["items"]], rest["next_page_id"]) == (three[:1], None)
+    assert await caller.get(PATH) == await caller.get(f"{PATH}/search")
+
+
+async def test_a_batch_takes_ids_with_and_without_dashes(caller: Caller, three: list[str]) -> None:
+    unknown = uuid.uuid4().hex
+    found = await caller.get(PATH, ids=[unknown, str(uuid.UUID(three[0])), three[2]])
+    assert [one and one["id"] for one in found] == [None, three[0], three[2]]
+    bad = await caller.http.get(PATH, params={"ids": "nope"})
+    assert (bad.status_code, bad.json()) == (400, {"detail": "Invalid UUID format for ids: ['nope']"})
+    assert (await caller.http.get(PATH, params={"ids": [unknown] * 100})).status_code == 400
+
+
+async def test_the_list_is_filtered_and_counted(caller: Caller, three: list[str]) -> None:
+    moment = (await caller.get(PATH, ids=three[1]))[0]["created_at"]
+    for query, expected in [
+        ({"title__contains": "RE"}, three[1::-1]),
+        ({"created_at__gte": moment}, three[:0:-1]),
+        ({"created_at__lt": moment}, three[:1]),
+        ({"updated_at__gte": "2999-01-01T00:00:00+02:00"}, []),
+        ({"sandbox_id__eq": "other"}, []),
+        ({"unheard_of": "1"}, three[::-1]),
+    ]:
+        page = await caller.get(f"{PATH}/search", **query)
+        assert [item["id"] for item in page["items"]] == expected, query
+        assert await caller.get(f"{PATH}/count", **query) == len(expected)
+    assert (await caller.http.get(f"{PATH}/search", params={"created_at__gte": "yesterday"})).status_code == 422
+
+
+async def test_sub_conversations_are_listed_when_asked_for(caller: Caller, three: list[str]) -> None:
+    sandbox_id = (await caller.get(PATH, ids=three[0]))[0]["sandbox_id"]
+    child = await caller.created({"sandbox_id": sandbox_id, "parent_conversation_id": three[0]})
+    assert await caller.get(f"{PATH}/count") == 3
+    assert await caller.get(f"{PATH}/count", include_sub_conversations=True) == 4
+    assert (await caller.get(PATH, ids=three[0]))[0]["sub_conversation_ids"] == [child["app_conversation_id"]]
+
+
+async def test_title_and_publicity_can_be_changed(caller: Caller, three: list[str]) -> None:
+    path = f"{PATH}/{three[0]}"
+    before = (await caller.get(PATH, ids=three[0]))[0]
+    assert (await caller.http.patch(path, json={})).json() == before
+    after = (await caller.http.patch(path, json={"title": " New ", "public": True})).json()
+    assert (after["title"], after["public"], after["created_at"]) == ("New", True, before["created_at"])
+    assert after["updated_at"] > before["updated_at"]
+    assert (await caller.http.patch(path, json={"title": " "})).status_code == 422
+    unknown = await caller.http.patch(f"{PATH}/{uuid.uuid4().hex}", json={"title": "x"})
+    assert (unknown.status_code, unknown.json()) == (404, {"detail": "unknown_app_conversation"})
+    assert (await caller.http.patch(f"{PATH}/nope", json={})).status_code == 422
+
+
+async def test_a_deleted_conversation_leaves_its_sandbox(caller: Caller, three: list[str]) -> None:
+    sandbox_id = (await caller.get(PATH, ids=three[0]))[0]["sandbox_id"]
+    assert (await caller.http.delete(f"{PATH}/{three[0]}")).json() == {"success": True}
+    again = await caller.http.delete(f"{PATH}/{three[0]}")
+    assert (again.status_code, again.json()) == (404, {"detail": "Conversation not found"})
+    assert await caller.get(f"{PATH}/count") == 2
+    assert await caller.status(sandbox_id) == "RUNNING"
+
+
+async def test_start_tasks_are_listed_read_and_counted(caller: Caller, three: list[str]) -> None:
+    path = f"{PATH}/start-tasks"
+    newest = await caller.get(f"{path}/search", limit=2)
+    assert [task["app_conversation_id"] for task in newest["items"]] == three[:0:-1]
+    oldest = await caller.get(f"{path}/search", sort_order="CREATED_AT", limit=1)
+    assert [task["app_conversation_id"] for task in oldest["items"]] == three[:1]
+    (one,) = (await caller.get(f"{path}/search", conversation_id__eq=three[1]))["items"]
+    assert one["app_conversation_id"] == three[1]
+    assert await caller.get(f"{path}/count") == 3
+    assert await caller.get(path, ids=[uuid.uuid4().hex, one["id"]]) == [None, one]
+    assert (await caller.http.get(path)).status_code == 422
+    assert (await caller.http.get(f"{path}/search", params={"sort_order": "NOPE"})).status_code == 422

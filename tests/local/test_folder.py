@@ -1,0 +1,151 @@
+"""The data folder: who may read it, who owns it, and what is wrong with it."""
+
+import os
+import signal
+import sqlite3
+import stat
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from quarterdeck.local.errors import LocalServiceError
+from quarterdeck.local.processes import Seen, look
+from quarterdeck.local.service import LocalService
+from tests.local.conftest import Opener, leaders, until
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+async def test_only_its_owner_may_read_it(open_service: Opener, folder: Path) -> None:
+    folder.mkdir(mode=0o755)
+    caller = await open_service()
+    await caller.post("/api/settings", {})
+    sandbox = await caller.start("shell")
+    assert mode(folder) == 0o700
+    assert {path.name: mode(path) for path in folder.glob("service.db*")} == {
+        "service.db": 0o600,
+        "service.db-wal": 0o600,
+        "service.db-shm": 0o600,
+    }
+    assert mode(folder / "sandboxes" / sandbox["id"]) == 0o700
+    assert mode(folder / "sandboxes" / sandbox["id"] / "output.log") == 0o600
+
+
+async def test_sandboxes_outlive_the_service_and_are_known_again(open_service: Opener) -> None:
+    first = await open_service()
+    running, paused = [await first.start(spec) for spec in ("files", "shell")]
+    await first.post(f"/api/v1/sandboxes/{paused['id']}/pause")
+    await first.service.close()
+
+    second = await open_service()
+    assert await second.sandbox(running["id"]) == running
+    assert await second.status(paused["id"]) == "PAUSED"
+    await second.post(f"/api/v1/sandboxes/{paused['id']}/resume")
+    assert await second.status(paused["id"]) == "RUNNING"
+
+
+async def test_a_process_that_took_the_pid_is_not_the_sandbox(open_service: Opener, folder: Path) -> None:
+    first = await open_service()
+    sandbox = await first.start("shell")
+    await first.service.close()
+    leader = leaders(folder)[0]
+    with closing(sqlite3.connect(folder / "service.db", isolation_level=None)) as database:
+        database.execute("UPDATE sandboxes SET ticks = ticks - 1")
+
+    second = await open_service()
+    assert await second.status(sandbox["id"]) == "MISSING"
+    await second.http.delete(f"/api/v1/sandboxes/{sandbox['id']}", params={"sandbox_id": sandbox["id"]})
+    os.kill(leader.pid, signal.SIGTERM)  # raises if deleting had ended it
+
+
+async def test_a_reboot_ends_every_sandbox(open_service: Opener, folder: Path) -> None:
+    first = await open_service()
+    sandbox = await first.start("shell")
+    with closing(sqlite3.connect(folder / "service.db", isolation_level=None)) as database:
+        database.execute("UPDATE sandboxes SET boot = 'the one before'")
+    assert await first.status(sandbox["id"]) == "MISSING"
+    with closing(sqlite3.connect(folder / "service.db", isolation_level=None)) as database:
+        database.execute(
+            "UPDATE sandboxes SET boot = ?", (Path("/proc/sys/kernel/random/boot_id").read_text().strip(),)
+        )
+
+
+async def test_a_second_opener_signals_but_leaves_it_to_the_owner_to_declare_dead(
+    open_service: Opener, folder: Path
+) -> None:
+    owner, second = await open_service(), await open_service()
+    sandbox = await owner.start("shell")
+    assert await second.sandbox(sandbox["id"]) == sandbox
+    await second.post(f"/api/v1/sandboxes/{sandbox['id']}/pause")
+    assert await owner.status(sandbox["id"]) == "PAUSED"
+
+    (leader,) = leaders(folder)
+    os.kill(leader.pid, signal.SIGKILL)
+
+    async def dead() -> bool:
+        return look(leader) is Seen.GONE
+
+    await until(dead)
+    assert await second.status(sandbox["id"]) == "PAUSED"
+    path = f"/api/v1/sandboxes/{sandbox['id']}"
+    refused = await second.http.delete(path, params={"sandbox_id": sandbox["id"]})
+    assert (refused.status_code, sandbox["id"] in refused.json()["detail"]) == (500, True)
+
+    async def declared() -> bool:
+        return await owner.status(sandbox["id"]) == "MISSING"
+
+    await until(declared)
+    assert await second.status(sandbox["id"]) == "MISSING"
+    assert (await second.http.delete(path, params={"sandbox_id": sandbox["id"]})).status_code == 200
+
+
+async def test_ownership_passes_on_when_the_owner_closes(open_service: Opener, folder: Path) -> None:
+    owner, second = await open_service(), await open_service()
+    sandbox = await owner.start("shell")
+    await owner.service.close()
+    os.kill(leaders(folder)[0].pid, signal.SIGKILL)
+
+    async def declared() -> bool:
+        return await second.status(sandbox["id"]) == "MISSING"
+
+    await until(declared)
+
+
+async def test_two_openers_share_settings(open_service: Opener) -> None:
+    one, other = await open_service(), await open_service()
+    await one.post("/api/settings", {"language": "fr"})
+    await other.post("/api/settings", {"agent": "mine"})
+    record = await one.get("/api/settings")
+    assert (record["language"], record["agent"]) == ("fr", "mine")
+
+
+async def test_a_damaged_database_is_named(tmp_path: Path) -> None:
+    (tmp_path / "service.db").write_bytes(b"not a database" * 100)
+    with pytest.raises(LocalServiceError, match="is damaged or no database"):
+        await LocalService.open(tmp_path)
+    assert (tmp_path / "service.db").read_bytes() == b"not a database" * 100
+
+
+async def test_a_database_of_a_newer_program_is_left_alone(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "service.db", isolation_level=None)) as database:
+        database.execute("PRAGMA user_version = 99")
+    with pytest.raises(LocalServiceError, match="newer Quarterdeck"):
+        await LocalService.open(tmp_path)
+
+
+async def test_a_folder_that_cannot_be_one_is_named(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("a file")
+    with pytest.raises(LocalServiceError, match="cannot keep its data in"):
+        await LocalService.open(tmp_path / "data")
+
+
+async def test_a_failing_database_is_told_in_words(open_service: Opener, folder: Path) -> None:
+    caller = await open_service()
+    with closing(sqlite3.connect(folder / "service.db", isolation_level=None)) as database:
+        database.execute("DROP TABLE settings")
+    answer = await caller.http.get("/api/settings")
+    assert answer.status_code == 500
+    assert "no such table" in answer.json()["detail"]

@@ -1,0 +1,283 @@
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from quarterdeck.local.launching import Place
+from quarterdeck.local.processes import read_process
+from quarterdeck.local.specs import BUILT_IN, Spec
+from quarterdeck.service.models.enums import UrlName
+from tests.local.conftest import Caller, Opener, leaders, processes, until
+
+DIES = Spec("dies", (sys.executable, "-c", "raise SystemExit('no licence')"), address=UrlName.WORKER_1)
+ABSENT = Spec("absent", ("/no/such/program",))
+STUBBORN = Spec("stubborn", ("sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.1; done"))
+
+
+def place(folder: Path, sandbox_id: str) -> Place:
+    return Place(folder / "sandboxes" / sandbox_id)
+
+
+def states(folder: Path) -> set[str]:
+    return {process.state for process in processes(folder)}
+
+
+def alive(pids: list[int]) -> list[int]:
+    """Those that still run; a zombie does not."""
+    return [pid for pid in pids if (found := read_process(pid)) and found.state not in "ZX"]
+
+
+async def type_in(folder: Path, sandbox_id: str, line: str) -> None:
+    """Give a line to the shell of a sandbox, and wait until it has run."""
+    spot = place(folder, sandbox_id)
+    done = spot.workspace / "typed"
+    done.unlink(missing_ok=True)
+    spot.input.write_text(f"{line}\ntouch typed\n")
+
+    async def ran() -> bool:
+        return done.exists()
+
+    await until(ran)
+
+
+async def stubborn(caller: Caller, folder: Path) -> str:
+    """A sandbox that ignores SIGTERM by now."""
+    sandbox_id = str((await caller.post("/api/v1/sandboxes"))["id"])
+
+    async def ignores() -> bool:
+        return place(folder, sandbox_id).log.read_text() == "ready\n"
+
+    await until(ignores)
+    return sandbox_id
+
+
+async def test_the_default_spec_serves_its_workspace(caller: Caller, folder: Path) -> None:
+    sandbox = await caller.post("/api/v1/sandboxes")
+    assert (sandbox["status"], sandbox["sandbox_spec_id"]) == ("RUNNING", BUILT_IN[0].id)
+    (place(folder, sandbox["id"]).workspace / "notes.txt").write_text("hello")
+    url = sandbox["exposed_urls"][0]["url"]
+    origin = "{0.scheme}://{0.netloc}".format(urlsplit(url))
+    async with httpx.AsyncClient(trust_env=False) as browser:
+        assert (await browser.get(f"{origin}/alive")).json() == {"status": "ok"}
+        assert (await browser.get(f"{origin}/notes.txt")).status_code == 401
+        key = {"X-Session-API-Key": sandbox["session_api_key"]}
+        assert (await browser.get(f"{origin}/notes.txt", headers=key)).text == "hello"
+        assert "notes.txt" in (await browser.get(url)).text
+        assert (await browser.get(f"{origin}/notes.txt")).text == "hello", (
+            "the cookie of the first visit carries the key"
+        )
+
+
+async def test_the_shell_reads_lines_and_writes_its_log(caller: Caller, folder: Path) -> None:
+    sandbox = await caller.start("shell")
+    assert sandbox["exposed_urls"] == []
+    await type_in(folder, sandbox["id"], "echo I am here; pwd")
+    log = place(folder, sandbox["id"]).log.read_text().splitlines()
+    assert log == ["I am here", str(place(folder, sandbox["id"]).workspace)]
+
+
+async def test_a_sandbox_does_not_get_the_keys_of_the_deck(
+    caller: Caller, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QUARTERDECK_API_KEY", "for another server")
+    sandbox = await caller.start("shell")
+    await type_in(folder, sandbox["id"], 'echo "[$QUARTERDECK_API_KEY] $SESSION_API_KEY"')
+    assert place(folder, sandbox["id"]).log.read_text() == f"[] {sandbox['session_api_key']}\n"
+
+
+async def test_pause_stops_every_process_also_those_in_groups_of_their_own(caller: Caller, folder: Path) -> None:
+    sandbox = await caller.start("shell")
+    await type_in(folder, sandbox["id"], "set -m; sleep 100 & (sleep 100 & sleep 100) &")
+    groups = {os.getpgid(process.pid) for process in processes(folder)}
+    assert len(groups) > 2, "job control gives each job a group"
+    assert await caller.post(f"/api/v1/sandboxes/{sandbox['id']}/pause") == {"success": True}
+    assert states(folder) == {"T"}
+    assert await caller.status(sandbox["id"]) == "PAUSED"
+    assert await caller.post(f"/api/v1/sandboxes/{sandbox['id']}/resume") == {"success": True}
+    assert "T" not in states(folder)
+    assert await caller.status(sandbox["id"]) == "RUNNING"
+
+
+async def test_key_and_addresses_are_told_only_while_running(caller: Caller) -> None:
+    running = await caller.start("files")
+    assert running["session_api_key"]
+    await caller.post(f"/api/v1/sandboxes/{running['id']}/pause")
+    paused = await caller.sandbox(running["id"])
+    assert (paused["session_api_key"], paused["exposed_urls"]) == (None, None)
+    await caller.post(f"/api/v1/sandboxes/{running['id']}/resume")
+    assert await caller.sandbox(running["id"]) == running
+
+
+async def test_pause_and_resume_may_be_repeated(caller: Caller) -> None:
+    path = f"/api/v1/sandboxes/{(await caller.start('shell'))['id']}"
+    for action in ("resume", "pause", "pause", "resume", "resume"):
+        assert await caller.post(f"{path}/{action}") == {"success": True}
+
+
+async def test_death_is_noticed(caller: Caller, folder: Path) -> None:
+    sandbox = await caller.start("files")
+    os.kill(leaders(folder)[0].pid, signal.SIGKILL)
+
+    async def missing() -> bool:
+        return await caller.status(sandbox["id"]) == "MISSING"
+
+    await until(missing)
+    for action in ("pause", "resume"):
+        answer = await caller.http.post(f"/api/v1/sandboxes/{sandbox['id']}/{action}")
+        assert (answer.status_code, answer.json()) == (404, {"detail": "Not Found"})
+
+
+async def test_the_command_does_not_outlive_its_leader_nor_the_leader_its_command(caller: Caller, folder: Path) -> None:
+    async def nothing_left() -> bool:
+        return not processes(folder)
+
+    for victim in ("supervisor", "command"):
+        await caller.start("files")
+        leader = leaders(folder)[-1].pid
+        pids = {process.pid for process in processes(folder)}
+        os.kill(leader if victim == "supervisor" else (pids - {leader}).pop(), signal.SIGKILL)
+        await until(nothing_left)
+
+
+async def test_what_a_command_leaves_behind_ends_with_it(caller: Caller, folder: Path) -> None:
+    sandbox = await caller.start("shell")
+    place(folder, sandbox["id"]).input.write_text("(setsid sleep 100 &); sleep 100 & exit 3\n")
+
+    async def nothing_left() -> bool:
+        return not processes(folder)
+
+    await until(nothing_left)
+    assert await caller.status(sandbox["id"]) == "MISSING"
+
+
+async def test_a_command_that_fails_before_it_answers_is_an_error(open_service: Opener) -> None:
+    caller = await open_service(specs=[DIES])
+    answer = await caller.http.post("/api/v1/sandboxes")
+    assert answer.status_code == 500
+    assert "no licence" in answer.json()["detail"]
+    (listed,) = (await caller.get("/api/v1/sandboxes/search"))["items"]
+    assert listed["status"] == "ERROR"
+
+
+async def test_a_command_that_cannot_be_run_leaves_nothing(open_service: Opener, folder: Path) -> None:
+    caller = await open_service(specs=[ABSENT])
+    answer = await caller.http.post("/api/v1/sandboxes")
+    assert answer.status_code == 500
+    assert "/no/such/program" in answer.json()["detail"]
+    assert (await caller.get("/api/v1/sandboxes/search"))["items"] == []
+    assert list((folder / "sandboxes").iterdir()) == []
+
+
+async def test_an_unknown_spec_is_not_found(caller: Caller) -> None:
+    answer = await caller.http.post("/api/v1/sandboxes", params={"sandbox_spec_id": "nope"})
+    assert answer.status_code == 404
+
+
+async def test_a_body_does_not_name_the_spec(caller: Caller) -> None:
+    sandbox = await caller.post("/api/v1/sandboxes", {"sandbox_spec_id": "shell"})
+    assert sandbox["sandbox_spec_id"] == BUILT_IN[0].id
+
+
+@pytest.mark.parametrize("paused", [False, True])
+async def test_delete_ends_the_processes_and_removes_the_workspace(
+    caller: Caller, folder: Path, *, paused: bool
+) -> None:
+    sandbox_id = (await caller.start("shell"))["id"]
+    await type_in(folder, sandbox_id, "set -m; sleep 100 & mkdir sealed; touch sealed/file; chmod 500 sealed")
+    pids = [process.pid for process in processes(folder)]
+    if paused:
+        await caller.post(f"/api/v1/sandboxes/{sandbox_id}/pause")
+    answer = await caller.http.delete(f"/api/v1/sandboxes/{sandbox_id}", params={"sandbox_id": sandbox_id})
+    assert answer.json() == {"success": True}
+    assert await caller.sandbox(sandbox_id) is None
+    assert not place(folder, sandbox_id).folder.exists()
+    assert not alive(pids)
+    again = await caller.http.delete(f"/api/v1/sandboxes/{sandbox_id}", params={"sandbox_id": sandbox_id})
+    assert again.status_code == 404
+
+
+async def test_delete_uses_force_on_what_ignores_sigterm(
+    open_service: Opener, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quarterdeck.local.processes._SETTLES_WITHIN", 0.3)
+    caller = await open_service(specs=[STUBBORN])
+    sandbox_id = await stubborn(caller, folder)
+    pids = [process.pid for process in processes(folder)]
+    await caller.http.delete(f"/api/v1/sandboxes/{sandbox_id}", params={"sandbox_id": sandbox_id})
+    assert not alive(pids)
+
+
+async def test_delete_acts_on_the_query_as_real_servers_do(caller: Caller) -> None:
+    sandbox_id = (await caller.start("shell"))["id"]
+    path_only = await caller.http.delete(f"/api/v1/sandboxes/{sandbox_id}")
+    assert path_only.status_code == 422
+    assert path_only.json()["detail"][0]["loc"] == ["query", "sandbox_id"]
+    assert (await caller.http.delete("/api/v1/sandboxes/other", params={"sandbox_id": sandbox_id})).status_code == 200
+    assert await caller.sandbox(sandbox_id) is None
+
+
+async def test_lists_come_in_pages_newest_first(caller: Caller) -> None:
+    ids = [(await caller.start("shell"))["id"] for _ in range(3)]
+    first = await caller.get("/api/v1/sandboxes/search", limit=2)
+    second = await caller.get("/api/v1/sandboxes/search", limit=2, page_id=first["next_page_id"])
+    assert [item["id"] for page in (first, second) for item in page["items"]] == ids[::-1]
+    assert second["next_page_id"] is None
+
+
+@pytest.mark.parametrize(
+    "resource", ["sandboxes", "sandbox-specs", "app-conversations", "app-conversations/start-tasks"]
+)
+async def test_a_page_that_cannot_be_is_refused(caller: Caller, resource: str) -> None:
+    for name, value in [("limit", "0"), ("limit", "101"), ("limit", "x"), ("page_id", "x"), ("page_id", "-1")]:
+        answer = await caller.http.get(f"/api/v1/{resource}/search", params={name: value})
+        assert answer.status_code == 422
+        assert answer.json()["detail"][0]["loc"] == ["query", name]
+
+
+async def test_a_batch_answers_in_order_with_nulls(caller: Caller) -> None:
+    sandbox = await caller.start("shell")
+    found = await caller.get("/api/v1/sandboxes", id=["none", sandbox["id"], "%/..", sandbox["id"]])
+    assert [one and one["id"] for one in found] == [None, sandbox["id"], None, sandbox["id"]]
+    assert (await caller.http.get("/api/v1/sandboxes")).status_code == 422
+    assert (await caller.http.get("/api/v1/sandboxes", params={"id": ["x"] * 101})).status_code == 400
+
+
+async def test_specs_are_listed_with_the_default_first(caller: Caller) -> None:
+    page = await caller.get("/api/v1/sandbox-specs/search", limit=1)
+    assert ([spec["id"] for spec in page["items"]], page["next_page_id"]) == (["files"], "1")
+    found = await caller.get("/api/v1/sandbox-specs", id=["shell", "none"])
+    assert [spec and spec["id"] for spec in found] == ["shell", None]
+
+
+async def test_a_start_goes_on_when_its_caller_gives_up(caller: Caller) -> None:
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.005):
+            await caller.start("files")
+
+    async def running() -> bool:
+        items = (await caller.get("/api/v1/sandboxes/search"))["items"]
+        return [item["status"] for item in items] == ["RUNNING"]
+
+    await until(running)
+
+
+async def test_a_delete_goes_on_when_its_caller_gives_up(
+    open_service: Opener, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quarterdeck.local.processes._SETTLES_WITHIN", 0.3)
+    caller = await open_service(specs=[STUBBORN])
+    sandbox_id = await stubborn(caller, folder)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await caller.http.delete(f"/api/v1/sandboxes/{sandbox_id}", params={"sandbox_id": sandbox_id})
+    assert await caller.sandbox(sandbox_id) is not None
+
+    async def deleted() -> bool:
+        return await caller.sandbox(sandbox_id) is None
+
+    await until(deleted)

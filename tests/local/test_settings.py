@@ -1,0 +1,273 @@
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.local.conftest import Caller, Json, Opener
+
+MASK = "**********"
+DOCUMENTED = {
+    "language": "en",
+    "agent": "CodeActAgent",
+    "max_iterations": 50,
+    "security_analyzer": "llm",
+    "confirmation_mode": True,
+    "llm_model": "openai/fake",
+    "llm_base_url": "http://llm.example/v1",
+    "remote_runtime_resource_factor": 2,
+    "enable_default_condenser": False,
+    "enable_sound_notifications": True,
+    "enable_proactive_conversation_starters": False,
+    "enable_solvability_analysis": False,
+    "user_consents_to_analytics": True,
+    "sandbox_base_container_image": "base:1",
+    "sandbox_runtime_container_image": "rt:1",
+    "mcp_config": {
+        "sse_servers": [{"url": "https://sse.example/sse", "api_key": "sse-key"}],
+        "stdio_servers": [{"name": "fs", "command": "npx", "args": ["-y", "server-fs"], "env": {"TOKEN": "secret"}}],
+        "shttp_servers": [{"url": "https://shttp.example/mcp", "api_key": "shttp-key", "timeout": 120}],
+    },
+    "max_budget_per_task": 12.5,
+    "email": "a@example.com",
+    "email_verified": True,
+    "git_user_name": "Ann",
+    "git_user_email": "ann@example.com",
+}
+SECRETS = {"llm_api_key": "sk-1", "search_api_key": "tvly-1", "sandbox_api_key": "sbx-1"}
+
+
+def stored(folder: Path) -> Json:
+    with closing(sqlite3.connect(folder / "service.db")) as database:
+        return json.loads(database.execute("SELECT record FROM settings").fetchone()[0])
+
+
+async def refused_at(caller: Caller, body: Json) -> list[Json]:
+    answer = await caller.http.post("/api/settings", json=body)
+    assert answer.status_code == 422, answer.text
+    return [problem["loc"] for problem in answer.json()["detail"]]
+
+
+async def test_nothing_stored_is_a_404_with_error(caller: Caller) -> None:
+    answer = await caller.http.get("/api/settings")
+    assert (answer.status_code, answer.json()) == (404, {"error": "Settings not found"})
+
+
+async def test_an_empty_body_stores_the_defaults(caller: Caller) -> None:
+    assert await caller.post("/api/settings", {}) == {"message": "Settings stored"}
+    record = await caller.get("/api/settings")
+    assert record["enable_default_condenser"] is True
+    assert record["enable_sound_notifications"] is False
+    assert record["language"] is None
+    assert record["mcp_config"] is None
+
+
+@pytest.mark.parametrize("store", ["merge", "replace"])
+async def test_all_documented_fields_come_back_and_secrets_do_not(open_service: Opener, store: str) -> None:
+    caller = await open_service(store=store)
+    await caller.post("/api/settings", DOCUMENTED | SECRETS)
+    record = await caller.get("/api/settings")
+    assert DOCUMENTED.items() <= record.items()
+    assert {name: record[name] for name in SECRETS} == dict.fromkeys(SECRETS)
+    assert record["llm_api_key_set"] is True
+    assert record["search_api_key_set"] is True
+
+
+async def test_settings_outlive_the_service(open_service: Opener) -> None:
+    first = await open_service()
+    await first.post("/api/settings", {"language": "fr"})
+    await first.service.close()
+    second = await open_service()
+    assert (await second.get("/api/settings"))["language"] == "fr"
+
+
+async def test_a_store_keeps_what_it_leaves_out(caller: Caller, folder: Path) -> None:
+    await caller.post("/api/settings", DOCUMENTED | SECRETS)
+    await caller.post("/api/settings", {"language": "fr"})
+    assert stored(folder).items() >= (DOCUMENTED | SECRETS | {"language": "fr"}).items()
+
+
+async def test_null_unsets_a_value_and_keeps_a_secret(caller: Caller, folder: Path) -> None:
+    await caller.post("/api/settings", DOCUMENTED | SECRETS)
+    await caller.post("/api/settings", dict.fromkeys([*SECRETS, "email", "mcp_config", "user_consents_to_analytics"]))
+    record = stored(folder)
+    assert record.items() >= SECRETS.items()
+    assert [record["email"], record["mcp_config"], record["user_consents_to_analytics"]] == [None] * 3
+
+
+@pytest.mark.parametrize("blank", ["", "   "])
+async def test_an_empty_secret_clears_it(caller: Caller, folder: Path, blank: str) -> None:
+    await caller.post("/api/settings", SECRETS)
+    await caller.post("/api/settings", dict.fromkeys(SECRETS, blank))
+    assert [stored(folder)[name] for name in SECRETS] == [None] * 3
+    record = await caller.get("/api/settings")
+    assert [record["llm_api_key_set"], record["search_api_key_set"]] == [False, False]
+
+
+async def test_unknown_members_are_given_back(caller: Caller) -> None:
+    server = {"url": "https://a.example", "api_key": None, "headers": {"X-Team": "blue"}}
+    await caller.post("/api/settings", {"future": {"deep": [1]}, "mcp_config": {"sse_servers": [server]}})
+    await caller.post("/api/settings", {"language": "fr"})
+    record = await caller.get("/api/settings")
+    assert record["future"] == {"deep": [1]}
+    assert record["mcp_config"]["sse_servers"] == [server]
+
+
+async def test_load_only_members_may_be_echoed_and_change_nothing(caller: Caller) -> None:
+    await caller.post("/api/settings", {"llm_api_key_set": True, "provider_tokens_set": {"github": "x"}})
+    record = await caller.get("/api/settings")
+    assert record["llm_api_key_set"] is False
+    assert record["provider_tokens_set"] == {}
+
+
+async def test_tool_server_lists_left_out_are_kept(caller: Caller) -> None:
+    await caller.post("/api/settings", {"mcp_config": DOCUMENTED["mcp_config"]})
+    await caller.post("/api/settings", {"mcp_config": {"sse_servers": []}})
+    config = (await caller.get("/api/settings"))["mcp_config"]
+    assert config["sse_servers"] == []
+    assert [server["name"] for server in config["stdio_servers"]] == ["fs"]
+
+
+async def test_short_forms_of_tool_servers_are_read(caller: Caller) -> None:
+    stdio = {"name": "fs", "command": "npx", "args": "-y 'two words'", "env": "A=1, B=x=y"}
+    await caller.post(
+        "/api/settings", {"mcp_config": {"shttp_servers": [" https://a.example "], "stdio_servers": [stdio]}}
+    )
+    config = (await caller.get("/api/settings"))["mcp_config"]
+    assert config["shttp_servers"] == [{"url": "https://a.example", "api_key": None, "timeout": 60}]
+    assert config["stdio_servers"][0]["args"] == ["-y", "two words"]
+    assert config["stdio_servers"][0]["env"] == {"A": "1", "B": "x=y"}
+
+
+@pytest.mark.parametrize(
+    ("config", "place"),
+    [
+        ({"sse_servers": None}, ["sse_servers"]),
+        ({"other": []}, ["other"]),
+        ({"sse_servers": [{"url": "nope"}]}, ["sse_servers", 0, "url"]),
+        ({"sse_servers": [{"url": "ftp://a.example"}]}, ["sse_servers", 0, "url"]),
+        ({"sse_servers": [{"url": "https://"}]}, ["sse_servers", 0, "url"]),
+        ({"sse_servers": [{"url": "http://[::1"}]}, ["sse_servers", 0, "url"]),
+        ({"shttp_servers": [{"url": ""}]}, ["shttp_servers", 0, "url"]),
+        ({"shttp_servers": [{"url": "https://a.example", "timeout": 0}]}, ["shttp_servers", 0, "timeout"]),
+        ({"stdio_servers": [{"name": "bad name!", "command": "npx"}]}, ["stdio_servers", 0, "name"]),
+        ({"stdio_servers": [{"name": 5, "command": "npx"}]}, ["stdio_servers", 0, "name"]),
+        ({"stdio_servers": [{"name": "fs", "command": "npx -y x"}]}, ["stdio_servers", 0, "command"]),
+        ({"stdio_servers": [{"name": "fs", "command": "npx", "args": "'open"}]}, ["stdio_servers", 0, "args"]),
+        ({"stdio_servers": [{"name": "fs", "command": "npx", "env": {"A": 1}}]}, ["stdio_servers", 0, "env", "A"]),
+        ({"stdio_servers": [{"name": "fs", "command": "npx", "env": "A"}]}, ["stdio_servers", 0, "env"]),
+    ],
+)
+async def test_a_wrong_tool_server_is_refused_at_its_place(caller: Caller, config: Json, place: list[Json]) -> None:
+    assert await refused_at(caller, {"mcp_config": config}) == [["body", "mcp_config", *place]]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("max_iterations", "many"),
+        ("max_iterations", 1.5),
+        ("language", 5),
+        ("confirmation_mode", "perhaps"),
+        ("enable_sound_notifications", None),
+        ("condenser_max_size", 19),
+        ("secrets_store", None),
+        ("llm_api_key", 5),
+    ],
+)
+async def test_a_wrong_value_is_refused_at_its_field(caller: Caller, field: str, value: Json) -> None:
+    assert await refused_at(caller, {field: value}) == [["body", field]]
+
+
+async def test_what_real_servers_coerce_is_coerced(caller: Caller) -> None:
+    await caller.post("/api/settings", {"max_iterations": "51", "confirmation_mode": "yes", "user_version": 2.0})
+    record = await caller.get("/api/settings")
+    assert (record["max_iterations"], record["confirmation_mode"], record["user_version"]) == (51, True, 2)
+
+
+@pytest.mark.parametrize(
+    "body", [b"[]", b"null", b'"text"', b"", b'{"max_budget_per_task": NaN}', b'{"new": "\\ud800"}']
+)
+async def test_what_no_record_can_hold_is_refused(caller: Caller, body: bytes) -> None:
+    answer = await caller.http.post("/api/settings", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 422
+    assert answer.json()["detail"][0]["loc"][0] == "body"
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ({"llm_api_key": MASK}, ["llm_api_key"]),
+        ({"search_api_key": " *** "}, ["search_api_key"]),
+        ({"sandbox_api_key": "••••••"}, ["sandbox_api_key"]),
+        (
+            {"mcp_config": {"sse_servers": [{"url": "https://a.example", "api_key": MASK}]}},
+            ["mcp_config", "sse_servers", 0, "api_key"],
+        ),
+        (
+            {"mcp_config": {"stdio_servers": [{"name": "a", "command": "b", "env": {"KEY": MASK}}]}},
+            ["mcp_config", "stdio_servers", 0, "env", "KEY"],
+        ),
+        (
+            {"secrets_store": {"provider_tokens": {"github": {"token": MASK}}}},
+            ["secrets_store", "provider_tokens", "github", "token"],
+        ),
+    ],
+)
+async def test_a_mask_is_never_stored(caller: Caller, folder: Path, body: Json, place: list[Json]) -> None:
+    await caller.post("/api/settings", SECRETS)
+    before = stored(folder)
+    assert await refused_at(caller, body) == [["body", *place]]
+    assert stored(folder) == before
+
+
+async def test_a_refusal_does_not_echo_what_was_sent(caller: Caller) -> None:
+    answer = await caller.http.post("/api/settings", json={"mcp_config": {"sse_servers": [{"api_key": "sk-secret"}]}})
+    assert answer.status_code == 422
+    assert "sk-secret" not in answer.text
+    assert answer.json()["detail"][0]["loc"] == ["body", "mcp_config", "sse_servers", 0, "url"]
+
+
+async def test_tokens_are_kept_and_only_their_providers_told(caller: Caller, folder: Path) -> None:
+    tokens = {"github": {"token": "ghp", "host": "github.example"}, "gitlab": {"token": "glp"}}
+    await caller.post("/api/settings", {"secrets_store": {"provider_tokens": tokens, "custom_secrets": {"A": "1"}}})
+    await caller.post("/api/settings", {"secrets_store": {"provider_tokens": {"gitlab": {"token": ""}}}})
+    answer = await caller.http.get("/api/settings")
+    assert answer.json()["provider_tokens_set"] == {"github": "github.example"}
+    assert answer.json()["secrets_store"] == {"provider_tokens": {}}
+    assert "ghp" not in answer.text
+    assert stored(folder)["secrets_store"]["custom_secrets"]["A"]["secret"] == "1"
+
+
+async def test_replacing_loses_what_real_flat_servers_lose(open_service: Opener, folder: Path) -> None:
+    caller = await open_service(store="replace")
+    await caller.post("/api/settings", DOCUMENTED | SECRETS | {"disabled_skills": ["a"]})
+    await caller.post("/api/settings", {"language": "fr"})
+    record = stored(folder)
+    kept = ("llm_model", "llm_base_url", "user_consents_to_analytics")
+    assert {name: record[name] for name in kept} == {name: DOCUMENTED[name] for name in kept}
+    assert (record["llm_api_key"], record["search_api_key"], record["disabled_skills"]) == ("sk-1", "tvly-1", ["a"])
+    wiped = ("sandbox_api_key", "mcp_config", "max_budget_per_task", "git_user_name", "email", "max_iterations")
+    assert [record[name] for name in wiped] == [None] * len(wiped)
+    assert record["enable_default_condenser"] is True
+
+
+async def test_posting_a_loaded_record_to_a_replacing_service_loses_the_sandbox_key_alone(
+    open_service: Opener, folder: Path
+) -> None:
+    caller = await open_service(store="replace")
+    await caller.post("/api/settings", DOCUMENTED | SECRETS)
+    before = stored(folder)
+    await caller.post("/api/settings", await caller.get("/api/settings"))
+    assert stored(folder) == before | {"sandbox_api_key": None}
+
+
+async def test_a_replacing_service_clears_and_stores_masks_as_real_ones_do(open_service: Opener, folder: Path) -> None:
+    caller = await open_service(store="replace")
+    await caller.post("/api/settings", SECRETS)
+    await caller.post("/api/settings", {"llm_api_key": "", "search_api_key": ""})
+    assert (stored(folder)["llm_api_key"], stored(folder)["search_api_key"]) == (None, "tvly-1")
+    await caller.post("/api/settings", {"llm_api_key": MASK, "search_api_key": " ", "future": 1})
+    assert (stored(folder)["llm_api_key"], stored(folder)["search_api_key"]) == (MASK, None)
+    assert "future" not in stored(folder)
