@@ -1,0 +1,142 @@
+"""Every command, declared once: bindings, key bar, palette and help are all made from these."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from textual.binding import Binding, BindingType
+
+
+class Place(StrEnum):
+    """Where a command works; the values are the names of the modes."""
+
+    EVERYWHERE = "everywhere"
+    CONVERSATIONS = "conversations"
+    SANDBOXES = "sandboxes"
+    SETTINGS = "settings"
+
+
+@dataclass(frozen=True)
+class Command:
+    """One thing a person can do; `name` is the action of the screen or app that does it."""
+
+    name: str
+    keys: str
+    label: str
+    help: str
+    place: Place
+    changes_server: bool = False
+    """Refused on a read-only connection, with the reason."""
+    bar: int = 0
+    """Place in the key bar, lowest first and dropped last; 0 keeps it out."""
+
+    @property
+    def key(self) -> str:
+        """The first key, as people write it."""
+        return shown_key(self.keys.split(",", maxsplit=1)[0])
+
+    @property
+    def action(self) -> str:
+        """The action a binding runs: it asks the screen for permission first."""
+        return f"command('{self.name}')"
+
+
+_KEY_WORDS = {
+    "slash": "/",
+    "question_mark": "?",
+    "escape": "esc",
+    "space": "space",
+    "enter": "enter",
+}
+
+
+def shown_key(key: str) -> str:
+    """Write a key as the key bar does: `ctrl+s` as `^s`."""
+    if key.startswith("ctrl+"):
+        return "^" + key.removeprefix("ctrl+")
+    return _KEY_WORDS.get(key, key)
+
+
+_E, _C, _B, _S = Place.EVERYWHERE, Place.CONVERSATIONS, Place.SANDBOXES, Place.SETTINGS
+
+EVERYWHERE = (
+    Command("conversations", "1", "Conversations", "Show the conversations", _E),
+    Command("sandboxes", "2", "Sandboxes", "Show the sandboxes", _E),
+    Command("settings", "3", "Settings", "Show the stored settings", _E),
+    Command("connect", "c", "Connection", "Choose another server or enter a key", _E),
+    Command("read_again", "ctrl+r", "Read again", "Read everything on this screen again now", _E, bar=80),
+    Command("request_log", "L", "Requests", "Show the requests made so far", _E),
+    Command("switch_theme", "T", "Light or dark", "Switch between the dark and the light theme", _E),
+    Command("help", "question_mark", "Help", "Show the keys that work here", _E, bar=1),
+    Command("leave", "ctrl+q,Q", "Quit", "Leave the deck; sandboxes keep running", _E, bar=90),
+    Command("suspend_process", "ctrl+z", "Suspend", "Put the deck to sleep until `fg`", _E),
+)
+
+CONVERSATIONS = (
+    Command("new_conversation", "n", "New", "Create a conversation", _C, changes_server=True, bar=2),
+    Command("detail", "enter", "Detail", "Show everything about the conversation", _C, bar=3),
+    Command("filter", "slash", "Filter", "Show only rows that match what you type", _C, bar=4),
+    Command("pause", "p", "Pause", "Pause the sandbox of the conversation", _C, changes_server=True, bar=5),
+    Command("resume", "r", "Resume", "Resume the sandbox of the conversation", _C, changes_server=True, bar=6),
+    Command("delete", "D", "Delete", "Delete the conversation", _C, changes_server=True, bar=9),
+    Command("other", "o", "Sandbox", "Go to the sandbox of the conversation", _C, bar=7),
+    Command("open_url", "O", "Open URL", "Open the address of the conversation", _C),
+    Command("copy", "y", "Copy id", "Copy the id of the conversation", _C, bar=8),
+    Command("sort", "s", "Sort", "Sort by the next column", _C),
+    Command("reverse", "S", "Reverse", "Reverse the order", _C),
+)
+
+SANDBOXES = (
+    Command("start", "n", "Start", "Start a sandbox from a spec", _B, changes_server=True, bar=2),
+    Command("pause", "p", "Pause", "Pause the sandbox", _B, changes_server=True, bar=3),
+    Command("resume", "r", "Resume", "Resume the sandbox", _B, changes_server=True, bar=4),
+    Command("detail", "enter", "Detail", "Show everything about the sandbox", _B, bar=5),
+    Command("filter", "slash", "Filter", "Show only rows that match what you type", _B, bar=6),
+    Command("delete", "D", "Delete", "Delete the sandbox and its workspace", _B, changes_server=True, bar=9),
+    Command("other", "o", "Conversation", "Go to the conversation of the sandbox", _B, bar=7),
+    Command("open_url", "O", "Open URL", "Open the address of the sandbox", _B),
+    Command("copy", "y", "Copy id", "Copy the id of the sandbox", _B, bar=8),
+    Command("sort", "s", "Sort", "Sort by the next column", _B),
+    Command("reverse", "S", "Reverse", "Reverse the order", _B),
+)
+
+SETTINGS = (
+    Command("save", "ctrl+s", "Review & save", "Review the changes and save them", _S, changes_server=True, bar=2),
+    Command("edit", "enter", "Edit", "Edit the field; escape leaves it and keeps the edit", _S, bar=3),
+    Command("filter", "slash", "Filter", "Show only fields whose name, key or help matches", _S, bar=11),
+    Command("revert", "u", "Revert", "Drop the edit of the field or MCP server", _S, bar=6),
+    Command("unset", "x", "Not set", "Make the field not set, or clear the secret", _S, bar=7),
+    Command("undo", "ctrl+z", "Undo", "Take back the last edit", _S, bar=12),
+    Command("redo", "ctrl+y", "Redo", "Do the edit again that was taken back", _S),
+    Command("add_server", "a", "Add MCP", "Add an MCP server", _S, bar=8),
+    Command("delete_server", "d", "Delete", "Delete the MCP server at the next save", _S, bar=9),
+    Command("copy_server", "c", "Copy", "Copy the MCP server; elsewhere choose another connection", _S, bar=10),
+    Command("back", "escape", "Back", "Go back to the conversations", _S),
+)
+
+_BY_PLACE = {_E: EVERYWHERE, _C: CONVERSATIONS, _B: SANDBOXES, _S: SETTINGS}
+
+
+def commands_at(place: Place) -> tuple[Command, ...]:
+    """The commands that work at a place, its own first."""
+    own = _BY_PLACE[place] if place is not Place.EVERYWHERE else ()
+    return own + EVERYWHERE
+
+
+def command_at(place: Place, name: str) -> Command:
+    """The command of that name at a place; raises KeyError where there is none."""
+    for command in commands_at(place):
+        if command.name == name:
+            return command
+    raise KeyError(name)
+
+
+def bindings_at(place: Place) -> list[BindingType]:
+    """Bindings of a screen: its own commands, and those from everywhere whose keys it does not use itself."""
+    taken: set[str] = set()
+    bindings: list[BindingType] = []
+    for command in commands_at(place):
+        free = [key for key in command.keys.split(",") if key not in taken]
+        taken.update(free)
+        if free:
+            bindings.append(Binding(",".join(free), command.action, command.label, show=False))
+    return bindings

@@ -1,0 +1,1 @@
+"""Questions asked above a screen; each only ever dismisses with its answer."""

@@ -1,0 +1,59 @@
+"""A yes-or-no question whose harmless answer is the default."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.dialogs.base import Dialog
+from quarterdeck.tui.paint import lines, plain
+from quarterdeck.tui.text import Shown
+
+
+class ConfirmDialog(Dialog[bool]):
+    """Ask before something that can't be undone: `y` does it; enter and escape do not."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "accept", "Yes", show=False),
+        Binding("n,enter", "cancel", "No", show=False),
+    ]
+    HINTS = (("y", "yes"), ("n", "no"))
+
+    def __init__(self, title: Shown, said: Iterable[Cell]) -> None:
+        super().__init__(title)
+        self._said = tuple(said)
+
+    def body(self) -> Iterable[Widget]:
+        """What will happen."""
+        yield Static(lines(self._said))
+
+    def action_accept(self) -> None:
+        """Yes."""
+        self.dismiss(result=True)
+
+
+class TypedConfirmDialog(Dialog[bool]):
+    """Ask for a word to be typed before something that destroys data."""
+
+    HINTS = (("enter", "do it"), ("esc", "cancel"))
+
+    def __init__(self, title: Shown, said: Iterable[Cell], word: Shown) -> None:
+        super().__init__(title)
+        self._said = tuple(said)
+        self._word = word
+
+    def body(self) -> Iterable[Widget]:
+        """What will happen, and where to type."""
+        yield Static(lines(self._said), classes="value")
+        yield Static(plain(Shown(f"Type {self._word} to go on:"), Tone.MUTED))
+        yield Input(id="word")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Go on only with the very word."""
+        if event.value.strip() == self._word:
+            self.dismiss(result=True)
+        else:
+            self.complain(Shown(f"That is not {self._word}. Nothing was done."))

@@ -1,0 +1,50 @@
+"""Everything known about one row, as it changes."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+from textual.widgets import Static
+
+from quarterdeck.tui.cells import Cell
+from quarterdeck.tui.dialogs.base import Dialog
+from quarterdeck.tui.paint import lines
+from quarterdeck.tui.text import Shown
+
+
+class DetailDialog(Dialog[None]):
+    """A page of lines that scrolls; `said` is asked again each second."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q,enter", "cancel", "Close", show=False),
+        Binding("j,down", "scroll(1)", "Down", show=False),
+        Binding("k,up", "scroll(-1)", "Up", show=False),
+        Binding("pagedown,ctrl+d,space", "scroll(15)", "Page down", show=False),
+        Binding("pageup,ctrl+u", "scroll(-15)", "Page up", show=False),
+    ]
+    HINTS = (("↑ ↓", "scroll"), ("esc", "close"))
+
+    def __init__(self, title: Shown, said: Callable[[], Sequence[Cell]]) -> None:
+        super().__init__(title)
+        self._said = said
+        self._shown: Sequence[Cell] = ()
+
+    def body(self) -> Iterable[Widget]:
+        """The lines."""
+        yield Static(id="lines")
+
+    def on_mount(self) -> None:
+        """Show the lines, and keep them true."""
+        self._show()
+        self.set_interval(1.0, self._show)
+
+    def _show(self) -> None:
+        said = self._said()
+        if said != self._shown:
+            self._shown = said
+            self.query_one("#lines", Static).update(lines(said))
+
+    def action_scroll(self, step: int) -> None:
+        """Scroll by lines."""
+        self.query_one("#body").scroll_relative(y=step, animate=False)

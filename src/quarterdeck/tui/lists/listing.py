@@ -1,0 +1,131 @@
+"""What a list screen has to know of what it lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from quarterdeck.fleet.ages import JUST_NOW
+from quarterdeck.fleet.health import Health, HealthState, health_words
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.look import glyph
+from quarterdeck.tui.news import About
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.live_table import Column
+
+if TYPE_CHECKING:
+    from quarterdeck.tui.session import Session
+
+
+class Row(Protocol):
+    """A row of a list."""
+
+    @property
+    def id(self) -> str:
+        """Its id, unique in the list."""
+        ...
+
+    @property
+    def haystack(self) -> str:
+        """All of its text that a filter looks into, case folded."""
+        ...
+
+
+R = TypeVar("R", bound=Row)
+
+
+class Listing(Protocol[R]):
+    """What is listed: which rows there are, how they look, and in which order they stand by default."""
+
+    about: About
+    also: frozenset[About]
+    """Other news that changes rows of this list."""
+    fields: Mapping[str, Callable[[R], str]]
+    """`name:` tokens of the filter, and the text each looks into."""
+    columns: Sequence[Column[R]]
+    tokens: str
+    """The tokens of the filter, as its empty field shows them."""
+
+    def ids(self, session: Session) -> Iterable[str]:
+        """The ids of all rows, in the server's order."""
+        ...
+
+    def row(self, session: Session, row_id: str, now: datetime, before: R | None) -> R | None:
+        """The row of an id as it is now, `before` itself when nothing changed; None when it is no row."""
+        ...
+
+    def health(self, session: Session) -> Health:
+        """How the readings of this list are going."""
+        ...
+
+    def attention(self, row: R, now: datetime) -> Any:
+        """The key of the default order: what needs a look first."""
+        ...
+
+    def counts(self, rows: Iterable[R], now: datetime) -> Cell:
+        """How many rows are in which state."""
+        ...
+
+    def nothing(self, session: Session | None) -> tuple[Shown, Shown]:
+        """What an empty list says, and what its reader can do."""
+        ...
+
+    def detail(self, row: R, now: datetime) -> list[Cell]:
+        """Everything known about a row."""
+        ...
+
+
+AGE_STEP = 5.0
+"""Seconds between two changes of the age in the header: each one is bytes to a terminal that may be far away."""
+
+HEALTH_TONES = {
+    HealthState.LOADING: Tone.BUSY,
+    HealthState.ONLINE: Tone.GOOD,
+    HealthState.DEGRADED: Tone.WARN,
+    HealthState.OFFLINE: Tone.BAD,
+    HealthState.REFUSED: Tone.BAD,
+}
+
+
+def health_cell(health: Health, now: float) -> Cell:
+    """How fresh a list is; while all is well its age moves in steps."""
+    if health.read_at is not None and health.error is None:
+        now = health.read_at + (now - health.read_at) // AGE_STEP * AGE_STEP
+    return cell(text.line(health_words(health, now)), HEALTH_TONES[health.state])
+
+
+def counted(word: str, count: int) -> Cell:
+    """How many rows show a word, for the line above a list."""
+    sign, tone = glyph(word)
+    return ((sign, tone), (Shown(" "), tone), (text.line(f"{count} {word}"), tone), (Shown("  "), tone))
+
+
+LABEL_WIDE = 14
+
+
+def fact(label: str, *value: tuple[Shown, Tone]) -> Cell:
+    """One line of a detail: a label of ours, then what is known."""
+    return ((Shown(f"{label:<{LABEL_WIDE}}"), Tone.MUTED), *(value or ((Shown("-"), Tone.MUTED),)))
+
+
+def text_fact(label: str, value: str | None, tone: Tone = Tone.PLAIN) -> Cell:
+    """One line of a detail with a server's text, a dash where there is none."""
+    return fact(label, (text.line(value), tone)) if value else fact(label)
+
+
+def heading(title: str) -> Cell:
+    """A heading inside a detail."""
+    return cell(Shown(title), Tone.STRONG)
+
+
+def moment_fact(label: str, moment: datetime | None, age: str) -> Cell:
+    """One line of a detail with a moment: how long ago, and the UTC time itself."""
+    if moment is None:
+        return fact(label)
+    return fact(
+        label,
+        (Shown(age if age == JUST_NOW else f"{age} ago"), Tone.PLAIN),
+        (Shown(f"  {moment:%Y-%m-%d %H:%M}Z"), Tone.MUTED),
+    )

@@ -1,0 +1,23 @@
+"""What a session tells its screens."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class About(StrEnum):
+    """What news is about."""
+
+    SERVER = "server"
+    SANDBOXES = "sandboxes"
+    CONVERSATIONS = "conversations"
+    START_TASKS = "start tasks"
+
+
+@dataclass(frozen=True)
+class News:
+    """Something changed; `ids` are the records of which there is something new to show."""
+
+    about: About
+    ids: frozenset[str] = frozenset()
+    moved: bool = False
+    """Records came, went, or stand in another order."""

@@ -1,0 +1,135 @@
+"""What the three screens share: header, message line, key bar, and one path from a key to what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.screen import Screen
+from textual.widget import Widget
+
+from quarterdeck.tui import text
+from quarterdeck.tui.app import Deck
+from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.commands import Command, Place, command_at, commands_at
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.header import Header, HeaderState
+from quarterdeck.tui.widgets.key_bar import KeyBar
+from quarterdeck.tui.widgets.message_line import MessageLine
+
+if TYPE_CHECKING:
+    from quarterdeck.service.errors import ServiceError
+    from quarterdeck.tui.news import News
+
+WIDE = 100
+"""Columns from which a screen shows its side pane."""
+
+
+class DeckScreen(Screen[None]):
+    """One of the deck's screens: a subclass names its `PLACE` and says what is between header and keys."""
+
+    PLACE: ClassVar[Place]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]
+
+    app = getters.app(Deck)
+    header = getters.query_one(Header)
+    key_bar = getters.query_one(KeyBar)
+    message_line = getters.query_one(MessageLine)
+
+    def compose(self) -> ComposeResult:
+        """Header, the screen's own parts, message line and key bar."""
+        yield Header(self.PLACE)
+        yield from self.parts()
+        yield MessageLine()
+        yield KeyBar()
+
+    def parts(self) -> Iterable[Widget]:
+        """The widgets between the header and the message line."""
+        return ()
+
+    def on_mount(self) -> None:
+        """Follow the connection from now on."""
+        self.app.session_news.subscribe(self, self.on_news)
+        self.refresh_frame()
+
+    def on_screen_resume(self) -> None:
+        """Catch up with what happened while another screen was shown."""
+        self.refresh_frame()
+
+    def on_news(self, news: News) -> None:
+        """Take in news of the connection; a subclass adds what its lists need."""
+        if self.is_current:
+            self.refresh_frame()
+
+    # What the frame says
+
+    def health(self) -> Cell:
+        """How fresh what this screen shows is, in a few words."""
+        return ()
+
+    def resting_line(self) -> Cell:
+        """What the message line says while there is no message."""
+        return ()
+
+    def refresh_frame(self) -> None:
+        """Bring header, key bar and message line up to date; what did not change is not painted."""
+        health = self.health()
+        session = self.app.session
+        self.header.state = HeaderState(
+            connection=text.line(self.app.endpoint.name),
+            release=text.line(session.release) if session is not None else Shown(""),
+            read_only=self.app.endpoint.read_only,
+            health=Shown("".join(part for part, _ in health)),
+            health_tone=health[0][1] if health else Tone.MUTED,
+            edits=self.app.edits,
+        )
+        self.key_bar.hints = tuple(
+            (command.key, command.label, self.why_not(command) is None)
+            for command in sorted(commands_at(self.PLACE), key=lambda command: command.bar)
+            if command.bar
+        )
+        self.message_line.resting = self.resting_line()
+
+    def say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
+        """Show one sentence in the message line."""
+        self.message_line.say(sentence, tone)
+
+    def say_error(self, error: ServiceError) -> None:
+        """Show what went wrong and what can be done."""
+        self.say(text.line(f"{error.words} {error.advice}"), Tone.BAD)
+
+    # From a key to what it does
+
+    def why_not(self, command: Command) -> str | None:
+        """Why a command can't be done now and what would help, or None when it can."""
+        if command.changes_server and self.app.endpoint.read_only:
+            return f"{command.label}: this connection is read-only, nothing is changed on the server."
+        if command.changes_server and self.app.client is None:
+            return f"{command.label}: not connected yet."
+        return None
+
+    async def action_command(self, name: str) -> None:
+        """Do a command, or say why not; its action is looked for here, then on the app."""
+        reason = self.why_not(command_at(self.PLACE, name))
+        if reason is not None:
+            self.say(text.line(reason), Tone.WARN)
+            return
+        owner = self if hasattr(self, f"action_{name}") else self.app
+        await self.app.run_action(name, default_namespace=owner)
+
+    # Leaving with edits
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether leaving would lose something typed here."""
+        return False
+
+    async def may_leave(self) -> bool:
+        """Ask about what is unsaved; only called when there is something. Runs inside a worker."""
+        return True
+
+    @on(Header.TabPressed)
+    def _open_tab(self, event: Header.TabPressed) -> None:
+        self.app.show(event.place)

@@ -1,0 +1,175 @@
+"""The conversations: watch them, create one, and follow how it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.binding import BindingType
+
+from quarterdeck.fleet.conversations import ConversationRow
+from quarterdeck.fleet.sandbox_rules import why_not_pause, why_not_resume
+from quarterdeck.fleet.sandbox_state import SandboxState, StateWord
+from quarterdeck.service.errors import ServiceError
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
+from quarterdeck.tui.commands import Command, Place, bindings_at
+from quarterdeck.tui.lists.conversations import ConversationListing
+from quarterdeck.tui.screens.listing import ListScreen
+from quarterdeck.tui.text import Shown
+
+if TYPE_CHECKING:
+    from quarterdeck.tui.session import Session
+
+
+class ConversationsScreen(ListScreen[ConversationRow]):
+    """The list of conversations."""
+
+    PLACE = Place.CONVERSATIONS
+    BINDINGS: ClassVar[list[BindingType]] = bindings_at(Place.CONVERSATIONS)
+
+    def __init__(self) -> None:
+        super().__init__(ConversationListing())
+
+    def _title_of(self, row: ConversationRow) -> Shown:
+        return text.line(row.title) or text.line(row.id)
+
+    def why_not(self, command: Command) -> str | None:
+        """What a command needs of the conversation under the cursor."""
+        reason = super().why_not(command)
+        row = self.table.cursor_row
+        if reason is not None or row is None:
+            return reason
+        if command.name in ("pause", "resume"):
+            return self._why_not_change(command.name, row)
+        if command.name == "other" and self._sandbox_id(row) is None:
+            return "Its sandbox is not there."
+        if command.name == "delete" and row.task is not None and row.state.attention is False:
+            return "It is being started, and a server cannot stop that; wait until it is there."
+        if command.name == "open_url" and (row.record is None or row.record.conversation_url is None):
+            return "It has an address only while its sandbox runs; r resumes it."
+        return None
+
+    def _why_not_change(self, name: str, row: ConversationRow) -> str | None:
+        state = self._sandbox_state(row)
+        if state is None:
+            return "Its sandbox is not there, so there is nothing to pause or resume."
+        refusal = why_not_pause(state) if name == "pause" else why_not_resume(state)
+        return None if refusal is None else f"Its sandbox: {refusal}"
+
+    def _sandbox_id(self, row: ConversationRow) -> str | None:
+        sandbox_id = row.record.sandbox_id if row.record is not None else None
+        known = self.app.session is not None and sandbox_id in self.app.session.sandboxes.records
+        return sandbox_id if known else None
+
+    def _sandbox_state(self, row: ConversationRow) -> SandboxState | None:
+        session, sandbox_id = self.app.session, self._sandbox_id(row)
+        memory = session.memories.by_id.get(sandbox_id) if session is not None and sandbox_id is not None else None
+        return memory.state(self.app.clock()) if memory is not None else None
+
+    # Create and delete
+
+    @work(exclusive=True, group="dialog")
+    async def action_new_conversation(self) -> None:
+        """Ask what to start with, create it, and follow its start task in the list."""
+        from quarterdeck.tui.dialogs.new_conversation import NewConversationDialog
+
+        session = self.app.session
+        if session is None:
+            return
+        new = await self.app.push_screen_wait(NewConversationDialog(self._choices(session), self._applies(session)))
+        if new is None:
+            return
+        self.say(Shown("Creating the conversation…"), Tone.BUSY)
+        try:
+            task = await session.create(new)
+        except ServiceError as error:
+            self.say_error(error)
+        else:
+            self.app.wanted = task
+            self.say(Shown("Created. Its start is followed in the list, step by step."), Tone.GOOD)
+
+    def _choices(self, session: Session) -> list[tuple[Shown, str]]:
+        """The sandboxes a conversation can be put into; a paused one is resumed by the server."""
+        now = self.app.clock()
+        choices = []
+        for sandbox_id, memory in session.memories.by_id.items():
+            state = memory.state(now)
+            if state.known in (StateWord.RUNNING, StateWord.PAUSED) and sandbox_id in session.sandboxes.records:
+                choices.append((text.line(f"{sandbox_id}  {state.words}"), sandbox_id))
+        return choices
+
+    def _applies(self, session: Session) -> list[Cell]:
+        if session.server is not None and session.server.local:
+            return [cell(Shown("The local service keeps conversations; it runs no agent in them."), Tone.MUTED)]
+        return [cell(Shown("The stored settings (3) apply: model, key, tool servers, git identity."), Tone.MUTED)]
+
+    @work(exclusive=True, group="dialog")
+    async def action_delete(self) -> None:
+        """Delete the conversation once its short id has been typed; put away a start task that failed."""
+        from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
+
+        session, row = self.app.session, self.table.cursor_row
+        if session is None or row is None:
+            return
+        if row.task is not None:
+            session.dismissed.add(row.id)
+            self.rebuild()
+            return
+        word = text.line(row.short_id)
+        said = [cell(self._title_of(row), Tone.STRONG), EMPTY, *self._goes_with(session)]
+        if not await self.app.push_screen_wait(TypedConfirmDialog(Shown("Delete this conversation?"), said, word)):
+            return
+        try:
+            await session.delete_conversation(row.id)
+        except ServiceError as error:
+            self.say_error(error)
+        else:
+            self.say(Shown(f"Deleted {word}"), Tone.GOOD)
+
+    def _goes_with(self, session: Session) -> list[Cell]:
+        if session.server is not None and session.server.local:
+            return [cell(Shown("Its sandbox stays."))]
+        return [cell(Shown("Its sandbox goes too, with all files in it, unless another conversation lives there."))]
+
+    # Its sandbox
+
+    def action_pause(self) -> None:
+        """Pause its sandbox."""
+        if (session := self.app.session) is not None:
+            self._change(session, "Pause", session.pause)
+
+    def action_resume(self) -> None:
+        """Resume its sandbox."""
+        if (session := self.app.session) is not None:
+            self._change(session, "Resume", session.resume)
+
+    @work(group="change")
+    async def _change(self, session: Session, verb: str, act: Callable[[str], Awaitable[None]]) -> None:
+        row = self.table.cursor_row
+        sandbox_id = self._sandbox_id(row) if row is not None else None
+        if row is None or sandbox_id is None:
+            return
+        sharing = [other for other in session.conversations.records.values() if other.sandbox_id == sandbox_id]
+        shared = f" {len(sharing) - 1} other conversations share its sandbox." if len(sharing) > 1 else ""
+        self.say(text.line(f"{verb} asked for.{shared}"))
+        try:
+            await act(sandbox_id)
+        except ServiceError as error:
+            self.say_error(error)
+
+    # Elsewhere
+
+    def action_other(self) -> None:
+        """Go to its sandbox."""
+        row = self.table.cursor_row
+        sandbox_id = self._sandbox_id(row) if row is not None else None
+        if sandbox_id is not None:
+            self.go_to(Place.SANDBOXES, sandbox_id)
+
+    def action_open_url(self) -> None:
+        """Open the address of the conversation."""
+        row = self.table.cursor_row
+        if row is not None and row.record is not None and row.record.conversation_url is not None:
+            self.open_address(row.record.conversation_url.get_secret_value(), "the conversation's address")

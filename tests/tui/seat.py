@@ -1,0 +1,112 @@
+"""Somebody at the deck: presses keys, waits for what should come, reads what the terminal would show."""
+
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+from textual.pilot import Pilot
+
+from quarterdeck.local.service import LocalService
+from quarterdeck.local.settings_store import Mode
+from quarterdeck.service.client import ServiceClient
+from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.tui.app import Deck
+from quarterdeck.tui.screens.listing import ListScreen
+from quarterdeck.tui.session import Connect, Session
+from tests.service.fakes import FAST, FakeServer
+
+LOCAL = Endpoint("local service")
+NARROW, WIDE = (80, 24), (120, 36)
+PATIENCE = 15.0
+"""Seconds until something awaited counts as never coming."""
+
+
+class Seat:
+    """A deck that runs, and the keyboard before it."""
+
+    def __init__(self, deck: Deck, pilot: Pilot[int]) -> None:
+        self.deck = deck
+        self.pilot = pilot
+
+    async def press(self, *keys: str) -> None:
+        """Press keys one after the other and let the deck take them in."""
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def type(self, words: str) -> None:
+        """Type text."""
+        names = {" ": "space", "/": "slash", ".": "full_stop", ":": "colon", "!": "exclamation_mark", "-": "minus"}
+        await self.press(*(names.get(letter, letter) for letter in words))
+
+    async def until(self, true: Callable[[], object]) -> None:
+        """Wait until something holds; fails with the screen when it never does."""
+        deadline = time.monotonic() + PATIENCE
+        while not true():
+            assert time.monotonic() < deadline, f"never came; the screen says:\n{self.text}"
+            await self.pilot.pause()
+
+    async def sees(self, *words: str) -> None:
+        """Wait until all these words are on the screen."""
+        await self.until(lambda: all(word in self.text for word in words))
+
+    @property
+    def text(self) -> str:
+        """The screen as text, a line a row."""
+        strips = self.deck.screen._compositor.render_strips()
+        return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
+
+    def line(self, number: int) -> str:
+        """One line of the screen, negative from the bottom."""
+        return self.text.splitlines()[number]
+
+    @property
+    def session(self) -> Session:
+        """The open session."""
+        assert self.deck.session is not None
+        return self.deck.session
+
+    @property
+    def list_screen(self) -> ListScreen[Any]:
+        """The list on the screen."""
+        screen = self.deck.screen
+        assert isinstance(screen, ListScreen)
+        return screen
+
+
+def local(folder: Path, store: Mode = "merge") -> Connect:
+    """Connects to the embedded service on a folder."""
+
+    @asynccontextmanager
+    async def connect(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[ServiceClient]:
+        service = await LocalService.open(folder, store=store)
+        try:
+            async with ServiceClient(endpoint, key=service.key, app=service.app) as client:
+                yield client
+        finally:
+            await service.close()
+
+    return connect
+
+
+def answering(server: FakeServer) -> Connect:
+    """Connects to a server that answers by a script."""
+
+    @asynccontextmanager
+    async def connect(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[ServiceClient]:
+        async with ServiceClient(endpoint, key=key, transport=server, limits=FAST) as client:
+            yield client
+
+    return connect
+
+
+@asynccontextmanager
+async def seated(
+    connect: Connect, endpoint: Endpoint = LOCAL, *, size: tuple[int, int] = NARROW, crashes: Path
+) -> AsyncIterator[Seat]:
+    """A deck on that connection, with somebody at it."""
+    deck = Deck(endpoint, connect, crash_folder=crashes)
+    async with deck.run_test(size=size) as pilot:
+        yield Seat(deck, pilot)

@@ -1,0 +1,160 @@
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import httpx
+from pydantic import SecretStr
+
+from quarterdeck.service.client import ServiceClient
+from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.service.errors import ErrorKind, ServiceError
+from quarterdeck.tui.session import Connect
+from tests.service.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer
+from tests.tui.seat import LOCAL, Seat, answering, local, seated
+
+Sit = Callable[..., AbstractAsyncContextManager[Seat]]
+SERVER = Endpoint("prod", "http://server.example")
+EMPTY_PAGE = Answer({"items": [], "next_page_id": None})
+
+
+def opening_after(gate: asyncio.Event, folder: Path) -> Connect:
+    """Connects to the embedded service once the gate is open."""
+
+    @asynccontextmanager
+    async def connect(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[ServiceClient]:
+        await gate.wait()
+        async with local(folder)(endpoint, key) as client:
+            yield client
+
+    return connect
+
+
+async def test_keys_answer_while_the_connection_is_still_being_opened(folder: Path, tmp_path: Path) -> None:
+    gate = asyncio.Event()
+    async with seated(opening_after(gate, folder), crashes=tmp_path) as seat:
+        await seat.sees("connecting…")
+        await seat.press("2")
+        await seat.sees("[2 Sandboxes]", "Reading the sandboxes…")
+        await seat.press("n")
+        await seat.sees("Start: not connected yet.")
+        await seat.press("question_mark")
+        await seat.sees("Keys: sandboxes")
+        await seat.press("escape")
+        gate.set()
+        await seat.sees("No sandboxes.", "live now")
+
+
+async def test_a_service_that_cannot_be_opened_is_named_and_another_can_be_chosen(folder: Path, tmp_path: Path) -> None:
+    @asynccontextmanager
+    async def connect(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[ServiceClient]:
+        if endpoint.name != "local service":
+            raise ServiceError(ErrorKind.LOCAL, "The folder is not yours.", "Make it yours.")
+        async with local(folder)(endpoint, key) as client:
+            yield client
+
+    async with seated(connect, Endpoint("mine"), crashes=tmp_path) as seat:
+        await seat.sees("no server", "The folder is not yours. Make it yours.")
+        await seat.press("c")
+        await seat.sees("Connection", "The folder is not yours.")
+        await seat.press("enter")
+        await seat.sees("local service", "No conversations.")
+
+
+async def test_a_server_that_is_down_is_named_and_found_again_by_itself(tmp_path: Path) -> None:
+    up = False
+
+    def script(asked: Asked) -> Answer | Exception:
+        if not up:
+            return httpx.ConnectError("refused")
+        return EMPTY_PAGE if asked.path.endswith("/search") else NO_ROUTE
+
+    async with seated(answering(FakeServer(script)), SERVER, crashes=tmp_path) as seat:
+        await seat.sees("prod", "nothing read yet", "server.example")
+        assert "No conversations." not in seat.text
+        up = True
+        await seat.press("ctrl+r")
+        await seat.sees("No conversations.")
+
+
+async def test_hostile_text_reaches_the_screen_as_text_only(tmp_path: Path) -> None:
+    title = "[red]x[/] [@click=app.quit]y[/] \x1b]0;owned\x07 \u202eabc [/"
+    item = {"id": "a" * 32, "title": title, "sandbox_id": "s", "sandbox_status": "RUN\x1b[31mNING"}
+
+    script: dict[str, list[Answer | Exception]] = {
+        "GET /api/v1/app-conversations/search": [Answer({"items": [item], "next_page_id": None})]
+    }
+    async with seated(answering(FakeServer(script)), SERVER, size=(160, 30), crashes=tmp_path) as seat:
+        await seat.sees("[red]x[/] [@click=app", "RUN␛[31mNING")
+        await seat.press("enter")
+        await seat.sees("[red]x[/] [@click=app.quit]y[/] ␛]0;owned␇ abc [/", "server says   RUN␛[31mNING")
+        assert not {"\x1b", "\x07", "\u202e"} & set(seat.text)
+
+
+async def test_a_refused_key_asks_for_one_and_the_new_one_is_used(tmp_path: Path) -> None:
+    keys: list[str | None] = []
+
+    def script(asked: Asked) -> Answer:
+        keys.append(asked.headers.get("X-Session-API-Key"))
+        if keys[-1] != "sesame":
+            return Answer({"detail": "Unauthorized"}, 401)
+        return EMPTY_PAGE if asked.path.endswith("/search") else UNSTORED
+
+    async with seated(answering(FakeServer(script)), SERVER, crashes=tmp_path) as seat:
+        await seat.sees("Connection", "The server refused the key.")
+        await seat.press("tab")
+        await seat.type("sesame")
+        assert "sesame" not in seat.text
+        await seat.press("enter")
+        await seat.sees("No conversations.", "prod")
+        assert keys[-1] == "sesame"
+
+
+async def test_read_only_changes_nothing_and_says_so(folder: Path, tmp_path: Path) -> None:
+    endpoint = Endpoint(LOCAL.name, read_only=True)
+    async with seated(local(folder), endpoint, crashes=tmp_path) as seat:
+        await seat.sees("READ-ONLY", "No conversations.")
+        await seat.press("n")
+        await seat.sees("New: this connection is read-only")
+        await seat.press("2", "n")
+        await seat.sees("Start: this connection is read-only")
+
+
+async def test_the_request_log_lists_what_was_asked_and_no_key(sit: Sit) -> None:
+    async with sit() as seat:
+        await seat.sees("No conversations.")
+        await seat.press("L")
+        await seat.sees("Requests, newest first", "GET", "/api/v1/app-conversations/search", "200")
+
+
+async def test_the_palette_offers_the_commands_of_the_screen(sit: Sit) -> None:
+    async with sit() as seat:
+        await seat.sees("No conversations.")
+        await seat.press("2", "ctrl+p")
+        await seat.type("start")
+        await seat.sees("Start a sandbox from a spec")
+        await seat.press("escape")
+
+
+async def test_the_theme_is_switched(sit: Sit) -> None:
+    async with sit() as seat:
+        await seat.press("T")
+        assert seat.deck.theme == "quarterdeck-light"
+        await seat.press("T")
+        assert seat.deck.theme == "quarterdeck-dark"
+
+
+async def test_a_small_terminal_is_survived(sit: Sit) -> None:
+    async with sit() as seat:
+        await seat.sees("No conversations.")
+        for size in ((20, 5), (1, 1), (60, 20), (200, 60)):
+            await seat.pilot.resize_terminal(*size)
+            await seat.press("2", "1")
+        await seat.sees("No conversations.")
+
+
+async def test_quitting_closes_the_deck(sit: Sit) -> None:
+    async with sit() as seat:
+        await seat.sees("No conversations.")
+        await seat.press("Q")
+        await seat.until(lambda: not seat.deck.is_running or seat.deck.return_value == 0)

@@ -1,0 +1,154 @@
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import pytest
+
+from quarterdeck.service.models.enums import SandboxStatus
+from tests.local.conftest import processes
+from tests.tui.seat import NARROW, WIDE, Seat
+
+Sit = Callable[..., AbstractAsyncContextManager[Seat]]
+
+
+async def start(seat: Seat) -> None:
+    await seat.press("2")
+    await seat.sees("No sandboxes.")
+    await seat.press("n")
+    await seat.sees("Start a sandbox", "files  (default)", "shell")
+    await seat.press("enter")
+    await seat.sees("● Running", "1 Running")
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE])
+async def test_a_sandbox_is_started_paused_and_resumed_by_keys(sit: Sit, folder: Path, size: tuple[int, int]) -> None:
+    async with sit(size=size) as seat:
+        await start(seat)
+        await seat.press("p")
+        await seat.sees("‖ Paused", "1 Paused")
+        assert {process.state for process in processes(folder)} == {"T"}
+        await seat.press("r")
+        await seat.sees("● Running", "1 Running")
+        assert "T" not in {process.state for process in processes(folder)}
+
+
+async def test_sandboxes_and_their_pause_outlive_the_deck(sit: Sit, folder: Path) -> None:
+    async with sit() as seat:
+        await start(seat)
+        await seat.press("p")
+        await seat.sees("‖ Paused")
+    assert {process.state for process in processes(folder)} == {"T"}
+    async with sit() as seat:
+        await seat.press("2")
+        await seat.sees("‖ Paused")
+
+
+async def test_a_key_that_can_do_nothing_says_why_and_what_would(sit: Sit) -> None:
+    async with sit() as seat:
+        await start(seat)
+        await seat.press("r")
+        await seat.sees("It is running already; p pauses it.")
+        await seat.press("o")
+        await seat.sees("no conversation lives in it")
+        await seat.press("p")
+        await seat.sees("‖ Paused")
+        await seat.press("p")
+        await seat.sees("It is paused already; r resumes it.")
+
+
+async def test_a_command_about_a_row_needs_one(sit: Sit) -> None:
+    async with sit() as seat:
+        await seat.press("2")
+        await seat.sees("No sandboxes.")
+        await seat.press("p")
+        await seat.sees("Pause: there is no row here.")
+
+
+async def test_deleting_needs_the_short_id_to_be_typed(sit: Sit) -> None:
+    async with sit() as seat:
+        await start(seat)
+        (sandbox_id,) = seat.session.sandboxes.records
+        await seat.press("D")
+        await seat.sees("Its workspace and all files in it go with it.")
+        await seat.type("no")
+        await seat.press("enter")
+        await seat.sees("Nothing was done.")
+        assert (await seat.session.client.sandboxes.read([sandbox_id]) or [None])[0] is not None
+        await seat.press("backspace", "backspace")
+        await seat.type(sandbox_id[:6])
+        await seat.press("enter")
+        await seat.sees("No sandboxes.")
+
+
+async def test_marked_sandboxes_are_paused_together_after_a_question(sit: Sit) -> None:
+    async with sit() as seat:
+        await start(seat)
+        first = await seat.session.start("shell")
+        await seat.session.start("shell")
+        await seat.session.pause(first.id)
+        await seat.sees("2 Running", "1 Paused")
+        await seat.press("g", "space", "space", "space", "p")
+        await seat.sees("Pause 2 sandboxes?", "Pause 2 of 3 marked sandboxes:", "1 left out:")
+        await seat.press("enter")
+        await seat.sees("2 Running")
+        await seat.press("p")
+        await seat.sees("Pause 2 sandboxes?")
+        await seat.press("y")
+        await seat.sees("3 Paused")
+
+
+async def test_the_detail_shows_the_record_but_no_key(sit: Sit) -> None:
+    async with sit() as seat:
+        await start(seat)
+        (record,) = seat.session.sandboxes.records.values()
+        assert record.session_api_key is not None
+        await seat.press("enter")
+        await seat.sees(record.id, "server says", "worker_1", "http://127.0.0.1:", "known, not shown")
+        assert record.session_api_key.get_secret_value() not in seat.text
+        await seat.press("escape")
+        await seat.until(lambda: seat.deck.screen is seat.list_screen)
+
+
+async def test_at_120_columns_the_row_is_described_beside_the_list(sit: Sit) -> None:
+    async with sit(size=WIDE) as seat:
+        await start(seat)
+        await seat.sees("server says", SandboxStatus.RUNNING)
+
+
+async def test_the_cursor_and_the_marks_follow_ids_when_rows_come(sit: Sit) -> None:
+    async with sit() as seat:
+        await start(seat)
+        (first,) = seat.session.sandboxes.records
+        await seat.press("space")
+        await seat.session.start("shell")
+        await seat.sees("2 Running")
+        assert seat.list_screen.table.cursor_id == first
+        assert seat.list_screen.table.marks == {first}
+
+
+async def test_the_filter_shows_what_matches_and_escape_shows_all(sit: Sit) -> None:
+    async with sit() as seat:
+        await start(seat)
+        shell = await seat.session.start("shell")
+        await seat.sees("2 Running")
+        await seat.press("slash")
+        await seat.type("spec:shell")
+        await seat.sees("1 of 2")
+        assert [row.id for row in seat.list_screen.table.rows] == [shell.id]
+        await seat.press("enter", "1", "2")
+        await seat.sees("1 of 2")
+        await seat.press("slash", "escape")
+        await seat.until(lambda: len(seat.list_screen.table.rows) == 2)
+
+
+async def test_rows_are_sorted_by_the_next_column_and_turned_round(sit: Sit) -> None:
+    async with sit() as seat:
+        await start(seat)
+        await seat.session.start("shell")
+        await seat.sees("2 Running")
+        await seat.press("s", "s")
+        await seat.sees("Sorted by sandbox")
+        ids = [row.id for row in seat.list_screen.table.rows]
+        assert ids == sorted(ids)
+        await seat.press("S")
+        assert [row.id for row in seat.list_screen.table.rows] == ids[::-1]
