@@ -4,6 +4,7 @@ import math
 from datetime import datetime
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
+JUST_NOW = "now"
 
 
 def age(seconds: float | None) -> str:
@@ -12,7 +13,7 @@ def age(seconds: float | None) -> str:
         return "-"
     whole = int(seconds)
     if whole < 1:
-        return "now"
+        return JUST_NOW
     if whole < MINUTE:
         return f"{whole}s"
     if whole < HOUR:

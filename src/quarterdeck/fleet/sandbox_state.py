@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from quarterdeck.fleet.ages import age_of, stopwatch
+from quarterdeck.fleet.ages import JUST_NOW, age_of, stopwatch
 from quarterdeck.service.models.enums import SandboxStatus
 
 SLOW_AFTER = timedelta(seconds=120)
@@ -81,7 +81,8 @@ class SandboxState:
 
     def lasted(self, now: datetime) -> str:
         """How long it has been so, with "≥" when its beginning was not seen."""
-        return ("" if self.exact else "≥") + age_of(self.since, now)
+        age = age_of(self.since, now)
+        return age if self.exact or age == JUST_NOW else f"≥{age}"
 
 
 def settled_state(state: SandboxState, *, quiet: bool, silent: bool) -> SandboxState:

@@ -11,9 +11,9 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from quarterdeck.tui import text
-from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import Command, Place, command_at, commands_at
+from quarterdeck.tui.connected import ConnectedApp
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.header import Header, HeaderState
 from quarterdeck.tui.widgets.key_bar import KeyBar
@@ -33,7 +33,7 @@ class DeckScreen(Screen[None]):
     PLACE: ClassVar[Place]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]
 
-    app = getters.app(Deck)
+    app = getters.app(ConnectedApp)
     header = getters.query_one(Header)
     key_bar = getters.query_one(KeyBar)
     message_line = getters.query_one(MessageLine)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
 from time import monotonic
-from typing import Any, Generic
+from typing import Generic
 
 from textual import events, getters, on, work
 from textual.containers import Horizontal, VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Static
 
-from quarterdeck.fleet.filters import Filter, kept, parse
-from quarterdeck.fleet.sort import ordered
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.commands import Command, Place
+from quarterdeck.tui.lists.arrangement import Arrangement
 from quarterdeck.tui.lists.listing import Listing, R, health_cell
 from quarterdeck.tui.news import About, News
 from quarterdeck.tui.opening import can_open_browser
@@ -27,8 +26,6 @@ from quarterdeck.tui.widgets.filter_bar import FilterBar
 from quarterdeck.tui.widgets.live_table import LiveTable
 from quarterdeck.tui.widgets.table_messages import Chosen, Highlighted, Seen, SortAsked
 
-SETTLES = 3.0
-"""Seconds after a move of the cursor in which rows keep their places."""
 NEEDS_ROW = frozenset({"detail", "pause", "resume", "delete", "other", "open_url", "copy"})
 """Commands that are about the row under the cursor."""
 
@@ -48,11 +45,7 @@ class ListScreen(DeckScreen, Generic[R]):
         self.listing = listing
         self.all: dict[str, R] = {}
         """Every row by id, filtered out or not."""
-        self._filter = Filter()
-        self._column: str | None = None
-        self._reverse = False
-        self._moved_at = -SETTLES
-        self._wanted: str | None = None
+        self.arrangement = Arrangement(listing)
 
     def parts(self) -> Iterable[Widget]:
         """Counts and filter, the table, and at its side what is known of the row under the cursor."""
@@ -101,7 +94,7 @@ class ListScreen(DeckScreen, Generic[R]):
             if row is not None:
                 fresh[row_id] = row
         self.all = fresh
-        self.table.show(self._in_order(self._let_through(fresh.values())))
+        self.table.show(self.arrangement.arrange(fresh.values(), self.table.rows, now, monotonic()))
         self.table.say_empty(*self._nothing())
         self.filter_bar.say(self._counts())
         self._go_to_wanted()
@@ -117,7 +110,7 @@ class ListScreen(DeckScreen, Generic[R]):
         for row_id in ids:
             before = self.all.get(row_id)
             row = self.listing.row(session, row_id, now, before)
-            if row is None or before is None or self._place(row) != self._place(before) or self._filter:
+            if row is None or before is None or self._may_move(row, before):
                 self.rebuild()
                 return
             if row is not before:
@@ -130,23 +123,9 @@ class ListScreen(DeckScreen, Generic[R]):
             self._show_row()
         self.refresh_frame()
 
-    def _place(self, row: R) -> Any:
-        """The sort key of a row."""
-        for column in self.listing.columns:
-            if column.key == self._column and column.sort is not None:
-                return column.sort(row)
-        return self.listing.attention(row, self.app.clock())
-
-    def _in_order(self, rows: Iterable[R]) -> Sequence[R]:
-        """Rows in order; while the cursor is moving those that are shown keep their places."""
-        sorted_rows = ordered(rows, self._place, reverse=self._reverse)
-        if monotonic() - self._moved_at >= SETTLES:
-            return sorted_rows
-        held = {row.id: at for at, row in enumerate(self.table.rows)}
-        return sorted(sorted_rows, key=lambda row: held.get(row.id, len(held)))
-
-    def _let_through(self, rows: Iterable[R]) -> list[R]:
-        return kept(rows, self._filter, lambda row: row.haystack, self.listing.fields)
+    def _may_move(self, row: R, before: R) -> bool:
+        key, now = self.arrangement.key, self.app.clock()
+        return bool(self.arrangement.filter) or key(row, now) != key(before, now)
 
     def _tick(self) -> None:
         if self.is_current:
@@ -181,7 +160,7 @@ class ListScreen(DeckScreen, Generic[R]):
 
     def _counts(self) -> Cell:
         counts = self.listing.counts(self.all.values(), self.app.clock())
-        if not self._filter:
+        if not self.arrangement.filter:
             return counts
         shown = Shown(f"{len(self.table.rows)} of {len(self.all)}  ")
         return ((shown, Tone.EDITED), *counts)
@@ -212,7 +191,7 @@ class ListScreen(DeckScreen, Generic[R]):
 
     @on(FilterBar.Changed)
     def _filter_rows(self, event: FilterBar.Changed) -> None:
-        self._filter = parse(event.words, self.listing.fields)
+        self.arrangement.filter_by(event.words)
         self.rebuild()
 
     @on(FilterBar.Done)
@@ -221,7 +200,7 @@ class ListScreen(DeckScreen, Generic[R]):
 
     @on(Highlighted)
     def _cursor_moved(self) -> None:
-        self._moved_at = monotonic()
+        self.arrangement.moved(monotonic())
         self._show_row()
         self.refresh_frame()
 
@@ -235,20 +214,19 @@ class ListScreen(DeckScreen, Generic[R]):
 
     @on(SortAsked)
     def _title_clicked(self, event: SortAsked) -> None:
-        self._sort_by(event.key, reverse=self._column == event.key and not self._reverse)
+        chosen = self.arrangement
+        self._sort_by(event.key, reverse=chosen.column == event.key and not chosen.reverse)
 
     def action_sort(self) -> None:
         """Sort by the next column; after the last one the default order comes back."""
-        keys = [None, *(column.key for column in self.listing.columns if column.sort is not None)]
-        self._sort_by(keys[(keys.index(self._column) + 1) % len(keys)], reverse=False)
+        self._sort_by(self.arrangement.next_column, reverse=False)
 
     def action_reverse(self) -> None:
         """Turn the order round."""
-        self._sort_by(self._column, reverse=not self._reverse)
+        self._sort_by(self.arrangement.column, reverse=not self.arrangement.reverse)
 
     def _sort_by(self, key: str | None, *, reverse: bool) -> None:
-        self._column, self._reverse = key, reverse
-        self._moved_at = -SETTLES
+        self.arrangement.sort_by(key, reverse=reverse)
         self.table.sorted_by(key, reverse=reverse)
         self.rebuild()
         by = "by what needs a look first" if key is None else f"by {key}"
@@ -303,5 +281,5 @@ class ListScreen(DeckScreen, Generic[R]):
         self.app.wanted = None
         if not self.table.move_to(wanted):
             self.filter_bar.clear()
-            self._filter = Filter()
+            self.arrangement.filter_by("")
             self.call_after_refresh(self.table.move_to, wanted)

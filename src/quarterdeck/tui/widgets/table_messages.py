@@ -1,24 +1,19 @@
 """What a table tells its owner."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
-
-if TYPE_CHECKING:
-    from quarterdeck.tui.widgets.live_table import LiveTable
+from textual.widget import Widget
 
 
 @dataclass
 class TableMessage(Message):
     """A message of a table, which is its `control`."""
 
-    table: LiveTable[Any]
+    table: Widget
 
     @property
-    def control(self) -> LiveTable[Any]:
+    def control(self) -> Widget:
         """The table, for `@on(..., "#id")`."""
         return self.table
 

@@ -1,0 +1,126 @@
+"""The part of the deck that its screens know: the connection they share, the clock, and moving between screens."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual import work
+from textual.message import Message
+from textual.reactive import var
+from textual.signal import Signal
+
+from quarterdeck.service.errors import ServiceError
+from quarterdeck.tui.commands import Place
+from quarterdeck.tui.crash import CrashSafe
+from quarterdeck.tui.news import About, News
+
+if TYPE_CHECKING:
+    from pydantic import SecretStr
+
+    from quarterdeck.service.client import ServiceClient
+    from quarterdeck.service.endpoint import Endpoint
+    from quarterdeck.tui.session import Connect, Session
+
+AFTER_FIRST_FRAME = (
+    "quarterdeck.tui.session",
+    "quarterdeck.tui.screens.sandboxes",
+    "quarterdeck.tui.screens.settings",
+)
+"""What is imported once something is on the screen, in a thread, so that no key waits for it."""
+
+
+def utc_now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
+
+
+class ConnectedApp(CrashSafe):
+    """An app that follows one endpoint at a time; `connect` opens a client for it after the first frame."""
+
+    edits: var[int] = var(0)
+    """Unsaved edits in the settings."""
+
+    class ConnectionAsked(Message):
+        """Somebody should choose a connection, or give another key."""
+
+    def __init__(
+        self, endpoint: Endpoint, connect: Connect, *, crash_folder: Path, clock: Callable[[], datetime] = utc_now
+    ) -> None:
+        super().__init__()
+        self.endpoint = endpoint
+        self.clock = clock
+        self.crash_folder = crash_folder
+        self.session: Session | None = None
+        self.trouble: ServiceError | None = None
+        """Why there is no session, when opening it failed."""
+        self.wanted: str | None = None
+        """The id a list should move to as soon as it has it."""
+        self.session_news: Signal[News] = Signal(self, "session")
+        self._connect = connect
+        self._key_refused = False
+
+    @property
+    def client(self) -> ServiceClient | None:
+        """The open client, or None while there is none."""
+        return self.session.client if self.session is not None else None
+
+    def on_ready(self) -> None:
+        """The first frame is on the screen: now the heavy work may begin."""
+        self.call_after_refresh(self.open_session, self.endpoint)
+
+    @work(exclusive=True, group="session")
+    async def open_session(self, endpoint: Endpoint, key: SecretStr | None = None) -> None:
+        """Follow an endpoint until another one is opened; the old one is closed first."""
+        await asyncio.to_thread(_import_all, AFTER_FIRST_FRAME)
+        from quarterdeck.tui.session import Session
+
+        self.endpoint, self.session, self.trouble = endpoint, None, None
+        self._key_refused = False
+        self.session_news.publish(News(About.SERVER, moved=True))
+        try:
+            async with self._connect(endpoint, key) as client:
+                self.session = Session(client, self._publish, self.clock)
+                await self.session.run()
+        except ServiceError as error:
+            self.session, self.trouble = None, error
+            self.session_news.publish(News(About.SERVER, moved=True))
+
+    def _publish(self, news: News) -> None:
+        self.session_news.publish(news)
+        if self.session is not None and self.session.key_refused and not self._key_refused:
+            self._key_refused = True
+            self.ask_for_connection()
+
+    def ask_for_connection(self) -> None:
+        """Have the person choose a connection, or give another key."""
+        self.post_message(self.ConnectionAsked())
+
+    def action_read_again(self) -> None:
+        """Read everything again now."""
+        if self.session is not None:
+            self.session.refresh()
+
+    def on_app_blur(self) -> None:
+        """The terminal lost the focus: read less often."""
+        if self.session is not None:
+            self.session.rest(hidden=True)
+
+    def on_app_focus(self) -> None:
+        """The terminal has the focus again."""
+        if self.session is not None:
+            self.session.rest(hidden=False)
+
+    def show(self, place: Place) -> None:
+        """Show a screen."""
+        if place != self.current_mode:
+            self.switch_mode(place)
+
+
+def _import_all(names: Iterable[str]) -> None:
+    for name in names:
+        importlib.import_module(name)
