@@ -1,0 +1,129 @@
+"""What can be typed after `quarterdeck`."""
+
+from __future__ import annotations
+
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from collections.abc import Sequence
+from functools import cache
+
+from quarterdeck import __version__
+from quarterdeck.cli.command_line import CommandLine
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+    _Commands = _SubParsersAction[ArgumentParser]
+
+_DESCRIPTION = """\
+A terminal deck for agent conversation services: settings, conversations and sandboxes, live.
+Without a command it opens the deck: on --url or QUARTERDECK_URL, else on the last connection,
+else on the embedded local service."""
+
+_EPILOG = """\
+A key is never an argument. QUARTERDECK_API_KEY goes to --url or QUARTERDECK_URL; a connection in
+connections.toml names the variable that holds its own key. Exit status: 0 done and verified,
+1 failed, 2 wrong usage."""
+
+
+def parse(words: Sequence[str]) -> CommandLine:
+    """Read a command line; ends the process, with status 2 and a line on standard error, where it means nothing."""
+    return parser().parse_args(words, CommandLine())
+
+
+def parser() -> ArgumentParser:
+    """Build the parser."""
+    top = ArgumentParser(
+        "quarterdeck",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=RawDescriptionHelpFormatter,
+        parents=[_where()],
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="version", version=f"quarterdeck {__version__}")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", prog="quarterdeck")
+    _serve(commands)
+    _add(commands, "doctor", "doctor", "say what answers, what it can do and whether the key is right")
+    _settings(_group(commands, "settings", "show or change the stored settings"))
+    _sandboxes(_group(commands, "sandboxes", "list, start, pause or resume sandboxes"))
+    _conversations(_group(commands, "conversations", "list or create conversations"))
+    return top
+
+
+@cache
+def _where() -> ArgumentParser:
+    """Options that choose a server; absent ones leave what stood before the command."""
+    where = ArgumentParser(add_help=False, argument_default=SUPPRESS)
+    one = where.add_mutually_exclusive_group()
+    one.add_argument("--url", metavar="URL", help="address of the server, like http://127.0.0.1:3000")
+    one.add_argument("--connection", metavar="NAME", help="a connection of connections.toml, or: local")
+    where.add_argument("--read-only", action="store_true", help="change nothing on the server")
+    return where
+
+
+def _add(commands: _Commands, name: str, command: str, help_text: str) -> ArgumentParser:
+    added = commands.add_parser(name, help=help_text, description=help_text, parents=[_where()], allow_abbrev=False)
+    added.add_argument("--json", action="store_true", default=SUPPRESS, help="print JSON")
+    added.set_defaults(command=command)
+    return added
+
+
+def _group(commands: _Commands, name: str, help_text: str) -> _Commands:
+    group = commands.add_parser(name, help=help_text, description=help_text, parents=[_where()], allow_abbrev=False)
+    return group.add_subparsers(title="commands", metavar="COMMAND", required=True, prog=f"quarterdeck {name}")
+
+
+def _port(text: str) -> int:
+    if text.isascii() and text.isdigit() and int(text) < 65536:
+        return int(text)
+    raise ArgumentTypeError("a port is a number from 0 (any free one) to 65535")
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if equals and key.isidentifier():
+        return key, value
+    raise ArgumentTypeError("write KEY=VALUE, for example language=en")
+
+
+def _serve(commands: _Commands) -> None:
+    text = "run the local service on 127.0.0.1; its key comes from QUARTERDECK_API_KEY, or is made and printed once"
+    serve = commands.add_parser(
+        "serve", help="run the local service on 127.0.0.1", description=text, allow_abbrev=False
+    )
+    serve.add_argument("--port", type=_port, default=SUPPRESS, metavar="N", help="port to listen on (default 3000)")
+    serve.set_defaults(command="serve")
+
+
+def _settings(commands: _Commands) -> None:
+    _add(commands, "show", "settings_show", "show the stored settings; secrets only as stored or not")
+    change = _add(commands, "set", "settings_set", "change settings, then read them back")
+    change.add_argument(
+        "assignments",
+        nargs="+",
+        type=_assignment,
+        metavar="KEY=VALUE",
+        help="KEY= makes it not set, KEY=- reads it from standard input (the only way for a secret)",
+    )
+
+
+def _sandboxes(commands: _Commands) -> None:
+    _add(commands, "list", "sandboxes_list", "list the sandboxes")
+    _add(commands, "specs", "sandboxes_specs", "list what a sandbox can be started from; the first is the default")
+    start = _add(commands, "start", "sandboxes_start", "start a sandbox")
+    start.add_argument("spec", nargs="?", metavar="SPEC", help="id of a spec (default: the server's first)")
+    for verb in ("pause", "resume"):
+        change = _add(commands, verb, "sandboxes_change", f"{verb} sandboxes, and wait until they read so")
+        change.add_argument("ids", nargs="+", metavar="ID", help="id of a sandbox")
+        change.set_defaults(verb=verb)
+
+
+def _conversations(commands: _Commands) -> None:
+    _add(commands, "list", "conversations_list", "list the conversations, newest first")
+    create = _add(commands, "create", "conversations_create", "create a conversation and follow it until it is ready")
+    create.add_argument("--message", metavar="TEXT", help="first message; - reads it from standard input")
+    create.add_argument("--title", metavar="TEXT")
+    create.add_argument("--repository", metavar="OWNER/NAME")
+    create.add_argument("--branch", metavar="NAME")
+    create.add_argument("--sandbox", metavar="ID", help="use this sandbox instead of a new one")

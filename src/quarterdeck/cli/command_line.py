@@ -1,0 +1,25 @@
+"""What a command line says, whoever read it."""
+
+from collections.abc import Sequence
+
+
+class CommandLine:
+    """The words of one command line; what was not said is as it stands here."""
+
+    command: str = "deck"
+    """The module of `quarterdeck.cli` that runs it."""
+    url: str | None = None
+    connection: str | None = None
+    read_only: bool = False
+    json: bool = False
+
+    port: int = 3000
+    assignments: Sequence[tuple[str, str]] = ()
+    spec: str | None = None
+    verb: str = ""
+    ids: Sequence[str] = ()
+    message: str | None = None
+    title: str | None = None
+    repository: str | None = None
+    branch: str | None = None
+    sandbox: str | None = None

@@ -1,0 +1,141 @@
+"""`quarterdeck doctor`: what answers at a connection, what it can do, and whether the key is right."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterable, Awaitable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from quarterdeck.cli.command_line import CommandLine
+from quarterdeck.cli.connect import Connector
+from quarterdeck.cli.oneshot import words_of
+from quarterdeck.cli.output import as_json, table
+from quarterdeck.cli.target import choose
+from quarterdeck.config import Config, Folders
+from quarterdeck.service.client import ServiceClient
+from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.service.errors import ServiceError
+from quarterdeck.service.models.capabilities import Generation, KeyState, Server
+from quarterdeck.service.models.page import Page
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at, and whether it is as it should be."""
+
+    name: str
+    words: str
+    good: bool = True
+
+
+_KEY_WORDS = {
+    KeyState.ACCEPTED: "accepted by a call that needs it",
+    KeyState.REFUSED: "refused: set the right one",
+    KeyState.UNPROVEN: "not proven: no call that needs it could be made",
+}
+_GENERATION_WORDS = {
+    Generation.FLAT: "flat settings (/api/settings)",
+    Generation.NESTED: "nested settings (/api/v1/settings)",
+    Generation.NONE: "something answers, but it has no settings: look at the address",
+}
+
+
+def run(arguments: CommandLine, config: Config) -> int:
+    """Print what was found; 0 only when everything is as it should be. Only reads are sent."""
+    target = choose(arguments, config, os.environ)
+    connector = Connector(config, target, os.environ)
+    findings = [
+        Finding("connection", f"{target.endpoint.name}{' (read-only)' if target.endpoint.read_only else ''}"),
+        Finding("address", target.endpoint.url or "none: the embedded local service, in this process"),
+        *asyncio.run(_examine(connector, target.endpoint)),
+        *_folders(config.folders),
+        *(Finding("configuration", problem, good=False) for problem in config.problems),
+    ]
+    healthy = all(finding.good for finding in findings)
+    if arguments.json:
+        as_json({"healthy": healthy, "findings": [asdict(finding) for finding in findings]})
+    else:
+        rows = [("ok" if finding.good else "wrong", finding.name, finding.words) for finding in findings]
+        table(("", "CHECK", "FOUND"), rows)
+    return 0 if healthy else 1
+
+
+async def _examine(connector: Connector, endpoint: Endpoint) -> list[Finding]:
+    source = key_source(connector, endpoint)
+    try:
+        async with connector(endpoint) as client:
+            server = await client.describe()
+            release = server.release or await client.release()
+            return [
+                Finding("answer", _answer_words(server, release), server.generation is not Generation.NONE),
+                Finding("key", f"{_KEY_WORDS[server.key]}; {source}", server.key is KeyState.ACCEPTED),
+                *[await finding for finding in _resources(client, server)],
+            ]
+    except ServiceError as error:
+        return [Finding("answer", f"{words_of(error)} {error.advice}", good=False), Finding("key", source)]
+
+
+def key_source(connector: Connector, endpoint: Endpoint) -> str:
+    """Where the key comes from, never what it is."""
+    if endpoint.embedded:
+        return "the local service makes its own"
+    variable = connector.key_variable(endpoint)
+    if variable is None:
+        return "none is configured (key_env in connections.toml)"
+    return f"from {variable}" if connector.environ.get(variable, "").strip() else f"none: {variable} is not set"
+
+
+def _answer_words(server: Server, release: str | None) -> str:
+    words = [_GENERATION_WORDS[server.generation]]
+    if server.local:
+        words.append("Quarterdeck's own local service, which runs no agent")
+    else:
+        words.append(f"release {release}" if release else "release not told")
+    if server.generation is not Generation.NONE:
+        words.append("a save keeps what it leaves out" if server.merges else "a save replaces the record")
+    return "; ".join(words)
+
+
+def _resources(client: ServiceClient, server: Server) -> tuple[Awaitable[Finding], ...]:
+    """What can be read; where the key was refused, a list that can be read is open to anybody (contract T10)."""
+    openly = " - without the right key: anybody who reaches this server can" if server.key is KeyState.REFUSED else ""
+    return (
+        _try("settings", _stored(client)),
+        _try("conversations", _first(client.conversations.pages(), openly)),
+        _try("sandboxes", _first(client.sandboxes.pages(), openly)),
+        _try("sandbox specs", _count(client)),
+    )
+
+
+async def _try(name: str, call: Awaitable[str]) -> Finding:
+    try:
+        return Finding(name, await call)
+    except ServiceError as error:
+        return Finding(name, f"{words_of(error)} {error.advice}", good=False)
+
+
+async def _stored(client: ServiceClient) -> str:
+    return "none stored yet" if await client.settings.load() is None else "stored, and can be read"
+
+
+async def _first(pages: AsyncIterable[Page[Any]], openly: str) -> str:
+    async for page in pages:
+        return f"can be listed ({len(page.items)}{' or more' if page.next_page_id else ''}){openly}"
+    return f"can be listed (0){openly}"
+
+
+async def _count(client: ServiceClient) -> str:
+    return f"can be listed ({len(await client.sandboxes.specs())})"
+
+
+def _folders(folders: Folders) -> list[Finding]:
+    places: Mapping[str, Path] = {"config": folders.config, "data": folders.data, "state": folders.state}
+    return [_folder(name, path) for name, path in places.items()]
+
+
+def _folder(name: str, path: Path) -> Finding:
+    if not path.exists():
+        return Finding(f"{name} folder", f"{path} (made when first needed)")
+    usable = path.is_dir() and os.access(path, os.R_OK | os.W_OK | os.X_OK)
+    return Finding(f"{name} folder", str(path) if usable else f"{path} cannot be written", usable)

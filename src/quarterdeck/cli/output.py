@@ -1,0 +1,45 @@
+"""What commands print: a server's text made safe, tables aligned, JSON in plain ASCII."""
+
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from quarterdeck.tui.text import Shown, line
+
+
+def say(text: str) -> None:
+    """Print one line on standard output."""
+    print(line(text))
+
+
+def note(words: str, advice: str = "") -> None:
+    """Print one line on standard error."""
+    print(line(f"quarterdeck: {words} {advice}"), file=sys.stderr)
+
+
+def as_json(value: Any) -> None:
+    """Print JSON; every character a terminal could act on is escaped."""
+    import json
+
+    print(json.dumps(value, indent=2, default=str).replace("\x7f", "\\u007f"))
+
+
+def table(titles: Sequence[str], rows: Sequence[Sequence[str | None]]) -> None:
+    """Print rows under their titles, columns aligned; a missing value is a dash."""
+    cells = [[Shown(title) for title in titles], *([line(value or "") or Shown("-") for value in row] for row in rows)]
+    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        padded = (text + " " * (width - _width(text)) for text, width in zip(row, widths, strict=True))
+        print("  ".join(padded).rstrip())
+
+
+def moment(when: datetime | None) -> str:
+    """A time in UTC to the minute; empty for one the server did not give."""
+    return when.strftime("%Y-%m-%d %H:%M") if when is not None else ""
+
+
+def _width(text: str) -> int:
+    from rich.cells import cell_len
+
+    return cell_len(text)

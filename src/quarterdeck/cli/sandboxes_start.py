@@ -1,0 +1,29 @@
+"""`quarterdeck sandboxes start`."""
+
+from quarterdeck.cli.command_line import CommandLine
+from quarterdeck.cli.failure import CommandError
+from quarterdeck.cli.oneshot import with_client
+from quarterdeck.cli.output import as_json, say
+from quarterdeck.cli.plain import sandbox_plain
+from quarterdeck.cli.sandbox_reading import read_one
+from quarterdeck.config import Config
+from quarterdeck.service.client import ServiceClient
+from quarterdeck.service.models.enums import SandboxStatus
+
+
+def run(arguments: CommandLine, config: Config) -> int:
+    """Start a sandbox; 0 only when it is listed afterwards and has not failed."""
+
+    async def start(client: ServiceClient) -> int:
+        started = await client.sandboxes.start(arguments.spec)
+        found = await read_one(client, started.id)
+        if found is None or found.status in (SandboxStatus.ERROR, SandboxStatus.MISSING):
+            status = "not listed" if found is None else found.status
+            raise CommandError(f"The sandbox {started.id} was started, but is {status}.", "Look at the server's log.")
+        if arguments.json:
+            as_json(sandbox_plain(found))
+        else:
+            say(f"{found.id}  {found.status}")
+        return 0
+
+    return with_client(arguments, config, start)

@@ -1,0 +1,70 @@
+"""Which server a command line means, and where its key comes from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
+
+from quarterdeck.cli.command_line import CommandLine
+from quarterdeck.cli.failure import CommandError
+from quarterdeck.config import LOCAL, LOCAL_NAME, Config, ConfigError, check_url
+from quarterdeck.service.endpoint import Endpoint
+
+URL_VARIABLE = "QUARTERDECK_URL"
+KEY_VARIABLE = "QUARTERDECK_API_KEY"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A server, and the environment variable that may hold its key (None: none does)."""
+
+    endpoint: Endpoint
+    key_env: str | None = None
+    remembered: bool = True
+    """Whether it may become the last connection; a bare address never does."""
+
+
+class LastConnectionGoneError(CommandError):
+    """The connection used last is no longer configured, and nothing else was asked for."""
+
+
+def choose(arguments: CommandLine, config: Config, environ: Mapping[str, str]) -> Target:
+    """Take --url, --connection, QUARTERDECK_URL, the last connection or the local service, in this order.
+
+    Raises CommandError (status 2) when what is asked for does not exist.
+    """
+    target = _chosen(arguments, config, environ)
+    if arguments.read_only:
+        return replace(target, endpoint=replace(target.endpoint, read_only=True))
+    return target
+
+
+def _chosen(arguments: CommandLine, config: Config, environ: Mapping[str, str]) -> Target:
+    if arguments.url is not None:
+        return _at(arguments.url, "--url")
+    if arguments.connection is not None:
+        return _called(arguments.connection, config)
+    if environ.get(URL_VARIABLE):
+        return _at(environ[URL_VARIABLE], URL_VARIABLE)
+    last = config.preferences.last_connection or LOCAL_NAME
+    if last != LOCAL_NAME and last not in config.connections:
+        words = f"The last connection, {last!a}, is no longer in {config.folders.connections}."
+        raise LastConnectionGoneError(words, "Choose one with --connection NAME (local: the local service).", status=2)
+    return _called(last, config)
+
+
+def _at(url: str, source: str) -> Target:
+    try:
+        address = check_url(url)
+    except ConfigError as error:
+        raise CommandError(f"{source}: {error}.", status=2) from None
+    return Target(Endpoint(urlsplit(address).netloc, address), KEY_VARIABLE, remembered=False)
+
+
+def _called(name: str, config: Config) -> Target:
+    if name == LOCAL_NAME:
+        return Target(LOCAL)
+    connection = config.connections.get(name)
+    if connection is None:
+        advice = f"Write it in {config.folders.connections}, or choose another with --connection or --url."
+        raise CommandError(f"There is no connection called {name!a}.", advice, status=2)
+    return Target(connection.endpoint, connection.key_env)

@@ -1,0 +1,69 @@
+"""Small private files: read without trusting what is there, written whole or not at all."""
+
+import os
+import stat
+from pathlib import Path
+
+LARGEST = 256 * 1024
+"""Bytes of a file that are read; a larger one is not ours."""
+
+
+class UnusableFileError(Exception):
+    """A file is there but cannot be used; the text names it and says why."""
+
+
+def read(path: Path) -> str | None:
+    """Text of a small regular file, None where there is none; never waits. Raises UnusableFileError."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        if path.is_symlink():
+            raise UnusableFileError(f"{path} is a link to a file that is not there") from None
+        return None
+    except OSError as error:
+        raise UnusableFileError(f"{path} could not be opened: {error.strerror}") from None
+    try:
+        facts = os.fstat(handle)
+        if not stat.S_ISREG(facts.st_mode):
+            raise UnusableFileError(f"{path} is not a regular file")
+        if facts.st_uid != os.geteuid() != 0:
+            raise UnusableFileError(f"{path} belongs to another user")
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            content = file.read(LARGEST + 1)
+    finally:
+        os.close(handle)
+    if len(content) > LARGEST:
+        raise UnusableFileError(f"{path} is larger than {LARGEST // 1024} kB")
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise UnusableFileError(f"{path} is not text in UTF-8 (line {line})") from None
+
+
+def write(path: Path, text: str) -> None:
+    """Put a file of mode 0600 in place of the old in one step, following a link; raises OSError, the old one intact."""
+    import tempfile
+
+    target = path.resolve()
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(handle)
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename last through a power cut."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,65 @@
+"""Runs commands in this process, on a local service of the test's own, and leaves no sandbox behind."""
+
+import asyncio
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quarterdeck.cli import main
+from quarterdeck.config import LOCAL
+from quarterdeck.local.service import LocalService
+from quarterdeck.service.client import ServiceClient
+from tests.conftest import Home
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended and what it printed."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Run = Callable[..., Ended]
+
+
+@pytest.fixture
+def run(home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
+    """Run a command line, with `typed` on its standard input."""
+
+    def run_command(*arguments: str, typed: str | None = None) -> Ended:
+        monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
+        monkeypatch.setattr(sys, "stdin", None if typed is None else io.StringIO(typed))
+        capsys.readouterr()
+        try:
+            status = main(arguments)
+        except SystemExit as ended:
+            status = int(ended.code or 0)
+        printed = capsys.readouterr()
+        return Ended(status, printed.out, printed.err)
+
+    yield run_command
+    if (home.data / "service.db").exists():
+        asyncio.run(_delete_sandboxes(home.data))
+
+
+async def _delete_sandboxes(folder: Path) -> None:
+    service = await LocalService.open(folder)
+    try:
+        async with ServiceClient(LOCAL, service.key, app=service.app) as client:
+            async for page in client.sandboxes.pages():
+                for sandbox in page.items:
+                    await client.sandboxes.delete(sandbox.id)
+    finally:
+        await service.close()

@@ -1,0 +1,138 @@
+"""A program in a terminal of its own: press keys, read the screen, and see what is left of it afterwards."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import pyte
+
+KEYS = {
+    "ctrl+q": b"\x11",
+    "ctrl+r": b"\x12",
+    "ctrl+s": b"\x13",
+    "enter": b"\r",
+    "escape": b"\x1b",
+    "down": b"\x1b[B",
+    "up": b"\x1b[A",
+}
+_MODE = re.compile(rb"\x1b\[\?([\d;]+)([hl])")
+_NORMAL = {7: True, 25: True}
+"""Modes that a terminal starts with; all others are off."""
+
+
+class Terminal:
+    """Runs a program as the leader of a session whose terminal we hold; leaving the block kills what still runs."""
+
+    def __init__(self, *program: str, env: Mapping[str, str] | None = None, columns: int = 80, rows: int = 24) -> None:
+        self.screen = pyte.Screen(columns, rows)
+        self.output = b""
+        self._stream = pyte.ByteStream(self.screen)
+        self._master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self._before = self._attributes()
+        self.process = subprocess.Popen(
+            program,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env=dict(os.environ if env is None else env),
+            start_new_session=True,
+            preexec_fn=_take_terminal,
+        )
+        os.close(slave)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        os.close(self._master)
+
+    def press(self, *keys: str) -> None:
+        """Type keys: names of KEYS, or the characters themselves."""
+        for key in keys:
+            os.write(self._master, KEYS.get(key, key.encode()))
+
+    def shows(self, *texts: str, seconds: float = 20) -> str:
+        """Wait until all texts are on the screen at once, and return it; fails with what is there instead."""
+        end = time.monotonic() + seconds
+        while not all(text in self.text for text in texts):
+            if not self._read(end - time.monotonic()):
+                raise AssertionError(f"{texts} not on the screen after {seconds} s:\n{self.text}")
+        return self.text
+
+    def ends(self, seconds: float = 10) -> int:
+        """Wait for the end of the program and return its status (negative: killed by that signal)."""
+        end = time.monotonic() + seconds
+        while self._read(min(0.05, end - time.monotonic())) or self.process.poll() is None:
+            assert time.monotonic() < end, f"still running after {seconds} s:\n{self.text}"
+        return self.process.wait()
+
+    def hang_up(self) -> None:
+        """Take the terminal away, as a closed window does; nothing can be read afterwards."""
+        null = os.open(os.devnull, os.O_RDWR)
+        os.dup2(null, self._master)
+        os.close(null)
+
+    @property
+    def text(self) -> str:
+        """The lines of the screen."""
+        return "\n".join(self.screen.display)
+
+    @property
+    def modes_left(self) -> dict[int, bool]:
+        """Terminal modes that are not as they were, and their state; the kitty keyboard protocol counts as mode 0."""
+        state: dict[int, bool] = {}
+        for numbers, letter in _MODE.findall(self.output):
+            state |= dict.fromkeys(map(int, numbers.split(b";")), letter == b"h")
+        left = {number: on for number, on in state.items() if on != _NORMAL.get(number, False)}
+        pushed, popped = len(re.findall(rb"\x1b\[>\d+u", self.output)), self.output.count(b"\x1b[<u")
+        return left | ({0: True} if pushed > popped else {})
+
+    @property
+    def line_settings_kept(self) -> bool:
+        """Whether echo, line editing and the rest of the line settings are as they were."""
+        return self._attributes() == self._before
+
+    def _attributes(self) -> Sequence[Any]:
+        return termios.tcgetattr(self._master)
+
+    def _read(self, seconds: float) -> bool:
+        """Take in what the program wrote; False when nothing came in time or its end of the terminal is closed."""
+        ready, _, _ = select.select([self._master], [], [], max(0, seconds))
+        if not ready:
+            return False
+        try:
+            data = os.read(self._master, 65536)
+        except OSError:  # nobody holds the other end
+            return False
+        self.output += data
+        self._stream.feed(data)
+        return bool(data)
+
+
+def _take_terminal() -> None:
+    """Make standard input the terminal of the session, and forget what signals the test run was told to ignore."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def quarterdeck(*arguments: str) -> tuple[str, ...]:
+    """The program as it is installed beside this Python."""
+    return (sys.executable, "-m", "quarterdeck", *arguments)

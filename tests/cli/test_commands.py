@@ -1,0 +1,198 @@
+"""One-shot commands on the local service: what they print, what they change, and their exit status."""
+
+import json
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.conftest import Home
+
+SERVERS = {
+    "stdio_servers": [
+        {"name": "files", "command": "npx", "args": ["-y", "--token", "sentinel-1"], "env": {"PASS": "sentinel-2"}}
+    ],
+    "sse_servers": [{"url": "https://me:sentinel-3@tools.example/sse?key=sentinel-4", "api_key": "sentinel-5"}],
+}
+
+
+def test_settings_are_changed_verified_and_kept(run: Run) -> None:
+    assert "No settings" in run("settings", "show").out
+    assert run("settings", "show", "--json").json is None
+    changed = run("settings", "set", "language=fr", "max_iterations=30", "confirmation_mode=on")
+    assert (changed.status, changed.out, changed.err) == (0, "3 of 3 changes verified\n", "")
+    assert run("settings", "set", "language=").status == 0
+    stored = run("settings", "show", "--json").json
+    assert stored["language"] is None
+    assert stored["max_iterations"] == 30
+    assert stored["confirmation_mode"] is True
+
+
+def test_changing_a_setting_to_what_it_is_sends_nothing(run: Run) -> None:
+    run("settings", "set", "language=fr")
+    again = run("settings", "set", "language=fr")
+    assert again.status == 0
+    assert "stored already" in again.out
+
+
+@pytest.mark.parametrize(
+    ("assignment", "words"),
+    [
+        ("max_iterations=-3", "1 or more"),
+        ("max_budget_per_task=much", "not a number"),
+        ("confirmation_mode=maybe", "on or off"),
+        ("llm_base_url=localhost", "https://"),
+        ("no_such=1", "not a setting"),
+        ("provider_tokens_set=x", "not a setting"),
+        ("language", "KEY=VALUE"),
+        ("llm_api_key=sentinel", "standard input"),
+        ("mcp_config={}", "standard input"),
+    ],
+)
+def test_a_wrong_value_is_one_line_and_nothing_is_stored(run: Run, assignment: str, words: str) -> None:
+    ended = run("settings", "set", "git_user_name=Ada", assignment)
+    assert ended.status == 2
+    assert words in ended.err.splitlines()[-1]
+    assert "sentinel" not in ended.err
+    assert run("settings", "show", "--json").json is None
+
+
+def test_nothing_is_asked_where_nobody_can_answer(run: Run) -> None:
+    ended = run("settings", "set", "llm_api_key=-")
+    assert ended.status == 2
+    assert "Standard input" in ended.err
+
+
+def test_secrets_come_from_standard_input_and_are_never_shown(run: Run) -> None:
+    assert run("settings", "set", "llm_api_key=-", typed="sentinel-0\n").status == 0
+    assert run("settings", "set", "mcp_config=-", typed=json.dumps(SERVERS)).status == 0
+    shown, data = run("settings", "show"), run("settings", "show", "--json")
+    assert "sentinel" not in shown.out + data.out
+    assert "stdio files" in shown.out
+    assert "key stored" in shown.out
+    assert data.json["llm_api_key_set"] is True
+    assert data.json["mcp_config"]["sse_servers"][0]["api_key_set"] is True
+    assert data.json["mcp_config"]["stdio_servers"][0]["env_set"] == ["PASS"]
+
+
+def test_a_list_of_servers_takes_the_place_of_the_old_one(run: Run) -> None:
+    run("settings", "set", "mcp_config=-", typed=json.dumps(SERVERS))
+    one = {"stdio_servers": [{"name": "files", "command": "uvx"}]}
+    assert run("settings", "set", "mcp_config=-", typed=json.dumps(one)).status == 0
+    stored = run("settings", "show", "--json").json["mcp_config"]
+    assert stored["sse_servers"] == []
+    assert [server["command"] for server in stored["stdio_servers"]] == ["uvx"]
+
+
+@pytest.mark.parametrize("typed", ["{", '{"sse_servers": [{"api_key": "sentinel"}]}', '{"stdio_servers": "sentinel"}'])
+def test_servers_that_mean_nothing_are_refused_without_being_quoted(run: Run, typed: str) -> None:
+    ended = run("settings", "set", "mcp_config=-", typed=typed)
+    assert ended.status == 2
+    assert "mcp_config" in ended.err
+    assert "sentinel" not in ended.err
+
+
+def test_a_sandbox_is_started_paused_and_resumed(run: Run) -> None:
+    started = run("sandboxes", "start", "--json")
+    assert started.status == 0
+    sandbox_id = started.json["id"]
+    assert run("sandboxes", "pause", sandbox_id).out == f"{sandbox_id} PAUSED\n"
+    assert [each["status"] for each in run("sandboxes", "list", "--json").json] == ["PAUSED"]
+    assert run("sandboxes", "resume", sandbox_id).status == 0
+    listed = run("sandboxes", "list", "--json")
+    assert [each["status"] for each in listed.json] != ["PAUSED"]
+    assert "session_api_key" not in listed.out
+
+
+def test_an_unknown_sandbox_does_not_keep_the_others_from_being_paused(run: Run) -> None:
+    sandbox_id = run("sandboxes", "start", "--json").json["id"]
+    ended = run("sandboxes", "pause", "nobody", sandbox_id, "--json")
+    assert ended.status == 1
+    assert "nobody" in ended.err
+    assert [result["done"] for result in ended.json] == [False, True]
+
+
+def test_an_unknown_spec_starts_nothing(run: Run) -> None:
+    assert run("sandboxes", "start", "no-such-spec").status == 1
+    assert run("sandboxes", "list", "--json").json == []
+
+
+def test_specs_show_their_ids_and_no_environment(run: Run) -> None:
+    specs = run("sandboxes", "specs", "--json").json
+    assert {"files", "shell"} <= {spec["id"] for spec in specs}
+    assert all("initial_env" not in spec for spec in specs)
+
+
+def test_a_conversation_is_created_and_listed(run: Run) -> None:
+    created = run("conversations", "create", "--title", "Red \x1b[31m title", "--message", "-", typed="hello")
+    assert created.status == 0, created.err
+    listed = run("conversations", "list")
+    assert created.out.strip() in listed.out
+    assert "Red ␛[31m title" in listed.out
+    [conversation] = run("conversations", "list", "--json").json
+    assert conversation["id"] == created.out.strip()
+    assert "session_api_key" not in conversation
+
+
+def test_a_conversation_that_cannot_be_started_is_a_failure(run: Run) -> None:
+    ended = run("conversations", "create", "--sandbox", "nobody")
+    assert ended.status == 1
+    assert ended.out == ""
+
+
+@pytest.mark.parametrize(
+    "command", [("settings", "set", "language=fr"), ("sandboxes", "start"), ("conversations", "create")]
+)
+def test_a_read_only_connection_changes_nothing(run: Run, command: tuple[str, ...]) -> None:
+    ended = run("--read-only", *command)
+    assert ended.status == 1
+    assert "read-only" in ended.err
+    assert run("sandboxes", "list", "--json").json == []
+    assert run("conversations", "list", "--json").json == []
+    assert run("settings", "show", "--json").json is None
+
+
+def test_a_server_that_does_not_answer_is_one_line(run: Run) -> None:
+    ended = run("sandboxes", "list", "--url", "http://127.0.0.1:9")
+    assert (ended.status, ended.out, len(ended.err.splitlines())) == (1, "", 1)
+    assert "127.0.0.1:9" in ended.err
+
+
+def test_a_broken_configuration_is_told_and_does_not_stop_the_command(run: Run, home: Home) -> None:
+    home.config.mkdir(parents=True)
+    (home.config / "connections.toml").write_text("nonsense")
+    ended = run("sandboxes", "list")
+    assert ended.status == 0
+    assert "connections.toml" in ended.err
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    program = [sys.executable, "-m", "quarterdeck", "settings", "show"]
+    process = subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    assert process.stderr.read() == ""
+    assert process.wait(20) == 128 + signal.SIGPIPE
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--nonsense",), ("sandboxes",), ("serve", "--port", "99999"), ("sandboxes", "pause")]
+)
+def test_wrong_usage_is_status_two(run: Run, arguments: tuple[str, ...]) -> None:
+    ended = run(*arguments)
+    assert ended.status == 2
+    assert ended.err
+
+
+def test_serve_takes_no_server(run: Run) -> None:
+    assert run("--url", "http://127.0.0.1:1", "serve", "--port", "0").status == 2
+
+
+def test_the_deck_needs_a_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "__stdin__", None)
+    ended = run()
+    assert ended.status == 2
+    assert "terminal" in ended.err

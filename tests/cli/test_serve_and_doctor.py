@@ -1,0 +1,103 @@
+"""`serve` on a real port, and what `doctor` says of it."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.conftest import Home
+
+KEY = "sentinel-key"
+
+
+@contextmanager
+def serving(**environ: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The address of a local service in a process of its own, and that process."""
+    program = [sys.executable, "-m", "quarterdeck", "serve", "--port", "0"]
+    process = subprocess.Popen(program, stdout=subprocess.PIPE, text=True, env={**os.environ, **environ})
+    try:
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        assert first.startswith("serving http://127.0.0.1:"), first
+        yield first.split()[1], process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_doctor_is_content_with_the_local_service(run: Run, home: Home) -> None:
+    ended = run("doctor")
+    assert ended.status == 0
+    assert "runs no agent" in ended.out
+    assert str(home.data) in ended.out
+    assert run("doctor", "--json").json["healthy"] is True
+
+
+def test_doctor_tells_a_right_key_from_a_wrong_one_and_nobody_prints_it(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(QUARTERDECK_API_KEY=KEY) as (url, process):
+        monkeypatch.setenv("QUARTERDECK_API_KEY", KEY)
+        right = run("doctor", "--url", url)
+        monkeypatch.setenv("QUARTERDECK_API_KEY", KEY + "x")
+        wrong = run("doctor", "--url", url)
+        monkeypatch.delenv("QUARTERDECK_API_KEY")
+        none = run("doctor", "--url", url)
+        process.send_signal(signal.SIGTERM)
+        assert process.communicate(timeout=10)[0] == ""
+    assert (right.status, wrong.status, none.status) == (0, 1, 1)
+    assert "accepted" in right.out
+    assert "from QUARTERDECK_API_KEY" in right.out
+    assert "refused" in wrong.out
+    assert "QUARTERDECK_API_KEY is not set" in none.out
+    assert "sentinel" not in right.out + right.err + wrong.out + wrong.err
+
+
+def test_doctor_says_that_nothing_answers(run: Run) -> None:
+    ended = run("doctor", "--url", "http://127.0.0.1:9", "--json")
+    assert ended.status == 1
+    assert ended.json["healthy"] is False
+    assert any("127.0.0.1:9" in finding["words"] for finding in ended.json["findings"] if not finding["good"])
+
+
+def test_doctor_names_a_broken_configuration(run: Run, home: Home) -> None:
+    home.config.mkdir(parents=True)
+    (home.config / "connections.toml").write_text("nonsense")
+    ended = run("doctor")
+    assert ended.status == 1
+    assert "connections.toml" in ended.out
+
+
+def test_a_served_service_and_the_embedded_one_hold_the_same_data(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QUARTERDECK_API_KEY", KEY)
+    with serving() as (url, _):
+        assert run("settings", "set", "language=fr", "--url", url).status == 0
+        assert run("settings", "show", "--json").json["language"] == "fr"
+    assert run("settings", "show", "--json").json["language"] == "fr"
+
+
+def test_serve_makes_a_key_that_works_and_prints_it_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving() as (url, process):
+        assert process.stdout is not None
+        word, key = process.stdout.readline().split()
+        monkeypatch.setenv("QUARTERDECK_API_KEY", key)
+        assert word == "key"
+        assert run("doctor", "--url", url).status == 0
+        process.send_signal(signal.SIGTERM)
+        assert process.communicate(timeout=10)[0] == ""
+        assert process.returncode == 0
+
+
+def test_a_port_in_use_is_one_line() -> None:
+    with serving() as (url, _):
+        port = url.rpartition(":")[2]
+        program = [sys.executable, "-m", "quarterdeck", "serve", "--port", port]
+        ended = subprocess.run(program, capture_output=True, text=True, check=False, timeout=20)
+    assert ended.returncode == 1
+    assert ended.stdout == ""
+    assert len(ended.stderr.splitlines()) == 1

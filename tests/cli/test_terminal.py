@@ -1,0 +1,166 @@
+"""The deck in a real terminal: however it ends, the terminal is as it was."""
+
+import os
+import signal
+import sys
+
+import pytest
+
+from tests.cli.pty_kit import Terminal, quarterdeck
+from tests.conftest import Home
+
+SENTINEL = "sentinel-91c"
+STUCK = """
+import os, sys, time
+from quarterdeck.cli import main
+from quarterdeck.tui.app import Deck
+def hold_up(self):
+    os.write(2, b"STUCK")
+    time.sleep(60)
+Deck.action_read_again = hold_up
+sys.exit(main())
+"""
+CRASHING = f"""
+import sys
+from quarterdeck.cli import main
+from quarterdeck.tui.app import Deck
+def crash(self):
+    key = "{SENTINEL}"
+    raise ValueError(key)
+Deck.action_read_again = crash
+sys.exit(main())
+"""
+
+
+def assert_as_it_was(terminal: Terminal) -> None:
+    assert b"\x1b[?1049h" in terminal.output, "it never drew anything"
+    assert terminal.modes_left == {}
+    assert terminal.line_settings_kept
+
+
+def test_the_deck_opens_answers_keys_and_leaves_the_terminal_as_it_was(home: Home) -> None:
+    with Terminal(*quarterdeck()) as terminal:
+        terminal.shows("Conversations", "local service")
+        terminal.press("2")
+        terminal.shows("[2 Sandboxes]", "No sandboxes")
+        terminal.press("3")
+        terminal.shows("[3 Settings")
+        terminal.press("ctrl+q")
+        assert terminal.ends() == 0
+        assert_as_it_was(terminal)
+    assert 'last_connection = "local"' in (home.config / "preferences.toml").read_text()
+
+
+def test_a_chosen_theme_is_remembered(home: Home) -> None:
+    with Terminal(*quarterdeck("--read-only")) as terminal:
+        terminal.shows("READ-ONLY")
+        terminal.press("T", "Q")
+        assert terminal.ends() == 0
+    assert 'theme = "quarterdeck-light"' in (home.config / "preferences.toml").read_text()
+
+
+def test_a_last_connection_that_is_gone_is_told_and_the_local_service_opened(home: Home) -> None:
+    home.config.mkdir(parents=True)
+    (home.config / "preferences.toml").write_text('last_connection = "gone"\n')
+    with Terminal(*quarterdeck()) as terminal:
+        terminal.shows("1 Conversations", "local service")
+        terminal.press("ctrl+q")
+        assert terminal.ends() == 0
+        assert b"'gone', is no longer in" in terminal.output
+
+
+def test_a_key_pressed_at_once_is_not_lost() -> None:
+    with Terminal(*quarterdeck()) as terminal:
+        terminal.press("2")
+        terminal.shows("[2 Sandboxes]")
+        terminal.press("Q")
+        assert terminal.ends() == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_ends_it_and_the_terminal_is_as_it_was(number: signal.Signals) -> None:
+    with Terminal(*quarterdeck()) as terminal:
+        terminal.shows("local service")
+        terminal.process.send_signal(number)
+        assert terminal.ends() == 128 + number
+        assert_as_it_was(terminal)
+
+
+def test_a_signal_ends_a_deck_that_is_stuck() -> None:
+    with Terminal(sys.executable, "-c", STUCK) as terminal:
+        terminal.shows("local service")
+        terminal.press("ctrl+r")
+        terminal.shows("STUCK")
+        terminal.process.send_signal(signal.SIGTERM)
+        assert terminal.ends() == 128 + signal.SIGTERM
+        assert_as_it_was(terminal)
+
+
+def test_a_closed_terminal_ends_it_and_is_no_crash(home: Home) -> None:
+    with Terminal(*quarterdeck()) as terminal:
+        terminal.shows("local service")
+        terminal.hang_up()
+        assert terminal.process.wait(10) == 128 + signal.SIGHUP
+    assert not home.state.exists()
+
+
+def test_a_signal_that_was_ignored_outside_stays_ignored() -> None:
+    ignoring = (
+        "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); os.execv(sys.executable, sys.argv[1:])"
+    )
+    with Terminal(sys.executable, "-c", ignoring, *quarterdeck()) as terminal:
+        terminal.shows("local service")
+        terminal.process.send_signal(signal.SIGHUP)
+        terminal.press("2")
+        terminal.shows("[2 Sandboxes]")
+        terminal.press("ctrl+q")
+        assert terminal.ends() == 0
+
+
+def test_put_to_sleep_it_gives_the_terminal_back_and_draws_again_when_woken() -> None:
+    with Terminal(*quarterdeck()) as terminal:
+        terminal.shows("local service")
+        terminal.press("2")
+        terminal.shows("[2 Sandboxes]")
+        terminal.process.send_signal(signal.SIGTSTP)
+        _, status = os.waitpid(terminal.process.pid, os.WUNTRACED)
+        assert os.WIFSTOPPED(status)
+        terminal.screen.reset()
+        terminal.process.send_signal(signal.SIGCONT)
+        terminal.shows("[2 Sandboxes]")
+        terminal.press("ctrl+q")
+        assert terminal.ends() == 0
+        assert_as_it_was(terminal)
+
+
+def test_a_crash_is_one_line_without_secrets_and_the_terminal_is_as_it_was(home: Home) -> None:
+    with Terminal(sys.executable, "-c", CRASHING) as terminal:
+        terminal.shows("local service")
+        terminal.press("ctrl+r")
+        assert terminal.ends() == 1
+        assert_as_it_was(terminal)
+        assert SENTINEL.encode() not in terminal.output
+        assert b"an error of its own" in terminal.output
+    [report] = (home.state / "crashes").iterdir()
+    assert SENTINEL not in report.read_text()
+
+
+def test_two_decks_share_a_data_folder() -> None:
+    with Terminal(*quarterdeck()) as first, Terminal(*quarterdeck()) as second:
+        for terminal in (first, second):
+            terminal.press("2")
+            terminal.shows("No sandboxes")
+        for terminal in (first, second):
+            terminal.press("ctrl+q")
+            assert terminal.ends() == 0
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [({"TERM": "dumb"}, "TERM"), ({"TERM": ""}, "TERM"), ({"PYTHONIOENCODING": "latin-1"}, "UTF-8")],
+)
+def test_a_terminal_that_cannot_show_it_gets_words(changed: dict[str, str], words: str) -> None:
+    with Terminal(*quarterdeck(), env={**os.environ, **changed}) as terminal:
+        assert terminal.ends() == 2
+        assert words in terminal.text
+        assert b"\x1b" not in terminal.output

@@ -1,0 +1,52 @@
+"""What every test stands on: folders of its own and nothing of the developer's environment."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+_LEFT_ALONE = ("PATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "TMPDIR", "HYPOTHESIS_PROFILE", "CI")
+_LIVE = "QUARTERDECK_LIVE_"
+_PYTHON = ("PYTEST_", "PYTHON", "COVERAGE_")
+
+
+def _kept(name: str) -> bool:
+    return name in _LEFT_ALONE or name.startswith((_LIVE, *_PYTHON))
+
+
+def pytest_configure() -> None:
+    """Settle, before Textual is imported and reads them, the variables that change what is painted."""
+    for name in [name for name in os.environ if not _kept(name)]:
+        del os.environ[name]
+    os.environ |= {"TZ": "UTC", "TERM": "xterm-256color", "COLORTERM": "truecolor", "TEXTUAL_ANIMATIONS": "none"}
+
+
+@dataclass(frozen=True)
+class Home:
+    """The folders of one test."""
+
+    root: Path
+
+    @property
+    def config(self) -> Path:
+        return self.root / "config" / "quarterdeck"
+
+    @property
+    def data(self) -> Path:
+        return self.root / "data" / "quarterdeck"
+
+    @property
+    def state(self) -> Path:
+        return self.root / "state" / "quarterdeck"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """Keep what the program writes inside the test's own temporary folder."""
+    root = tmp_path / "home"
+    root.mkdir(mode=0o700)
+    monkeypatch.setenv("HOME", str(root))
+    for name in ("config", "data", "state", "cache"):
+        monkeypatch.setenv(f"XDG_{name.upper()}_HOME", str(root / name))
+    return Home(root)

@@ -1,0 +1,128 @@
+"""A crash tells where it happened and nothing that the program was holding."""
+
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from textual import work
+from textual.app import ComposeResult
+from textual.widgets import Static
+
+from quarterdeck.tui.crash import CrashSafe
+from quarterdeck.tui.crash_report import REPORTS_KEPT, describe, farewell, write_report
+
+SENTINEL = "sentinel-7f3a"
+
+
+class Crashing(CrashSafe):
+    """Crashes in the way it is told to, holding secrets everywhere a traceback would look."""
+
+    def __init__(self, folder: Path, way: str) -> None:
+        super().__init__()
+        self.crash_folder = folder
+        self.way = way
+
+    def compose(self) -> ComposeResult:
+        yield Static("here")
+
+    def on_mount(self) -> None:
+        key = SENTINEL
+        headers = {"X-Session-API-Key": key}
+        if self.way == "handler":
+            raise ValueError(f"could not use {headers}")
+        if self.way == "markup":
+            self.query_one(Static).update(f"[/{SENTINEL}]")
+        if self.way == "worker":
+            self.fail_later(headers)
+
+    @work
+    async def fail_later(self, headers: dict[str, str]) -> None:
+        try:
+            failing(headers["X-Session-API-Key"])
+        except ValueError as error:
+            raise RuntimeError(SENTINEL) from error
+
+
+@pytest.mark.parametrize("way", ["handler", "markup", "worker"])
+async def test_a_crash_prints_one_line_and_no_secret(
+    way: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = Crashing(tmp_path, way)
+    await app.run_async(headless=True)
+    printed = "".join(capsys.readouterr())
+    assert app.return_code == 1
+    assert SENTINEL not in printed
+    assert "an error of its own" in printed
+    [report] = (tmp_path / "crashes").iterdir()
+    assert report.name in printed.replace("\n", "")
+    assert stat.S_IMODE(report.stat().st_mode) == 0o600
+    text = report.read_text()
+    assert SENTINEL not in text
+    assert "test_crash.py" in text or "textual" in text
+
+
+def failing(value: str) -> None:
+    raise ValueError(value)
+
+
+def caught(value: str) -> ValueError:
+    try:
+        failing(value)
+    except ValueError as error:
+        return error
+    raise AssertionError
+
+
+def test_a_report_names_the_place_but_not_the_value() -> None:
+    text = describe(caught(SENTINEL))
+    assert "ValueError" in text
+    assert "in failing" in text
+    assert SENTINEL not in text
+
+
+def test_every_cause_and_every_error_of_a_group_is_described_once() -> None:
+    group = ExceptionGroup(SENTINEL, [caught(SENTINEL), TypeError(SENTINEL)])
+    group.__cause__ = group.exceptions[0]
+    text = describe(group)
+    assert text.count("builtins.ValueError") == 1
+    assert "builtins.TypeError" in text
+    assert SENTINEL not in text
+
+
+def test_names_of_missing_parts_are_kept() -> None:
+    assert "no_such_thing" in describe(AttributeError("object has no attribute 'no_such_thing'"))
+
+
+def test_the_system_s_words_are_kept_without_the_file_they_are_about() -> None:
+    text = describe(FileNotFoundError(2, "ignored", SENTINEL))
+    assert "No such file" in text
+    assert SENTINEL not in text
+
+
+def test_old_reports_go(tmp_path: Path) -> None:
+    paths = [write_report(caught("x"), tmp_path) for _ in range(REPORTS_KEPT + 3)]
+    assert sorted((tmp_path / "crashes").iterdir()) == paths[3:]
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    assert "No report could be written" in farewell(caught("x"), blocked)
+
+
+def test_an_unforeseen_error_of_a_command_is_one_line(tmp_path: Path) -> None:
+    program = f"""
+import sys
+from pathlib import Path
+from quarterdeck.cli.run import report_crashes_to
+report_crashes_to(Path({str(tmp_path)!r}))
+key = "{SENTINEL}"
+raise ValueError(key)
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert len(ended.stderr.splitlines()) == 1
+    assert SENTINEL not in ended.stderr
+    assert str(tmp_path) in ended.stderr

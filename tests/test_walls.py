@@ -1,0 +1,125 @@
+"""The walls between rooms: what each may bring along when it is imported in a fresh process."""
+
+import ast
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "quarterdeck"
+HEAVY = frozenset({"httpx", "pydantic", "fastapi", "aiosqlite", "psutil", "keyring", "hypercorn"})
+FACE = frozenset({"textual", "rich"})
+
+ROOMS = {
+    "service": (frozenset[str](), FACE | {"fastapi", "aiosqlite", "psutil", "hypercorn"}),
+    "fleet": (frozenset({"service.models", "service.errors"}), FACE | (HEAVY - {"pydantic"})),
+    "draft": (frozenset({"service.models", "service.errors"}), FACE | (HEAVY - {"pydantic"})),
+    "local": (frozenset({"service.models.enums"}), FACE | {"httpx"}),
+    "tui": (frozenset({"fleet", "draft", "service"}), frozenset({"fastapi", "aiosqlite", "psutil", "hypercorn"})),
+}
+"""Room -> the other rooms it may import from, and what must not be loaded when all of it is."""
+
+
+def modules_of(room: str) -> list[str]:
+    files = sorted((SOURCE / room).rglob("*.py"))
+    dotted = (file.relative_to(SOURCE.parent).with_suffix("").as_posix().replace("/", ".") for file in files)
+    return [name.removesuffix(".__init__") for name in dotted]
+
+
+def loaded_by(program: str, *arguments: str) -> set[str]:
+    """Names of all modules a fresh interpreter holds after a program, even one that ends by sys.exit."""
+    tell = "import atexit, json, sys\natexit.register(lambda: print(json.dumps(list(sys.modules)), file=sys.stderr))\n"
+    command = [sys.executable, "-c", tell + program, *arguments]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    *errors, loaded = ended.stderr.splitlines()
+    assert ended.returncode == 0, "\n".join(errors)
+    return set(json.loads(loaded))
+
+
+def loaded_by_importing(*names: str) -> set[str]:
+    return loaded_by("".join(f"import {name}\n" for name in names))
+
+
+def ours_imported_by(file: Path) -> set[str]:
+    """What a file names of ours, without the name of the package, wherever in the file it does."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return {name.removeprefix("quarterdeck.") for name in names if name.startswith("quarterdeck.")}
+
+
+def within(name: str, rooms: frozenset[str]) -> bool:
+    return any(name == room or name.startswith(f"{room}.") for room in rooms)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_names_only_the_rooms_it_may(room: str) -> None:
+    allowed = ROOMS[room][0] | {room, "__version__"}
+    strangers = {
+        (file.name, name)
+        for file in (SOURCE / room).rglob("*.py")
+        for name in ours_imported_by(file)
+        if not within(name, allowed)
+    }
+    assert strangers == set()
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_brings_only_the_libraries_it_may(room: str) -> None:
+    assert loaded_by_importing(*modules_of(room)) & ROOMS[room][1] == set()
+
+
+def libraries_named_by(file: Path) -> set[str]:
+    """The top-level packages a file imports, wherever in the file it does."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+    return {name.partition(".")[0] for name in names}
+
+
+def test_only_one_module_names_httpx() -> None:
+    naming = {
+        file.relative_to(SOURCE).as_posix() for file in SOURCE.rglob("*.py") if "httpx" in libraries_named_by(file)
+    }
+    assert naming == {"service/http.py"}
+
+
+def test_only_the_command_line_imports_the_deck_and_the_local_service() -> None:
+    outside = [
+        file for file in SOURCE.rglob("*.py") if file.relative_to(SOURCE).parts[0] not in ("cli", "tui", "local")
+    ]
+    for file in outside:
+        assert not [name for name in ours_imported_by(file) if within(name, frozenset({"tui", "local"}))], file
+
+
+def test_click_is_not_installed() -> None:
+    assert find_spec("click") is None, "click makes importing httpx three times as slow"
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_version_and_help_load_next_to_nothing(option: str) -> None:
+    loaded = loaded_by("import sys\nfrom quarterdeck.cli import main\nsys.exit(main())", option)
+    assert loaded & (HEAVY | FACE | {"asyncio", "dataclasses", "tomllib", "quarterdeck.config"}) == set()
+
+
+def test_what_stands_before_the_first_frame_is_light() -> None:
+    first = (
+        "cli.arguments",
+        "cli.run",
+        "cli.deck",
+        "config",
+        "service.endpoint",
+        "tui.app",
+        "tui.screens.conversations",
+    )
+    loaded = loaded_by_importing(*(f"quarterdeck.{name}" for name in first))
+    assert loaded & HEAVY == set()
