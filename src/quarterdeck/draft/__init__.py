@@ -1,0 +1,1 @@
+"""Edits not yet saved, without a user interface: catalogue, validation, merge, review."""

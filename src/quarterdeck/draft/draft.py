@@ -1,0 +1,182 @@
+"""Edits not yet saved: a value that every change makes anew, so that undo is going back to an older one."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from pydantic import SecretStr
+
+from quarterdeck.draft import mcp_checks
+from quarterdeck.draft.catalogue import BY_KEY, CATALOGUE
+from quarterdeck.draft.field import Control, Field
+from quarterdeck.draft.mcp import EntryState, Servers
+from quarterdeck.draft.problem import Finding, Problem, Severity, warning
+from quarterdeck.draft.reading import Unreadable
+from quarterdeck.service.models.mcp import McpServer
+from quarterdeck.service.models.settings import Settings, SettingsChanges
+
+MCP = "mcp_config"
+STEPS_KEPT = 200
+"""How many changes can be undone."""
+
+Edits = Mapping[str, Any]
+"""Field -> its new value, in the order first edited; None unsets it or clears a secret, `Servers` for the MCP list."""
+
+NO_EDITS: Edits = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What is stored (`base`, None when nothing is) and what the user wants changed."""
+
+    base: Settings | None = None
+    edits: Edits = field(default_factory=lambda: NO_EDITS)
+    past: tuple[Edits, ...] = field(default=(), repr=False)
+    future: tuple[Edits, ...] = field(default=(), repr=False)
+
+    @property
+    def edited(self) -> bool:
+        """Whether there is anything to save."""
+        return bool(self.edits)
+
+    @property
+    def count(self) -> int:
+        """How many things are edited: fields, and MCP servers one by one."""
+        servers = sum(entry.state is not EntryState.KEPT for entry in self.servers.entries)
+        return len(self.edits) - (MCP in self.edits) + servers
+
+    def was(self, key: str) -> Any:
+        """The stored value; where nothing is stored, what a fresh record holds. Secrets are None."""
+        if key == MCP:
+            return self.stored_servers
+        return None if BY_KEY[key].secret else getattr(self._record, key, None)
+
+    def value(self, key: str) -> Any:
+        """The value after a save; of a secret the new one, None while it is kept or cleared."""
+        return self.edits[key] if key in self.edits else self.was(key)
+
+    def stored(self, key: str) -> bool | None:
+        """Whether a secret is stored; None when the server does not tell."""
+        if self.base is None:
+            return False
+        told = getattr(self.base, f"{key}_set", None)
+        return told if isinstance(told, bool) else None
+
+    @cached_property
+    def stored_servers(self) -> Servers:
+        """The MCP list as it is stored."""
+        return Servers.of(self._record.mcp_config)
+
+    @property
+    def servers(self) -> Servers:
+        """The MCP list as it is edited."""
+        servers = self.value(MCP)
+        return servers if isinstance(servers, Servers) else Servers()
+
+    def set(self, key: str, value: Any) -> "Draft":
+        """Give a field a new value; the stored one again ends its edit. A secret's None clears it."""
+        return self._step({**self.edits, key: value} if self._differs(key, value) else self._without(key))
+
+    def unset(self, key: str) -> "Draft":
+        """Make a field not set, or clear a secret."""
+        return self.set(key, None)
+
+    def revert(self, key: str) -> "Draft":
+        """Drop the edit of a field; a secret is kept again."""
+        return self._step(self._without(key))
+
+    def discard(self) -> "Draft":
+        """Drop all edits."""
+        return self._step(NO_EDITS)
+
+    def add_server(self, server: McpServer, after: int | None = None) -> "Draft":
+        """Add an MCP server below the row `after`, or at the end."""
+        return self.set(MCP, self.servers.add(server, after))
+
+    def edit_server(self, row: int, server: McpServer) -> "Draft":
+        """Change an MCP server."""
+        return self.set(MCP, self.servers.edit(row, server))
+
+    def remove_server(self, row: int) -> "Draft":
+        """Remove an MCP server, at the save."""
+        return self.set(MCP, self.servers.remove(row))
+
+    def restore_server(self, row: int) -> "Draft":
+        """Take back the removal or the edits of an MCP server."""
+        return self.set(MCP, self.servers.restore(row))
+
+    def undo(self) -> "Draft":
+        """Go back by one change."""
+        if not self.past:
+            return self
+        return replace(self, edits=self.past[-1], past=self.past[:-1], future=(self.edits, *self.future))
+
+    def redo(self) -> "Draft":
+        """Do the change again that was last undone."""
+        if not self.future:
+            return self
+        return replace(self, edits=self.future[0], past=(*self.past, self.edits), future=self.future[1:])
+
+    @property
+    def changes(self) -> SettingsChanges:
+        """What a save sends: the edited fields alone. Only for a draft without errors."""
+        return {key: value.config() if isinstance(value, Servers) else value for key, value in self.edits.items()}
+
+    @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong, in the order of the form; what is stored already and was not edited only warns."""
+        return tuple(self._problems())
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """The problems that stop a save."""
+        return tuple(problem for problem in self.problems if problem.stops)
+
+    def _problems(self) -> Iterator[Problem]:
+        for entry in CATALOGUE:
+            if entry.control is Control.SERVERS:
+                yield from mcp_checks.problems(self.servers)
+            elif finding := self._finding(entry):
+                severity = finding.severity if entry.key in self.edits else Severity.WARNING
+                yield Problem(entry.key, finding.words, severity)
+
+    def _finding(self, entry: Field) -> Finding | None:
+        value = self.value(entry.key)
+        if value is None:
+            return None
+        findings = [found for found in (check(value) for check in entry.checks) if found]
+        stops = (finding for finding in findings if finding.severity is Severity.ERROR)
+        return next(stops, None) or next(iter(findings), None) or self._in_context(entry.key, value)
+
+    def _in_context(self, key: str, value: object) -> Finding | None:
+        """What is odd about a value only beside another one."""
+        if key == "llm_base_url" and str(self.value("llm_model") or "").startswith("openhands/"):
+            return warning("Models that begin with openhands/ have an address of their own; leave this not set.")
+        if key == "security_analyzer" and key in self.edits and not self.value("confirmation_mode"):
+            return warning("It has no effect while the agent does not ask before actions.")
+        if key == "email_verified" and key in self.edits:
+            return warning("The service sets this itself; a value of yours may confuse it.")
+        return None
+
+    @cached_property
+    def _record(self) -> Settings:
+        return Settings() if self.base is None else self.base
+
+    def _differs(self, key: str, value: Any) -> bool:
+        if isinstance(value, Servers):
+            return value.changed
+        if isinstance(value, SecretStr | Unreadable):
+            return True
+        if BY_KEY[key].secret:
+            return self.stored(key) is not False
+        return bool(value != self.was(key)) or isinstance(value, bool) is not isinstance(self.was(key), bool)
+
+    def _without(self, key: str) -> Edits:
+        return {other: value for other, value in self.edits.items() if other != key}
+
+    def _step(self, edits: Edits) -> "Draft":
+        if edits == self.edits:
+            return self
+        return replace(self, edits=edits, past=(*self.past, self.edits)[-STEPS_KEPT:], future=())
