@@ -1,11 +1,11 @@
 import pytest
-from pydantic import SecretStr
 
-from quarterdeck.service.errors import ErrorKind, ServiceError
+from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.service.models.capabilities import Generation, KeyState
 from tests.service.fakes import NO_ROUTE, UNSTORED, Answer, client_of
 
 FLAT, NESTED, ABOUT = "GET /api/settings", "GET /api/v1/settings", "GET /server_info"
+ONE = "GET /api/v1/app-conversations"
 REFUSED = Answer({"detail": "Unauthorized"}, 401)
 WEB_PAGE = Answer(b"<!doctype html>", 200, {"Content-Type": "text/html"})
 CRASHED = Answer(b"Internal Server Error", 500, {"Content-Type": "text/plain"})
@@ -25,6 +25,8 @@ RECORD = Answer({"language": "en"})
         (UNSTORED, NO_ROUTE, Generation.NESTED, KeyState.ACCEPTED),
         (REFUSED, NO_ROUTE, Generation.NESTED, KeyState.REFUSED),
         (CRASHED, NO_ROUTE, Generation.NESTED, KeyState.UNPROVEN),
+        (CRASHED, RECORD, Generation.FLAT, KeyState.ACCEPTED),
+        (CRASHED, REFUSED, Generation.FLAT, KeyState.REFUSED),
         (NO_ROUTE, NO_ROUTE, Generation.NONE, KeyState.UNPROVEN),
         (WEB_PAGE, WEB_PAGE, Generation.NONE, KeyState.UNPROVEN),
     ],
@@ -34,7 +36,8 @@ async def test_the_generation_and_the_key_are_told_by_two_settings_paths(
 ) -> None:
     client, _ = client_of({NESTED: [nested], FLAT: [flat], ABOUT: [Answer({"uptime": 1.0})]})
     server = await client.describe()
-    assert (server.generation, server.key, server.local, server.merges) == (generation, key, False, False)
+    assert (server.generation, server.key, server.local) == (generation, key, False)
+    assert server.merges is server.mcp_secrets_hidden is server.profiles is (generation is Generation.NESTED)
 
 
 async def test_a_flat_server_loses_the_sandbox_key_and_uses_only_some_fields() -> None:
@@ -69,16 +72,50 @@ async def test_a_server_that_cannot_be_asked_is_an_error() -> None:
     assert caught.value.kind is ErrorKind.SERVER
 
 
-async def test_settings_of_the_newer_kind_are_said_to_be_out_of_reach_and_nothing_is_sent() -> None:
-    client, server = client_of({NESTED: [RECORD], "GET /api/v1/sandboxes/search": [Answer({"items": []})]})
-    await client.describe()
-    asked = len(server.asked)
-    for attempt in (client.settings.load(), client.settings.store(None, {"llm_api_key": SecretStr("x")})):
+async def test_a_nested_server_lacks_a_field_and_keeps_some_from_being_unset() -> None:
+    client, _ = client_of({NESTED: [RECORD]})
+    server = await client.describe()
+    assert not server.rules("enable_solvability_analysis").present
+    assert server.rules("language").present
+    assert not server.rules("max_iterations").nullable
+    assert server.rules("llm_base_url").clear_with == ""
+    assert server.rules("llm_api_key").clearable
+
+
+async def test_the_local_service_of_the_nested_kind_says_what_it_is() -> None:
+    client, _ = client_of({NESTED: [RECORD], ABOUT: [Answer({"service": "quarterdeck-local", "version": "0.1.0"})]})
+    server = await client.describe()
+    assert (server.local, server.release, server.generation) == (True, "0.1.0", Generation.NESTED)
+
+
+async def test_what_answers_behind_one_address_is_found_out_again_when_another_server_is_plugged_in() -> None:
+    answers: dict[str, Answer] = {FLAT: RECORD}
+    client, server = client_of(lambda asked: answers.get(f"{asked.method} {asked.path}", NO_ROUTE))
+    before = await client.describe()
+    base = await client.settings.load()
+    assert await client.conversations.read(["a" * 32]) is None
+    answers = {NESTED: Answer({"agent_settings": {"llm": {"model": "m"}}}), ONE: Answer([{"id": "a" * 32}])}
+    for attempt in (client.settings.load, lambda: client.settings.store(base, {"language": "fr"})):
         with pytest.raises(ServiceError) as caught:
-            await attempt
-        assert caught.value.kind is ErrorKind.NOT_OFFERED
-    assert len(server.asked) == asked
-    assert [page.items async for page in client.sandboxes.pages()] == [()]
+            await attempt()
+        assert caught.value.kind is ErrorKind.WRONG_API
+        assert "another kind of server" in caught.value.words
+    after = await client.describe()
+    assert (after.generation, after == before) == (Generation.NESTED, False)
+    settings = await client.settings.load()
+    assert settings is not None
+    assert settings.llm_model == "m"
+    batch = await client.conversations.read(["a" * 32])
+    assert batch is not None
+    with pytest.raises(ServiceError) as caught:
+        await client.settings.store(base, {"language": "fr"})
+    assert (caught.value.kind, caught.value.outcome) == (ErrorKind.WRONG_API, Outcome.NOT_SENT)
+    assert len(server.sent("POST")) == 1
+
+
+async def test_the_same_server_is_described_alike_twice() -> None:
+    client, _ = client_of({NESTED: [RECORD]})
+    assert await client.describe() == await client.describe()
 
 
 @pytest.mark.parametrize(

@@ -1,203 +1,237 @@
-"""Exchanges recorded with a real server of release 1.2.1: we ask what it was asked, and can read its answers."""
+"""Exchanges recorded with real servers: we ask what they were asked, and take their answers for what they are."""
 
 import json
-from collections.abc import Awaitable, Callable
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from pydantic import SecretStr
 
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.errors import ErrorKind, FieldProblem, ServiceError
-from quarterdeck.service.models.conversation import Conversation, NewConversation, StartTask
-from quarterdeck.service.models.mcp import McpConfig, SseServer
-from quarterdeck.service.models.page import Page
-from quarterdeck.service.models.settings import Settings
-from tests.service.fakes import NO_ROUTE, Answer, Asked, FakeServer, client_of
+from quarterdeck.service.calls import Call, Repeat
+from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.service.errors import FieldProblem, Outcome, ServiceError
+from quarterdeck.service.http import Http
+from quarterdeck.service.models.conversation import Conversation
+from quarterdeck.service.nested import is_secret
+from quarterdeck.service.sender import Sender
+from tests.service.exchanges.flat import FLAT, full
+from tests.service.exchanges.nested import NESTED
+from tests.service.exchanges.replay import Case, Exchange, exchange, names, question_of, replaying
+from tests.service.exchanges.shared import SHARED
+from tests.service.fakes import FAST, KEY, Answer, FakeServer, client_of
 
-FOLDER = Path(__file__).parents[1] / "recordings" / "1.2.1"
-Use = Callable[[ServiceClient], Awaitable[Any]]
-
-
-def recorded(name: str) -> dict[str, Any]:
-    """One recorded exchange."""
-    (file,) = FOLDER.glob(f"*-{name}.json")
-    exchange: dict[str, Any] = json.loads(file.read_text())
-    return exchange
+CASES: Mapping[str, Mapping[str, Case]] = {"1.2.1": {**SHARED, **FLAT}, "1.11.0": {**SHARED, **NESTED}}
+ALL = [(release, name) for release, cases in CASES.items() for name in cases]
 
 
-def answer_of(name: str) -> Answer:
-    response = recorded(name)["response"]
-    body = response["body"]
-    plain_text = response["headers"]["content-type"].startswith("text/plain")
-    return Answer(body.encode() if plain_text else body, response["status"], response["headers"])
+def of_kind(*, sent: bool, word_for_word: bool) -> list[tuple[str, str]]:
+    return [
+        (release, name)
+        for release, name in ALL
+        if CASES[release][name].sent is sent and (CASES[release][name].use is None) is word_for_word
+    ]
 
 
-def replaying(name: str) -> tuple[ServiceClient, FakeServer]:
-    """A client of a server that gives a recorded answer to its recorded question, and knows nothing else."""
-    request = recorded(name)["request"]
-    answer = answer_of(name)
-    return client_of(
-        lambda asked: answer if (asked.method, asked.path) == (request["method"], request["path"]) else NO_ROUTE
-    )
+def asked_for(one: Exchange, server: FakeServer) -> list[dict[str, Any]]:
+    """The questions a server got at the recorded place, leaving those beside it."""
+    return [question_of(asked) for asked in server.asked if (asked.method, asked.path) == (one.method, one.path)]
 
 
-def question(asked: Asked) -> dict[str, Any]:
-    """What was asked, without the page size that a person at a command line leaves to the server."""
-    query: dict[str, Any] = {}
-    for name, value in asked.query:
-        query[name] = [*query.get(name, ()), value]
-    query.pop("limit", None)
-    return {
-        "method": asked.method,
-        "path": asked.path,
-        "query": query,
-        "body": asked.body if asked.content else None,
-    }
+async def outcome(use: Any) -> tuple[Any, ServiceError | None]:
+    try:
+        return await use, None
+    except ServiceError as error:
+        return None, error
 
 
-def recorded_question(name: str) -> dict[str, Any]:
-    request = recorded(name)["request"]
-    query = {key: value if isinstance(value, list) else [str(value)] for key, value in request["query"].items()}
-    query.pop("limit", None)
-    return {"method": request["method"], "path": request["path"], "query": query, "body": request["body"]}
+@pytest.mark.parametrize(("release", "name"), of_kind(sent=True, word_for_word=False))
+async def test_an_operation_asks_what_was_asked_and_reads_what_was_answered(release: str, name: str) -> None:
+    case, one = CASES[release][name], exchange(release, name)
+    assert case.use is not None
+    client, server = replaying(one, case)
+    result, error = await outcome(case.use(client, one))
+    assert asked_for(one, server)[0] == one.question
+    assert (error.kind if error else None) == case.kind
+    if error is None:
+        assert one.answer.status < 300 or case.reads is not None
+        assert case.reads is None or case.reads(result, one.answer.body)
+    elif case.at is not None:
+        assert [problem.location for problem in error.problems] == [case.at]
 
 
-async def first_sandboxes(client: ServiceClient) -> Page[Any]:
-    return await anext(aiter(client.sandboxes.pages()))
+@pytest.mark.parametrize(("release", "name"), of_kind(sent=False, word_for_word=False))
+async def test_what_a_server_took_to_its_own_harm_is_never_sent(release: str, name: str) -> None:
+    case, one = CASES[release][name], exchange(release, name)
+    assert case.use is not None
+    client, server = replaying(one, case)
+    _, error = await outcome(case.use(client, one))
+    assert error is not None
+    assert (error.kind, error.outcome) == (case.kind, Outcome.NOT_SENT)
+    assert asked_for(one, server) == []
 
 
-async def first_conversations(client: ServiceClient) -> Page[Any]:
-    return await anext(aiter(client.conversations.pages()))
+@pytest.mark.parametrize(("release", "name"), of_kind(sent=True, word_for_word=True))
+async def test_any_other_answer_is_taken_for_what_it_is(release: str, name: str) -> None:
+    case, one = CASES[release][name], exchange(release, name)
+    server = FakeServer(lambda _: one.answer)
+    sender = Sender(Http(Endpoint("test", "http://server.test"), SecretStr(KEY), transport=server, limits=FAST), None)
+    query = tuple((key, str(value)) for key in one.query for value in one.values(key))
+    reply, error = await outcome(sender.send(Call(one.method, one.path, query, one.body, Repeat.ONCE)))
+    assert question_of(server.asked[0]) == one.question
+    assert (error.kind if error else None) == case.kind
+    if error is None:
+        assert json.loads(reply.body) == one.answer.body
+    elif case.at is not None:
+        assert [problem.location for problem in error.problems] == [case.at]
 
 
-HELLO = NewConversation(message="TEXTPLEASE hello agent")
-MIXED = ["f5bcdf3c-ef41-44fe-a9a4-a1144298edd7", "a39561f77b934d1488db52af0cf031f8"]
-SAME_QUESTION: dict[str, Use] = {
-    "settings-get-none-stored": lambda client: client.settings.load(),
-    "settings-get-full": lambda client: client.settings.load(),
-    "convs-search": first_conversations,
-    "convs-batch-mixed": lambda client: client.conversations.read(MIXED),
-    "conv-create": lambda client: client.conversations.create(HELLO),
-    "conv-create-unknown-sandbox": lambda client: client.conversations.create(NewConversation(sandbox_id="nosuch")),
-    "conv-create-task-final": lambda client: client.conversations.start_tasks(["3c518040b021421da873b0f44ed7e0ce"]),
-    "conv-create-unknown-sandbox-task": lambda client: client.conversations.start_tasks(
-        ["84dc11953a104075bb98a28fb16fb7b1"]
-    ),
-    "start-tasks-search": lambda client: client.conversations.recent_start_tasks(),
-    "sandboxes-search": first_sandboxes,
-    "sandboxes-batch": lambda client: client.sandboxes.read(["2Uapr5FnzhAztmHsNkB7Wy", "nosuch"]),
-    "sandboxes-start": lambda client: client.sandboxes.start(),
-    "sandboxes-pause": lambda client: client.sandboxes.pause("2Uapr5FnzhAztmHsNkB7Wy"),
-    "sandboxes-resume": lambda client: client.sandboxes.resume("2Uapr5FnzhAztmHsNkB7Wy"),
-    "sandboxes-delete-paused": lambda client: client.sandboxes.delete("7g4PkOA9t2m9wE5LR1XTA1"),
-    "specs-search": lambda client: client.sandboxes.specs(),
-}
+@pytest.mark.parametrize("release", CASES)
+def test_enough_of_each_release_is_looked_at(release: str) -> None:
+    assert CASES[release].keys() <= names(release)
+    assert len(CASES[release]) >= 120
 
 
-@pytest.mark.parametrize("name", SAME_QUESTION)
-async def test_what_is_asked_is_what_the_real_server_was_asked(name: str) -> None:
-    client, server = replaying(name)
-    await SAME_QUESTION[name](client)
-    assert question(server.asked[0]) == recorded_question(name)
-
-
-REFUSED: dict[str, tuple[Use, ErrorKind]] = {
-    "settings-no-key": (lambda client: client.settings.load(), ErrorKind.AUTH),
-    "convs-batch-bad-uuid": (lambda client: client.conversations.read(["nope"]), ErrorKind.INVALID),
-    "conv-delete-unknown": (
-        lambda client: client.conversations.delete("f5bcdf3c-ef41-44fe-a9a4-a1144298edd7"),
-        ErrorKind.NOT_OFFERED,
-    ),
-    "sandboxes-start-unknown-spec": (lambda client: client.sandboxes.start("nosuch"), ErrorKind.UNKNOWN_OUTCOME),
-    "sandboxes-start-fails": (lambda client: client.sandboxes.start(), ErrorKind.UNKNOWN_OUTCOME),
-    "sandboxes-pause-unknown": (lambda client: client.sandboxes.pause("nosuch"), ErrorKind.MISSING),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-async def test_what_the_real_server_refuses_is_an_error_of_the_right_kind(name: str) -> None:
-    use, kind = REFUSED[name]
-    client, server = replaying(name)
-    with pytest.raises(ServiceError) as caught:
-        await use(client)
-    assert (caught.value.kind, caught.value.status) == (kind, recorded(name)["response"]["status"])
-    assert question(server.asked[0]) == recorded_question(name)
-
-
-async def test_the_settings_of_the_real_server_are_read_with_what_we_do_not_know() -> None:
-    client, _ = replaying("settings-get-full")
-    settings = await client.settings.load()
+async def test_the_settings_of_the_flat_server_are_read_with_what_we_do_not_know() -> None:
+    one = exchange("1.2.1", "settings-get-full")
+    settings = await replaying(one, Case())[0].settings.load()
     assert settings is not None
-    assert (settings.language, settings.max_budget_per_task, settings.llm_api_key_set) == ("en", 12.5, True)
     assert settings.model_extra == {"user_version": 1, "condenser_max_size": 120, "v1_enabled": True}
     assert settings.mcp_config is not None
     assert settings.mcp_config.stdio_servers[0].env["TOKEN"].get_secret_value() == "env-secret"
     assert "env-secret" not in repr(settings)
 
 
-async def test_an_edit_of_the_real_record_sends_what_kept_everything_on_the_real_server() -> None:
-    base = Settings.model_validate(recorded("settings-get-full")["response"]["body"])
-    client, server = replaying("settings-roundtrip-post")
-    await client.settings.store(base, {"language": "fr"})
-    kept = {
-        name: value
-        for name, value in recorded("settings-roundtrip-post")["request"]["body"].items()
-        if value is not None
-    }
-    for name in ("secrets_store", "llm_api_key_set", "search_api_key_set", "provider_tokens_set"):
-        kept.pop(name, None)
-    assert server.asked[0].body == kept
+async def test_the_settings_of_the_nested_server_are_read_as_the_canonical_record() -> None:
+    one = exchange("1.11.0", "settings-get-full")
+    settings = await replaying(one, Case())[0].settings.load()
+    assert settings is not None
+    assert (settings.agent, settings.llm_model, settings.max_iterations) == ("CodeActAgent", "openai/fake", 50)
+    assert (settings.security_analyzer, settings.enable_default_condenser) == ("llm", False)
+    assert settings.model_extra is not None
+    assert settings.model_extra["condenser_max_size"] == 120
+    assert settings.model_extra["sandbox_grouping_strategy"] == "ADD_TO_ANY"
+    assert settings.mcp_config is not None
+    assert [server.name for server in settings.mcp_config.stdio_servers] == ["fs"]
+    assert [server.model_extra for server in settings.mcp_config.sse_servers] == [
+        {"name": "sse", "transport": "sse", "auth": {"strategy": "bearer"}}
+    ]
+    assert settings.leaves["agent_settings.verification.critic_threshold"] == 0.6
+    assert settings.leaves["agent_settings.llm.litellm_extra_body"] == {}
+    assert "agent_settings.agent_context.current_datetime" not in settings.leaves
 
 
-async def test_a_refused_tool_server_is_told_by_its_place() -> None:
-    client, _ = replaying("settings-invalid-mcp-bad-url")
+async def test_what_a_real_server_echoes_of_a_refused_body_is_not_passed_on() -> None:
+    one = exchange("1.2.1", "settings-invalid-mcp-missing-url-echoes-input")
+    echoed = one.answer.body["detail"][0]["input"]
+    client, _ = replaying(one, Case())
     with pytest.raises(ServiceError) as caught:
-        await client.settings.store(None, {"mcp_config": McpConfig(sse_servers=(SseServer(url="nope"),))})
+        await client.settings.store(None, {"llm_api_key": full()["llm_api_key"]})
+    assert echoed["api_key"] not in f"{caught.value!r} {caught.value.words} {caught.value.problems}"
+
+
+async def test_what_the_nested_server_repeats_of_a_refused_value_is_not_passed_on() -> None:
+    one = exchange("1.11.0", "settings-agent_kind-bad")
+    assert "input_value={" in one.answer.body["error"]
+    client, _ = replaying(one, Case())
+    with pytest.raises(ServiceError) as caught:
+        await client.settings.store(None, {"language": "en"})
+    assert "input_value" not in f"{caught.value!r} {caught.value.words} {caught.value.problems}"
+
+
+async def test_a_refused_tool_server_is_told_by_its_place_and_reason() -> None:
+    one = exchange("1.2.1", "settings-invalid-mcp-bad-url")
+    client, _ = replaying(one, Case())
+    with pytest.raises(ServiceError) as caught:
+        await client.settings.store(None, {"mcp_config": None})
     at = ("mcp_config", "sse_servers", 0, "url")
     assert caught.value.problems == (FieldProblem(at, "URL must include a scheme (http:// or https://)"),)
 
 
-async def test_what_the_real_server_echoes_of_a_refused_body_is_not_passed_on() -> None:
-    name = "settings-invalid-mcp-missing-url-echoes-input"
-    echoed = json.dumps(recorded(name)["response"]["body"]["detail"][0]["input"])
-    client, _ = replaying(name)
-    with pytest.raises(ServiceError) as caught:
-        await client.settings.store(None, {"llm_api_key": SecretStr("sk-llm-1")})
-    assert json.loads(echoed)["api_key"] not in f"{caught.value!r} {caught.value.words} {caught.value.problems}"
-
-
-async def test_records_and_tasks_of_the_real_server_are_read() -> None:
-    client, _ = replaying("convs-batch-mixed")
-    batch = await client.conversations.read(MIXED)
+async def test_records_and_tasks_of_a_real_server_are_read() -> None:
+    one = exchange("1.2.1", "convs-batch-mixed")
+    batch = await replaying(one, Case())[0].conversations.read(one.values("ids"))
     assert batch is not None
-    assert batch[0] is None
     assert isinstance(batch[1], Conversation)
     assert (batch[1].execution_status, batch[1].sandbox_id) == ("finished", "2fCYbRGtCOlCbOIif583ib")
-    client, _ = replaying("conv-create-unknown-sandbox-task")
-    tasks = await client.conversations.start_tasks(["84dc11953a104075bb98a28fb16fb7b1"])
+    one = exchange("1.2.1", "conv-create-unknown-sandbox-task")
+    tasks = await replaying(one, Case())[0].conversations.start_tasks(one.values("ids"))
     assert tasks is not None
-    assert isinstance(tasks[0], StartTask)
+    assert tasks[0] is not None
     assert (tasks[0].status, tasks[0].detail) == ("ERROR", "500: Sandbox not found: nosuch")
     assert tasks[0].created_at is not None
     assert tasks[0].created_at.tzinfo is not None
 
 
-async def test_pages_of_the_real_server_are_followed() -> None:
-    answers: list[Answer | Exception] = [answer_of("convs-search-page1"), answer_of("convs-search-page2")]
-    client, server = client_of({"GET /api/v1/app-conversations/search": answers})
-    pages = [page async for page in client.conversations.pages()]
-    assert [len(page.items) for page in pages] == [1, 1]
-    assert server.asked[1].page_id == recorded("convs-search-page1")["response"]["body"]["next_page_id"]
+async def pages_of(name: str, path: str, read: Any) -> tuple[list[int], FakeServer, Exchange]:
+    first, second = exchange("1.2.1", f"{name}-page1"), exchange("1.2.1", f"{name}-page2")
+    client, server = client_of({f"GET {path}": [first.answer, second.answer]})
+    return [len(page.items) async for page in read(client)], server, first
 
 
-async def test_the_real_server_is_described_as_one_that_replaces() -> None:
-    client, _ = client_of(
-        {
-            "GET /api/v1/settings": [answer_of("settings-other-generation-path")],
-            "GET /api/settings": [answer_of("settings-get-none-stored")],
-        }
-    )
+async def test_pages_of_a_real_server_are_followed() -> None:
+    path = "/api/v1/app-conversations/search"
+    sizes, server, first = await pages_of("convs-search", path, lambda client: client.conversations.pages())
+    assert sizes == [1, 1]
+    assert server.asked[1].page_id == first.answer.body["next_page_id"]
+
+
+async def test_secrets_of_a_real_server_are_followed_page_by_page() -> None:
+    first, second = (exchange("1.11.0", f"secrets-search-page{number}") for number in (1, 2))
+    last = Answer(second.answer.body | {"next_page_id": None})
+    client, server = client_of({"GET /api/v1/secrets/search": [first.answer, last]})
+    client.settings.server = replaying(first, Case())[0].settings.server
+    assert [secret.name for secret in await client.secrets.list()] == ["MY_TOKEN", "OPENHANDS_API_KEY"]
+    assert server.asked[1].page_id == "MY_TOKEN"
+
+
+@pytest.mark.parametrize(("release", "generation", "merges"), [("1.2.1", "flat", False), ("1.11.0", "nested", True)])
+async def test_a_real_server_is_described_as_what_it_is(release: str, generation: str, merges: bool) -> None:
+    own, other = exchange(release, "settings-get-none-stored"), exchange(release, "settings-other-generation-path")
+    client, _ = client_of({f"GET {own.path}": [own.answer], f"GET {other.path}": [other.answer]})
     server = await client.describe()
-    assert (server.generation, server.key, server.merges) == ("flat", "accepted", False)
+    assert (server.generation, server.key, server.merges) == (generation, "accepted", merges)
+    assert server.mcp_secrets_hidden is server.profiles is server.schema is (generation == "nested")
+
+
+async def test_a_bricked_account_is_still_described_as_of_its_generation() -> None:
+    bricked, absent = exchange("1.11.0", "settings-bricked-get"), exchange("1.11.0", "settings-other-generation-path")
+    client, _ = client_of({f"GET {bricked.path}": [bricked.answer], f"GET {absent.path}": [absent.answer]})
+    server = await client.describe()
+    assert (server.generation, server.key) == ("nested", "unproven")
+
+
+async def test_the_form_schema_of_a_real_server_is_read_whole() -> None:
+    agent, talk = (exchange("1.11.0", f"settings-{name}-schema") for name in ("agent", "conversation"))
+    client, _ = client_of({f"GET {agent.path}": [agent.answer], f"GET {talk.path}": [talk.answer]})
+    client.settings.server = replaying(agent, Case())[0].settings.server
+    fields = await client.settings.schema()
+    raw = [field for section in agent.answer.body["sections"] for field in section["fields"]]
+    canonical = {
+        "agent",
+        "mcp_config",
+        "condenser.enabled",
+        "condenser.max_size",
+        "llm.model",
+        "llm.api_key",
+        "llm.base_url",
+    }
+    assert [field.place for field in fields] == [
+        f"agent_settings.{field['key']}" for field in raw if field["key"] not in canonical
+    ]
+    by_place = {field.place: field for field in fields if field.variant == "openhands"}
+    assert [choice.value for choice in by_place["agent_settings.llm.reasoning_summary"].choices] == [
+        "auto",
+        "concise",
+        "detailed",
+    ]
+    assert by_place["agent_settings.verification.critic_threshold"].depends_on == (
+        "agent_settings.verification.critic_enabled",
+        "agent_settings.verification.enable_iterative_refinement",
+    )
+    assert {field.place for field in fields if field.secret} == {
+        "agent_settings.llm.aws_access_key_id",
+        "agent_settings.llm.aws_secret_access_key",
+        "agent_settings.llm.aws_session_token",
+        "agent_settings.verification.critic_api_key",
+    }
+    assert all(is_secret(field.place) is field.secret for field in fields)

@@ -343,3 +343,32 @@ async def test_a_save_of_one_field_loses_nothing_of_any_record(record: dict[str,
     body = await sent_by(record, {"agent": agent})
     kept = {name: value for name, value in record.items() if value is not None and name not in NOT_SENT}
     assert body == json.loads(json.dumps(kept)) | {"agent": agent}
+
+
+@pytest.mark.parametrize(
+    ("record", "changes", "sent"),
+    [
+        ({"sandbox_grouping_strategy": "NO_GROUPING"}, {"llm_model": "b/c"}, ""),
+        (
+            {"sandbox_grouping_strategy": "NO_GROUPING", "llm_base_url": "http://own"},
+            {"llm_model": "b/c"},
+            "http://own",
+        ),
+        (
+            {"sandbox_grouping_strategy": "NO_GROUPING"},
+            {"llm_model": "b/c", "llm_base_url": "http://new"},
+            "http://new",
+        ),
+        ({"sandbox_grouping_strategy": "NO_GROUPING"}, {"language": "fr"}, "absent"),
+        ({}, {"llm_model": "b/c"}, "absent"),
+    ],
+)
+async def test_an_address_the_server_filled_in_for_the_old_model_does_not_stay_with_the_new_one(
+    record: dict[str, Any], changes: dict[str, Any], sent: str
+) -> None:
+    assert (await sent_by(LOADED | record, changes)).get("llm_base_url", "absent") == sent
+
+
+@pytest.mark.parametrize("changes", [{"agent_settings.llm.temperature": 1.0}, {"language": "half \ud800"}])
+async def test_a_place_of_the_other_generation_and_half_a_character_are_refused(changes: dict[str, Any]) -> None:
+    assert (await refused(Settings(), changes)).kind is ErrorKind.INVALID

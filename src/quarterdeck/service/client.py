@@ -1,4 +1,4 @@
-"""The client of one server: settings, conversations, sandboxes, and what the server is."""
+"""The client of one server: settings, secrets, profiles, conversations, sandboxes, and what the server is."""
 
 from collections.abc import Sequence
 from types import TracebackType
@@ -12,9 +12,12 @@ from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.http import App, Http, Transport
 from quarterdeck.service.limits import Limits
 from quarterdeck.service.models.capabilities import Server
+from quarterdeck.service.options import OptionsResource
 from quarterdeck.service.pace import Pace
+from quarterdeck.service.profiles import ProfilesResource
 from quarterdeck.service.request_log import LoggedRequest
 from quarterdeck.service.sandboxes import SandboxesResource
+from quarterdeck.service.secrets import SecretsResource
 from quarterdeck.service.sender import Sender
 from quarterdeck.service.settings import SettingsResource
 
@@ -45,6 +48,9 @@ class ServiceClient:
         self._sender = Sender(self._http, None if app else Pace(limits.per_second))
         self._in_process = app is not None
         self.settings = SettingsResource(self._sender, endpoint.header)
+        self.secrets = SecretsResource(self._sender, lambda: self.settings.server)
+        self.profiles = ProfilesResource(self._sender, lambda: self.settings.server)
+        self.options = OptionsResource(self._sender, lambda: self.settings.server)
         self.conversations = ConversationsResource(self._sender)
         self.sandboxes = SandboxesResource(self._sender)
 
@@ -54,8 +60,14 @@ class ServiceClient:
         return self._http.log
 
     async def describe(self) -> Server:
-        """Find out what answers and let the settings go by it; a refused key is an answer, not an error."""
+        """Find out what answers and let every call go by it; a refused key is an answer, not an error.
+
+        Whatever was found not to be offered is tried again. An answer unlike the last one says that another server, or
+        another release of it, was put behind the address.
+        """
         self.settings.server = await describe(self._sender)
+        for resource in (self.options, self.conversations, self.sandboxes):
+            resource.forget()
         return self.settings.server
 
     async def release(self) -> str | None:

@@ -37,6 +37,13 @@ class ConversationsResource:
         self._documented_only = False
         self._tasks_listed = True
 
+    def forget(self) -> None:
+        """Forget what was found not to be offered: another server may answer now."""
+        self._conversations.forget()
+        self._tasks.forget()
+        self._documented_only = False
+        self._tasks_listed = True
+
     async def pages(self, *, background: bool = False) -> AsyncIterator[Page[Conversation]]:
         """Read all conversations, newest first, page by page.
 

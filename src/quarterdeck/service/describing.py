@@ -6,13 +6,11 @@ from typing import Any
 from quarterdeck.service.bodies import read_json
 from quarterdeck.service.calls import Call, Repeat
 from quarterdeck.service.errors import ErrorKind, ServiceError
-from quarterdeck.service.generations import flat_rules
+from quarterdeck.service.generations import FLAT_SETTINGS, NESTED_SETTINGS, rules_of
 from quarterdeck.service.models.capabilities import Generation, KeyState, Server
 from quarterdeck.service.refusals import not_offered
 from quarterdeck.service.sender import Sender
-from quarterdeck.service.settings import SETTINGS
 
-NESTED_SETTINGS = "/api/v1/settings"
 LOCAL_SERVICE = "quarterdeck-local"
 
 
@@ -34,22 +32,30 @@ async def describe(sender: Sender) -> Server:
     Raises ServiceError when the server cannot be asked at all; a refused key is an answer.
     """
     nested = await _ask(sender, NESTED_SETTINGS)
-    # Both paths refuse the key only where something in front of the service does, and then nothing is known yet.
-    flat = await _ask(sender, SETTINGS) if nested in (_Says.ABSENT, _Says.REFUSED) else _Says.ABSENT
+    # A path that refuses or fails may be one that something in front of the service answers for.
+    flat = _Says.ABSENT if nested is _Says.OPEN else await _ask(sender, FLAT_SETTINGS)
+    about = await _about(sender)
     if flat is not _Says.ABSENT:
-        about = await _about(sender)
-        local = about.get("service") == LOCAL_SERVICE
-        merges = local and about.get("settings_store") == "merge"
-        return Server(
-            Generation.FLAT,
-            _KEY.get(flat, KeyState.UNPROVEN),
-            release=_release(about),
-            local=local,
-            merges=merges,
-            fields=flat_rules(merges=merges),
-        )
-    generation = Generation.NONE if nested is _Says.ABSENT else Generation.NESTED
-    return Server(generation, _KEY.get(nested, KeyState.UNPROVEN), release=_release(await _about(sender)))
+        return _server(Generation.FLAT, flat, about)
+    return _server(Generation.NONE if nested is _Says.ABSENT else Generation.NESTED, nested, about)
+
+
+def _server(generation: Generation, says: _Says, about: dict[str, Any]) -> Server:
+    local = generation is not Generation.NONE and about.get("service") == LOCAL_SERVICE
+    nested = generation is Generation.NESTED
+    merges = nested or (local and about.get("settings_store") == "merge")
+    return Server(
+        generation,
+        _KEY.get(says, KeyState.UNPROVEN),
+        release=_release(about),
+        local=local,
+        merges=merges,
+        mcp_secrets_hidden=nested,
+        secret_values_change=nested,
+        profiles=nested,
+        schema=nested,
+        fields=rules_of(generation, merges=merges),
+    )
 
 
 async def release_of(sender: Sender) -> str | None:

@@ -1,130 +1,112 @@
-"""What differs between servers in how they take settings: rules as data, and the body of a store made by them."""
+"""What differs between servers in how they keep settings, chosen here: paths, records, bodies and what is lost."""
 
-import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-from quarterdeck.service.errors import ErrorKind, FieldProblem, Outcome, ServiceError
+from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.service.flat import flat_body, flat_members, flat_rules, mcp_body
 from quarterdeck.service.models.capabilities import FieldRules, Generation, KeyState, Server
 from quarterdeck.service.models.mcp import McpConfig
-from quarterdeck.service.models.settings import LOAD_ONLY, SECRET_FIELDS, Settings, SettingsChanges
-from quarterdeck.service.secret_text import Location, is_mask, replace_secrets
+from quarterdeck.service.models.settings import SECRET_FIELDS, Settings, SettingsChanges
+from quarterdeck.service.nested import is_secret, kind_switch, nested_body, nested_members
+from quarterdeck.service.nested_mcp import losing_secrets, shown_after_store
+from quarterdeck.service.nested_rules import NESTED_RULES
+from quarterdeck.service.unsendable import refuse_unsendable
 
-NOT_IN_EFFECT = (
-    "agent",
-    "max_iterations",
-    "max_budget_per_task",
-    "enable_default_condenser",
-    "sandbox_base_container_image",
-    "sandbox_runtime_container_image",
-    "remote_runtime_resource_factor",
-    "sandbox_api_key",
-)
-"""Fields that conversations of the flat generation do not read (needs.md fact 0.12)."""
+__all__ = [
+    "FLAT_SETTINGS",
+    "NESTED_SETTINGS",
+    "UNASKED",
+    "canonical_members",
+    "kind_switch",
+    "rules_of",
+    "secrets_lost",
+    "settings_path",
+    "shown_after_store",
+    "shows",
+    "store_body",
+]
 
-_ALWAYS_SET = FieldRules(nullable=False, clearable=False)
-
-_BOTH = {
-    "enable_default_condenser": _ALWAYS_SET,
-    "enable_sound_notifications": _ALWAYS_SET,
-    "enable_proactive_conversation_starters": _ALWAYS_SET,
-    "enable_solvability_analysis": _ALWAYS_SET,
-    "secrets_store": _ALWAYS_SET,
-    "llm_api_key": FieldRules(nullable=False, clear_with=""),
-}
-
-REPLACING = _BOTH | {
-    "llm_model": FieldRules(nullable=False, clear_with=""),
-    "llm_base_url": FieldRules(nullable=False, clear_with=""),
-    "user_consents_to_analytics": FieldRules(nullable=False, clearable=False),
-    # Nothing and an empty text keep the stored key; one blank was seen to clear it on 1.6 (needs.md fact 0.3).
-    "search_api_key": FieldRules(nullable=False, clear_with=" "),
-    "sandbox_api_key": FieldRules(lost_on_store=True),
-}
-"""Releases 1.2 and 1.6, where null keeps some fields and wipes the others (contract c.1)."""
-
-MERGING = _BOTH | {
-    "search_api_key": FieldRules(nullable=False, clear_with=""),
-    "sandbox_api_key": FieldRules(nullable=False, clear_with=""),
-}
-"""The local service: null unsets, except a secret, which an empty text clears."""
-
-
-def flat_rules(*, merges: bool) -> Mapping[str, FieldRules]:
-    """The rules of a flat server, which fields are in effect included."""
-    rules = dict(MERGING if merges else REPLACING)
-    return rules | {name: replace(rules.get(name, FieldRules()), in_effect=False) for name in NOT_IN_EFFECT}
-
+FLAT_SETTINGS = "/api/settings"
+NESTED_SETTINGS = "/api/v1/settings"
 
 UNASKED = Server(Generation.FLAT, KeyState.UNPROVEN, fields=flat_rules(merges=False))
 """A server before it has been described: the documented one, at its most destructive."""
 
 
+def rules_of(generation: Generation, *, merges: bool) -> Mapping[str, FieldRules]:
+    """What a server of this generation does with each field."""
+    match generation:
+        case Generation.FLAT:
+            return flat_rules(merges=merges)
+        case Generation.NESTED:
+            return NESTED_RULES
+        case Generation.NONE:
+            return {}
+
+
+def settings_path(server: Server) -> str:
+    """Where a server keeps its settings."""
+    return NESTED_SETTINGS if server.generation is Generation.NESTED else FLAT_SETTINGS
+
+
+def canonical_members(content: Mapping[str, Any], server: Server) -> dict[str, Any]:
+    """The members of the canonical record in what a server answered."""
+    return nested_members(content) if server.generation is Generation.NESTED else flat_members(content)
+
+
 def store_body(base: Settings | None, changes: SettingsChanges, server: Server) -> dict[str, Any]:
     """Write the body that stores these changes on this server; secrets in it are still `SecretStr`.
 
-    A server that replaces gets the whole record as it was loaded, members we do not know included, since it would wipe
-    what is left out (contract T1); a server that merges gets the changes only. Raises ServiceError(INVALID) for a mask
-    in the place of a secret, a number that is not finite and a field that cannot be unset.
+    Raises ServiceError(INVALID), naming the field, for what the server would not store as meant or could not read
+    again; WRONG_API for a base that was loaded from a server of the other generation.
     """
-    body = {} if base is None or server.merges else _loaded(base)
-    for name, value in changes.items():
-        body[name] = _unset(name, server.rules(name)) if value is None else value
-    if isinstance(body.get("mcp_config"), McpConfig):
-        body["mcp_config"] = mcp_body(body["mcp_config"])
-    _refuse_masks(body)
-    _refuse_odd_numbers(body)
+    _refuse_other_generation(base, server)
+    if server.generation is Generation.NESTED:
+        refuse_unsendable({name: _plain(value) for name, value in changes.items()})
+        return nested_body(base, changes)
+    body = flat_body(base, changes, server)
+    refuse_unsendable(body)
     return body
 
 
-def mcp_body(config: McpConfig) -> dict[str, Any]:
-    """Write tool servers with exactly the members they were given, and with all three lists (contract c.1)."""
-    lists: dict[str, Any] = {"sse_servers": (), "stdio_servers": (), "shttp_servers": ()}
-    return lists | config.model_dump(exclude_unset=True)
+def shows(now: Settings, changes: SettingsChanges, server: Server) -> bool:
+    """Whether a record shows all changes that can be seen: secrets are never told, and unset text may read as empty."""
+    return all(_shown(now, name, value, server) for name, value in changes.items())
 
 
-def _loaded(base: Settings) -> dict[str, Any]:
-    """What was loaded, without what is not set, what only a load has, and what a mask stands for."""
-    members = {name: getattr(base, name) for name in base.model_fields_set}
-    return {
-        name: value
-        for name, value in members.items()
-        if value is not None
-        and name not in LOAD_ONLY
-        and name != "secrets_store"
-        and not (name in SECRET_FIELDS and is_mask(value.get_secret_value()))
-    }
+def secrets_lost(base: Settings | None, changes: SettingsChanges) -> tuple[str, ...]:
+    """Names of the MCP servers whose stored secrets a save of these changes may lose, since they are not typed again.
+
+    Only for a server with `mcp_secrets_hidden`: it replaces all MCP servers at once and tells nobody their secrets
+    (contract T5). Raises ServiceError(INVALID) for two servers of one name.
+    """
+    new = changes.get("mcp_config")
+    if base is None or base.mcp_config is None or not isinstance(new, McpConfig):
+        return ()
+    return losing_secrets(base.mcp_config, new)
 
 
-def _unset(name: str, rules: FieldRules) -> str | None:
-    if not rules.clearable:
-        raise _invalid((name,), "this server cannot unset it.")
-    return rules.clear_with
+def _plain(value: Any) -> Any:
+    return mcp_body(value) if isinstance(value, McpConfig) else value
 
 
-def _refuse_masks(body: Mapping[str, Any]) -> None:
-    def check(at: Location, secret: str) -> str:
-        if is_mask(secret):
-            raise _invalid(at, "this is a mask, not the value behind it.")
-        return secret
-
-    replace_secrets(body, check)
-
-
-def _refuse_odd_numbers(body: Mapping[str, Any]) -> None:
-    for name, value in body.items():
-        try:
-            json.dumps(value, default=str, allow_nan=False)
-        except ValueError:
-            raise _invalid((name,), "this is not a finite number.") from None
+def _shown(now: Settings, name: str, value: Any, server: Server) -> bool:
+    if name in SECRET_FIELDS or name == "secrets_store" or is_secret(name):
+        return True
+    if "." in name:
+        return value is None or bool(now.leaves.get(name) == value)
+    found = getattr(now, name, None)
+    if isinstance(value, McpConfig) and server.mcp_secrets_hidden:
+        value = shown_after_store(value)
+    return bool(found == value) or (value is None and (found == "" or found == McpConfig()))
 
 
-def _invalid(at: Location, message: str) -> ServiceError:
-    return ServiceError(
-        ErrorKind.INVALID,
-        f"{'.'.join(map(str, at))}: {message}",
-        "Change it and save again; nothing was sent.",
-        outcome=Outcome.NOT_SENT,
-        problems=(FieldProblem(at, message),),
-    )
+def _refuse_other_generation(base: Settings | None, server: Server) -> None:
+    if base is not None and bool(base.leaves) is not (server.generation is Generation.NESTED):
+        raise ServiceError(
+            ErrorKind.WRONG_API,
+            "These settings were read from a server of another kind than the one that answers now.",
+            "Read the settings again and repeat the change.",
+            outcome=Outcome.NOT_SENT,
+        )

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Generator
 from datetime import UTC, datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -60,7 +61,7 @@ class Http:
         self._auth = _KeyAuth(self._key, endpoint.header, httpx.URL(self.base)) if self._key else None
         self._network = transport
         inner = httpx.ASGITransport(app, raise_app_exceptions=False) if app else transport
-        tls = _tls(self.base)
+        tls = _tls(self.base, endpoint.ca_file)
         self._reads = _client(self.base, tls, limits, inner, kept=CONNECTIONS)
         # A kept connection may be closed by the server at the moment it is used again, and a write must not be doubled.
         self._writes = _client(self.base, tls, limits, inner, kept=0)
@@ -211,11 +212,21 @@ def _client(
     )
 
 
-def _tls(address: str) -> ssl.SSLContext:
-    """The certificates trusted; a plain address gets a context that trusts none, since loading them takes long."""
-    if address.startswith("https:"):
+def _tls(address: str, ca_file: str | None = None) -> ssl.SSLContext:
+    """The certificates trusted; a plain address gets a context that trusts none, since loading them takes long.
+
+    A CA file is trusted alone; raises ServiceError(LOCAL) for one that cannot be used.
+    """
+    if not address.startswith("https:"):
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if ca_file is None:
         return httpx.create_ssl_context()
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    path = Path(ca_file).expanduser()
+    try:
+        return ssl.create_default_context(cafile=path)
+    except (OSError, ValueError):
+        words, advice = f"The CA file {path} holds no certificate that can be read.", "It has to be a PEM file."
+        raise ServiceError(ErrorKind.LOCAL, words, advice, outcome=Outcome.NOT_SENT) from None
 
 
 def _timeout(limits: Limits, seconds: float | None) -> httpx.Timeout:

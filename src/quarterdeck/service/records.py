@@ -39,6 +39,10 @@ class Records(Generic[R]):
         self._batches: Memo[Batch[R] | None] = Memo(BATCHES_KEPT)
         self._batch_offered = True
 
+    def forget(self) -> None:
+        """Forget that a read was not offered: another server may answer now."""
+        self._batch_offered = True
+
     async def pages(self, path: str, query: Query = (), *, background: bool = False) -> AsyncIterator[Page[R]]:
         """Read a list page by page, each record once.
 

@@ -1,6 +1,7 @@
 """What a server means by a status and a body: one place that turns both into an error a person can read."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from quarterdeck.service.address import origin_of
@@ -8,12 +9,15 @@ from quarterdeck.service.bodies import read_json, wrong_api
 from quarterdeck.service.calls import Call, Reply
 from quarterdeck.service.errors import ErrorKind, FieldProblem, Outcome, ServiceError
 from quarterdeck.service.retry import seconds_to_wait
-from quarterdeck.service.secret_text import scrub
+from quarterdeck.service.secret_text import Location, scrub
 
 LONGEST = 200
 """Characters of a server's own words that are passed on."""
 NO_ROUTE = "Not Found"
 """What servers say of a path they do not have; anything else names what was looked for (contract section h)."""
+
+_COMPLAINTS = re.compile(r"\d+ validation errors? for ")
+_COMPLAINT = re.compile(r"  (?P<message>\S.*?) \[type=\w+")
 
 
 def refusal(call: Call, reply: Reply, secrets: Iterable[str] = ()) -> ServiceError:
@@ -140,21 +144,43 @@ def _said(content: Any, reply: Reply) -> str:
 def _said_in(content: Any) -> str:
     if not isinstance(content, dict):
         return ""
-    detail = content.get("detail")
-    if isinstance(detail, list):
+    problems = tuple(_problems(content, ()))
+    if problems:
         return "; ".join(
             f"{'.'.join(map(str, problem.location))}: {problem.message}" if problem.location else problem.message
-            for problem in _problems(content, ())
+            for problem in problems
         )
-    return next((text for text in (detail, content.get("error"), content.get("message")) if isinstance(text, str)), "")
+    texts = (content.get(name) for name in ("detail", "error", "message"))
+    return next((text for text in texts if isinstance(text, str)), "")
 
 
-def _problems(content: Any, secrets: Iterable[str]) -> Iterable[FieldProblem]:
-    """Complaints about places of a body; `input` is left alone, since it repeats what was sent (contract T24)."""
-    detail = content.get("detail") if isinstance(content, dict) else None
-    for problem in detail if isinstance(detail, list) else ():
+def _problems(content: Any, secrets: Iterable[str]) -> Iterator[FieldProblem]:
+    """Complaints about places of a body, without what they repeat of it, which may be a secret (contract T24)."""
+    if not isinstance(content, dict):
+        return
+    detail, error = content.get("detail"), content.get("error")
+    found = _listed(detail) if isinstance(detail, list) else _in_text(error) if isinstance(error, str) else ()
+    for location, message in found:
+        yield FieldProblem(location, scrub(message.removeprefix("Value error, "), secrets)[:LONGEST])
+
+
+def _listed(detail: list[Any]) -> Iterator[tuple[Location, str]]:
+    """Complaints as a list; `input` in them is left alone."""
+    for problem in detail:
         if isinstance(problem, dict) and isinstance(problem.get("msg"), str):
             loc = problem.get("loc")
             location = tuple(part for part in loc if isinstance(part, str | int)) if isinstance(loc, list) else ()
-            message = scrub(problem["msg"].removeprefix("Value error, "), secrets)[:LONGEST]
-            yield FieldProblem(location[1:] if location[:1] == ("body",) else location, message)
+            yield location[1:] if location[:1] == ("body",) else location, problem["msg"]
+
+
+def _in_text(error: str) -> Iterator[tuple[Location, str]]:
+    """Complaints as the text that the nested generation answers: a line with the place and an indented one (c.3)."""
+    if _COMPLAINTS.match(error) is None:
+        return
+    location: Location = ()
+    for line in error.splitlines()[1:]:
+        if found := _COMPLAINT.match(line):
+            yield location, found["message"]
+            location = ()
+        elif not line.startswith(" "):
+            location = tuple(line.strip().split("."))

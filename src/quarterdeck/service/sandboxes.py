@@ -33,6 +33,11 @@ class SandboxesResource:
         self._sandboxes = Records(sender, SandboxListing)
         self._specs = Records(sender, SpecListing)
 
+    def forget(self) -> None:
+        """Forget what was found not to be offered: another server may answer now."""
+        self._sandboxes.forget()
+        self._specs.forget()
+
     def pages(self, *, background: bool = False) -> AsyncIterator[Page[Sandbox]]:
         """Read all sandboxes, newest first, page by page."""
         query = (("limit", str(self._sender.limits.page)),)

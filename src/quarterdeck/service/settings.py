@@ -1,20 +1,23 @@
-"""The stored settings of the flat generation (contract section c.1)."""
+"""The stored settings, of either generation (contract section c)."""
 
 from typing import Any
 
 from pydantic import ValidationError
 
 from quarterdeck.service.bodies import nested_deeper, read_json, wrong_api
-from quarterdeck.service.calls import Call, Repeat
+from quarterdeck.service.calls import Call, Repeat, Reply
 from quarterdeck.service.endpoint import KeyHeader
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.service.generations import UNASKED, store_body
+from quarterdeck.service.generations import UNASKED, canonical_members, settings_path, shows, store_body
 from quarterdeck.service.models.capabilities import Generation
-from quarterdeck.service.models.settings import SECRET_FIELDS, Settings, SettingsChanges
+from quarterdeck.service.models.schema import SchemaField
+from quarterdeck.service.models.settings import Settings, SettingsChanges
+from quarterdeck.service.nested import SECTIONS, at_fields
 from quarterdeck.service.prepared import PreparedRequest
-from quarterdeck.service.sender import Sender
+from quarterdeck.service.refusals import not_offered
+from quarterdeck.service.schema import SCHEMA_PATHS, schema_fields
+from quarterdeck.service.sender import Sender, Settle
 
-SETTINGS = "/api/settings"
 DEEPEST = 50
 """Levels of nesting a record may have; real ones have five."""
 
@@ -23,6 +26,7 @@ class SettingsResource:
     """Loads the settings and stores changes to them; every failure is a ServiceError.
 
     `server` is what `describe()` found out; until then the server is taken for one that wipes what a body leaves out.
+    WRONG_API from any call means that the settings are not where they were: describe the server again.
     """
 
     def __init__(self, sender: Sender, header: KeyHeader) -> None:
@@ -32,10 +36,9 @@ class SettingsResource:
 
     async def load(self, *, background: bool = False) -> Settings | None:
         """Load the stored settings; None when nothing has been stored yet."""
-        self._refuse_nested()
-        call = Call("GET", SETTINGS, background=background)
+        call = Call("GET", settings_path(self.server), background=background)
         try:
-            reply = await self._sender.send(call)
+            reply = await self._send(call)
         except ServiceError as error:
             if error.kind is ErrorKind.MISSING:
                 return None
@@ -43,13 +46,33 @@ class SettingsResource:
         content = read_json(reply.body, str(call), reply.status)
         if not isinstance(content, dict) or nested_deeper(content, DEEPEST):
             raise wrong_api("The server answered something that is not a settings record.", str(call), reply.status)
-        return _record(content, str(call))
+        if self._nested and not any(content.get(section) for section in SECTIONS):
+            raise wrong_api("The server answered a settings record without agent settings.", str(call), reply.status)
+        return _record(canonical_members(content, self.server), str(call))
+
+    async def schema(self) -> tuple[SchemaField, ...]:
+        """Read the server's own description of its settings, canonical fields left out; nothing where there is none."""
+        if not self.server.schema:
+            return ()
+        fields: list[SchemaField] = []
+        for section, path in SCHEMA_PATHS.items():
+            call = Call("GET", path)
+            try:
+                reply = await self._sender.send(call)
+            except ServiceError as error:
+                if not_offered(error):
+                    continue
+                raise
+            fields += schema_fields(section, read_json(reply.body, str(call), reply.status))
+        return tuple(fields)
 
     def preview(self, base: Settings | None, changes: SettingsChanges) -> PreparedRequest:
-        """Make the exact request that would store these changes to what was loaded, without sending it."""
-        self._refuse_nested()
+        """Make the exact request that would store these changes to what was loaded, without sending it.
+
+        Raises ServiceError(INVALID) for what this server would not store as it is meant.
+        """
         body = store_body(base, changes, self.server)
-        return PreparedRequest("POST", SETTINGS, body, self._sender.base, self._header)
+        return PreparedRequest("POST", settings_path(self.server), body, self._sender.base, self._header)
 
     async def store(self, base: Settings | None, changes: SettingsChanges) -> None:
         """Store changes to what was loaded.
@@ -62,36 +85,47 @@ class SettingsResource:
             now = await self.load()
             if now == base:
                 return Outcome.NOT_APPLIED
-            return Outcome.APPLIED if now is not None and _shows(now, changes) else Outcome.UNKNOWN
+            return Outcome.APPLIED if now is not None and shows(now, changes, self.server) else Outcome.UNKNOWN
 
-        await self._sender.send(Call(prepared.method, prepared.path, body=prepared.body, repeat=Repeat.CHECKED), settle)
+        call = Call(prepared.method, prepared.path, body=prepared.body, repeat=Repeat.CHECKED)
+        try:
+            await self._send(call, settle)
+        except ServiceError as error:
+            error.problems = at_fields(error.problems, changes) if self._nested else error.problems
+            raise
 
-    def _refuse_nested(self) -> None:
-        if self.server.generation is Generation.NESTED:
-            raise ServiceError(
-                ErrorKind.NOT_OFFERED,
-                "The settings of this server are of a newer kind that cannot be edited here yet.",
-                "Sandboxes and conversations work; use its own web page for the settings.",
-                outcome=Outcome.NOT_SENT,
-            )
+    @property
+    def _nested(self) -> bool:
+        return self.server.generation is Generation.NESTED
+
+    async def _send(self, call: Call, settle: Settle | None = None) -> Reply:
+        """Send a call to where the settings were found; that they are gone from there is said as what it is."""
+        try:
+            return await self._sender.send(call, settle)
+        except ServiceError as error:
+            if self.server is not UNASKED and self.server.generation is not Generation.NONE and not_offered(error):
+                raise _moved(error) from None
+            raise
 
 
-def _record(content: dict[str, Any], request: str) -> Settings:
-    """Read a record; a member that is null is one that is not set."""
+def _moved(error: ServiceError) -> ServiceError:
+    return ServiceError(
+        error.kind,
+        "The settings are not where they were: another kind of server answers at this address now.",
+        "Connect again, and the deck goes by what answers then.",
+        request=error.request,
+        status=error.status,
+        outcome=error.outcome,
+    )
+
+
+def _record(members: dict[str, Any], request: str) -> Settings:
+    """Read a record."""
     try:
-        return Settings.model_validate({name: value for name, value in content.items() if value is not None})
+        return Settings.model_validate(members)
     except ValidationError as error:
         places = sorted({".".join(map(str, problem["loc"])) for problem in error.errors(include_input=False)})
     words = f"The stored settings cannot be read at {', '.join(places[:3])}."
     raise ServiceError(
         ErrorKind.SHAPE, words, "The server may be of a release not known here.", request=request, status=200
-    )
-
-
-def _shows(now: Settings, changes: SettingsChanges) -> bool:
-    """Whether a record shows all changes that can be seen: secrets are never told, and unset text may read as empty."""
-    return all(
-        getattr(now, name, None) == value or (value is None and getattr(now, name, None) == "")
-        for name, value in changes.items()
-        if name not in SECRET_FIELDS and name != "secrets_store"
     )

@@ -25,6 +25,8 @@ class KeyState(StrEnum):
 class FieldRules:
     """What this server does with one settings field."""
 
+    present: bool = True
+    """This server has the field at all."""
     nullable: bool = True
     """Null is accepted and unsets it."""
     clear_with: str | None = None
@@ -48,6 +50,14 @@ class Server:
     """Whether it is Quarterdeck's own local service, which runs no agent."""
     merges: bool = False
     """Whether a store keeps what its body leaves out."""
+    mcp_secrets_hidden: bool = False
+    """Whether loads tell no key, header and environment of MCP servers, and stores replace them all (contract T5)."""
+    secret_values_change: bool = False
+    """Whether the value of a custom secret can be changed in place."""
+    profiles: bool = False
+    """Whether it keeps LLM profiles."""
+    schema: bool = False
+    """Whether it describes its settings as forms."""
     fields: Mapping[str, FieldRules] = field(default_factory=dict)
 
     def rules(self, name: str) -> FieldRules:

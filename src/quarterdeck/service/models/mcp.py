@@ -23,11 +23,11 @@ class SseServer(Kept):
 
 
 class ShttpServer(Kept):
-    """A server reached over streamable HTTP; `timeout` in seconds, 1 to 3600, server default 60."""
+    """A server reached over streamable HTTP; `timeout` in seconds, 1 to 3600, default 60, whole on flat servers."""
 
     url: str
     api_key: SecretStr | None = None
-    timeout: int | None = None
+    timeout: int | float | None = None
 
 
 class StdioServer(Kept):

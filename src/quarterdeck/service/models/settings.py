@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import SecretStr
+from pydantic import Field, SecretStr
 
 from quarterdeck.service.models.base import Kept
 from quarterdeck.service.models.mcp import McpConfig
@@ -16,7 +16,8 @@ SECRET_FIELDS = frozenset({"llm_api_key", "search_api_key", "sandbox_api_key"})
 
 SettingsChanges = Mapping[str, Any]
 """Canonical field name -> new value. Absent keeps, None unsets and clears a secret, a new secret is a `SecretStr`,
-`mcp_config` is a whole `McpConfig`."""
+`mcp_config` is a whole `McpConfig`. On the nested generation also the dotted place of a leaf, whose None sets it back
+to the server's default."""
 
 
 class Settings(Kept):
@@ -51,3 +52,7 @@ class Settings(Kept):
     llm_api_key_set: bool = False
     search_api_key_set: bool = False
     provider_tokens_set: dict[str, str | None] | None = None
+
+    leaves: Mapping[str, Any] = Field(default_factory=dict, repr=False)
+    """On the nested generation every value by its dotted place, such as "agent_settings.llm.temperature"; a secret's is
+    None. Empty on the flat one."""

@@ -1,0 +1,110 @@
+"""The flat generation: its rules, its records, and the body that stores changes to one (contract section c.1)."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from quarterdeck.service.models.capabilities import FieldRules, Server
+from quarterdeck.service.models.mcp import McpConfig
+from quarterdeck.service.models.settings import LOAD_ONLY, SECRET_FIELDS, Settings, SettingsChanges
+from quarterdeck.service.secret_text import is_mask
+from quarterdeck.service.unsendable import invalid
+
+NOT_IN_EFFECT = (
+    "agent",
+    "max_iterations",
+    "max_budget_per_task",
+    "enable_default_condenser",
+    "sandbox_base_container_image",
+    "sandbox_runtime_container_image",
+    "remote_runtime_resource_factor",
+    "sandbox_api_key",
+)
+"""Fields that conversations of the flat generation do not read (needs.md fact 0.12)."""
+
+_ALWAYS_SET = FieldRules(nullable=False, clearable=False)
+
+_BOTH = {
+    "enable_default_condenser": _ALWAYS_SET,
+    "enable_sound_notifications": _ALWAYS_SET,
+    "enable_proactive_conversation_starters": _ALWAYS_SET,
+    "enable_solvability_analysis": _ALWAYS_SET,
+    "secrets_store": _ALWAYS_SET,
+    "llm_api_key": FieldRules(nullable=False, clear_with=""),
+}
+
+REPLACING = _BOTH | {
+    "llm_model": FieldRules(nullable=False, clear_with=""),
+    "llm_base_url": FieldRules(nullable=False, clear_with=""),
+    "user_consents_to_analytics": FieldRules(nullable=False, clearable=False),
+    # Nothing and an empty text keep the stored key; one blank was seen to clear it on 1.2.1 and on 1.6.0.
+    "search_api_key": FieldRules(nullable=False, clear_with=" "),
+    "sandbox_api_key": FieldRules(lost_on_store=True),
+}
+"""Releases 1.2 and 1.6, where null keeps some fields and wipes the others (contract c.1)."""
+
+MERGING = _BOTH | {
+    "search_api_key": FieldRules(nullable=False, clear_with=""),
+    "sandbox_api_key": FieldRules(nullable=False, clear_with=""),
+}
+"""The local service: null unsets, except a secret, which an empty text clears."""
+
+FILLS_ADDRESS = "sandbox_grouping_strategy"
+"""A member that records have from release 1.6 on, where the server fills in the address of a model's provider."""
+
+_NOT_SENT_BACK = LOAD_ONLY | {"secrets_store", "leaves"}
+
+
+def flat_rules(*, merges: bool) -> Mapping[str, FieldRules]:
+    """The rules of a flat server, which fields are in effect included."""
+    rules = dict(MERGING if merges else REPLACING)
+    return rules | {name: replace(rules.get(name, FieldRules()), in_effect=False) for name in NOT_IN_EFFECT}
+
+
+def flat_members(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The canonical members of a loaded record; one that is null is one that is not set."""
+    return {name: value for name, value in content.items() if value is not None and name != "leaves"}
+
+
+def flat_body(base: Settings | None, changes: SettingsChanges, server: Server) -> dict[str, Any]:
+    """Write the body that stores these changes.
+
+    A server that replaces gets the whole record as it was loaded, members we do not know included, since it would wipe
+    what is left out (contract T1); a server that merges gets the changes only. Raises ServiceError(INVALID) for a field
+    that cannot be unset.
+    """
+    body = {} if base is None or server.merges else _loaded(base)
+    for name, value in changes.items():
+        if "." in name or not server.rules(name).present:
+            raise invalid((name,), "this server has no such setting.")
+        body[name] = _unset(name, server.rules(name)) if value is None else value
+    if isinstance(body.get("mcp_config"), McpConfig):
+        body["mcp_config"] = mcp_body(body["mcp_config"])
+    if FILLS_ADDRESS in body and "llm_model" in changes and not server.merges:
+        # The address that the server filled in for the old model is hidden from us and would stay (contract T32).
+        body.setdefault("llm_base_url", "")
+    return body
+
+
+def mcp_body(config: McpConfig) -> dict[str, Any]:
+    """Write tool servers with exactly the members they were given, and with all three lists (contract c.1)."""
+    lists: dict[str, Any] = {"sse_servers": (), "stdio_servers": (), "shttp_servers": ()}
+    return lists | config.model_dump(exclude_unset=True)
+
+
+def _loaded(base: Settings) -> dict[str, Any]:
+    """What was loaded, without what is not set, what only a load has, and what a mask stands for."""
+    members = {name: getattr(base, name) for name in base.model_fields_set}
+    return {
+        name: value
+        for name, value in members.items()
+        if value is not None
+        and name not in _NOT_SENT_BACK
+        and not (name in SECRET_FIELDS and is_mask(value.get_secret_value()))
+    }
+
+
+def _unset(name: str, rules: FieldRules) -> str | None:
+    if not rules.clearable:
+        raise invalid((name,), "this server cannot unset it.")
+    return rules.clear_with
