@@ -1,6 +1,7 @@
 """Services opened on folders of their own; whatever runs in their sandboxes is killed afterwards."""
 
 import asyncio
+import json
 import os
 import signal
 import sqlite3
@@ -121,3 +122,10 @@ def leaders(data: Path) -> list[Identity]:
 def processes(data: Path) -> list[Process]:
     """Every live process of every sandbox of a data folder."""
     return [process for leader in leaders(data) for process in members(leader)]
+
+
+def stored(data: Path, document: str = "settings") -> Json:
+    """A document of a data folder as it is stored, secrets in clear."""
+    with closing(sqlite3.connect(data / "service.db")) as database:
+        rows = database.execute("SELECT record FROM documents WHERE name = ?", (document,)).fetchall()
+    return json.loads(rows[0][0]) if rows else None

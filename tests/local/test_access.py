@@ -6,6 +6,13 @@ OPEN = ["/alive", "/health", "/ready", "/server_info", "/openapi.json", "/docs"]
 GUARDED = [
     ("GET", "/api/settings"),
     ("POST", "/api/settings"),
+    ("GET", "/api/secrets"),
+    ("POST", "/api/secrets"),
+    ("PUT", "/api/secrets/x"),
+    ("DELETE", "/api/secrets/x"),
+    ("POST", "/api/add-git-providers"),
+    ("POST", "/api/unset-provider-tokens"),
+    ("GET", "/api/options/models"),
     ("GET", "/api/v1/sandboxes/search"),
     ("GET", "/api/v1/sandboxes?id=x"),
     ("POST", "/api/v1/sandboxes"),

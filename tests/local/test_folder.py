@@ -1,5 +1,6 @@
 """The data folder: who may read it, who owns it, and what is wrong with it."""
 
+import json
 import os
 import signal
 import sqlite3
@@ -12,7 +13,7 @@ import pytest
 from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.processes import Seen, look
 from quarterdeck.local.service import LocalService
-from tests.local.conftest import Opener, leaders, until
+from tests.local.conftest import Opener, leaders, stored, until
 
 
 def mode(path: Path) -> int:
@@ -136,6 +137,23 @@ async def test_a_database_of_a_newer_program_is_left_alone(tmp_path: Path) -> No
         await LocalService.open(tmp_path)
 
 
+async def test_a_database_of_an_older_program_keeps_its_settings_and_secrets(
+    open_service: Opener, folder: Path
+) -> None:
+    token = {"token": "ghp", "host": "github.example"}
+    record = {"language": "fr", "secrets_store": {"provider_tokens": {"github": token}, "custom_secrets": {}}}
+    await (await open_service()).service.close()
+    with closing(sqlite3.connect(folder / "service.db", isolation_level=None)) as database:
+        database.execute("DROP TABLE documents")
+        database.execute("CREATE TABLE settings (id INTEGER PRIMARY KEY CHECK (id = 1), record TEXT NOT NULL)")
+        database.execute("INSERT INTO settings VALUES (1, ?)", (json.dumps(record),))
+        database.execute("PRAGMA user_version = 1")
+    caller = await open_service()
+    loaded = await caller.get("/api/settings")
+    assert (loaded["language"], loaded["provider_tokens_set"]) == ("fr", {"github": "github.example"})
+    assert stored(folder, "settings") == {"language": "fr"}
+
+
 async def test_a_folder_that_cannot_be_one_is_named(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file")
     with pytest.raises(LocalServiceError, match="cannot keep its data in"):
@@ -145,7 +163,7 @@ async def test_a_folder_that_cannot_be_one_is_named(tmp_path: Path) -> None:
 async def test_a_failing_database_is_told_in_words(open_service: Opener, folder: Path) -> None:
     caller = await open_service()
     with closing(sqlite3.connect(folder / "service.db", isolation_level=None)) as database:
-        database.execute("DROP TABLE settings")
+        database.execute("DROP TABLE documents")
     answer = await caller.http.get("/api/settings")
     assert answer.status_code == 500
     assert "no such table" in answer.json()["detail"]

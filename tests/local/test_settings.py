@@ -1,11 +1,8 @@
-import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.local.conftest import Caller, Json, Opener
+from tests.local.conftest import Caller, Json, Opener, stored
 
 MASK = "**********"
 DOCUMENTED = {
@@ -36,11 +33,6 @@ DOCUMENTED = {
     "git_user_email": "ann@example.com",
 }
 SECRETS = {"llm_api_key": "sk-1", "search_api_key": "tvly-1", "sandbox_api_key": "sbx-1"}
-
-
-def stored(folder: Path) -> Json:
-    with closing(sqlite3.connect(folder / "service.db")) as database:
-        return json.loads(database.execute("SELECT record FROM settings").fetchone()[0])
 
 
 async def refused_at(caller: Caller, body: Json) -> list[Json]:
@@ -237,7 +229,7 @@ async def test_tokens_are_kept_and_only_their_providers_told(caller: Caller, fol
     assert answer.json()["provider_tokens_set"] == {"github": "github.example"}
     assert answer.json()["secrets_store"] == {"provider_tokens": {}}
     assert "ghp" not in answer.text
-    assert stored(folder)["secrets_store"]["custom_secrets"]["A"]["secret"] == "1"
+    assert stored(folder, "secrets")["custom_secrets"]["A"]["secret"] == "1"
 
 
 async def test_replacing_loses_what_real_flat_servers_lose(open_service: Opener, folder: Path) -> None:

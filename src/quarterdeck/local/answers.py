@@ -2,13 +2,26 @@
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.responses import PlainTextResponse
 
-from quarterdeck.local.errors import LocalServiceError
+from quarterdeck.local.errors import (
+    InvalidSettingsError,
+    LocalServiceError,
+    ProfileRefusedError,
+    TakenNameError,
+    TokenRefusedError,
+    UnknownNameError,
+    UnreadableSettingsError,
+)
+
+Answers = Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]]
+"""What to answer to each kind of exception."""
 
 
 def json_answer(status: int, body: Mapping[str, Any]) -> Response:
@@ -28,13 +41,46 @@ async def on_failure(_request: Request, error: Exception) -> Response:
     return json_answer(500, {"detail": words})
 
 
-EXPECTED = {
+async def on_crash(_request: Request, _error: Exception) -> Response:
+    """Answer as a real server whose handler fails."""
+    return PlainTextResponse("Internal Server Error", 500)
+
+
+@dataclass(frozen=True)
+class _Words:
+    """Answers with the text of an exception as the one member of an object."""
+
+    status: int
+    member: str
+
+    async def __call__(self, _request: Request, error: Exception) -> Response:
+        return json_answer(self.status, {self.member: str(error)})
+
+
+OF_ALL: Answers = {
     RequestValidationError: on_invalid,
     LocalServiceError: on_failure,
     sqlite3.Error: on_failure,
     OSError: on_failure,
 }
-"""What to answer to each kind of exception."""
+"""What is answered alike in each generation."""
+
+OF_FLAT: Answers = {
+    UnknownNameError: _Words(404, "error"),
+    TakenNameError: _Words(400, "message"),
+    TokenRefusedError: _Words(401, "error"),
+}
+"""What releases 1.2 and 1.6 answer to what they refuse."""
+
+OF_NESTED: Answers = {
+    UnknownNameError: _Words(404, "detail"),
+    TakenNameError: _Words(400, "detail"),
+    TokenRefusedError: _Words(401, "detail"),
+    ProfileRefusedError: _Words(409, "detail"),
+    InvalidSettingsError: _Words(400, "error"),
+    UnreadableSettingsError: on_crash,
+}
+"""What release 1.11 answers to what it refuses."""
 
 
 def _problem(problem: Mapping[str, Any]) -> dict[str, Any]:

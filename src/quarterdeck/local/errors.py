@@ -16,3 +16,31 @@ class SandboxError(LocalServiceError):
 
 class RepositoryError(LocalServiceError):
     """A repository could not be fetched into a workspace."""
+
+
+class RefusalError(LocalServiceError):
+    """What a request asks for cannot be done; the text says why, without secrets."""
+
+
+class UnknownNameError(RefusalError):
+    """There is nothing of that name."""
+
+
+class TakenNameError(RefusalError):
+    """There is a secret of that name already."""
+
+
+class TokenRefusedError(RefusalError):
+    """A git provider does not take a token; it says nothing of the key of the request (contract T23)."""
+
+
+class ProfileRefusedError(RefusalError):
+    """There is a profile of that name already, or there are too many."""
+
+
+class InvalidSettingsError(RefusalError):
+    """These settings cannot be stored."""
+
+
+class UnreadableSettingsError(RefusalError):
+    """What is stored are no settings any more (contract T3)."""

@@ -12,10 +12,10 @@ from quarterdeck.local.app import Parts, build
 from quarterdeck.local.changes import Changes
 from quarterdeck.local.conversations import Conversations
 from quarterdeck.local.errors import LocalServiceError
+from quarterdeck.local.generation import generation
 from quarterdeck.local.launching import new_key
 from quarterdeck.local.ownership import Ownership
 from quarterdeck.local.sandboxes import Sandboxes
-from quarterdeck.local.settings import Settings
 from quarterdeck.local.settings_store import Mode
 from quarterdeck.local.specs import BUILT_IN, Spec
 from quarterdeck.local.start_tasks import StartTasks
@@ -53,10 +53,10 @@ class LocalService:
             opened.push_async_callback(changes.close)
             sandboxes = Sandboxes(folder / "sandboxes", database, table, ownership, changes)
             conversations = Conversations(database, sandboxes, changes)
-            start_tasks = StartTasks(database, sandboxes, conversations, changes)
-            settings = Settings(database, changes, store)
+            spoken = await asyncio.to_thread(generation, store, database, changes)
+            start_tasks = StartTasks(database, sandboxes, conversations, changes, spoken.llm_model)
             app = await asyncio.to_thread(
-                build, Parts(folder, settings, sandboxes, conversations, start_tasks, table), key
+                build, Parts(folder, spoken, sandboxes, conversations, start_tasks, table), key
             )
             if ownership.held():
                 await start_tasks.go_on()

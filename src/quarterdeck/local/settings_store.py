@@ -1,24 +1,25 @@
-"""What a store of settings makes of the stored record, and what a load tells of it: pure functions.
+"""What a store of flat settings makes of the stored record, and what a load tells of it: pure functions.
 
 Two ways to store. *Merge* is the service's own: nothing is lost that a body leaves out. *Replace* is what release 1.6
 does (contract c.1), for tests of clients that have to live with it.
 """
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Literal
 
 from quarterdeck.local.bodies import SettingsBody
+from quarterdeck.local.secret_rules import is_mask, providers_set, unless_blank
 
 Record = dict[str, Any]
-Mode = Literal["merge", "replace"]
+Mode = Literal["merge", "replace", "nested"]
+"""How settings are stored: as the service does, as release 1.6 does, or as release 1.11 does."""
 Location = tuple[str | int, ...]
 
-DEFAULTS: Record = SettingsBody().model_dump(mode="json")
+DEFAULTS: Record = SettingsBody().model_dump(mode="json", exclude={"secrets_store"})
 """The record of somebody who has set nothing."""
 
 _SECRETS = ("llm_api_key", "search_api_key", "sandbox_api_key")
-_LOAD_ONLY = frozenset({"llm_api_key_set", "search_api_key_set", "provider_tokens_set"})
+_NOT_STORED_HERE = frozenset({"llm_api_key_set", "search_api_key_set", "provider_tokens_set", "secrets_store"})
 _NO_SERVERS: Record = {"sse_servers": [], "stdio_servers": [], "shttp_servers": []}
 _SERVER_MEMBERS = {
     "sse_servers": ("url", "api_key"),
@@ -26,7 +27,6 @@ _SERVER_MEMBERS = {
     "shttp_servers": ("url", "api_key", "timeout"),
 }
 _KEPT_ON_REPLACE = ("llm_model", "llm_api_key", "llm_base_url", "user_consents_to_analytics", "disabled_skills")
-_MASK = re.compile(r"[*•●∗⁎＊]+")
 _SHORTEST_MASK_OF_ENVIRONMENT = 3  # a single star is a value like any other there
 
 
@@ -34,14 +34,12 @@ def merge(stored: Record | None, sent: Record) -> Record:
     """Store what was sent and keep the rest: null unsets, but of a secret null keeps and "" clears."""
     record = DEFAULTS | (stored or {})
     for name, value in sent.items():
-        if name in _LOAD_ONLY:
+        if name in _NOT_STORED_HERE:
             continue
         if name in _SECRETS:
             record[name] = _merge_secret(record[name], value)
         elif name == "mcp_config":
             record[name] = None if value is None else {**_NO_SERVERS, **(record[name] or {}), **value}
-        elif name == "secrets_store":
-            record[name] = _merge_secrets_store(record[name], value)
         else:
             record[name] = None if name == "llm_base_url" and value == "" else value
     return record
@@ -49,14 +47,14 @@ def merge(stored: Record | None, sent: Record) -> Record:
 
 def replace(stored: Record | None, sent: Record) -> Record:
     """Store a whole record made of what was sent, as release 1.6 does: most of what it leaves out is wiped."""
-    record = DEFAULTS | {name: value for name, value in sent.items() if name in DEFAULTS and name != "secrets_store"}
+    record = DEFAULTS | {name: value for name, value in sent.items() if name in DEFAULTS}
     if stored is not None:
         for name in _KEPT_ON_REPLACE:
             if record[name] is None:
                 record[name] = stored[name]
         record["search_api_key"] = record["search_api_key"] or stored["search_api_key"]
     for name in ("llm_api_key", "search_api_key", "llm_base_url"):
-        record[name] = _unless_blank(record[name])
+        record[name] = unless_blank(record[name])
     if record["mcp_config"] is not None:
         record["mcp_config"] = {
             kind: [{name: server[name] for name in members} for server in record["mcp_config"].get(kind, [])]
@@ -65,15 +63,14 @@ def replace(stored: Record | None, sent: Record) -> Record:
     return record
 
 
-def load_response(record: Record) -> Record:
+def load_response(record: Record, secrets: Record | None = None) -> Record:
     """The stored record with its secrets as null, and the load-only members that say which are set."""
     record = DEFAULTS | record
-    tokens: Record = record["secrets_store"]["provider_tokens"]
     return {
         **record,
         **dict.fromkeys(_SECRETS),
         "secrets_store": {"provider_tokens": {}},
-        "provider_tokens_set": {name: entry.get("host") for name, entry in tokens.items() if entry.get("token")},
+        "provider_tokens_set": providers_set(secrets),
         "llm_api_key_set": record["llm_api_key"] is not None,
         "search_api_key_set": record["search_api_key"] is not None,
     }
@@ -84,7 +81,7 @@ def masked_secrets(sent: Record) -> list[Location]:
     return [
         location
         for location, value, shortest in _secrets(sent)
-        if isinstance(value, str) and len(value.strip()) >= shortest and _MASK.fullmatch(value.strip())
+        if isinstance(value, str) and len(value.strip()) >= shortest and is_mask(value)
     ]
 
 
@@ -104,25 +101,4 @@ def _secrets(sent: Record) -> Iterator[tuple[Location, object, int]]:
 
 
 def _merge_secret(stored: str | None, sent: str | None) -> str | None:
-    return stored if sent is None else _unless_blank(sent)
-
-
-def _unless_blank(value: str | None) -> str | None:
-    return value if value and value.strip() else None
-
-
-def _merge_secrets_store(stored: Record, sent: Record) -> Record:
-    merged = stored | sent
-    for group, member in (("provider_tokens", "token"), ("custom_secrets", "secret")):
-        merged[group] = _merge_entries(stored[group], sent[group], member)
-    return merged
-
-
-def _merge_entries(stored: Mapping[str, Record], sent: Mapping[str, Record], secret: str) -> Record:
-    """Entries by name; an entry whose secret is cleared goes."""
-    merged = dict(stored)
-    for name, entry in sent.items():
-        before = stored.get(name, {})
-        told = {member: value for member, value in entry.items() if value is not None}
-        merged[name] = before | told | {secret: _merge_secret(before.get(secret), entry.get(secret))}
-    return {name: entry for name, entry in merged.items() if entry.get(secret) is not None}
+    return stored if sent is None else unless_blank(sent)

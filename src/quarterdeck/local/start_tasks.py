@@ -4,7 +4,7 @@ import json
 import os
 import sqlite3
 import uuid
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -70,10 +70,18 @@ class Task:
 
 
 class StartTasks:
-    """The start tasks of one data folder."""
+    """The start tasks of one data folder; `llm_model` gives the model of conversations that name none."""
 
-    def __init__(self, store: Store, sandboxes: Sandboxes, conversations: Conversations, changes: Changes) -> None:
+    def __init__(
+        self,
+        store: Store,
+        sandboxes: Sandboxes,
+        conversations: Conversations,
+        changes: Changes,
+        llm_model: Callable[[], Awaitable[str | None]],
+    ) -> None:
         self._store = store
+        self._llm_model = llm_model
         self._sandboxes = sandboxes
         self._conversations = conversations
         self._changes = changes
@@ -146,7 +154,7 @@ class StartTasks:
                 await self._enter(task, StartTaskStatus.PREPARING_REPOSITORY)
                 await repository.fetch(workspace)
         await self._enter(task, StartTaskStatus.STARTING_CONVERSATION)
-        model = request.llm_model or (await self._store.settings() or {}).get("llm_model")
+        model = request.llm_model or await self._llm_model()
         await self._conversations.add(task.conversation_id, sandbox_id, request, model)
         await self._enter(task, StartTaskStatus.READY)
 

@@ -13,10 +13,10 @@ import aiosqlite
 from quarterdeck.local.errors import LocalServiceError
 
 Record = dict[str, Any]
-"""A stored settings record: names as in the documented interface, values as JSON has them, secrets in clear."""
+"""A stored document: names as in the interface that it serves, values as JSON has them, secrets in clear."""
 
-_VERSION = 1
-_SCHEMA = """
+_STEPS = (
+    """
 CREATE TABLE settings (id INTEGER PRIMARY KEY CHECK (id = 1), record TEXT NOT NULL);
 CREATE TABLE sandboxes (
     id TEXT PRIMARY KEY, spec_id TEXT NOT NULL, created_at TEXT NOT NULL, key TEXT NOT NULL, port INTEGER,
@@ -34,12 +34,22 @@ CREATE TABLE start_tasks (
     runner_pid INTEGER NOT NULL, runner_ticks INTEGER NOT NULL, runner_boot TEXT NOT NULL
 );
 CREATE INDEX start_tasks_by_age ON start_tasks (created_at);
-PRAGMA user_version = 1;
-"""
+PRAGMA user_version = 1
+""",
+    """
+CREATE TABLE documents (name TEXT PRIMARY KEY, record TEXT NOT NULL);
+INSERT INTO documents SELECT 'settings', json_remove(record, '$.secrets_store') FROM settings;
+INSERT INTO documents SELECT 'secrets', json_extract(record, '$.secrets_store') FROM settings
+    WHERE json_type(record, '$.secrets_store') = 'object';
+DROP TABLE settings;
+PRAGMA user_version = 2
+""",
+)
+"""What makes each version of the database out of the one before; the first makes it out of nothing."""
 
 
 class Store:
-    """An open database. Each statement stands for itself; `change_settings` is the one change that reads first."""
+    """An open database. Each statement stands for itself; `change` is the one that reads first."""
 
     def __init__(self, connection: aiosqlite.Connection) -> None:
         self._connection = connection
@@ -83,21 +93,25 @@ class Store:
         async with self._writing, self._connection.execute(statement, parameters) as cursor:
             return cursor.rowcount
 
-    async def settings(self) -> Record | None:
-        """The stored settings; None when nothing is stored."""
-        rows = await self.select("settings")
+    async def document(self, name: str) -> Record | None:
+        """A stored document; None when there is none."""
+        rows = await self.select("documents", "name = ?", (name,))
         return json.loads(rows[0]["record"]) if rows else None
 
-    async def change_settings(self, change: Callable[[Record | None], Record]) -> None:
-        """Replace the stored settings by what `change` makes of them; nobody else writes in between."""
+    async def change(self, name: str, rule: Callable[[Record | None], Record | None]) -> None:
+        """Replace a document by what `rule` makes of it, unless that is None; nobody else writes in between.
+
+        Whatever `rule` raises is passed on, and nothing is stored then.
+        """
         async with self._writing:
             await self._connection.execute("BEGIN IMMEDIATE")
             try:
-                record = json.dumps(change(await self.settings()))
-                await self._connection.execute(
-                    "INSERT INTO settings VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET record = excluded.record",
-                    (record,),
-                )
+                record = rule(await self.document(name))
+                if record is not None:
+                    await self._connection.execute(
+                        "INSERT INTO documents VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET record = excluded.record",
+                        (name, json.dumps(record)),
+                    )
             except BaseException:
                 await self._connection.execute("ROLLBACK")
                 raise
@@ -115,12 +129,12 @@ async def _prepare(connection: aiosqlite.Connection, path: Path) -> None:
     await connection.execute("PRAGMA journal_mode = WAL")
     await connection.execute("PRAGMA synchronous = NORMAL")
     version = await _version(connection)
-    if version > _VERSION:
+    if version > len(_STEPS):
         raise LocalServiceError(f"{path} was made by a newer Quarterdeck. Update this one, or name another folder.")
-    if version == 0:
+    if version < len(_STEPS):
         await connection.execute("BEGIN EXCLUSIVE")
-        if await _version(connection) == 0:  # nobody else made the tables meanwhile
-            for statement in _SCHEMA.split(";\n"):
+        for step in _STEPS[await _version(connection) :]:  # asked again: somebody else may have taken them meanwhile
+            for statement in step.split(";\n"):
                 await connection.execute(statement)
         await connection.execute("COMMIT")
 

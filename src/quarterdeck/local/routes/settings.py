@@ -26,7 +26,7 @@ def settings_router(settings: Settings) -> APIRouter:
     async def store(body: SettingsBody) -> Message:
         """Store settings."""
         sent = body.sent()
-        if settings.mode == "merge" and (masked := masked_secrets(sent)):
+        if settings.merges and (masked := masked_secrets(sent)):
             raise RequestValidationError([_mask_at(location) for location in masked])
         await settings.save(sent)
         return Message(message="Settings stored")

@@ -1,0 +1,82 @@
+"""Tool servers of release 1.11: by name, hardly checked, their secrets not even told by name (contract c.2, T5)."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BeforeValidator,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
+
+from quarterdeck.local.nested.block import Block, Secret, is_told
+
+Record = dict[str, Any]
+_BEARER = "bearer "
+
+
+def _text_is_bearer(auth: object) -> object:
+    return {"strategy": "bearer", "value": auth} if isinstance(auth, str) else auth
+
+
+class McpAuth(Block):
+    """How a server is shown who asks; of the members only those that its strategy needs are there."""
+
+    strategy: Literal["none", "api_key", "bearer", "basic", "header", "oauth2"]
+    value: Secret | None = None
+    header_name: str | None = None
+    username: str | None = None
+    password: Secret | None = None
+    headers: dict[str, Secret] | None = None
+
+    @model_serializer(mode="wrap")
+    def _told(self, dump: SerializerFunctionWrapHandler, info: SerializationInfo) -> Record:
+        return _without(dump(self), {"headers"}) if is_told(info) else dump(self)
+
+
+class McpServer(Block):
+    """A tool server; nothing of it is needed."""
+
+    url: str | None = None
+    transport: Literal["stdio", "http", "streamable-http", "sse"] | None = None
+    command: str | None = None
+    args: list[str] | None = None
+    env: dict[str, Secret] | None = None
+    cwd: str | None = None
+    description: str | None = None
+    icon: str | None = None
+    timeout: float | None = None
+    sse_read_timeout: float | None = None
+    keep_alive: bool | None = None
+    headers: dict[str, Secret] | None = None
+    auth: Annotated[McpAuth | None, BeforeValidator(_text_is_bearer)] = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bearer_header_is_auth(cls, sent: object) -> object:
+        """Take an `Authorization: Bearer` header for `auth`."""
+        if not isinstance(sent, dict) or not isinstance(headers := sent.get("headers"), dict):
+            return sent
+        token = headers.get("Authorization")
+        if not isinstance(token, str) or not token.lower().startswith(_BEARER):
+            return sent
+        others = {name: value for name, value in headers.items() if name != "Authorization"}
+        return sent | {"headers": others, "auth": token[len(_BEARER) :]}
+
+    @model_serializer(mode="wrap")
+    def _told(self, dump: SerializerFunctionWrapHandler, info: SerializationInfo) -> Record:
+        return _without(dump(self), {"env", "headers"}) if is_told(info) else dump(self)
+
+
+def _bare_map(sent: object) -> object:
+    """The servers themselves, which some put into an object as its one member."""
+    return sent["mcpServers"] if isinstance(sent, dict) and set(sent) == {"mcpServers"} else sent
+
+
+McpConfig = Annotated[dict[str, McpServer], BeforeValidator(_bare_map)]
+"""Tool servers by name."""
+
+
+def _without(record: Record, hidden: set[str]) -> Record:
+    return {name: value for name, value in record.items() if value is not None and name not in hidden}

@@ -1,0 +1,123 @@
+"""The stored record of release 1.11, what a store makes of it, and what a load tells of it: pure functions.
+
+Only what is nested is checked when it is stored; a wrong value at the top is stored as it came, and from then on the
+record cannot be read (contract T3).
+"""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, FiniteFloat, TypeAdapter, ValidationError
+
+from quarterdeck.local.bodies import Grouping
+from quarterdeck.local.nested.agent import AgentSettings, ConversationSettings, Llm, OpenHandsAgent
+from quarterdeck.local.nested.block import TOLD, Key
+from quarterdeck.local.secret_rules import providers_set
+
+Record = dict[str, Any]
+
+
+class Profiles(BaseModel):
+    """Language models by name, and the name of the one that was activated last."""
+
+    profiles: dict[str, Llm] = {}
+    active: str | None = None
+
+
+class NestedRecord(BaseModel):
+    """The whole record; members that are not known are dropped."""
+
+    language: str | None = None
+    user_version: int | None = None
+    remote_runtime_resource_factor: int | None = None
+    enable_sound_notifications: bool = False
+    enable_proactive_conversation_starters: bool = True
+    user_consents_to_analytics: bool | None = None
+    sandbox_base_container_image: str | None = None
+    sandbox_runtime_container_image: str | None = None
+    disabled_skills: list[str] | None = None
+    search_api_key: Key = None
+    sandbox_api_key: Key = None
+    max_budget_per_task: FiniteFloat | None = None
+    email: str | None = None
+    email_verified: bool | None = None
+    git_user_name: str | None = None
+    git_user_email: str | None = None
+    git_full_clone: bool = False
+    v1_enabled: bool = True
+    agent_settings: AgentSettings = OpenHandsAgent()
+    conversation_settings: ConversationSettings = ConversationSettings()
+    sandbox_grouping_strategy: Grouping = "NO_GROUPING"
+    default_sandbox_spec_id: str | None = None
+    llm_profiles: Profiles = Profiles()
+    active_agent_profile_id: str | None = None
+    active_agent_profile_revision: int | None = None
+    registered_marketplaces: list[dict[str, Any]] = []
+
+    def stored(self) -> Record:
+        """It as it is stored, secrets in clear."""
+        return self.model_dump(mode="json")
+
+
+ECHOED = ("agent_settings", "conversation_settings")
+"""Members of a load that a store refuses: they are changed by differences."""
+_SET_AS_SENT = NestedRecord.model_fields.keys() - {*ECHOED, "llm_profiles"}
+_KEPT_BY_NULL = ("user_consents_to_analytics", "disabled_skills")
+_AGENT: TypeAdapter[AgentSettings] = TypeAdapter(Annotated[AgentSettings, "AgentSettings"])
+
+
+def patched(stored: Record | None, sent: Record) -> Record:
+    """The record to store after a body. Raises `ValidationError` for what is nested, and for what cannot be read."""
+    before = NestedRecord.model_validate(stored or {})
+    agent = _AGENT.validate_python(_agent(before.stored()["agent_settings"], _object(sent, "agent_settings_diff")))
+    conversation = ConversationSettings.model_validate(
+        merge(before.conversation_settings.model_dump(), _object(sent, "conversation_settings_diff"))
+    )
+    after = before.model_copy(update={"agent_settings": agent, "conversation_settings": conversation})
+    if agent.llm != before.agent_settings.llm:
+        after.llm_profiles = before.llm_profiles.model_copy(update={"active": None})
+    as_sent = {
+        name: value
+        for name, value in sent.items()
+        if name in _SET_AS_SENT and not (value is None and name in _KEPT_BY_NULL)
+    }
+    return after.stored() | as_sent
+
+
+def merge(stored: Record, diff: Record) -> Record:
+    """A difference put into a record: objects member by member, everything else as it was sent."""
+    merged = dict(stored)
+    for name, value in diff.items():
+        before = stored.get(name)
+        mergeable = isinstance(before, dict) and isinstance(value, dict) and name != "mcp_config"
+        merged[name] = merge(stored[name], value) if mergeable else value
+    return merged
+
+
+def load_response(record: NestedRecord, secrets: Record | None) -> Record:
+    """The record with its secrets as null or left out, and the load-only members that say which are set."""
+    return record.model_dump(mode="json", context=TOLD) | {
+        "secrets_store": {"provider_tokens": {}},
+        "inherited_marketplaces": [],
+        "provider_tokens_set": providers_set(secrets),
+        "llm_api_key_set": record.agent_settings.llm.api_key is not None,
+        "search_api_key_set": record.search_api_key is not None,
+    }
+
+
+def words_of(error: ValidationError) -> str:
+    """What is wrong, on several lines as release 1.11 says it, without the values that were sent."""
+    problems = error.errors(include_input=False, include_url=False, include_context=False)
+    lines = [f"{'.'.join(map(str, one['loc']))}\n  {one['msg']} [type={one['type']}]" for one in problems]
+    return "\n".join([f"{len(problems)} validation error{'s' * (len(problems) > 1)} for {error.title}", *lines])
+
+
+def _agent(stored: Record, diff: Record) -> Record:
+    """The agent's settings after a difference; another kind of agent begins anew (contract T31)."""
+    kind = diff.get("agent_kind", stored["agent_kind"])
+    return merge(stored if kind == stored["agent_kind"] else {}, diff)
+
+
+def _object(sent: Record, member: str) -> Record:
+    """A member that is an object; anything else is ignored."""
+    value = sent.get(member)
+    return value if isinstance(value, dict) else {}

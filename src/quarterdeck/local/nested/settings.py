@@ -1,0 +1,64 @@
+"""The stored settings of one data folder, in the nested shape."""
+
+from collections.abc import Callable
+
+from pydantic import ValidationError
+
+from quarterdeck.local.changes import Changes
+from quarterdeck.local.errors import InvalidSettingsError, UnknownNameError, UnreadableSettingsError
+from quarterdeck.local.nested.record import NestedRecord, Record, load_response, patched, words_of
+from quarterdeck.local.secrets import DOCUMENT as SECRETS
+from quarterdeck.local.store import Store
+
+_DOCUMENT = "nested_settings"
+
+
+class NestedSettings:
+    """Reads and changes the one settings record."""
+
+    def __init__(self, store: Store, changes: Changes) -> None:
+        self._store = store
+        self._changes = changes
+
+    async def read(self) -> NestedRecord | None:
+        """The record, None when nothing is stored. Raises `UnreadableSettingsError`."""
+        return _read(await self._store.document(_DOCUMENT))
+
+    async def load(self) -> Record | None:
+        """What a load answers; None when nothing is stored. Raises `UnreadableSettingsError`."""
+        record = await self.read()
+        return None if record is None else load_response(record, await self._store.document(SECRETS))
+
+    async def llm_model(self) -> str | None:
+        """The model that conversations begin with."""
+        record = await self.read()
+        return record.agent_settings.llm.model if record else None
+
+    async def patch(self, sent: Record) -> None:
+        """Store what a body changes. Raises `InvalidSettingsError`, and stores nothing then."""
+
+        def rule(stored: Record | None) -> Record:
+            try:
+                return patched(stored, sent)
+            except ValidationError as error:
+                raise InvalidSettingsError(words_of(error)) from error
+
+        await self._changes.run(self._store.change(_DOCUMENT, rule))
+
+    async def change(self, rule: Callable[[NestedRecord], NestedRecord]) -> None:
+        """Store what `rule` makes of the record; raises what it raises, or `UnknownNameError` when there is none."""
+
+        def on_stored(stored: Record | None) -> Record:
+            record = _read(stored)
+            if record is None:
+                raise UnknownNameError("Settings not found")
+            return rule(record).stored()
+
+        await self._changes.run(self._store.change(_DOCUMENT, on_stored))
+
+
+def _read(stored: Record | None) -> NestedRecord | None:
+    try:
+        return None if stored is None else NestedRecord.model_validate(stored)
+    except ValidationError as error:
+        raise UnreadableSettingsError(words_of(error)) from error

@@ -1,0 +1,199 @@
+"""Custom secrets and tokens of git providers: written by both generations, told by neither."""
+
+from pathlib import Path
+
+import pytest
+
+from quarterdeck.local.settings_store import Mode
+from tests.local.conftest import Caller, Json, Opener, stored
+
+FLAT: list[Mode] = ["merge", "replace"]
+MASK = "**********"
+
+
+def secret(name: str, value: str = "v", **more: str) -> Json:
+    return {"name": name, "value": value, **more}
+
+
+async def refused(caller: Caller, method: str, path: str, body: Json = None) -> tuple[int, list[str]]:
+    answer = await caller.http.request(method, path, json=body)
+    return answer.status_code, list(answer.json())
+
+
+async def flat_list(caller: Caller) -> list[tuple[str, str]]:
+    told = await caller.get("/api/secrets")
+    assert all(set(one) == {"name", "description"} for one in told["custom_secrets"])
+    return [(one["name"], one["description"]) for one in told["custom_secrets"]]
+
+
+async def nested_list(caller: Caller, **query: Json) -> list[tuple[str, str]]:
+    told = await caller.get("/api/v1/secrets/search", **query)
+    return [(one["name"], one["description"]) for one in told["items"]]
+
+
+def values(folder: Path) -> dict[str, str]:
+    return {name: entry["secret"] for name, entry in stored(folder, "secrets")["custom_secrets"].items()}
+
+
+@pytest.mark.parametrize("store", FLAT)
+async def test_flat_secrets_are_listed_as_they_were_stored(open_service: Opener, folder: Path, store: Mode) -> None:
+    caller = await open_service(store=store)
+    assert await flat_list(caller) == []
+    for body in (secret("B", "vb", description="b"), secret("A", "va")):
+        assert (await caller.http.post("/api/secrets", json=body)).status_code == 201
+    assert await flat_list(caller) == [("B", "b"), ("A", "")]
+    assert values(folder) == {"B": "vb", "A": "va"}
+    assert (await caller.http.get("/api/settings")).status_code == 404
+
+
+@pytest.mark.parametrize("store", FLAT)
+async def test_a_flat_secret_is_renamed_and_described_but_keeps_its_value(
+    open_service: Opener, folder: Path, store: Mode
+) -> None:
+    caller = await open_service(store=store)
+    for name in ("A", "B"):
+        await caller.post("/api/secrets", secret(name, f"v{name}", description="d"))
+    answer = await caller.http.put("/api/secrets/A", json=secret("C", "other", description="new"))
+    assert answer.status_code == 200
+    assert await flat_list(caller) == [("B", "d"), ("C", "new")]
+    assert values(folder) == {"B": "vB", "C": "vA"}
+    await caller.http.put("/api/secrets/C", json={"name": "C"})
+    assert await flat_list(caller) == [("B", "d"), ("C", "")]
+
+
+async def test_flat_refusals_name_their_reason_in_different_members(caller: Caller) -> None:
+    for name in ("A", "B"):
+        await caller.post("/api/secrets", secret(name))
+    assert await refused(caller, "POST", "/api/secrets", secret("A")) == (400, ["message"])
+    assert await refused(caller, "PUT", "/api/secrets/A", {"name": "B"}) == (400, ["message"])
+    assert await refused(caller, "PUT", "/api/secrets/Z", {"name": "Z"}) == (404, ["error"])
+    assert await refused(caller, "DELETE", "/api/secrets/Z") == (404, ["error"])
+    assert await refused(caller, "POST", "/api/secrets", {"name": "X"}) == (422, ["detail"])
+    assert await flat_list(caller) == [("A", ""), ("B", "")]
+
+
+async def test_where_no_flat_secret_was_ever_stored_any_change_succeeds(caller: Caller) -> None:
+    assert await refused(caller, "PUT", "/api/secrets/Z", {"name": "Z"}) == (200, ["message"])
+    assert await refused(caller, "DELETE", "/api/secrets/Z") == (200, ["message"])
+    await caller.post("/api/secrets", secret("A"))
+    await caller.http.delete("/api/secrets/A")
+    assert await refused(caller, "DELETE", "/api/secrets/A") == (404, ["error"])
+
+
+async def test_a_flat_name_may_be_one_that_cannot_be_deleted(caller: Caller) -> None:
+    await caller.post("/api/secrets", secret("a b/c"))
+    answer = await caller.http.delete("/api/secrets/a%20b%2Fc")
+    assert (answer.status_code, answer.json()) == (404, {"detail": "Not Found"})
+    assert await flat_list(caller) == [("a b/c", "")]
+
+
+async def test_both_doors_of_the_merging_service_lead_to_the_same_secrets(caller: Caller, folder: Path) -> None:
+    custom = {"A": {"secret": "va", "description": "a"}, "B": "vb"}
+    await caller.post("/api/settings", {"secrets_store": {"custom_secrets": custom}})
+    assert await flat_list(caller) == [("A", "a"), ("B", "")]
+    await caller.http.delete("/api/secrets/A")
+    await caller.post("/api/settings", {"secrets_store": {"custom_secrets": {"B": ""}}})
+    assert values(folder) == {}
+
+
+async def test_nested_secrets_come_in_pages_by_name(open_service: Opener) -> None:
+    caller = await open_service(store="nested")
+    for name in ("b", "A", "_c", "d2"):
+        await caller.post("/api/v1/secrets", secret(name))
+    names: list[list[str]] = []
+    page: Json = {"next_page_id": ""}
+    while page["next_page_id"] is not None:
+        page = await caller.get("/api/v1/secrets/search", limit=3, page_id=page["next_page_id"])
+        names.append([one["name"] for one in page["items"]])
+    assert names == [["A", "_c", "b"], ["d2"]]
+    assert await nested_list(caller, name__contains="D") == [("d2", "")]
+
+
+async def test_a_nested_secret_is_overwritten_without_asking(open_service: Opener, folder: Path) -> None:
+    caller = await open_service(store="nested")
+    await caller.post("/api/v1/secrets", secret("A", "old", description="kept"))
+    assert (await caller.http.post("/api/v1/secrets", json=secret("A", "new"))).status_code == 201
+    assert await nested_list(caller) == [("A", "kept")]
+    assert values(folder) == {"A": "new"}
+    await caller.http.put("/api/v1/secrets/A", json={"name": "B"})
+    assert await nested_list(caller) == [("B", "")]
+    assert values(folder) == {"B": "new"}
+
+
+async def test_nested_refusals_name_their_reason_as_detail(open_service: Opener) -> None:
+    caller = await open_service(store="nested")
+    path = "/api/v1/secrets"
+    assert await refused(caller, "PUT", f"{path}/Z", {"name": "Z"}) == (404, ["detail"])
+    assert await refused(caller, "DELETE", f"{path}/Z") == (200, ["message"])
+    for name in ("A", "B"):
+        await caller.post(path, secret(name))
+    assert await refused(caller, "PUT", f"{path}/A", {"name": "B"}) == (400, ["detail"])
+    assert await refused(caller, "DELETE", f"{path}/Z") == (404, ["detail"])
+    assert await refused(caller, "GET", path) == (405, ["detail"])
+    for name in ("", "1a", "a b", "a/b", "a\n"):
+        assert await refused(caller, "POST", path, secret(name)) == (422, ["detail"])
+        assert await refused(caller, "PUT", f"{path}/A", {"name": name}) == (422, ["detail"])
+    assert await nested_list(caller) == [("A", ""), ("B", "")]
+
+
+class Tokens:
+    """The paths of tokens in one generation."""
+
+    def __init__(self, caller: Caller, *, nested: bool) -> None:
+        self.caller = caller
+        self.nested = nested
+        self.path = "/api/v1/secrets/git-providers" if nested else "/api/add-git-providers"
+
+    async def set(self, **tokens: Json) -> tuple[int, list[str]]:
+        return await refused(self.caller, "POST", self.path, {"provider_tokens": tokens})
+
+    async def clear(self) -> tuple[int, list[str]]:
+        if self.nested:
+            return await refused(self.caller, "DELETE", self.path)
+        return await refused(self.caller, "POST", "/api/unset-provider-tokens")
+
+    async def told(self) -> Json:
+        path = "/api/v1/settings" if self.nested else "/api/settings"
+        await self.caller.post(path, {})
+        answer = await self.caller.http.get(path)
+        assert "ghp" not in answer.text
+        return answer.json()["provider_tokens_set"]
+
+
+@pytest.fixture(params=["merge", "replace", "nested"])
+async def tokens(request: pytest.FixtureRequest, open_service: Opener) -> Tokens:
+    return Tokens(await open_service(store=request.param), nested=request.param == "nested")
+
+
+async def test_tokens_are_told_by_provider_and_host(tokens: Tokens) -> None:
+    assert await tokens.set(github={"token": "ghp", "host": "g.example"}, gitlab={"token": "glp"}) == (200, ["message"])
+    assert await tokens.told() == {"github": "g.example", "gitlab": None}
+    assert await tokens.clear() == (200, ["message"])
+    assert await tokens.told() == {}
+
+
+async def test_tokens_not_sent_are_dropped_and_empty_ones_keep_theirs(tokens: Tokens, folder: Path) -> None:
+    await tokens.set(github={"token": "ghp", "host": "g.example"}, gitlab={"token": "glp"})
+    await tokens.set(github={"token": "", "host": "other.example"}, forgejo={"token": None, "host": "f.example"})
+    assert await tokens.told() == {"github": "other.example"}
+    assert stored(folder, "secrets")["provider_tokens"]["github"] == {"token": "ghp", "host": "other.example"}
+
+
+@pytest.mark.parametrize("token", ["refused", MASK, " ••• "])
+async def test_a_refused_token_changes_nothing(tokens: Tokens, token: str) -> None:
+    await tokens.set(github={"token": "ghp"})
+    member = "detail" if tokens.nested else "error"
+    assert await tokens.set(github={"token": "new"}, gitlab={"token": token}) == (401, [member])
+    assert await tokens.told() == {"github": None}
+
+
+async def test_an_unknown_provider_is_refused(tokens: Tokens) -> None:
+    assert await tokens.set(nosuch={"token": "t"}) == (422, ["detail"])
+
+
+async def test_custom_secrets_outlive_the_tokens(tokens: Tokens, folder: Path) -> None:
+    path = "/api/v1/secrets" if tokens.nested else "/api/secrets"
+    await tokens.caller.post(path, secret("A", "va"))
+    await tokens.set(github={"token": "ghp"})
+    await tokens.clear()
+    assert values(folder) == {"A": "va"}
