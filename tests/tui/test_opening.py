@@ -56,8 +56,8 @@ async def test_a_service_that_cannot_be_opened_is_named_and_another_can_be_chose
     async with seated(connect, Endpoint("mine"), crashes=tmp_path) as seat:
         await seat.sees("no server", "The folder is not yours. Make it yours.")
         await seat.press("c")
-        await seat.sees("Connection", "The folder is not yours.")
-        await seat.press("enter")
+        await seat.sees("Connections", "The folder is not yours.")
+        await seat.press("up", "enter")
         await seat.sees("local service", "No conversations.")
 
 
@@ -101,8 +101,9 @@ async def test_a_refused_key_asks_for_one_and_the_new_one_is_used(tmp_path: Path
         return EMPTY_PAGE if asked.path.endswith("/search") else UNSTORED
 
     async with seated(answering(FakeServer(script)), SERVER, crashes=tmp_path) as seat:
-        await seat.sees("Connection", "The server refused the key.")
-        await seat.press("tab")
+        await seat.sees("Connections", "The server refused the key.")
+        await seat.press("enter")
+        await seat.sees("Key of prod")
         await seat.type("sesame")
         assert "sesame" not in seat.text
         await seat.press("enter")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -13,8 +13,12 @@ from textual.app import SystemCommand
 from textual.binding import Binding
 from textual.screen import Screen
 
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.commands import Place, commands_at
-from quarterdeck.tui.connected import ConnectedApp, utc_now
+from quarterdeck.tui.connected import utc_now
+from quarterdeck.tui.connecting import ConnectingApp
+from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.theme import THEMES, variable_defaults
 
@@ -42,7 +46,7 @@ def _settings() -> Screen[None]:
     return SettingsScreen()
 
 
-class Deck(ConnectedApp):
+class Deck(ConnectingApp):
     """The deck: three screens on one connection."""
 
     TITLE = "Quarterdeck"
@@ -61,11 +65,15 @@ class Deck(ConnectedApp):
         connect: Connect,
         *,
         crash_folder: Path,
+        connections: Connections | None = None,
+        notices: Sequence[str] = (),
         theme: str = "quarterdeck-dark",
         clock: Callable[[], datetime] = utc_now,
         on_theme: Callable[[str], None] | None = None,
     ) -> None:
-        super().__init__(endpoint, connect, crash_folder=crash_folder, clock=clock)
+        super().__init__(
+            endpoint, connect, crash_folder=crash_folder, connections=connections, notices=notices, clock=clock
+        )
         for own in THEMES:
             self.register_theme(own)
         self.set_reactive(Deck.theme, theme)
@@ -74,6 +82,11 @@ class Deck(ConnectedApp):
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The deck's own colours, for themes that do not name them."""
         return variable_defaults(self.current_theme)
+
+    def on_ready(self) -> None:
+        """Say what could not be used of what the deck was given."""
+        if self.notices:
+            self._tell([(text.line(" ".join(self.notices)), Tone.BAD)])
 
     def watch_edits(self) -> None:
         """Show the number of edits in the header."""
@@ -102,26 +115,6 @@ class Deck(ConnectedApp):
         self.show(Place.SETTINGS)
 
     # What works everywhere
-
-    def on_connected_app_connection_asked(self) -> None:
-        """Ask for a connection or another key."""
-        self.action_connect()
-
-    @work(exclusive=True, group="dialog")
-    async def action_connect(self) -> None:
-        """Choose another server or enter a key, then open it."""
-        from quarterdeck.tui.dialogs.connection import ConnectionDialog
-
-        chosen = await self.push_screen_wait(ConnectionDialog(self.endpoint, self._why_connect()))
-        if chosen is None or not await self._may_leave():
-            return
-        self.open_session(chosen.endpoint, chosen.key)
-
-    def _why_connect(self) -> str:
-        if self.session is not None and self.session.key_refused:
-            return "The server refused the key."
-        error = self.trouble or (self.session.trouble if self.session is not None else None)
-        return f"{error.words} {error.advice}" if error is not None else ""
 
     def action_request_log(self) -> None:
         """Show the requests made so far."""

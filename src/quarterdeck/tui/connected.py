@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from textual.signal import Signal
 
 from quarterdeck.service.errors import ServiceError
 from quarterdeck.tui.commands import Place
+from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.crash import CrashSafe
 from quarterdeck.tui.news import About, News
 
@@ -26,12 +28,12 @@ if TYPE_CHECKING:
     from quarterdeck.service.endpoint import Endpoint
     from quarterdeck.tui.session import Connect, Session
 
-AFTER_FIRST_FRAME = (
-    "quarterdeck.tui.session",
+OTHER_SCREENS = (
+    "quarterdeck.tui.dialogs.connections",
     "quarterdeck.tui.screens.sandboxes",
     "quarterdeck.tui.screens.settings",
 )
-"""What is imported once something is on the screen, in a thread, so that no key waits for it."""
+"""What is imported in a thread once the first records are there, so that no key waits for it later."""
 
 
 def utc_now() -> datetime:
@@ -49,10 +51,22 @@ class ConnectedApp(CrashSafe):
         """Somebody should choose a connection, or give another key."""
 
     def __init__(
-        self, endpoint: Endpoint, connect: Connect, *, crash_folder: Path, clock: Callable[[], datetime] = utc_now
+        self,
+        endpoint: Endpoint,
+        connect: Connect,
+        *,
+        crash_folder: Path,
+        connections: Connections | None = None,
+        notices: Sequence[str] = (),
+        clock: Callable[[], datetime] = utc_now,
     ) -> None:
         super().__init__()
         self.endpoint = endpoint
+        self.connections = connections or Connections()
+        self.notices = notices
+        """Sentences to show once there is a screen."""
+        self.releases: dict[tuple[str, str | None], str] = {}
+        """The release that was last seen at each place."""
         self.clock = clock
         self.crash_folder = crash_folder
         self.session: Session | None = None
@@ -63,6 +77,7 @@ class ConnectedApp(CrashSafe):
         self.session_news: Signal[News] = Signal(self, "session")
         self._connect = connect
         self._key_refused = False
+        self._other_screens_asked = False
 
     @property
     def client(self) -> ServiceClient | None:
@@ -74,24 +89,34 @@ class ConnectedApp(CrashSafe):
         self.call_after_refresh(self.open_session, self.endpoint)
 
     @work(exclusive=True, group="session")
-    async def open_session(self, endpoint: Endpoint, key: SecretStr | None = None) -> None:
+    async def open_session(self, endpoint: Endpoint) -> None:
         """Follow an endpoint until another one is opened; the old one is closed first."""
-        await asyncio.to_thread(_import_all, AFTER_FIRST_FRAME)
+        endpoint = self.connections.opened_as(endpoint)
         from quarterdeck.tui.session import Session
 
         self.endpoint, self.session, self.trouble = endpoint, None, None
         self._key_refused = False
         self.session_news.publish(News(About.SERVER, moved=True))
         try:
-            async with self._connect(endpoint, key) as client:
+            async with self.client_of(endpoint) as client:
                 self.session = Session(client, self._publish, self.clock)
+                await self.connections.opened(endpoint)
                 await self.session.run()
         except ServiceError as error:
             self.session, self.trouble = None, error
             self.session_news.publish(News(About.SERVER, moved=True))
 
+    def client_of(self, endpoint: Endpoint, key: SecretStr | None = None) -> AbstractAsyncContextManager[ServiceClient]:
+        """Open a client with that key, else with the one typed in this run, else with the one that is kept."""
+        return self._connect(endpoint, key or self.connections.typed_key(endpoint))
+
     def _publish(self, news: News) -> None:
+        if self.session is not None and self.session.release:
+            self.releases[self.endpoint.place] = self.session.release
         self.session_news.publish(news)
+        if not self._other_screens_asked:
+            self._other_screens_asked = True
+            self.run_worker(asyncio.to_thread(_import_all, OTHER_SCREENS), group="other screens")
         if self.session is not None and self.session.key_refused and not self._key_refused:
             self._key_refused = True
             self.ask_for_connection()

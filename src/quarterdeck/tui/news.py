@@ -21,3 +21,5 @@ class News:
     ids: frozenset[str] = frozenset()
     moved: bool = False
     """Records came, went, or stand in another order."""
+    another_server: bool = False
+    """Another server answers at the same address than before."""

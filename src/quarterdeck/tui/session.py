@@ -12,15 +12,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from quarterdeck.fleet.conversation_state import last_execution_status
-from quarterdeck.fleet.interval import backoff
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.records import Changes
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.start_task import in_progress
 from quarterdeck.fleet.watch import Watch
 from quarterdeck.service.errors import Outcome, ServiceError
-from quarterdeck.service.models.capabilities import KeyState, Server
 from quarterdeck.tui.news import About, News
+from quarterdeck.tui.server_watch import ServerWatch
 from quarterdeck.tui.sources import ConversationSource, SandboxSource, StartTaskSource
 
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from quarterdeck.service.client import ServiceClient
     from quarterdeck.service.endpoint import Endpoint
+    from quarterdeck.service.models.capabilities import Server
     from quarterdeck.service.models.conversation import Conversation, NewConversation, StartTask
     from quarterdeck.service.models.sandbox import Sandbox
 
@@ -35,19 +35,12 @@ Connect = Callable[["Endpoint", "SecretStr | None"], AbstractAsyncContextManager
 """Opens a client for an endpoint; a key of None means the one its configuration names."""
 
 
-JITTER = 0.5
-"""One deck alone asks what a server is, so nobody has to be spread."""
-
-
 class Session:
     """The live state of one connection."""
 
     def __init__(self, client: ServiceClient, publish: Callable[[News], None], clock: Callable[[], datetime]) -> None:
         self.client = client
-        self.server: Server | None = None
-        self.trouble: ServiceError | None = None
-        """Why it is not known what answers, while it is not."""
-        self.release = ""
+        self.server_watch = ServerWatch(client, publish)
         self.memories = SandboxMemories()
         self.last_statuses: dict[str, str | None] = {}
         """The last word of the agent in each conversation."""
@@ -67,7 +60,7 @@ class Session:
     async def run(self) -> None:
         """Read until cancelled."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._describe())
+            group.create_task(self.server_watch.run())
             group.create_task(self.sandboxes.run())
             group.create_task(self.conversations.run())
             group.create_task(self.start_tasks.run())
@@ -76,11 +69,27 @@ class Session:
         """Read everything again now."""
         for watch in (self.sandboxes, self.conversations, self.start_tasks):
             watch.refresh()
+        self.server_watch.doubt()
+
+    @property
+    def server(self) -> Server | None:
+        """What answers, None while that is not known."""
+        return self.server_watch.server
+
+    @property
+    def trouble(self) -> ServiceError | None:
+        """Why it is not known what answers, while it is not."""
+        return self.server_watch.trouble
+
+    @property
+    def release(self) -> str:
+        """The release that answers, empty while it is not known."""
+        return self.server_watch.release
 
     @property
     def key_refused(self) -> bool:
         """Whether a protected call said that the key is wrong or missing."""
-        return self.server is not None and self.server.key is KeyState.REFUSED
+        return self.server_watch.key_refused
 
     # What is looked at
 
@@ -107,22 +116,8 @@ class Session:
 
     # What is read
 
-    async def _describe(self) -> None:
-        failures = 0
-        while self.server is None:
-            try:
-                self.server = await self.client.describe()
-                self.trouble = None
-            except ServiceError as error:
-                failures += 1
-                self.trouble = error
-            self._publish(News(About.SERVER))
-            if self.trouble is not None:
-                await asyncio.sleep(backoff(failures, JITTER, self.trouble.retry_after))
-        self.release = self.server.release or await self.client.release() or ""
-        self._publish(News(About.SERVER))
-
     def _sandboxes_read(self, changes: Changes[Sandbox]) -> None:
+        self.server_watch.doubt_after_failure(About.SANDBOXES, self.sandboxes.health)
         now = self._clock()
         fresh = self.memories.observe(changes.read, now, beginning=not self.sandboxes.health.incomplete)
         self.memories.forget(changes.gone)
@@ -132,6 +127,7 @@ class Session:
         self._publish(News(About.SANDBOXES, fresh | changes.changed | changes.added, moved))
 
     def _conversations_read(self, changes: Changes[Conversation]) -> None:
+        self.server_watch.doubt_after_failure(About.CONVERSATIONS, self.conversations.health)
         for record in changes.read:
             self.last_statuses[record.id] = last_execution_status(self.last_statuses.get(record.id), record)
         for gone in changes.gone:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from quarterdeck.fleet.ages import age_of
+from quarterdeck.fleet.ages import age_of, calm_age
 from quarterdeck.fleet.conversation_state import Category
 from quarterdeck.fleet.conversations import ConversationRow, attention, conversation_row, start_row
 from quarterdeck.fleet.health import Health
@@ -28,12 +28,17 @@ TONES = {Category.TROUBLE: Tone.BAD, Category.BUSY: Tone.BUSY}
 
 
 def state(row: ConversationRow, now: datetime) -> Cell:
-    """Glyph and words of its state, an exclamation mark before what needs a person."""
+    """Glyph and words of its state."""
     sign, tone = glyph(row.state.word)
     if row.task is not None:
         sign, tone = Shown("✕" if row.state.category is Category.TROUBLE else "◔"), TONES[row.state.category]
+    return ((sign, tone), (Shown(" "), tone), (text.line(row.state.word), tone))
+
+
+def marked_state(row: ConversationRow, now: datetime) -> Cell:
+    """The state, an exclamation mark before it where a person should look."""
     mark: Span = (Shown("!" if row.state.attention else " "), Tone.WARN)
-    return (mark, (sign, tone), (Shown(" "), tone), (text.line(row.state.word), tone))
+    return (mark, *state(row, now))
 
 
 def title(row: ConversationRow, now: datetime) -> Cell:
@@ -53,14 +58,14 @@ def cost(row: ConversationRow, now: datetime) -> Cell:
 
 
 COLUMNS: tuple[Column[ConversationRow], ...] = (
-    Column("state", "STATE", 18, state, sort=lambda row: row.state.word),
+    Column("state", "STATE", 18, marked_state, sort=lambda row: row.state.word),
     Column("title", "TITLE", 18, title, sort=lambda row: row.title.casefold(), flex=3),
     Column("repository", "REPO@BRANCH", 16, place, sort=lambda row: row.place, flex=2, priority=1),
     Column(
         "updated",
         "UPDATED",
         8,
-        lambda row, now: cell(Shown(age_of(row.updated_at, now)), Tone.MUTED),
+        lambda row, now: cell(Shown(calm_age(row.updated_at, now)), Tone.MUTED),
         sort=lambda row: row.updated_at,
         right=True,
     ),
@@ -78,7 +83,7 @@ COLUMNS: tuple[Column[ConversationRow], ...] = (
         "created",
         "CREATED",
         8,
-        lambda row, now: cell(Shown(age_of(row.created_at, now)), Tone.MUTED),
+        lambda row, now: cell(Shown(calm_age(row.created_at, now)), Tone.MUTED),
         sort=lambda row: row.created_at,
         priority=4,
         right=True,

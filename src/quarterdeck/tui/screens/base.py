@@ -60,8 +60,11 @@ class DeckScreen(Screen[None]):
 
     def on_news(self, news: News) -> None:
         """Take in news of the connection; a subclass adds what its lists need."""
-        if self.is_current:
-            self.refresh_frame()
+        if not self.is_current:
+            return
+        self.refresh_frame()
+        if news.another_server:
+            self.say(Shown("Another server answers at this address than before; everything is read anew."), Tone.WARN)
 
     # What the frame says
 
@@ -79,6 +82,7 @@ class DeckScreen(Screen[None]):
         session = self.app.session
         self.header.state = HeaderState(
             connection=text.line(self.app.endpoint.name),
+            colour=self.app.endpoint.colour,
             release=text.line(session.release) if session is not None else Shown(""),
             read_only=self.app.endpoint.read_only,
             health=Shown("".join(part for part, _ in health)),

@@ -8,7 +8,9 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from quarterdeck.service.endpoint import Colour
 from quarterdeck.tui.cells import Cell, Span, Tone
+from quarterdeck.tui.colours import band
 from quarterdeck.tui.commands import Place
 from quarterdeck.tui.paint import content
 from quarterdeck.tui.text import Shown
@@ -20,6 +22,8 @@ TABS = (
 )
 NOTHING = Shown("")
 BRAND = Shown(" Quarterdeck ")
+SHORTEST_NAME = 5
+"""Cells of a connection's name below which it is left out."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,7 @@ class HeaderState:
     """What the header says besides the tabs."""
 
     connection: Shown = NOTHING
+    colour: Colour | None = None
     release: Shown = NOTHING
     read_only: bool = False
     health: Shown = NOTHING
@@ -53,17 +58,18 @@ def tabs(place: Place, edits: int) -> list[tuple[Place, Cell]]:
     return out
 
 
-def right_side(state: HeaderState, room: int) -> Cell:
+def right_side(state: HeaderState, room: int) -> Content:
     """Connection, read-only mark and health, shortened from the least needed to fit `room` cells."""
-    mark: Cell = ((Shown(" READ-ONLY "), Tone.WARN),) if state.read_only else ()
-    health: Cell = ((state.health, state.health_tone), (Shown(" "), Tone.PLAIN)) if state.health else ()
-    name: Cell = ((state.connection, Tone.STRONG),) if state.connection else ()
-    release: Cell = ((Shown(" "), Tone.PLAIN), (state.release, Tone.MUTED)) if state.release else ()
-    dot: Cell = ((Shown(" · "), Tone.MUTED),) if health and name else ()
-    for parts in (name + release + mark + dot + health, name + mark + dot + health, mark + health, health):
-        if content(parts).cell_length <= room:
-            return parts
-    return ()
+    mark = content(((Shown(" READ-ONLY "), Tone.WARN),) if state.read_only else ())
+    health = content(((state.health, state.health_tone), (Shown(" "), Tone.PLAIN)) if state.health else ())
+    release = content(((Shown(" "), Tone.PLAIN), (state.release, Tone.MUTED)) if state.release else ())
+    dot = content(((Shown(" · "), Tone.MUTED),) if state.health and state.connection else ())
+    name = band(state.connection, state.colour)
+    shortest = name.truncate(max(SHORTEST_NAME, room - (mark + dot + health).cell_length), ellipsis=True)
+    for name_and_rest in (name + release + mark + dot, name + mark + dot, shortest + mark + dot, mark, Content("")):
+        if (name_and_rest + health).cell_length <= room:
+            return name_and_rest + health
+    return Content("")
 
 
 class Header(Widget):
@@ -89,7 +95,7 @@ class Header(Widget):
     def render(self) -> Content:
         """Tabs at the left, the state of the connection at the right."""
         left = content(span for _, part in self._left() for span in part)
-        right = content(right_side(self.state, self.size.width - left.cell_length - 1))
+        right = right_side(self.state, self.size.width - left.cell_length - 1)
         gap = max(0, self.size.width - left.cell_length - right.cell_length)
         return Content.assemble(left, " " * gap, right)
 

@@ -1,0 +1,55 @@
+"""Asking a server who it is and whether it takes a key, without opening it."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from quarterdeck.service.errors import ServiceError
+from quarterdeck.service.models.capabilities import Generation, KeyState
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import Span, Tone
+from quarterdeck.tui.text import Shown
+
+if TYPE_CHECKING:
+    from quarterdeck.service.client import ServiceClient
+    from quarterdeck.service.models.capabilities import Server
+
+_KEY: dict[KeyState, tuple[Shown, Tone]] = {
+    KeyState.ACCEPTED: (Shown("the key is accepted"), Tone.GOOD),
+    KeyState.REFUSED: (Shown("the key is refused"), Tone.BAD),
+    KeyState.UNPROVEN: (Shown("nothing proves the key right or wrong"), Tone.WARN),
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of asking: words to show, the state of the key, and the release where it is told."""
+
+    said: Span
+    key: KeyState = KeyState.UNPROVEN
+    release: str = ""
+
+
+async def check(connecting: AbstractAsyncContextManager[ServiceClient], *, with_release: bool = True) -> Verdict:
+    """Ask what answers and whether the key is right, with a client made for it; a failure is an answer too.
+
+    The release may cost half a megabyte.
+    """
+    try:
+        async with connecting as client:
+            server = await client.describe()
+            release = server.release or (await client.release() if with_release else None) or ""
+    except ServiceError as error:
+        return Verdict((text.line(f"{error.words} {error.advice}"), Tone.BAD))
+    return Verdict(_words(server, release), server.key, release)
+
+
+def _words(server: Server, release: str) -> Span:
+    if server.generation is Generation.NONE:
+        return Shown("something answers, but it has no settings: look at the address"), Tone.BAD
+    named = text.line(f"release {release}") if release else Shown("release not told")
+    answer = Shown("local service" if server.local else named)
+    words, tone = _KEY[server.key]
+    return Shown(f"{answer}, {server.generation} settings; {words}"), tone

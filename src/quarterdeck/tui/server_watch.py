@@ -1,0 +1,84 @@
+"""What answers at a connection, asked again whenever there is a reason to doubt it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from quarterdeck.fleet.health import Health
+from quarterdeck.fleet.interval import backoff
+from quarterdeck.service.errors import ServiceError
+from quarterdeck.service.models.capabilities import KeyState, Server
+from quarterdeck.tui.news import About, News
+
+if TYPE_CHECKING:
+    from quarterdeck.service.client import ServiceClient
+
+JITTER = 0.5
+"""One deck alone asks what a server is, so nobody has to be spread."""
+BELIEVED_FOR = 60.0
+"""Seconds for which a description is believed when nothing speaks against it."""
+
+
+def is_another(server: Server, before: Server) -> bool:
+    """Whether two descriptions cannot be of one server; its key and its release may change, its ways do not."""
+    return replace(server, key=before.key, release=before.release) != before
+
+
+class ServerWatch:
+    """Describes a server until it is known, and again later: another one may be put behind the same address."""
+
+    def __init__(self, client: ServiceClient, publish: Callable[[News], None]) -> None:
+        self.server: Server | None = None
+        self.trouble: ServiceError | None = None
+        """Why it is not known what answers, while it is not."""
+        self.release = ""
+        self._client = client
+        self._publish = publish
+        self._doubted = asyncio.Event()
+        self._failing: dict[About, bool] = {}
+
+    @property
+    def key_refused(self) -> bool:
+        """Whether a protected call said that the key is wrong or missing."""
+        return self.server is not None and self.server.key is KeyState.REFUSED
+
+    async def run(self) -> None:
+        """Ask until cancelled."""
+        failures = 0
+        while True:
+            self._doubted.clear()
+            try:
+                await self._describe()
+                failures, wait = 0, BELIEVED_FOR
+            except ServiceError as error:
+                failures += 1
+                wait = backoff(failures, JITTER, error.retry_after)
+                if self.server is None:
+                    self.trouble = error
+                    self._publish(News(About.SERVER))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._doubted.wait(), wait)
+
+    def doubt(self) -> None:
+        """Ask again now: something was not as it should be, or somebody wants to know."""
+        self._doubted.set()
+
+    def doubt_after_failure(self, about: About, health: Health) -> None:
+        """Ask again when a list can be read again after it could not: it may come from another server."""
+        if self._failing.get(about) and not health.failures:
+            self.doubt()
+        self._failing[about] = bool(health.failures)
+
+    async def _describe(self) -> None:
+        before, server = self.server, await self._client.describe()
+        if server == before:
+            return
+        self.server, self.trouble = server, None
+        another = before is not None and is_another(server, before)
+        self._publish(News(About.SERVER, moved=True, another_server=another))
+        self.release = server.release or await self._client.release() or ""
+        self._publish(News(About.SERVER))

@@ -1,0 +1,109 @@
+"""A deck with a file of connections and a keyring of its own, two servers to connect to, and somebody at it."""
+
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from keyring.backend import KeyringBackend
+
+from quarterdeck import config
+from quarterdeck.cli.connect import Connector
+from quarterdeck.cli.known import KnownConnections
+from quarterdeck.cli.target import Target
+from quarterdeck.config.connections import LOCAL
+from quarterdeck.keys.ring import Ring
+from quarterdeck.tui.app import Deck
+from tests.cli.test_serve_and_doctor import serving
+from tests.conftest import Home
+from tests.keyrings import Good
+from tests.tui.seat import NARROW, Seat
+
+KEY, OTHER_KEY = "sentinel-key-one", "sentinel-key-two"
+NOBODY = "http://127.0.0.1:9"
+
+
+@dataclass
+class Desk:
+    """What somebody has before they open the deck."""
+
+    home: Home
+    keyring: KeyringBackend = field(default_factory=Good)
+    environ: dict[str, str] = field(default_factory=dict)
+    patience: float = 3.0
+    opened: list[str] = field(default_factory=list)
+    """The names that were remembered as the last connection, oldest first."""
+
+    @property
+    def file(self) -> Path:
+        return self.home.config / "connections.toml"
+
+    def write(self, text: str) -> None:
+        self.home.config.mkdir(parents=True, exist_ok=True)
+        self.file.write_text(text)
+
+    @asynccontextmanager
+    async def sit(
+        self, target: Target | None = None, *, size: tuple[int, int] = NARROW, theme: str = "quarterdeck-dark"
+    ) -> AsyncIterator[Seat]:
+        """Open the deck on a target, the local service if none is given."""
+        target = target or Target(LOCAL)
+        loaded = config.load(os.environ)
+        ring = Ring(lambda: self.keyring, self.patience)
+        known = KnownConnections(loaded, target, self.environ, ring=ring, on_open=self.opened.append)
+        deck = Deck(
+            target.endpoint,
+            Connector(loaded, target, self.environ, known),
+            connections=known,
+            notices=[f"{problem}." for problem in loaded.problems],
+            theme=theme,
+            crash_folder=self.home.state,
+        )
+        async with deck.run_test(size=size) as pilot:
+            yield Seat(deck, pilot)
+
+    def target(self, name: str) -> Target:
+        """The target that `--connection NAME` means."""
+        connection = config.load(os.environ).connections[name]
+        return Target(connection.endpoint, connection.key_env)
+
+
+@pytest.fixture(scope="module")
+def urls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """The addresses of two servers with a key each."""
+    one, two = (str(tmp_path_factory.mktemp("data")) for _ in range(2))
+    with (
+        serving(QUARTERDECK_API_KEY=KEY, XDG_DATA_HOME=one) as (first, _),
+        serving(QUARTERDECK_API_KEY=OTHER_KEY, XDG_DATA_HOME=two) as (second, _),
+    ):
+        yield first, second
+
+
+@pytest.fixture
+def keyring() -> Good:
+    return Good()
+
+
+@pytest.fixture
+def desk(home: Home, keyring: Good, urls: tuple[str, str]) -> Desk:
+    """Two connections: `one` has its key in the environment, `two` has none yet."""
+    desk = Desk(home, keyring, {"ONE_KEY": KEY})
+    desk.write(
+        f'[connections.one]\nurl = "{urls[0]}"\nkey_env = "ONE_KEY"\ncolour = "teal"\n\n'
+        f'# careful with this one\n[connections.two]\nurl = "{urls[1]}"\nread_only = true\n'
+    )
+    return desk
+
+
+async def at_list(seat: Seat, *moves: str) -> None:
+    """Open the list of connections and move in it."""
+    await seat.press("c")
+    await seat.sees("Connections", "local service", "one", "two")
+    await seat.press(*moves)
+
+
+async def clear_and_type(seat: Seat, words: str) -> None:
+    await seat.press("ctrl+u", "end", "ctrl+u")
+    await seat.type(words)

@@ -1,0 +1,238 @@
+"""Connections added, edited and deleted by keys, on two real servers; keys typed, proven and kept."""
+
+import logging
+
+import pytest
+from keyring.errors import KeyringLocked
+
+from quarterdeck.config.connections import LOCAL
+from quarterdeck.keys.file import KeyFile
+from quarterdeck.keys.owner import Owner
+from tests.conftest import Home
+from tests.keyrings import Good, Hanging, Raising
+from tests.tui.desk import KEY, NOBODY, OTHER_KEY, Desk, at_list, clear_and_type, desk, keyring, urls
+from tests.tui.seat import WIDE, Seat
+
+__all__ = ["desk", "keyring", "urls"]
+
+
+# Adding and keys
+
+
+async def add(seat: Seat, name: str, address: str) -> None:
+    """Fill in a new connection and save it; its key is asked for next."""
+    await at_list(seat, "a")
+    await seat.sees("New connection")
+    await seat.type(name)
+    await seat.press("tab", "tab")
+    await seat.type(address)
+    await seat.press("enter")
+
+
+async def test_a_connection_is_added_and_its_key_kept_only_once_it_is_proven(
+    desk: Desk, keyring: Good, urls: tuple[str, str]
+) -> None:
+    before = desk.file.read_text()
+    async with desk.sit() as seat:
+        await add(seat, "three", urls[1])
+        await seat.sees("Key of three", f"It is sent to {urls[1]} and nowhere else.")
+        await seat.type("wrong")
+        await seat.press("enter")
+        await seat.sees("The server refused this key.")
+        assert keyring.held == {}
+        await seat.type(OTHER_KEY)
+        assert OTHER_KEY not in seat.text
+        await seat.press("enter")
+        await seat.sees("Connections", "It is kept in the system keyring.", "key        system keyring")
+        await seat.press("enter")
+        await seat.sees("three", "No conversations.")
+    assert keyring.held == {("quarterdeck", f"three {urls[1]}"): OTHER_KEY}
+    assert desk.file.read_text() == before + f'\n[connections.three]\nurl = "{urls[1]}"\n'
+    assert desk.opened == ["local", "three"]
+
+
+async def test_what_cannot_be_a_connection_is_said_in_the_form(desk: Desk, urls: tuple[str, str]) -> None:
+    before = desk.file.read_text()
+    async with desk.sit() as seat:
+        await add(seat, "one", urls[0])
+        await seat.sees("There is a connection called one already.")
+        await seat.press("shift+tab", "shift+tab")
+        await clear_and_type(seat, "four")
+        await seat.press("tab", "tab")
+        await clear_and_type(seat, "ftp:")
+        await seat.press("ctrl+s")
+        await seat.sees("needs http:// or https://", "^s save", "New connection")
+        await seat.press("escape")
+        await seat.sees("Connections")
+    assert desk.file.read_text() == before
+
+
+async def give_key(seat: Seat, name: str, key: str) -> None:
+    await seat.press("K")
+    await seat.sees(f"Key of {name}")
+    await seat.type(key)
+    await seat.press("enter")
+
+
+@pytest.mark.parametrize("broken", ["raising", "hanging"])
+async def test_without_a_keyring_a_file_is_used_only_after_a_yes(
+    desk: Desk, home: Home, broken: str, urls: tuple[str, str]
+) -> None:
+    hanging = Hanging()
+    desk.keyring, desk.patience = (hanging, 0.2) if broken == "hanging" else (Raising(KeyringLocked()), 3)
+    file = home.config / "keys.toml"
+    try:
+        async with desk.sit() as seat:
+            await at_list(seat, "down", "down")
+            await give_key(seat, "two", OTHER_KEY)
+            await seat.sees("Keep the key in a file?", "The system keyring is not available.")
+            await seat.press("enter")
+            await seat.sees("used until the deck ends", "typed for this run")
+            assert not file.exists()
+            await give_key(seat, "two", OTHER_KEY)
+            await seat.sees("Keep the key in a file?")
+            await seat.press("y")
+            await seat.sees("It is kept in", "keys.toml", "key        key file")
+            assert OTHER_KEY not in seat.text
+    finally:
+        hanging.go_on.set()
+    key = KeyFile(file).read(Owner("two", urls[1]))
+    assert key is not None
+    assert key.get_secret_value() == OTHER_KEY
+
+
+async def test_a_key_that_cannot_be_verified_is_used_for_this_run_only(desk: Desk, keyring: Good) -> None:
+    desk.write(f'[connections.one]\nurl = "{NOBODY}"\n[connections.two]\nurl = "{NOBODY}"\n')
+    async with desk.sit() as seat:
+        await at_list(seat, "down")
+        await give_key(seat, "one", KEY)
+        await seat.sees("The key could not be verified", "key        typed for this run")
+    assert keyring.held == {}
+
+
+async def test_a_refused_key_opens_the_list_there_and_the_next_one_is_used(desk: Desk, keyring: Good) -> None:
+    async with desk.sit(desk.target("two")) as seat:
+        await seat.sees("Connections", "The server refused the key.", "key refused")
+        await seat.press("enter")
+        await seat.sees("Key of two")
+        await seat.type(OTHER_KEY)
+        await seat.press("tab", "space", "shift+tab", "enter")
+        await seat.sees("used until the deck ends, and kept nowhere", "READ-ONLY", "No conversations.")
+        await at_list(seat)
+        await seat.sees("typed for this run", "live")
+        await seat.press("up", "enter")
+        await seat.sees(" one ", "No conversations.")
+        await at_list(seat, "down", "enter")
+        await seat.sees("two", "READ-ONLY", "No conversations.")
+    assert keyring.held == {}
+    assert desk.opened == ["two", "two", "one", "two"]
+
+
+async def test_a_typed_key_is_on_no_screen_in_no_log_and_in_no_name_of_a_thing(
+    desk: Desk, keyring: Good, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    async with desk.sit() as seat:
+        await at_list(seat, "down", "down", "K")
+        await seat.sees("Key of two")
+        await seat.type(OTHER_KEY)
+        pictures = [seat.deck.export_screenshot(), repr(seat.deck.screen), repr(seat.deck.focused)]
+        await seat.press("enter")
+        await seat.sees("system keyring")
+        await seat.press("enter")
+        await seat.sees("two", "No conversations.")
+        await seat.press("L")
+        await seat.sees("Requests, newest first", "GET")
+        pictures += [seat.deck.export_screenshot(), repr(vars(seat.deck.connections)), repr(vars(seat.deck))]
+    assert keyring.held
+    for picture in (*pictures, caplog.text):
+        assert OTHER_KEY not in picture
+        assert KEY not in picture.replace(repr(desk.environ), "")
+
+
+# Editing
+
+
+async def test_an_edit_changes_the_open_connection_and_its_key_goes_along(
+    desk: Desk, keyring: Good, urls: tuple[str, str]
+) -> None:
+    keyring.held["quarterdeck", f"two {urls[1]}"] = OTHER_KEY
+    async with desk.sit(desk.target("two"), size=WIDE) as seat:
+        await seat.sees("two", "READ-ONLY", "No conversations.")
+        await at_list(seat, "e")
+        await seat.sees("Connection two", "as it is")
+        await clear_and_type(seat, "second")
+        await seat.press("tab", "tab", "tab", "tab", "space", "ctrl+s")
+        await seat.sees("Connections", "second", "system keyring")
+        await seat.press("escape")
+        await seat.sees("second", "No conversations.", "live now")
+        assert "READ-ONLY" not in seat.text
+    assert keyring.held == {("quarterdeck", f"second {urls[1]}"): OTHER_KEY}
+    assert desk.file.read_text().endswith(f'# careful with this one\n[connections.second]\nurl = "{urls[1]}"\n')
+    assert desk.opened == ["two", "second"]
+
+
+@pytest.mark.parametrize("answer", ["y", "n"])
+async def test_a_kept_key_follows_to_another_address_only_after_a_yes(
+    desk: Desk, keyring: Good, urls: tuple[str, str], answer: str
+) -> None:
+    keyring.held["quarterdeck", f"two {urls[0]}"] = KEY
+    desk.write(desk.file.read_text().replace(urls[1], urls[0]))
+    async with desk.sit() as seat:
+        await at_list(seat, "down", "down", "e")
+        await seat.sees("Connection two")
+        await seat.press("tab", "tab")
+        await clear_and_type(seat, urls[1])
+        await seat.press("ctrl+s")
+        await seat.sees("The address has changed", urls[0], f"Send it to {urls[1]} from now on?")
+        await seat.press(answer)
+        await seat.sees("Connections", "key        system keyring" if answer == "y" else "is not used for")
+    [(_, user)] = keyring.held
+    assert user == (f"two {urls[1]}" if answer == "y" else f"two {urls[0]}")
+    assert desk.file.read_text().count(urls[1]) == 1
+
+
+async def test_a_connection_is_deleted_with_its_key_but_not_while_it_is_open(
+    desk: Desk, keyring: Good, urls: tuple[str, str]
+) -> None:
+    keyring.held["quarterdeck", f"two {urls[1]}"] = OTHER_KEY
+    async with desk.sit(desk.target("one")) as seat:
+        await seat.sees(" one ", "No conversations.")
+        await at_list(seat, "d")
+        await seat.sees("one is open: open another one before you delete it.")
+        await seat.press("down", "d")
+        await seat.sees("Delete the connection two?")
+        await seat.press("enter")
+        await seat.sees("Connections", "two")
+        await seat.press("d")
+        await seat.sees("Delete the connection two?")
+        await seat.press("y")
+        await seat.sees("Connections", "one")
+        await seat.until(lambda: "two" not in seat.text)
+    assert keyring.held == {}
+    assert desk.file.read_text().endswith('colour = "teal"\n\n# careful with this one\n')
+
+
+async def test_the_local_service_cannot_be_edited_or_deleted(desk: Desk) -> None:
+    async with desk.sit() as seat:
+        for key in "edK":
+            await at_list(seat, key)
+            await seat.sees("The local service is part of the deck")
+            await seat.press("escape")
+
+
+async def test_unsaved_edits_of_the_settings_are_asked_about_before_a_switch(desk: Desk) -> None:
+    async with desk.sit() as seat:
+        await seat.press("3")
+        await seat.sees("[3 Settings", "Model")
+        await seat.press("enter")
+        await seat.type("openai/gpt")
+        await seat.press("escape")
+        await seat.until(lambda: seat.deck.edits)
+        await at_list(seat, "down", "enter")
+        await seat.until(lambda: "Connections" not in seat.text)
+        assert seat.deck.endpoint == LOCAL
+        await seat.press("escape")
+        await seat.sees("[3 Settings")
+        assert seat.deck.endpoint == LOCAL
+        assert seat.deck.edits

@@ -1,0 +1,139 @@
+"""The list of connections by keys: seen, switched, checked, and what the command line and the file say of them."""
+
+from dataclasses import replace
+
+import pytest
+
+from quarterdeck.cli.target import KEY_VARIABLE, Target
+from quarterdeck.config.connections import LOCAL
+from quarterdeck.service.endpoint import Endpoint
+from tests.tui.desk import NOBODY, OTHER_KEY, Desk, at_list, clear_and_type, desk, keyring, urls
+from tests.tui.seat import NARROW, WIDE
+
+__all__ = ["desk", "keyring", "urls"]
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x36"])
+async def test_the_list_says_how_each_is_doing_and_where_its_key_is(
+    desk: Desk, urls: tuple[str, str], size: tuple[int, int]
+) -> None:
+    async with desk.sit(size=size) as seat:
+        await seat.sees("live now")
+        await at_list(seat)
+        await seat.sees("the local service's own")
+        [local], [one], [two] = (
+            [line for line in seat.text.splitlines() if words in line] for words in ("inside this deck", *urls)
+        )
+        assert "live" in local
+        assert "not opened" in one
+        assert "not opened" in two
+        assert "read-only" in two
+        assert "read-only" not in one
+        await seat.press("down")
+        await seat.sees("environment variable ONE_KEY", "X-Session-API-Key")
+        await seat.press("j")
+        await seat.sees("key        none", "nothing is changed on the server")
+        await seat.press("escape")
+        await seat.sees("No conversations.")
+
+
+async def test_switching_shows_name_and_release_and_is_remembered(desk: Desk) -> None:
+    async with desk.sit(size=WIDE) as seat:
+        await seat.sees("live now")
+        await at_list(seat, "down", "enter")
+        await seat.sees(" one ", "No conversations.", "live now")
+        assert "READ-ONLY" not in seat.text
+        await seat.press("2")
+        await seat.sees("[2 Sandboxes]", " one ")
+        await at_list(seat)
+        await seat.sees("environment variable ONE_KEY", "release")
+        await seat.press("k", "enter")
+        await seat.sees("local service", "No sandboxes.")
+    assert desk.opened == ["local", "one", "local"]
+
+
+async def test_a_check_says_what_answers_and_whether_the_key_is_right_and_opens_nothing(desk: Desk) -> None:
+    async with desk.sit() as seat:
+        await seat.sees("live now")
+        await at_list(seat, "down", "t")
+        await seat.sees("local service, flat settings; the key is accepted")
+        await seat.press("down", "t")
+        await seat.sees("the key is refused")
+        await seat.press("up", "up", "t")
+        await seat.sees("the key is accepted")
+        await seat.press("escape")
+        await seat.sees("local service", "live")
+    assert desk.opened == ["local"]
+
+
+async def test_a_check_of_nobody_is_words(desk: Desk) -> None:
+    desk.write(f'[connections.one]\nurl = "{NOBODY}"\n[connections.two]\nurl = "{NOBODY}"\n')
+    async with desk.sit() as seat:
+        await at_list(seat, "down", "t")
+        await seat.sees("Cannot connect to 127.0.0.1:9")
+
+
+# What the command line and the file say
+
+
+async def test_a_server_given_by_its_address_is_never_remembered_until_it_has_a_name(
+    desk: Desk, urls: tuple[str, str]
+) -> None:
+    desk.environ[KEY_VARIABLE] = OTHER_KEY
+    endpoint = Endpoint(urls[1].removeprefix("http://"), urls[1])
+    async with desk.sit(Target(endpoint, KEY_VARIABLE, remembered=False)) as seat:
+        await seat.sees("No conversations.")
+        await at_list(seat)
+        await seat.sees("it was given by its address", f"environment variable {KEY_VARIABLE}")
+        await seat.press("d")
+        await seat.sees("it is written in no file")
+        assert desk.opened == []
+        await seat.press("e")
+        await seat.sees("New connection")
+        await clear_and_type(seat, "named")
+        await seat.press("ctrl+s")
+        await seat.sees("Connections", "named")
+        await seat.press("escape")
+        await seat.sees("named", "No conversations.")
+    assert f'[connections.named]\nurl = "{urls[1]}"\nkey_env = "{KEY_VARIABLE}"\n' in desk.file.read_text()
+    assert desk.opened == ["named"]
+
+
+async def test_a_run_that_is_read_only_stays_so_on_every_connection(desk: Desk) -> None:
+    target = Target(replace(LOCAL, read_only=True), read_only=True)
+    async with desk.sit(target) as seat:
+        await seat.sees("READ-ONLY", "live now")
+        await at_list(seat, "down", "enter")
+        await seat.sees(" one ", "READ-ONLY", "No conversations.")
+        await seat.press("n")
+        await seat.sees("this connection is read-only")
+        await at_list(seat, "e")
+        await seat.sees("Connection one", "[ ] Read-only")
+        await seat.press("escape")
+    assert "true" in desk.file.read_text().partition("[connections.two]")[2]
+    assert "read_only" not in desk.file.read_text().partition("[connections.two]")[0]
+
+
+async def test_a_broken_file_is_told_in_the_deck_and_never_written_over(desk: Desk, urls: tuple[str, str]) -> None:
+    broken = f'[connections.one]\nurl = "{urls[0]}"\nbroken broken\n'
+    desk.write(broken)
+    async with desk.sit(size=(160, 40)) as seat:
+        await seat.sees("connections.toml, line 3: not TOML")
+        await seat.press("c")
+        await seat.sees("Connections", "connections.toml, line 3: not TOML")
+        await seat.press("a")
+        await seat.sees("New connection")
+        await seat.type("three")
+        await seat.press("tab", "tab")
+        await seat.type(urls[0])
+        await seat.press("enter")
+        await seat.sees("Connections", "nothing was written")
+    assert desk.file.read_text() == broken
+
+
+async def test_what_is_written_by_hand_while_the_deck_runs_is_there_the_next_time(desk: Desk) -> None:
+    async with desk.sit() as seat:
+        await at_list(seat, "escape")
+        desk.write(desk.file.read_text() + f'\n[connections.later]\nurl = "{NOBODY}"\n')
+        await at_list(seat)
+        await seat.sees("later")
