@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from quarterdeck.draft import masks
 from quarterdeck.draft.problem import Finding, error, warning
-from quarterdeck.draft.reading import Unreadable
+from quarterdeck.draft.reading import Unreadable, typed
 
 Check = Callable[[Any], Finding | None]
 """Value (never None) -> what is wrong with it."""
@@ -69,13 +69,19 @@ def search_key(value: SecretStr) -> Finding | None:
     return None if known_start else warning("Tavily keys begin with tvly-; other ones may be ignored.")
 
 
+def hidden_inside(value: object) -> Finding | None:
+    """No part of a list or object still hidden."""
+    return hidden_part(typed(value))
+
+
 def readable(example: str) -> Check:
     """A number that could be read; `example` shows how one looks."""
+    return readable_as(f"This is not a number; type one such as {example}.")
 
-    def check(value: object) -> Finding | None:
-        return error(f"This is not a number; type one such as {example}.") if isinstance(value, Unreadable) else None
 
-    return check
+def readable_as(sentence: str) -> Check:
+    """A value that could be read; else the sentence."""
+    return lambda value: error(sentence) if isinstance(value, Unreadable) else None
 
 
 def between(least: float, most: float | None = None) -> Check:
@@ -116,6 +122,12 @@ def known(values: Collection[object], kind: str) -> Check:
         return warning(f"This {kind} is not one the deck knows; it is sent as typed.")
 
     return check
+
+
+def only(values: Collection[object]) -> Check:
+    """One of the values the server takes; it refuses others."""
+    named = ", ".join(map(str, values))
+    return lambda value: None if value in values else error(f"This server takes only {named}.")
 
 
 def model(value: str) -> Finding | None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from quarterdeck.draft.catalogue import BY_KEY
 from quarterdeck.draft.draft import MCP, Draft
 from quarterdeck.draft.mcp import Transport, transport_of
 from quarterdeck.draft.problem import Problem
@@ -13,7 +12,7 @@ _LISTS = {"sse_servers": Transport.SSE, "shttp_servers": Transport.SHTTP, "stdio
 def complaint(draft: Draft, location: Sequence[str | int], message: str) -> Problem | None:
     """A problem of a draft made from `location`, as in the server's `loc` without "body"; None for an unknown field."""
     match location:
-        case (str(key), *_) if key not in BY_KEY:
+        case (str(key), *_) if key not in draft.fields.by_key:
             return None
         case ("mcp_config", str(name), int(number), *rest) if name in _LISTS:
             member = str(rest[0]) if rest else ""

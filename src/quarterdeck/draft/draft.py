@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import SecretStr
 
 from quarterdeck.draft import mcp_checks
-from quarterdeck.draft.catalogue import BY_KEY, CATALOGUE
 from quarterdeck.draft.field import Control, Field
+from quarterdeck.draft.form_fields import CANONICAL, FormFields
 from quarterdeck.draft.mcp import EntryState, Servers
 from quarterdeck.draft.problem import Finding, Problem, Severity, warning
 from quarterdeck.draft.reading import Unreadable
@@ -35,6 +35,8 @@ class Draft:
     edits: Edits = field(default_factory=lambda: NO_EDITS)
     past: tuple[Edits, ...] = field(default=(), repr=False)
     future: tuple[Edits, ...] = field(default=(), repr=False)
+    fields: FormFields = field(default=CANONICAL, repr=False)
+    """The settings there are, on the server they were loaded from."""
 
     @property
     def edited(self) -> bool:
@@ -47,11 +49,25 @@ class Draft:
         servers = sum(entry.state is not EntryState.KEPT for entry in self.servers.entries)
         return len(self.edits) - (MCP in self.edits) + servers
 
+    def field_at(self, key: str) -> Field:
+        """The setting of a key; raises KeyError for an unknown one."""
+        return self.fields.by_key[key]
+
+    def with_fields(self, fields: FormFields) -> "Draft":
+        """Go by the settings of another server, or of one better known; what is edited stays, even if it has no use."""
+        if fields is self.fields:
+            return self
+        edited = {key for edits in (self.edits, *self.past, *self.future) for key in edits}
+        return replace(self, fields=fields.keeping(entry for key, entry in self.fields.by_key.items() if key in edited))
+
     def was(self, key: str) -> Any:
         """The stored value; where nothing is stored, what a fresh record holds. Secrets are None."""
+        entry = self.field_at(key)
         if key == MCP:
             return self.stored_servers
-        return None if BY_KEY[key].secret else getattr(self._record, key, None)
+        if entry.secret:
+            return None
+        return self._record.leaves.get(key, entry.unset_to) if entry.described else getattr(self._record, key, None)
 
     def value(self, key: str) -> Any:
         """The value after a save; of a secret the new one, None while it is kept or cleared."""
@@ -80,8 +96,8 @@ class Draft:
         return self._step({**self.edits, key: value} if self._differs(key, value) else self._without(key))
 
     def unset(self, key: str) -> "Draft":
-        """Make a field not set, or clear a secret."""
-        return self.set(key, None)
+        """Make a field not set, set it back to the server's default, or clear a secret."""
+        return self.set(key, self.field_at(key).unset_to)
 
     def revert(self, key: str) -> "Draft":
         """Drop the edit of a field; a secret is kept again."""
@@ -135,12 +151,23 @@ class Draft:
         return tuple(problem for problem in self.problems if problem.stops)
 
     def _problems(self) -> Iterator[Problem]:
-        for entry in CATALOGUE:
+        for entry in self.fields.fields:
             if entry.control is Control.SERVERS:
                 yield from mcp_checks.problems(self.servers)
             elif finding := self._finding(entry):
                 severity = finding.severity if entry.key in self.edits else Severity.WARNING
                 yield Problem(entry.key, finding.words, severity)
+
+    def is_on(self, key: str) -> bool:
+        """Whether a setting that others need is on: a switch that is, or a choice other than the usual one."""
+        if key not in self.fields.by_key:
+            return True
+        value = self.value(key)
+        return value if isinstance(value, bool) else value not in (None, self.field_at(key).unset_to)
+
+    def off_for(self, key: str) -> Field | None:
+        """The first setting that a field needs and that is off."""
+        return next((self.field_at(other) for other in self.field_at(key).needs if not self.is_on(other)), None)
 
     def _finding(self, entry: Field) -> Finding | None:
         value = self.value(entry.key)
@@ -169,7 +196,7 @@ class Draft:
             return value.changed
         if isinstance(value, SecretStr | Unreadable):
             return True
-        if BY_KEY[key].secret:
+        if self.field_at(key).secret:
             return self.stored(key) is not False
         return bool(value != self.was(key)) or isinstance(value, bool) is not isinstance(self.was(key), bool)
 

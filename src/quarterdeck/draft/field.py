@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from quarterdeck.draft import checks
 from quarterdeck.draft.checks import Check
@@ -9,13 +10,16 @@ from quarterdeck.draft.reading import Reader, as_text
 
 
 class Group(StrEnum):
-    """A section of the form, in reading order; the value is its title."""
+    """A section of the form, in reading order; the value is its title. Servers may describe more of them."""
 
     LLM = "LLM"
+    PROFILES = "LLM profiles"
     AGENT = "Agent"
     SANDBOX = "Sandbox"
     MCP = "MCP servers"
     GIT = "Git"
+    TOKENS = "Git tokens"
+    SECRETS = "Secrets"
     INTERFACE = "Interface"
     PRIVACY = "Privacy"
     OTHER = "Other"
@@ -44,11 +48,14 @@ class Choice:
 @dataclass(frozen=True)
 class Field:
     """One setting. `reads` turns typed text into its value, `checks` judge that value (never None), `default` says what
-    a server does when it is not set, `effect` who uses it where conversations do not."""
+    a server does when it is not set, `effect` who uses it where conversations do not.
+
+    `key` is the name of a canonical setting, or the dotted place of one that only the server describes.
+    """
 
     key: str
     label: str
-    group: Group
+    group: str
     help: str
     control: Control = Control.TEXT
     reads: Reader = as_text
@@ -59,8 +66,26 @@ class Field:
     nullable: bool = True
     extra: bool = False
     """Outside the documented record: shown only where a server's record has it."""
+    minor: bool = False
+    """Shown only when it is looked for, edited, or other than the server's default."""
+    unset_to: Any = None
+    """What it becomes when it is unset: None where that is possible, else the server's default."""
+    needs: tuple[str, ...] = ()
+    """Keys of the settings that have to be on for it to matter."""
+    absent: str = ""
+    """Why this server does not have it: a sentence; such a setting is shown, and not edited."""
 
     @property
     def secret(self) -> bool:
         """Whether the server never tells its value."""
         return self.control is Control.SECRET
+
+    @property
+    def described(self) -> bool:
+        """Whether only the server's own description of its settings tells of it."""
+        return "." in self.key
+
+    @property
+    def can_unset(self) -> bool:
+        """Whether it can be made not set, or set back to the server's default."""
+        return self.nullable or self.unset_to is not None

@@ -1,11 +1,14 @@
 """What a server can do with a draft: what it cannot store, and what it loses whatever we send (`Server.rules`)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from quarterdeck.draft.catalogue import BY_KEY, CATALOGUE
-from quarterdeck.draft.draft import Draft
+from quarterdeck.draft.catalogue import BY_KEY
+from quarterdeck.draft.draft import MCP, Draft
 from quarterdeck.draft.field import Control
+from quarterdeck.draft.generated import AGENT_KIND
+from quarterdeck.draft.mcp import EntryState
+from quarterdeck.draft.nested_fields import OF_AGENT
 from quarterdeck.draft.problem import Problem
 from quarterdeck.service.models.capabilities import Server
 
@@ -21,7 +24,11 @@ class Loss:
 def refusals(draft: Draft, server: Server) -> Iterator[Problem]:
     """Edits that this server would not keep."""
     for key, value in draft.edits.items():
-        rules = server.rules(key)
+        rules, entry = server.rules(key), draft.field_at(key)
+        if entry.absent:
+            yield _at(draft, key, f"{entry.absent} u drops the edit.")
+        elif AGENT_KIND in draft.edits and _goes_with_kind(key):
+            yield _at(draft, key, "It goes with the old kind of agent: save the new kind first, or drop this edit.")
         if value is not None:
             continue
         if not rules.clearable:
@@ -37,9 +44,15 @@ def problems(draft: Draft, server: Server | None) -> tuple[Problem, ...]:
 
 def losses(draft: Draft, server: Server) -> Iterator[Loss]:
     """What a save loses on this server, unless it is typed again."""
+    if AGENT_KIND in draft.edits:
+        yield Loss(
+            AGENT_KIND,
+            f"Agent kind: with {draft.was(AGENT_KIND)} go all settings of its agents, "
+            "such as model, keys, condenser and MCP servers.",
+        )
     if server.merges or draft.base is None:
         return
-    for entry in CATALOGUE:
+    for entry in draft.fields.fields:
         if entry.key in draft.edits or not server.rules(entry.key).lost_on_store:
             continue
         if entry.secret and draft.stored(entry.key) is None:
@@ -52,10 +65,29 @@ def losses(draft: Draft, server: Server) -> Iterator[Loss]:
             yield Loss(entry.key, f"{entry.label}: this server loses it at every save. Type it again to keep it.")
 
 
+def servers_losing(names: Iterable[str]) -> Iterator[Loss]:
+    """What a save of MCP servers loses where their secrets are not told: `names` are the servers it strikes."""
+    for name in names:
+        yield Loss(
+            MCP,
+            f"MCP server {name}: its key and hidden values, if it has any, unless you go back and type them again.",
+        )
+
+
 def effect(key: str, server: Server | None) -> str:
     """Why an edit of a field may do nothing here; empty when conversations use it."""
-    if server is None or server.rules(key).in_effect or BY_KEY[key].control is Control.READ_ONLY:
+    if server is None or key not in BY_KEY or server.rules(key).in_effect or BY_KEY[key].control is Control.READ_ONLY:
         return ""
     if server.local:
         return "Stored only: this local service runs no agent."
     return BY_KEY[key].effect or "Conversations of this release do not use it."
+
+
+def _goes_with_kind(key: str) -> bool:
+    return key != AGENT_KIND and (key in OF_AGENT or key.startswith("agent_settings."))
+
+
+def _at(draft: Draft, key: str, words: str) -> Problem:
+    """A problem of an edit, of MCP servers at the first one that is edited."""
+    rows = (entry.row for entry in draft.servers.entries if entry.state is not EntryState.KEPT) if key == MCP else ()
+    return Problem(key, words, row=next(iter(rows), None))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 MASK = "••••"
@@ -40,6 +41,19 @@ def arguments(values: Iterable[str]) -> Iterator[str]:
         telling = bool(_TELLING.search(value)) or value in ("-H", "--header")
 
 
+def document(value: Any, name: str) -> Any:
+    """A list or object as it may be shown: values under a telling name hidden, and arguments as arguments are."""
+    if isinstance(value, dict):
+        return {key: document(held, f"{name}.{key}" if _is_carrier(name) else str(key)) for key, held in value.items()}
+    if isinstance(value, list | tuple):
+        texts = all(isinstance(item, str) for item in value)
+        return list(arguments(value)) if texts else [document(item, name) for item in value]
+    hidden = is_telling(name) or any(_is_carrier(part) for part in name.split("."))
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return MASK if hidden and value else address(str(value))
+
+
 def holds_mask(text: str) -> bool:
     """Whether a part of a text stands for something hidden."""
     return MASK in text
@@ -48,6 +62,11 @@ def holds_mask(text: str) -> bool:
 def is_telling(name: str) -> bool:
     """Whether the name of a value says that it is secret."""
     return bool(_TELLING.search(name))
+
+
+def _is_carrier(name: str) -> bool:
+    """Whether all texts in an object of that name may be secrets."""
+    return name.rpartition(".")[2] in ("env", "headers", "extra_headers", "environment")
 
 
 def _named(pair: str) -> str:

@@ -57,7 +57,7 @@ def url(value: str, transport: Transport) -> Finding | None:
     return None
 
 
-def timeout(value: int | None) -> Finding | None:
+def timeout(value: float | None) -> Finding | None:
     """Seconds, or None for the server's default."""
     return None if value is None else checks.between(1, LONGEST_WAIT)(value)
 

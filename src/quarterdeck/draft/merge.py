@@ -10,7 +10,6 @@ from enum import StrEnum
 from itertools import count
 from typing import Any
 
-from quarterdeck.draft.catalogue import BY_KEY
 from quarterdeck.draft.draft import MCP, Draft, Edits
 from quarterdeck.draft.mcp import Entry, Identity, Servers, identities
 from quarterdeck.service.models.mcp import McpServer
@@ -47,7 +46,7 @@ class Merged:
 
 def merge(draft: Draft, theirs: Settings | None) -> Merged:
     """Put a draft on top of a newer record; its undo steps come along."""
-    fresh = Draft(theirs)
+    fresh = Draft(theirs, fields=draft.fields)
     conflicts: list[Conflict] = []
     edits = _rebased(draft, draft.edits, fresh, conflicts)
     merged = replace(
@@ -56,7 +55,7 @@ def merge(draft: Draft, theirs: Settings | None) -> Merged:
         past=tuple(_rebased(draft, step, fresh, []) for step in draft.past),
         future=tuple(_rebased(draft, step, fresh, []) for step in draft.future),
     )
-    arrived = tuple(key for key in BY_KEY if key not in draft.edits and not _unmoved(key, draft, fresh))
+    arrived = tuple(key for key in draft.fields.by_key if key not in draft.edits and not _unmoved(key, draft, fresh))
     return Merged(merged, tuple(conflicts), arrived)
 
 
@@ -100,7 +99,7 @@ def _unmoved(key: str, old: Draft, fresh: Draft) -> bool:
 
 def _seen(draft: Draft, key: str) -> Any:
     """What can be known of the stored value: of a secret whether there is one."""
-    return draft.stored(key) if BY_KEY[key].secret else draft.was(key)
+    return draft.stored(key) if draft.field_at(key).secret else draft.was(key)
 
 
 def _merge_servers(mine: Servers, theirs: Servers, conflicts: list[Conflict]) -> Servers:

@@ -1,12 +1,12 @@
 """What a save will do, to be read before it is sent: losses first, then each change, without any secret."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from quarterdeck.draft import limits, words
-from quarterdeck.draft.catalogue import BY_KEY
 from quarterdeck.draft.draft import MCP, Draft
+from quarterdeck.draft.form_fields import FormFields
 from quarterdeck.draft.limits import Loss
 from quarterdeck.draft.mcp import Entry, EntryState
 from quarterdeck.draft.problem import Problem
@@ -26,13 +26,15 @@ class Act(StrEnum):
 
 @dataclass(frozen=True)
 class Line:
-    """One change. `old` and `new` are raw text, `note` says why it may have no effect."""
+    """One change. All texts are raw; `note` says why it may have no effect."""
 
     act: Act
     label: str
     old: str
     new: str
     note: str = ""
+    place: str = ""
+    """The dotted place of a setting that only the server describes."""
 
 
 @dataclass(frozen=True)
@@ -42,15 +44,17 @@ class Review:
     losses: tuple[Loss, ...]
     lines: tuple[Line, ...]
     warnings: tuple[Problem, ...]
+    fields: FormFields
 
 
-def review(draft: Draft, server: Server) -> Review:
-    """Describe the save of a draft on a server."""
+def review(draft: Draft, server: Server, losing: Iterable[str] = ()) -> Review:
+    """Describe the save of a draft on a server; `losing` are the MCP servers whose untold secrets go with it."""
     edited = {problem for problem in draft.problems if not problem.stops and _is_edited(draft, problem)}
     return Review(
-        tuple(limits.losses(draft, server)),
+        (*limits.losses(draft, server), *limits.servers_losing(losing)),
         tuple(_lines(draft, server)),
         tuple(problem for problem in draft.problems if problem in edited),
+        draft.fields,
     )
 
 
@@ -62,13 +66,14 @@ def _is_edited(draft: Draft, problem: Problem) -> bool:
 
 
 def _lines(draft: Draft, server: Server) -> Iterator[Line]:
-    for key in (entry for entry in BY_KEY if entry in draft.edits):
+    for key in (entry for entry in draft.fields.by_key if entry in draft.edits):
         if key == MCP:
             yield from (_server_line(entry) for entry in draft.servers.entries if entry.state is not EntryState.KEPT)
             continue
         act = Act.UNSET if draft.edits[key] is None else Act.SET
-        new = words.change_words(draft, key)
-        yield Line(act, BY_KEY[key].label, words.former(draft, key), new, limits.effect(key, server))
+        entry, new = draft.field_at(key), words.change_words(draft, key)
+        place = key if entry.described else ""
+        yield Line(act, entry.label, words.former(draft, key), new, limits.effect(key, server), place)
 
 
 def _server_line(entry: Entry) -> Line:

@@ -1,17 +1,17 @@
 """After a save: is what the server holds now what was meant?"""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import SecretStr
 
 from quarterdeck.draft import words
-from quarterdeck.draft.catalogue import BY_KEY, CATALOGUE
 from quarterdeck.draft.draft import MCP, Draft
 from quarterdeck.draft.field import Control
+from quarterdeck.draft.generated import AGENT_KIND
 from quarterdeck.draft.mcp import Entry, EntryState, Identity, Servers, identities
-from quarterdeck.service.models.mcp import McpServer, ShttpServer, SseServer
+from quarterdeck.service.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.service.models.settings import Settings
 
 
@@ -51,18 +51,26 @@ class Verified:
         return self.asked > len(self.untold) and self.good == 0
 
 
-def verify(meant: Draft, found: Settings | None) -> Verified:
-    """Compare a record read after the save of a draft with what the draft meant it to be, MCP servers one by one."""
-    fresh = Draft(found)
-    untold = tuple(BY_KEY[key].label for key in meant.edits if _untold(key, fresh))
-    differences = (*_field_differences(meant, fresh), *_server_differences(meant.servers, fresh.servers))
-    return Verified(meant.count, untold, differences)
+def verify(meant: Draft, found: Settings | None, *, hidden: bool = False) -> Verified:
+    """Compare a record read after the save of a draft with what the draft meant it to be, MCP servers one by one.
+
+    What a first save did not ask for is the server's to fill in, and another kind of agent brings its own settings.
+    `hidden` says that the server tells no secrets of MCP servers: those are then compared without.
+    """
+    fresh = Draft(found, fields=meant.fields)
+    untold = tuple(fresh.field_at(key).label for key in meant.edits if _untold(key, fresh))
+    differences = list(_field_differences(meant, fresh))
+    if AGENT_KIND not in meant.edits:
+        differences += _server_differences(meant.servers, fresh.servers, _told if hidden else _form)
+    return Verified(meant.count, untold, tuple(differences))
 
 
 def _field_differences(meant: Draft, fresh: Draft) -> Iterator[Difference]:
-    for entry in CATALOGUE:
+    for entry in meant.fields.fields:
         asked = entry.key in meant.edits
-        if entry.control is Control.SERVERS or (asked and _untold(entry.key, fresh)):
+        if entry.control in (Control.SERVERS, Control.READ_ONLY) or (asked and _untold(entry.key, fresh)):
+            continue
+        if not asked and (meant.base is None or AGENT_KIND in meant.edits):
             continue
         if _expected(meant, entry.key) != _held(fresh, entry.key):
             wanted = words.change_words(meant, entry.key) if asked else words.former(meant, entry.key)
@@ -70,17 +78,17 @@ def _field_differences(meant: Draft, fresh: Draft) -> Iterator[Difference]:
 
 
 def _untold(key: str, fresh: Draft) -> bool:
-    return BY_KEY[key].secret and fresh.stored(key) is None
+    return fresh.field_at(key).secret and fresh.stored(key) is None
 
 
 def _expected(meant: Draft, key: str) -> Any:
-    if BY_KEY[key].secret:
+    if meant.field_at(key).secret:
         return meant.edits[key] is not None if key in meant.edits else meant.stored(key)
     return _not_empty(meant.value(key))
 
 
 def _held(fresh: Draft, key: str) -> Any:
-    return fresh.stored(key) if BY_KEY[key].secret else _not_empty(fresh.was(key))
+    return fresh.stored(key) if fresh.field_at(key).secret else _not_empty(fresh.was(key))
 
 
 def _not_empty(value: Any) -> Any:
@@ -88,12 +96,12 @@ def _not_empty(value: Any) -> Any:
     return None if value == "" else value
 
 
-def _server_differences(meant: Servers, found: Servers) -> Iterator[Difference]:
+def _server_differences(meant: Servers, found: Servers, form: Callable[[McpServer], object]) -> Iterator[Difference]:
     expected = _by_identity(meant.left)
     held = {identity: entry.server for identity, entry in _by_identity(found.entries).items()}
     for identity, entry in expected.items():
         server = held.get(identity)
-        if server is None or _form(server) != _form(entry.server):
+        if server is None or form(server) != form(entry.server):
             came = "not there" if server is None else "different"
             asked = entry.state is not EntryState.KEPT
             yield Difference(MCP, words.server_title(entry.server), "stored", came, asked)
@@ -115,3 +123,11 @@ def _form(server: McpServer) -> McpServer:
     if isinstance(server, SseServer | ShttpServer) and server.api_key == SecretStr(""):
         server = server.model_copy(update={"api_key": None})
     return server
+
+
+def _told(server: McpServer) -> object:
+    """What is told of a server where its secrets are not; the name of an address is the server's to choose."""
+    if isinstance(server, StdioServer):
+        return server.name, server.command, server.args
+    timeout = server.timeout if isinstance(server, ShttpServer) else None
+    return server.url, words.USUAL_TIMEOUT if timeout is None else timeout

@@ -3,11 +3,9 @@
 The text may be a server's and is not safe to paint as it is.
 """
 
-import json
 from typing import Any
 
 from quarterdeck.draft import masks
-from quarterdeck.draft.catalogue import BY_KEY
 from quarterdeck.draft.draft import Draft
 from quarterdeck.draft.field import Control, Field
 from quarterdeck.draft.mcp import Servers, name_of, transport_of
@@ -36,7 +34,12 @@ def value_words(entry: Field, value: Any) -> str:
             return "empty"
         text = masks.address(text)
         return f"{text} · {words}" if words else text
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return typed(masks.document(value, entry.key))
+
+
+def editable(entry: Field, value: Any) -> str:
+    """A field's value as it stands in a line to be edited; what may be secret in it is hidden."""
+    return typed(masks.document(value, entry.key)) if isinstance(value, list | dict) else masks.address(typed(value))
 
 
 def stored_words(draft: Draft, key: str) -> str:
@@ -46,7 +49,7 @@ def stored_words(draft: Draft, key: str) -> str:
 
 def current(draft: Draft, key: str) -> str:
     """What a field holds after a save."""
-    entry = BY_KEY[key]
+    entry = draft.field_at(key)
     if not entry.secret:
         return tokens_words(draft) if entry.control is Control.READ_ONLY else value_words(entry, draft.value(key))
     if key not in draft.edits:
@@ -56,14 +59,15 @@ def current(draft: Draft, key: str) -> str:
 
 def change_words(draft: Draft, key: str) -> str:
     """What an edited field becomes."""
-    if BY_KEY[key].secret:
+    entry = draft.field_at(key)
+    if entry.secret:
         return "cleared" if draft.edits[key] is None else "new value"
-    return value_words(BY_KEY[key], draft.value(key))
+    return value_words(entry, draft.value(key))
 
 
 def former(draft: Draft, key: str) -> str:
     """What a field held before its edit."""
-    entry = BY_KEY[key]
+    entry = draft.field_at(key)
     return stored_words(draft, key) if entry.secret else value_words(entry, draft.was(key))
 
 
@@ -105,11 +109,20 @@ def command_line(server: StdioServer) -> str:
     return " ".join((server.command, *masks.arguments(server.args)))
 
 
-def key_words(server: McpServer) -> str:
-    """Whether a server has a key."""
+def key_words(server: McpServer, *, hidden: bool = False) -> str:
+    """Whether a server has a key; `hidden` says that the service tells no secrets of any, so those here were typed."""
+    if hidden:
+        return "typed in this run" if has_secret(server) else "secrets not told"
     if not isinstance(server, SseServer | ShttpServer):
         return ""
-    return "key stored" if server.api_key is not None and server.api_key.get_secret_value() else "no key"
+    return "key stored" if has_secret(server) else "no key"
+
+
+def has_secret(server: McpServer) -> bool:
+    """Whether a key or a variable of a server is known here."""
+    if isinstance(server, StdioServer):
+        return bool(server.env)
+    return server.api_key is not None and bool(server.api_key.get_secret_value())
 
 
 def unknown_words(name: str, value: object) -> str:

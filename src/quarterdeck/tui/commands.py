@@ -62,7 +62,7 @@ EVERYWHERE = (
     Command("conversations", "1", "Conversations", "Show the conversations", _E),
     Command("sandboxes", "2", "Sandboxes", "Show the sandboxes", _E),
     Command("settings", "3", "Settings", "Show the stored settings", _E),
-    Command("connect", "c", "Connection", "Choose another server or enter a key", _E),
+    Command("connect", "c", "Connections", "Switch between servers, or edit them and their keys", _E),
     Command("read_again", "ctrl+r", "Read again", "Read everything on this screen again now", _E, bar=80),
     Command("request_log", "L", "Requests", "Show the requests made so far", _E),
     Command("switch_theme", "T", "Light or dark", "Switch between the dark and the light theme", _E),
@@ -101,14 +101,16 @@ SANDBOXES = (
 
 SETTINGS = (
     Command("save", "ctrl+s", "Review & save", "Review the changes and save them", _S, changes_server=True, bar=2),
-    Command("edit", "enter", "Edit", "Edit the field; escape leaves it and keeps the edit", _S, bar=3),
+    Command("edit", "enter", "Edit", "Edit the field or row; escape leaves a field and keeps the edit", _S, bar=3),
     Command("filter", "slash", "Filter", "Show only fields whose name, key or help matches", _S, bar=11),
     Command("revert", "u", "Revert", "Drop the edit of the field or MCP server", _S, bar=6),
     Command("unset", "x", "Not set", "Make the field not set, or clear the secret", _S, bar=7),
     Command("undo", "ctrl+z", "Undo", "Take back the last edit", _S, bar=12),
     Command("redo", "ctrl+y", "Redo", "Do the edit again that was taken back", _S),
-    Command("add_server", "a", "Add MCP", "Add an MCP server", _S, bar=8),
-    Command("delete_server", "d", "Delete", "Delete the MCP server at the next save", _S, bar=9),
+    Command("add", "a", "Add", "Add to the list: MCP server, or at once: secret, git token, LLM profile", _S, bar=8),
+    Command("delete", "d", "Delete", "Delete the MCP server at the next save; in other lists at once", _S, bar=9),
+    Command("rename", "e", "Rename", "Give the LLM profile another name", _S, bar=10),
+    Command("new_value", "v", "New value", "Give the secret a new value", _S, bar=10),
     Command("copy_server", "c", "Copy", "Copy the MCP server; elsewhere choose another connection", _S, bar=10),
     Command("back", "escape", "Back", "Go back to the conversations", _S),
 )

@@ -1,0 +1,32 @@
+"""Which keys the bar shows on a row of the form: what a row has no use for is left out."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from quarterdeck.tui.commands import Command
+from quarterdeck.tui.widgets.key_bar import Hint
+from quarterdeck.tui.widgets.settings.rows import RowKind
+
+_ANYWHERE = {"save": "Review & save", "undo": "Undo", "filter": "Filter"}
+_FIELD = _ANYWHERE | {"edit": "Edit", "revert": "Revert", "unset": "Not set", "add": "Add MCP"}
+_LABELS: Mapping[RowKind, Mapping[str, str]] = {
+    RowKind.FIELD: _FIELD,
+    RowKind.OTHER: _ANYWHERE,
+    RowKind.MORE: _ANYWHERE | {"edit": "Find"},
+    RowKind.SERVER: _ANYWHERE
+    | {"edit": "Edit", "revert": "Revert", "add": "Add MCP", "delete": "Delete", "copy_server": "Copy"},
+    RowKind.SECRET: _ANYWHERE | {"edit": "Describe", "add": "Add", "new_value": "New value", "delete": "Delete"},
+    RowKind.TOKEN: _ANYWHERE | {"edit": "Set", "add": "Add", "delete": "Clear all"},
+    RowKind.PROFILE: _ANYWHERE | {"edit": "Activate", "add": "New", "rename": "Rename", "delete": "Delete"},
+}
+"""Kind of row -> the settings' own commands it has a use for, by the word for them there."""
+
+
+def row_hints(commands: Iterable[Command], kind: RowKind, works: Callable[[Command], bool]) -> tuple[Hint, ...]:
+    """The hints for a row, in the order of the bar."""
+    labels = _LABELS[kind]
+    wanted = [command for command in commands if command.bar]
+    return tuple(
+        (command.key, labels.get(command.name, command.label), works(command))
+        for command in sorted(wanted, key=lambda command: command.bar)
+        if command.place != "settings" or command.name in labels
+    )

@@ -1,0 +1,37 @@
+"""What stands beside the settings record: custom secrets and LLM profiles, as they were last read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from quarterdeck.draft.field import Group
+from quarterdeck.service.models.profiles import Profile, Profiles
+from quarterdeck.service.models.secrets import CustomSecret
+
+MOST_PROFILES = 10
+"""A server refuses more (contract c.2 "LLM profiles")."""
+
+
+@dataclass(frozen=True)
+class Lists:
+    """None stands for what is not read yet; `trouble` says of a group why it is not to be had."""
+
+    secrets: tuple[CustomSecret, ...] | None = None
+    profiles: Profiles | None = None
+    trouble: Mapping[Group, str] = field(default_factory=dict)
+
+    def secret(self, name: str) -> CustomSecret | None:
+        """The secret of a name."""
+        return next((secret for secret in self.secrets or () if secret.name == name), None)
+
+    def profile(self, name: str) -> Profile | None:
+        """The profile of a name."""
+        items = self.profiles.items if self.profiles is not None else ()
+        return next((profile for profile in items if profile.name == name), None)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there can be no more profiles."""
+        return self.profiles is not None and len(self.profiles.items) >= MOST_PROFILES
+
+
+NOTHING_READ = Lists()

@@ -1,0 +1,247 @@
+"""What acts at once: secrets, git tokens, LLM profiles; and what the server suggests."""
+
+import pytest
+
+from quarterdeck.local.settings_store import Mode
+from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.service.models.settings import Settings
+from tests.service.fakes import NO_ROUTE, Answer, Asked, FakeServer
+from tests.tui_settings.conftest import FULL, Sit
+from tests.tui_settings.form import FormSeat
+
+READ_ONLY = Endpoint("local service", read_only=True)
+
+
+async def add_secret(seat: FormSeat, name: str) -> None:
+    await seat.press("a")
+    await seat.sees("New secret")
+    await seat.type(name)
+    await seat.press("tab")
+    await seat.type("sentinel-value")
+    await seat.press("tab")
+    await seat.type("for tests")
+    assert "sentinel" not in seat.deck.export_screenshot()
+    await seat.press("enter")
+    await seat.sees(f"The secret {name} is stored.", "value stored")
+
+
+@pytest.mark.parametrize("store", ["merge", "nested"])
+async def test_a_secret_is_made_described_given_a_value_and_deleted(sit: Sit, store: Mode) -> None:
+    async with sit(stored=FULL, store=store) as seat:
+        await seat.go_to("secret:")
+        await seat.sees("changes act at once", "a Add")
+        await add_secret(seat, "API_TOKEN")
+        await seat.go_to("secret:API_TOKEN")
+        await seat.sees("enter Describe", "v New value", "d Delete")
+        await seat.press("enter", "tab", "end")
+        await seat.type("!")
+        await seat.press("enter")
+        await seat.sees("for tests!", "The secret API_TOKEN is changed.")
+        await seat.press("v")
+        await seat.sees("New value of API_TOKEN")
+        assert ("cannot change a value" in seat.text) is (store == "merge")
+        await seat.type("sentinel-other")
+        await seat.press("enter")
+        await seat.sees("has a new value", "for tests!")
+        await seat.press("d")
+        await seat.sees("Delete the secret API_TOKEN?")
+        await seat.press("enter")
+        assert [secret.name for secret in await seat.client.secrets.list()] == ["API_TOKEN"]
+        await seat.press("d", "y")
+        await seat.sees("The secret API_TOKEN is deleted.")
+        assert await seat.client.secrets.list() == ()
+        assert not seat.form.draft.edited
+
+
+async def test_a_bad_name_and_a_taken_one_are_said_at_their_place(sit: Sit) -> None:
+    async with sit(stored=FULL, store="nested") as seat:
+        await seat.go_to("secret:")
+        await add_secret(seat, "API_TOKEN")
+        await seat.press("a")
+        await seat.type("API-TOKEN")
+        await seat.press("enter")
+        await seat.sees("letters, digits and _ only")
+        await seat.press("ctrl+u")
+        await seat.type("API_TOKEN")
+        await seat.press("enter")
+        await seat.sees("Nothing is typed.")
+        await seat.type("sentinel-value")
+        await seat.press("enter")
+        await seat.sees("A secret with the name API_TOKEN is there already.")
+        await seat.press("escape")
+        await seat.sees("value stored")
+
+
+async def set_token(seat: FormSeat, downs: int, token: str) -> None:
+    await seat.press("a")
+    await seat.sees("Set the token of a git provider")
+    await seat.press(*["down"] * downs, "enter")
+    await seat.sees("Token of")
+    await seat.type(token)
+    await seat.press("enter")
+
+
+@pytest.mark.parametrize("store", ["replace", "nested"])
+async def test_a_token_is_set_beside_others_and_all_are_cleared(sit: Sit, store: Mode) -> None:
+    async with sit(stored=FULL, store=store) as seat:
+        await seat.go_to("token:")
+        await set_token(seat, 0, "sentinel-one")
+        await seat.sees("The token of github is stored.", "token stored")
+        await set_token(seat, 1, "sentinel-two")
+        await seat.sees("The token of gitlab is stored.")
+        await seat.go_to("token:gitlab")
+        await seat.press("enter")
+        await seat.sees("•••• kept; type to replace")
+        await seat.press("tab")
+        await seat.type("git.example.org")
+        await seat.press("enter")
+        await seat.sees("git.example.org", "github")
+        assert "sentinel" not in seat.deck.export_screenshot()
+        await seat.press("d")
+        await seat.sees("All of them go: github, gitlab.")
+        await seat.press("y")
+        await seat.sees("All git tokens are cleared.", "None yet. a sets one.")
+        assert not (await seat.stored()).provider_tokens_set
+
+
+@pytest.mark.parametrize("store", ["merge", "nested"])
+async def test_a_refused_token_is_said_at_its_place_and_the_key_stays_good(sit: Sit, store: Mode) -> None:
+    async with sit(stored=FULL, store=store) as seat:
+        await seat.go_to("token:")
+        await set_token(seat, 0, "refused")
+        await seat.sees("! A token was refused by its provider: github.")
+        await seat.press("ctrl+u")
+        await seat.type("sentinel-good")
+        await seat.press("enter")
+        await seat.sees("The token of github is stored.")
+
+
+async def test_profiles_are_saved_activated_renamed_and_deleted(sit: Sit) -> None:
+    async with sit(stored=FULL, store="nested") as seat:
+        await seat.go_to("profile:")
+        await seat.press("a")
+        await seat.sees("room for 10")
+        await seat.type("my model")
+        await seat.press("enter")
+        await seat.sees("A name has 1 to 64 letters")
+        await seat.press("ctrl+u")
+        await seat.type("claude")
+        await seat.press("enter")
+        await seat.sees("The profile claude is saved.")
+        await seat.client.settings.store(await seat.stored(), {"llm_model": "openai/gpt-5"})
+        await seat.press("ctrl+r")
+        await seat.sees("openai/gpt-5")
+        await seat.go_to("profile:claude")
+        await seat.sees("enter Activate", "a New", "e Rename")
+        await seat.press("enter")
+        await seat.sees("It takes the place of the LLM settings")
+        await seat.press("y")
+        await seat.sees("The profile claude is active.", "active")
+        await seat.until(lambda: seat.form.draft.value("llm_model") == "anthropic/claude-sonnet-4-5")
+        await seat.press("e", "end")
+        await seat.type("-2")
+        await seat.press("enter")
+        await seat.sees("The profile is called claude-2.")
+        await seat.go_to("profile:claude-2")
+        await seat.press("d")
+        await seat.sees("It is the active one")
+        await seat.press("y")
+        await seat.sees("None yet. a saves the LLM settings as one.")
+
+
+async def test_profiles_wait_for_edits_of_the_llm_and_there_are_ten_at_most(sit: Sit) -> None:
+    async with sit(stored=FULL, store="nested") as seat:
+        for number in range(10):
+            await seat.client.profiles.save(f"p{number}")
+        await seat.press("ctrl+r")
+        await seat.sees("p0")
+        await seat.fill("llm_base_url", "https://other.example.org")
+        await seat.press("enter")
+        await seat.go_to("profile:p0")
+        await seat.press("enter")
+        await seat.sees("you have edits of those")
+        await seat.press("ctrl+z", "a")
+        await seat.sees("There are 10 profiles")
+
+
+async def test_a_flat_server_has_no_profiles(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.until(lambda: seat.form.view.lists.secrets is not None)
+        assert "LLM profiles" not in seat.form.view.groups
+
+
+async def test_a_read_only_connection_changes_nothing_at_once(sit: Sit) -> None:
+    async with sit(stored=FULL, store="nested", endpoint=READ_ONLY) as seat:
+        for row in ("secret:", "token:", "profile:"):
+            await seat.go_to(row)
+            await seat.press("g")
+            await seat.go_to(row)
+            await seat.press("a")
+            await seat.sees("This acts at once, and this connection is read-only")
+
+
+async def test_a_server_suggests_models_and_any_text_is_as_good(sit: Sit) -> None:
+    async with sit(stored=FULL, store="nested") as seat:
+        await seat.go_to("llm_model")
+        await seat.press("enter")
+        await seat.sees("openai/gpt-5", "suggestions")
+        await seat.type("gpt-5-m")
+        await seat.press("down", "enter")
+        await seat.sees("openai/gpt-5-mini", "edited")
+        await seat.fill("llm_model", "my/own-model")
+        await seat.press("enter")
+        assert seat.form.draft.changes == {"llm_model": "my/own-model"}
+        asked = [request for request in seat.client.log if "models" in request.path]
+        assert len(asked) == 1
+
+
+async def test_an_agent_the_server_offers_joins_the_choices(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.go_to("security_analyzer")
+        await seat.press("enter")
+        await seat.type("gray")
+        await seat.sees("grayswan", "offered by this server")
+        await seat.press("enter")
+        assert seat.form.draft.changes == {"security_analyzer": "grayswan"}
+
+
+class Secrets:
+    """A flat server that keeps names of secrets, and fails to create one as long as it is told to."""
+
+    def __init__(self) -> None:
+        self.names = ["API_TOKEN"]
+        self.fails = True
+
+    def __call__(self, asked: Asked) -> Answer:
+        match asked.method, asked.path:
+            case "GET", "/api/settings":
+                return Answer(Settings().model_dump(mode="json"))
+            case "GET", "/api/secrets":
+                return Answer({"custom_secrets": [{"name": name, "description": "d"} for name in self.names]})
+            case "DELETE", "/api/secrets/API_TOKEN":
+                self.names = []
+                return Answer({"message": "deleted"})
+            case "POST", "/api/secrets":
+                if self.fails:
+                    return Answer({"error": "down"}, 500)
+                self.names = [asked.body["name"]]
+                return Answer({"message": "created"}, 201)
+        return NO_ROUTE
+
+
+async def test_a_value_that_was_lost_halfway_is_created_by_trying_again(sit_before: Sit) -> None:
+    secrets = Secrets()
+    server = FakeServer(secrets)
+    async with sit_before(server) as seat:
+        await seat.until(lambda: seat.form.view.lists.secret("API_TOKEN") is not None)
+        await seat.go_to("secret:API_TOKEN")
+        await seat.press("v")
+        await seat.type("sentinel-value")
+        await seat.press("enter")
+        await seat.sees("The old one is deleted", "enter tries again")
+        secrets.fails = False
+        await seat.press("enter")
+        await seat.sees("The secret API_TOKEN has a new value.")
+    assert secrets.names == ["API_TOKEN"]
+    assert len(server.sent("DELETE")) == 1
+    assert server.sent("POST")[-1].body == {"name": "API_TOKEN", "value": "sentinel-value", "description": "d"}

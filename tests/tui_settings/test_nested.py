@@ -1,0 +1,154 @@
+from tests.tui.seat import WIDE
+from tests.tui_settings.conftest import FULL, Sit
+from tests.tui_settings.form import FormSeat
+
+VERIFICATION = "agent_settings.verification"
+TIMEOUT = "agent_settings.llm.timeout"
+HEADERS = "agent_settings.llm.extra_headers"
+KIND = "agent_settings.agent_kind"
+
+
+async def test_what_this_server_lacks_is_shown_and_not_edited(sit: Sit) -> None:
+    async with sit(stored=FULL, store="nested") as seat:
+        await seat.go_to("enable_solvability_analysis")
+        await seat.sees("Solvability analysis", "not on this server")
+        for key in ("enter", "x"):
+            await seat.press(key)
+            await seat.sees("This server has no such setting.")
+        assert not seat.form.draft.edited
+
+
+async def test_canonical_fields_are_saved_as_differences(sit: Sit) -> None:
+    async with sit(stored=FULL, store="nested", size=WIDE) as seat:
+        before = await seat.stored()
+        await seat.fill("security_analyzer", "invariant")
+        await seat.sees("This server takes only llm,")
+        await seat.press("ctrl+u")
+        await seat.type("none")
+        await seat.press("enter")
+        await seat.fill("max_iterations", "77")
+        await seat.press("enter")
+        await seat.go_to("confirmation_mode")
+        await seat.press("x")
+        await seat.sees("always on or off")
+        await seat.save()
+        await seat.sees("Saved · 2 of 2 verified")
+        after = await seat.stored()
+    assert (after.security_analyzer, after.max_iterations) == ("none", 77)
+    changed = {place for place in before.leaves if before.leaves[place] != after.leaves[place]}
+    assert changed == {"conversation_settings.security_analyzer", "conversation_settings.max_iterations"}
+
+
+async def test_lesser_fields_are_found_by_a_search_and_stay_once_they_are_edited(sit: Sit) -> None:
+    async with sit(stored=FULL, store="nested") as seat:
+        await seat.sees("more: / finds them.")
+        assert TIMEOUT not in seat.text
+        await seat.press("slash", *"seconds", "enter")
+        await seat.sees("Timeout", "300")
+        await seat.press("slash", "escape")
+        await seat.sees("14 more:")
+        await seat.press("slash", *"seconds", "enter", "enter")
+        await seat.type("60")
+        await seat.press("enter", "slash", "escape")
+        await seat.sees("was 300", "13 more:")
+        await seat.press("ctrl+s")
+        await seat.sees("Timeout", "300 → 60", TIMEOUT)
+        await seat.press("enter")
+        await seat.sees("Saved · 1 of 1 verified", "13 more:")
+        assert (await seat.stored()).leaves[TIMEOUT] == 60
+
+
+async def test_a_row_that_stands_for_lesser_fields_opens_the_search(sit: Sit) -> None:
+    async with sit(stored=FULL, store="nested") as seat:
+        await seat.go_to("more:Verification")
+        await seat.press("enter")
+        await seat.type("threshold")
+        await seat.sees("Critic threshold", "0.6")
+
+
+async def test_a_field_that_rests_says_what_it_needs(sit: Sit) -> None:
+    async with sit(stored=FULL, store="nested") as seat:
+        await seat.go_to(f"{VERIFICATION}.critic_api_key")
+        await seat.sees("needs Critic enabled", "It has no effect while")
+        await seat.go_to(f"{VERIFICATION}.critic_enabled")
+        await seat.press("enter", "left", "enter", "down", "down")
+        await seat.sees("was off", "edited", "Critic api key")
+        assert "needs Critic enabled" not in seat.text
+
+
+async def test_json_is_checked_for_its_form(sit: Sit) -> None:
+    async with sit(stored=FULL, store="nested") as seat:
+        await seat.press("slash", *"headers", "enter", "enter")
+        await seat.type("[1]")
+        await seat.sees("not a JSON object")
+        await seat.press("ctrl+u")
+        await seat.paste('{"X-Team": "sentinel-team"}')
+        await seat.press("enter", "slash", "escape")
+        await seat.press("ctrl+s")
+        await seat.sees("Review the changes", '{"X-Team": "••••"}')
+        await seat.press("enter")
+        await seat.sees("Saved · 1 of 1 verified")
+        assert (await seat.stored()).leaves[HEADERS] == {"X-Team": "sentinel-team"}
+        assert "sentinel" not in seat.deck.export_screenshot()
+
+
+async def test_another_agent_kind_is_warned_of_and_brings_its_own_fields(sit: Sit) -> None:
+    async with sit(stored=FULL, store="nested") as seat:
+        await seat.fill(KIND, "acp")
+        await seat.press("enter", "ctrl+s")
+        await seat.sees("This save also loses", "with openhands go all settings", "openhands", "acp")
+        await seat.press("enter")
+        await seat.sees("y saves all the same")
+        await seat.press("y")
+        await seat.sees("Saved · 1 of 1 verified")
+        await seat.go_to("agent_settings.acp_server")
+        await seat.sees("claude-code")
+        await seat.go_to("enable_default_condenser")
+        await seat.sees("not for this agent")
+        assert (await seat.stored()).leaves[KIND] == "acp"
+
+
+async def test_secrets_of_servers_are_asked_for_again_and_then_kept_for_this_run(sit: Sit) -> None:
+    async with sit(stored=FULL, store="nested") as seat:
+        await seat.go_to("mcp:0")
+        await seat.sees("secrets not told")
+        await seat.press("d", "ctrl+s")
+        await seat.sees("This save also loses", "MCP server db:")
+        await seat.press("escape", "u")
+        await seat.go_to("mcp:2")
+        await seat.press("enter")
+        await seat.sees("loses it unless you type it again.")
+        await seat.press("tab", "tab", "tab")
+        await seat.type("TOKEN")
+        await seat.press("tab")
+        await seat.type("sentinel-again")
+        await seat.press("ctrl+s")
+        await seat.go_to("mcp:0")
+        await seat.press("d", "ctrl+s")
+        await seat.sees("Review the changes")
+        assert "MCP server db:" not in seat.text
+        await seat.press("y")
+        await seat.sees("verified", "typed in this run")
+        await seat.press("ctrl+r")
+        await add_server(seat)
+        await seat.press("ctrl+s")
+        await seat.sees("Review the changes", "added", "r")
+        assert "MCP server db:" not in seat.text
+        assert "sentinel" not in seat.deck.export_screenshot()
+        store = seat.settings.store
+        assert store is not None
+        body = store.preview(seat.form.draft.base, seat.form.draft.changes).body
+        await seat.press("y")
+        await seat.sees("Saved · 1 of 1 verified")
+        assert "sentinel" not in seat.deck.export_screenshot()
+    servers = body["agent_settings_diff"]["mcp_config"]
+    assert servers["db"]["env"]["TOKEN"].get_secret_value() == "sentinel-again"
+
+
+async def add_server(seat: FormSeat) -> None:
+    await seat.press("a", "enter")
+    await seat.type("files")
+    await seat.press("tab")
+    await seat.type("uvx")
+    await seat.press("ctrl+s")
+    await seat.sees("files")
