@@ -20,6 +20,7 @@ def pytest_configure() -> None:
     for name in [name for name in os.environ if not _kept(name)]:
         del os.environ[name]
     os.environ |= {"TZ": "UTC", "TERM": "xterm-256color", "COLORTERM": "truecolor", "TEXTUAL_ANIMATIONS": "none"}
+    os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ from textual.pilot import Pilot
 
 from quarterdeck.cli.connect import Connector
 from quarterdeck.cli.target import Target
-from quarterdeck.config import LOCAL, Config, Folders
+from quarterdeck.config import Config, Folders
+from quarterdeck.config.connections import LOCAL
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.models.conversation import NewConversation, StartTask
 from quarterdeck.service.models.mcp import McpConfig, ShttpServer, StdioServer

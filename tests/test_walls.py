@@ -18,6 +18,11 @@ ROOMS = {
     "fleet": (frozenset({"service.models", "service.errors"}), FACE | (HEAVY - {"pydantic"})),
     "draft": (frozenset({"service.models", "service.errors"}), FACE | (HEAVY - {"pydantic"})),
     "local": (frozenset({"service.models.enums"}), FACE | {"httpx"}),
+    "config": (frozenset({"service.endpoint", "service.errors", "service.address"}), FACE | HEAVY),
+    "keys": (
+        frozenset({"config", "service.endpoint", "service.errors", "service.address"}),
+        FACE | (HEAVY - {"pydantic", "keyring"}),
+    ),
     "tui": (frozenset({"fleet", "draft", "service"}), frozenset({"fastapi", "aiosqlite", "psutil", "hypercorn"})),
 }
 """Room -> the other rooms it may import from, and what must not be loaded when all of it is."""
@@ -116,9 +121,11 @@ def test_what_stands_before_the_first_frame_is_light() -> None:
         "cli.arguments",
         "cli.run",
         "cli.deck",
+        "cli.known",
         "config",
         "service.endpoint",
         "tui.app",
+        "tui.connecting",
         "tui.screens.conversations",
     )
     loaded = loaded_by_importing(*(f"quarterdeck.{name}" for name in first))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from quarterdeck.cli import main
-from quarterdeck.config import LOCAL
+from quarterdeck.config.connections import LOCAL
 from quarterdeck.local.service import LocalService
 from quarterdeck.service.client import ServiceClient
 from tests.conftest import Home
@@ -32,6 +32,12 @@ class Ended:
 
 
 Run = Callable[..., Ended]
+
+
+@pytest.fixture(autouse=True)
+def no_system_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the keyring of whoever runs the tests alone, in this process and in those it starts."""
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
 
 
 @pytest.fixture

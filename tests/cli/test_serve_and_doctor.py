@@ -52,7 +52,7 @@ def test_doctor_tells_a_right_key_from_a_wrong_one_and_nobody_prints_it(
         assert process.communicate(timeout=10)[0] == ""
     assert (right.status, wrong.status, none.status) == (0, 1, 1)
     assert "accepted" in right.out
-    assert "from QUARTERDECK_API_KEY" in right.out
+    assert "environment variable QUARTERDECK_API_KEY" in right.out
     assert "refused" in wrong.out
     assert "QUARTERDECK_API_KEY is not set" in none.out
     assert "sentinel" not in right.out + right.err + wrong.out + wrong.err

@@ -10,8 +10,10 @@ from quarterdeck import config
 from quarterdeck.cli.arguments import parse
 from quarterdeck.cli.connect import Connector
 from quarterdeck.cli.failure import CommandError
+from quarterdeck.cli.known import KnownConnections
 from quarterdeck.cli.target import LastConnectionGoneError, Target, choose
-from quarterdeck.config import LOCAL, Config
+from quarterdeck.config import Config
+from quarterdeck.config.connections import LOCAL
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.errors import ErrorKind, ServiceError
 from tests.conftest import Home
@@ -84,7 +86,7 @@ def test_a_wrong_address_is_wrong_usage(loaded: Config, variable: str) -> None:
 
 def key_for(loaded: Config, chosen: Target, endpoint: Endpoint) -> str | None:
     environ = {"QUARTERDECK_API_KEY": "key-of-url", "WORK_KEY": "key-of-work"}
-    variable = Connector(loaded, chosen, environ).key_variable(endpoint)
+    variable = KnownConnections(loaded, chosen, environ).key_variable(endpoint)
     return None if variable is None else environ[variable]
 
 
@@ -98,7 +100,7 @@ def test_the_key_of_the_environment_goes_to_the_url_alone(loaded: Config) -> Non
 def test_a_connection_gets_the_key_it_names_and_no_other(loaded: Config) -> None:
     work, unkeyed = target(loaded, "--connection", "work"), target(loaded, "--connection", "open")
     assert key_for(loaded, work, work.endpoint) == "key-of-work"
-    assert key_for(loaded, work, Endpoint("typed", "https://work.example")) == "key-of-work"
+    assert key_for(loaded, work, Endpoint("typed", "https://work.example")) is None
     assert key_for(loaded, work, Endpoint("work", "https://elsewhere.example")) is None
     assert key_for(loaded, unkeyed, unkeyed.endpoint) is None
     assert key_for(loaded, target(loaded), LOCAL) is None
@@ -117,5 +119,5 @@ async def test_a_key_that_cannot_be_sent_is_refused_without_being_shown(loaded: 
 @pytest.mark.parametrize(("value", "key"), [(" key\n", "key"), ("", None), (" ", None)])
 async def test_blanks_around_a_key_are_not_part_of_it(loaded: Config, value: str, key: str | None) -> None:
     chosen = target(loaded, "--url", "http://127.0.0.1:9")
-    read = Connector(loaded, chosen, {"QUARTERDECK_API_KEY": value}).key(chosen.endpoint)
-    assert read == (None if key is None else SecretStr(key))
+    read = await KnownConnections(loaded, chosen, {"QUARTERDECK_API_KEY": value}).find_key(chosen.endpoint)
+    assert read.key == (None if key is None else SecretStr(key))

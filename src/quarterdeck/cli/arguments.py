@@ -21,9 +21,9 @@ Without a command it opens the deck: on --url or QUARTERDECK_URL, else on the la
 else on the embedded local service."""
 
 _EPILOG = """\
-A key is never an argument. QUARTERDECK_API_KEY goes to --url or QUARTERDECK_URL; a connection in
-connections.toml names the variable that holds its own key. Exit status: 0 done and verified,
-1 failed, 2 wrong usage."""
+A key is never an argument. QUARTERDECK_API_KEY goes to --url or QUARTERDECK_URL; the key of a
+connection is in the variable that it names, in the system keyring or in a private file. Exit
+status: 0 done and verified, 1 failed, 2 wrong usage."""
 
 
 def parse(words: Sequence[str]) -> CommandLine:
@@ -48,6 +48,7 @@ def parser() -> ArgumentParser:
     _settings(_group(commands, "settings", "show or change the stored settings"))
     _sandboxes(_group(commands, "sandboxes", "list, start, pause or resume sandboxes"))
     _conversations(_group(commands, "conversations", "list or create conversations"))
+    _connections(commands)
     return top
 
 
@@ -127,3 +128,12 @@ def _conversations(commands: _Commands) -> None:
     create.add_argument("--repository", metavar="OWNER/NAME")
     create.add_argument("--branch", metavar="NAME")
     create.add_argument("--sandbox", metavar="ID", help="use this sandbox instead of a new one")
+
+
+def _connections(commands: _Commands) -> None:
+    text = "list the connections of connections.toml, and where the key of each is"
+    group = commands.add_parser("connections", help=text, description=text, allow_abbrev=False)
+    below = group.add_subparsers(title="commands", metavar="COMMAND", required=True, prog="quarterdeck connections")
+    listing = below.add_parser("list", help=text, description=text, allow_abbrev=False)
+    listing.add_argument("--json", action="store_true", default=SUPPRESS, help="print JSON")
+    listing.set_defaults(command="connections_list")

@@ -6,11 +6,11 @@ Client and service are imported in a thread: on the event loop that would hold k
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from quarterdeck.cli.known import KnownConnections
 from quarterdeck.config import Config
 from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
@@ -24,40 +24,35 @@ if TYPE_CHECKING:
     from quarterdeck.service.endpoint import Endpoint
 
 
-@dataclass(frozen=True)
 class Connector:
-    """Knows where the key of each endpoint is, and reads it only when a client is opened.
+    """Opens clients; the key of an endpoint is looked for only then."""
 
-    A key is bound to an address: an endpoint anywhere else gets none, whatever its name.
-    """
-
-    config: Config
-    target: Target
-    environ: Mapping[str, str]
-    on_open: Callable[[Endpoint], None] = lambda endpoint: None
-    """Told, in a thread, of every endpoint that a client was opened for."""
+    def __init__(
+        self, config: Config, target: Target, environ: Mapping[str, str], known: KnownConnections | None = None
+    ) -> None:
+        self.known = known or KnownConnections(config, target, environ)
+        self._data = config.folders.data
 
     @asynccontextmanager
     async def __call__(self, endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[ServiceClient]:
-        """Open a client and close it again; without `key`, the environment's for that endpoint is used.
+        """Open a client and close it again; without `key`, the one that is known for that endpoint is used.
 
         Raises ServiceError (LOCAL) for a key that cannot be sent and for a local service that cannot be opened.
         """
         if endpoint.embedded:
             async with self._embedded(endpoint) as client:
-                await asyncio.to_thread(self.on_open, endpoint)
                 yield client
             return
         client_class = await asyncio.to_thread(_client_class)
-        async with client_class(endpoint, key=key or self.key(endpoint)) as client:
-            await asyncio.to_thread(self.on_open, endpoint)
+        known = key or (await self.known.find_key(endpoint)).key
+        async with client_class(endpoint, key=known) as client:
             yield client
 
     @asynccontextmanager
     async def _embedded(self, endpoint: Endpoint) -> AsyncIterator[ServiceClient]:
         service_class, client_class = await asyncio.to_thread(lambda: (_service_class(), _client_class()))
         try:
-            service = await service_class.open(self.config.folders.data)
+            service = await service_class.open(self._data)
         except LocalServiceError as error:
             raise ServiceError(ErrorKind.LOCAL, str(error), outcome=Outcome.NOT_SENT) from error
         try:
@@ -65,27 +60,6 @@ class Connector:
                 yield client
         finally:
             await service.close()
-
-    def key_variable(self, endpoint: Endpoint) -> str | None:
-        """Name of the environment variable that may hold the key of an endpoint."""
-        if endpoint.url == self.target.endpoint.url:
-            return self.target.key_env
-        there = [each for each in self.config.connections.values() if each.endpoint.url == endpoint.url]
-        named = [each for each in there if each.endpoint.name == endpoint.name]
-        return next((each.key_env for each in (*named, *there)), None)
-
-    def key(self, endpoint: Endpoint) -> SecretStr | None:
-        """Read the key of an endpoint from the environment; raises ServiceError (LOCAL) for one that cannot be sent."""
-        from pydantic import SecretStr
-
-        variable = self.key_variable(endpoint)
-        if variable is None:
-            return None
-        key = SecretStr(self.environ.get(variable, "").strip())
-        if any(not "!" <= letter <= "~" for letter in key.get_secret_value()):
-            words = f"The key in {variable} has a blank, a line break or a letter that cannot be sent."
-            raise ServiceError(ErrorKind.LOCAL, words, "Set it to the key alone.", outcome=Outcome.NOT_SENT)
-        return key if key.get_secret_value() else None
 
 
 def _client_class() -> type[ServiceClient]:

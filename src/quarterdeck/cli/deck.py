@@ -4,19 +4,22 @@ import asyncio
 import gc
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from quarterdeck.cli.command_line import CommandLine
 from quarterdeck.cli.connect import Connector
 from quarterdeck.cli.failure import CommandError
+from quarterdeck.cli.known import KnownConnections
 from quarterdeck.cli.leaving import Terminal, end_within, leaving_on_signals
 from quarterdeck.cli.output import note
 from quarterdeck.cli.target import LastConnectionGoneError, Target, choose
-from quarterdeck.config import LOCAL, LOCAL_NAME, Config, ConfigError, remember
-from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.config import Config, remember
+from quarterdeck.config.connections import LOCAL
+from quarterdeck.config.toml_file import ConfigError
 
 CLEANUP = 1.0
 """Seconds that tasks and threads still get when the terminal is back."""
@@ -25,11 +28,13 @@ CLEANUP = 1.0
 def run(arguments: CommandLine, config: Config) -> int:
     """Open the deck and end the process with its exit status; raises CommandError (status 2) for an unfit terminal."""
     refuse_unfit_terminal(os.environ)
-    target = _target(arguments, config)
+    home = str(Path.home())
+    notices = [f"{problem}.".replace(home, "~") for problem in config.problems]
+    target = _target(arguments, config, notices)
     # Start-up makes many objects that stay; looking for garbage among them takes a tenth of it.
     gc.set_threshold(50_000, 20, 50)
     failures: dict[str, None] = {}
-    status = asyncio.run(_open(target, config, failures))
+    status = asyncio.run(_open(target, config, notices, failures))
     with suppress(OSError):  # a terminal that was closed takes no more words
         for words in failures:
             note(f"{words}.")
@@ -49,33 +54,30 @@ def refuse_unfit_terminal(environ: Mapping[str, str]) -> None:
         raise CommandError("The deck needs a terminal that writes UTF-8.", "Set LANG to one such as C.UTF-8.", status=2)
 
 
-def _target(arguments: CommandLine, config: Config) -> Target:
-    """What the arguments mean; for a last connection that is gone, the local service, and a line that says so."""
+def _target(arguments: CommandLine, config: Config, notices: list[str]) -> Target:
+    """What the arguments mean; for a last connection that is gone, the local service, and a sentence that says so."""
     try:
         return choose(arguments, config, os.environ)
     except LastConnectionGoneError as error:
-        note(error.words, "The local service was opened.")
-        return Target(replace(LOCAL, read_only=arguments.read_only))
+        notices.append(f"{error.words} The local service was opened.")
+        note(notices[-1])
+        return Target(replace(LOCAL, read_only=arguments.read_only), read_only=arguments.read_only)
 
 
-async def _open(target: Target, config: Config, failures: dict[str, None]) -> int:
+async def _open(target: Target, config: Config, notices: Sequence[str], failures: dict[str, None]) -> int:
     from quarterdeck.tui.app import Deck
     from quarterdeck.tui.theme import THEMES
 
     keep = partial(_remember, config, failures)
-
-    def opened(endpoint: Endpoint) -> None:
-        if endpoint.embedded:
-            keep(last_connection=LOCAL_NAME)
-        elif endpoint.name in config.connections and (target.remembered or endpoint.url != target.endpoint.url):
-            keep(last_connection=endpoint.name)
-
-    known = [theme.name for theme in THEMES]
+    known = KnownConnections(config, target, os.environ, on_open=lambda name: keep(last_connection=name))
+    themes = [theme.name for theme in THEMES]
     chosen = config.preferences.theme
     deck = Deck(
         target.endpoint,
-        Connector(config, target, os.environ, opened),
-        theme=chosen if chosen in known else known[0],
+        Connector(config, target, os.environ, known),
+        connections=known,
+        notices=notices,
+        theme=chosen if chosen in themes else themes[0],
         on_theme=lambda name: keep(theme=name),
         crash_folder=config.folders.state,
     )

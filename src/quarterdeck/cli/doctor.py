@@ -48,6 +48,7 @@ def run(arguments: CommandLine, config: Config) -> int:
     findings = [
         Finding("connection", f"{target.endpoint.name}{' (read-only)' if target.endpoint.read_only else ''}"),
         Finding("address", target.endpoint.url or "none: the embedded local service, in this process"),
+        *_ca_file(target.endpoint),
         *asyncio.run(_examine(connector, target.endpoint)),
         *_folders(config.folders),
         *(Finding("configuration", problem, good=False) for problem in config.problems),
@@ -62,28 +63,27 @@ def run(arguments: CommandLine, config: Config) -> int:
 
 
 async def _examine(connector: Connector, endpoint: Endpoint) -> list[Finding]:
-    source = key_source(connector, endpoint)
+    source = await connector.known.key_source(endpoint)
     try:
         async with connector(endpoint) as client:
             server = await client.describe()
             release = server.release or await client.release()
             return [
                 Finding("answer", _answer_words(server, release), server.generation is not Generation.NONE),
-                Finding("key", f"{_KEY_WORDS[server.key]}; {source}", server.key is KeyState.ACCEPTED),
+                Finding("key", f"{_KEY_WORDS[server.key]}; from: {source}", server.key is KeyState.ACCEPTED),
                 *[await finding for finding in _resources(client, server)],
             ]
     except ServiceError as error:
-        return [Finding("answer", f"{words_of(error)} {error.advice}", good=False), Finding("key", source)]
+        return [Finding("answer", f"{words_of(error)} {error.advice}", good=False), Finding("key", f"from: {source}")]
 
 
-def key_source(connector: Connector, endpoint: Endpoint) -> str:
-    """Where the key comes from, never what it is."""
-    if endpoint.embedded:
-        return "the local service makes its own"
-    variable = connector.key_variable(endpoint)
-    if variable is None:
-        return "none is configured (key_env in connections.toml)"
-    return f"from {variable}" if connector.environ.get(variable, "").strip() else f"none: {variable} is not set"
+def _ca_file(endpoint: Endpoint) -> list[Finding]:
+    """Whether the certificates to trust can be read, where a connection names some."""
+    if endpoint.ca_file is None:
+        return []
+    path = Path(endpoint.ca_file).expanduser()
+    words = f"{path}, trusted alone at this address" if os.access(path, os.R_OK) else f"{path} cannot be read"
+    return [Finding("CA file", words, os.access(path, os.R_OK))]
 
 
 def _answer_words(server: Server, release: str | None) -> str:

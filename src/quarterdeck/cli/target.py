@@ -6,7 +6,9 @@ from urllib.parse import urlsplit
 
 from quarterdeck.cli.command_line import CommandLine
 from quarterdeck.cli.failure import CommandError
-from quarterdeck.config import LOCAL, LOCAL_NAME, Config, ConfigError, check_url
+from quarterdeck.config import Config
+from quarterdeck.config.connections import LOCAL, LOCAL_NAME, check_url
+from quarterdeck.config.toml_file import ConfigError
 from quarterdeck.service.endpoint import Endpoint
 
 URL_VARIABLE = "QUARTERDECK_URL"
@@ -21,6 +23,8 @@ class Target:
     key_env: str | None = None
     remembered: bool = True
     """Whether it may become the last connection; a bare address never does."""
+    read_only: bool = False
+    """Whether nothing may be changed in this run, on this server or any other."""
 
 
 class LastConnectionGoneError(CommandError):
@@ -34,7 +38,7 @@ def choose(arguments: CommandLine, config: Config, environ: Mapping[str, str]) -
     """
     target = _chosen(arguments, config, environ)
     if arguments.read_only:
-        return replace(target, endpoint=replace(target.endpoint, read_only=True))
+        return replace(target, endpoint=replace(target.endpoint, read_only=True), read_only=True)
     return target
 
 

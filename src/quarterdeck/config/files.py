@@ -12,8 +12,11 @@ class UnusableFileError(Exception):
     """A file is there but cannot be used; the text names it and says why."""
 
 
-def read(path: Path) -> str | None:
-    """Text of a small regular file, None where there is none; never waits. Raises UnusableFileError."""
+def read(path: Path, *, private: bool = False) -> str | None:
+    """Text of a small regular file, None where there is none; never waits. Raises UnusableFileError.
+
+    A `private` file is one that holds a secret: it is not used while anybody else may open it, not even by root.
+    """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -26,8 +29,10 @@ def read(path: Path) -> str | None:
         facts = os.fstat(handle)
         if not stat.S_ISREG(facts.st_mode):
             raise UnusableFileError(f"{path} is not a regular file")
-        if facts.st_uid != os.geteuid() != 0:
+        if facts.st_uid != os.geteuid() and (private or os.geteuid() != 0):
             raise UnusableFileError(f"{path} belongs to another user")
+        if private and facts.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise UnusableFileError(f"{path} is open to other users: make it yours alone with chmod 600")
         with os.fdopen(handle, "rb", closefd=False) as file:
             content = file.read(LARGEST + 1)
     finally:

@@ -1,0 +1,162 @@
+"""The file of connections, written by hand or from the deck: it says where a key is, never what it is.
+
+[connections.work]
+url = "https://agents.example.org"
+header = "session"         # or "bearer"
+key_env = "WORK_KEY"       # name of the environment variable that holds the key
+read_only = false
+ca_file = "~/team-ca.pem"  # certificates to trust at this address, and no others
+colour = "red"             # red, orange, green, teal, blue, violet or grey
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from quarterdeck.config import toml_file
+from quarterdeck.config.toml_file import ConfigError
+from quarterdeck.service.endpoint import Colour, Connection, Endpoint, KeyHeader
+
+LOCAL = Endpoint("local service")
+"""The embedded local service."""
+
+LOCAL_NAME = "local"
+"""What the local service is called where a connection is named; no connection may take it."""
+
+TABLE = "connections"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_HEADERS = {"session": KeyHeader.SESSION, "bearer": KeyHeader.BEARER}
+_MEMBERS = ("url", "header", "key_env", "read_only", "ca_file", "colour")
+
+
+def read(path: Path, table: Mapping[str, object], problems: list[str]) -> Mapping[str, Connection]:
+    """The connections of the file, which says `table`; what cannot be used becomes a sentence in `problems`."""
+    entries = table.get(TABLE, {})
+    if not isinstance(entries, dict):
+        problems.append(f"{path}: connections are written as tables, like [connections.work]")
+        return {}
+    found: dict[str, Connection] = {}
+    for name, entry in entries.items():
+        try:
+            found[name] = _connection(name, entry)
+        except ConfigError as error:
+            line = toml_file.line_of(path, (TABLE, name))
+            where = f", line {line}" if line else ""
+            problems.append(f"{path}{where}, connection {name!a}: {error}; it is left out")
+    return found
+
+
+def check(connection: Connection) -> None:
+    """Raise ConfigError that says what keeps a connection from being written."""
+    _connection(connection.name, _members(connection))
+
+
+def save(path: Path, connection: Connection, instead_of: str | None) -> None:
+    """Write a connection, in the place of the one called `instead_of` if there is one; raises ConfigError.
+
+    Only what differs is written: comments, and whatever else the file says, stay.
+    """
+    from quarterdeck.config.toml_lines import renamed_table, with_members
+
+    check(connection)
+    name, old = connection.name, instead_of or connection.name
+
+    def edit(says: dict[str, Any], text: str) -> str:
+        entries = toml_file.entries_of(says, TABLE)
+        if name in entries and name != instead_of:
+            raise ConfigError(f"there is a connection called {name!a} already")
+        entry = entries.pop(old, {})
+        changes = _changes(entry, connection)
+        entries[name] = {member: value for member, value in {**entry, **changes}.items() if value is not None}
+        text = text if name == old else renamed_table(text, (TABLE, old), (TABLE, name))
+        return with_members(text, (TABLE, name), changes)
+
+    toml_file.change(path, edit)
+
+
+def delete(path: Path, name: str) -> None:
+    """Take a connection out of the file; raises ConfigError."""
+    from quarterdeck.config.toml_lines import line_of, without_table
+
+    def edit(says: dict[str, Any], text: str) -> str:
+        entries = toml_file.entries_of(says, TABLE)
+        entries.pop(name, None)
+        text = without_table(text, (TABLE, name))
+        if not entries and line_of(text, (TABLE,)) is None:
+            says.pop(TABLE, None)
+        return text
+
+    toml_file.change(path, edit)
+
+
+def check_url(text: str) -> str:
+    """Return a server's address without a trailing slash; raises ConfigError that says what is wrong with it."""
+    address = text.strip()
+    if not address.isprintable() or " " in address or "\\" in address:
+        raise ConfigError("the address has a blank or an invisible character in it")
+    try:
+        parts = urlsplit(address)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise ConfigError("the address is not a URL: write it like http://127.0.0.1:3000") from None
+    if parts.scheme not in ("http", "https") or not host:
+        raise ConfigError("the address needs http:// or https:// and a host, like http://127.0.0.1:3000")
+    if "@" in parts.netloc:
+        raise ConfigError("the address holds a user name or password: leave it out, the key is kept elsewhere")
+    if parts.query or parts.fragment:
+        raise ConfigError("the address ends in a query or fragment: leave out everything from ? or # on")
+    return address.rstrip("/")
+
+
+def _connection(name: str, entry: object) -> Connection:
+    """One connection from its table; raises ConfigError."""
+    if not _NAME.fullmatch(name) or name == LOCAL_NAME:
+        raise ConfigError(f"a name has letters, digits, dots and dashes, and is not {LOCAL_NAME!r}")
+    if not isinstance(entry, dict):
+        raise ConfigError("it must be a table with a url")
+    for member in entry:
+        if member not in _MEMBERS:
+            raise ConfigError(f"{member!a} is not known; known are {', '.join(_MEMBERS)}")
+    url, header, key_env = entry.get("url"), entry.get("header", "session"), entry.get("key_env")
+    read_only, ca_file, colour = entry.get("read_only", False), entry.get("ca_file"), entry.get("colour")
+    if not isinstance(url, str):
+        raise ConfigError("url is missing or not text")
+    if not isinstance(header, str) or header not in _HEADERS:
+        raise ConfigError('header is "session" or "bearer"')
+    if key_env is not None and not (isinstance(key_env, str) and _VARIABLE.fullmatch(key_env)):
+        raise ConfigError("key_env is the name of an environment variable, not the key")
+    if not isinstance(read_only, bool):
+        raise ConfigError("read_only is true or false")
+    if ca_file is not None and not (isinstance(ca_file, str) and ca_file.isprintable() and ca_file[:1] in ("/", "~")):
+        raise ConfigError("ca_file is the whole path of a file, like /etc/ssl/team.pem or ~/team.pem")
+    if colour is not None and colour not in list(Colour):
+        raise ConfigError(f"colour is one of {', '.join(Colour)}")
+    where = Endpoint(name, check_url(url), _HEADERS[header], read_only, ca_file, colour and Colour(colour))
+    return Connection(where, key_env)
+
+
+def _members(connection: Connection) -> dict[str, str | bool]:
+    """What a connection's table says; what is as it would be anyway is left out."""
+    endpoint = connection.endpoint
+    said: dict[str, str | bool | None] = {
+        "url": endpoint.url,
+        "header": "bearer" if endpoint.header is KeyHeader.BEARER else None,
+        "key_env": connection.key_env,
+        "read_only": endpoint.read_only or None,
+        "ca_file": endpoint.ca_file,
+        "colour": endpoint.colour and endpoint.colour.value,
+    }
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _changes(entry: Mapping[str, Any], connection: Connection) -> dict[str, str | bool | None]:
+    """The members of a connection that differ from those of a table, None for those that go."""
+    try:
+        before: Mapping[str, Any] = _members(_connection(connection.name, entry))
+    except ConfigError:
+        before = entry
+    after = _members(connection)
+    return {member: after.get(member) for member in _MEMBERS if after.get(member) != before.get(member)}

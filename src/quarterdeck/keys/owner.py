@@ -1,0 +1,44 @@
+"""Whose key it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
+
+if TYPE_CHECKING:
+    from pydantic import SecretStr
+
+    from quarterdeck.service.endpoint import Endpoint
+
+
+@dataclass(frozen=True)
+class Owner:
+    """A connection at one origin; a key kept for it is no key of the same name anywhere else."""
+
+    name: str
+    origin: str
+
+    @property
+    def user(self) -> str:
+        """What a keyring calls it."""
+        return f"{self.name} {self.origin}"
+
+
+def owner_of(endpoint: Endpoint) -> Owner | None:
+    """Who owns the key of an endpoint; nobody does for the embedded service, which makes its own."""
+    from quarterdeck.service.address import origin_of
+
+    return None if endpoint.url is None else Owner(endpoint.name, origin_of(endpoint.url).lower())
+
+
+def sendable(text: object, place: str) -> SecretStr | None:
+    """A key without the blanks around it, None for nothing; raises ServiceError(LOCAL) for one that cannot be sent."""
+    from pydantic import SecretStr
+
+    key = SecretStr(text.strip() if isinstance(text, str) else "")
+    if any(not "!" <= letter <= "~" for letter in key.get_secret_value()):
+        words = f"The key in {place} has a blank, a line break or a letter that cannot be sent."
+        raise ServiceError(ErrorKind.LOCAL, words, "Set it to the key alone.", outcome=Outcome.NOT_SENT)
+    return key if key.get_secret_value() else None

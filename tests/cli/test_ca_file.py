@@ -1,0 +1,86 @@
+"""A server with a certificate of a private authority."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+import trustme
+
+from quarterdeck.service.client import ServiceClient
+from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.service.errors import ErrorKind, ServiceError
+from quarterdeck.service.models.capabilities import KeyState
+from tests.cli.conftest import Run
+from tests.conftest import Home
+from tests.service.fakes import FAST, plain
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@asynccontextmanager
+async def serving(certificate: trustme.LeafCert) -> AsyncIterator[str]:
+    """The address of a server that answers every request with an empty object."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    certificate.configure_cert(context)
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(plain(b"{}", "200 OK", "Connection: close"))
+            await writer.drain()
+        except (OSError, asyncio.IncompleteReadError):
+            return
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=context)
+    async with server:
+        yield f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+def pem(authority: trustme.CA, folder: Path) -> str:
+    authority.cert_pem.write_to_path(folder / "ca.pem")
+    return str(folder / "ca.pem")
+
+
+async def test_a_private_authority_is_trusted_where_a_connection_names_it(
+    authority: trustme.CA, tmp_path: Path
+) -> None:
+    async with serving(authority.issue_cert("127.0.0.1")) as url:
+        async with ServiceClient(Endpoint("a", url, ca_file=pem(authority, tmp_path)), limits=FAST) as client:
+            assert (await client.describe()).key is KeyState.ACCEPTED
+        async with ServiceClient(Endpoint("a", url), limits=FAST) as client:
+            with pytest.raises(ServiceError, match="not trusted") as caught:
+                await client.describe()
+            assert caught.value.kind is ErrorKind.TLS
+
+
+async def test_it_has_to_be_that_authority_and_that_host(authority: trustme.CA, tmp_path: Path) -> None:
+    for certificate in (trustme.CA().issue_cert("127.0.0.1"), authority.issue_cert("other.example")):
+        async with serving(certificate) as url:
+            endpoint = Endpoint("a", url, ca_file=pem(authority, tmp_path))
+            async with ServiceClient(endpoint, limits=FAST) as client:
+                with pytest.raises(ServiceError, match="not trusted"):
+                    await client.describe()
+
+
+@pytest.mark.parametrize("content", [None, "", "not a certificate"])
+def test_a_file_without_a_certificate_is_named(content: str | None, run: Run, home: Home, tmp_path: Path) -> None:
+    path = tmp_path / "ca.pem"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(ServiceError, match=r"ca\.pem") as caught:
+        ServiceClient(Endpoint("a", "https://127.0.0.1:9", ca_file=str(path)))
+    assert caught.value.kind is ErrorKind.LOCAL
+    home.config.mkdir(parents=True)
+    members = f'url = "https://127.0.0.1:9"\nca_file = "{path}"\n'
+    (home.config / "connections.toml").write_text(f"[connections.work]\n{members}")
+    ended = run("doctor", "--connection", "work", "--json")
+    assert ended.status == 1
+    assert any(str(path) in finding["words"] for finding in ended.json["findings"] if not finding["good"])

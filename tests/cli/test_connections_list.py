@@ -1,0 +1,90 @@
+"""`quarterdeck connections list`, and `--connection` with keys from everywhere."""
+
+import pytest
+from pydantic import SecretStr
+
+from quarterdeck.keys.file import KeyFile
+from quarterdeck.keys.owner import Owner
+from tests.cli.conftest import Run
+from tests.cli.test_serve_and_doctor import serving
+from tests.conftest import Home
+
+KEY = "sentinel-key-31"
+
+
+def write(home: Home, text: str) -> None:
+    home.config.mkdir(parents=True, exist_ok=True)
+    (home.config / "connections.toml").write_text(text)
+
+
+def test_the_local_service_and_the_file_are_listed_with_where_their_keys_are(
+    run: Run, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(
+        home,
+        '[connections.work]\nurl = "https://work.example"\nkey_env = "WORK_KEY"\nread_only = true\ncolour = "red"\n'
+        '[connections.play]\nurl = "http://play.example"\nheader = "bearer"\n',
+    )
+    monkeypatch.setenv("WORK_KEY", KEY)
+    KeyFile(home.config / "keys.toml").keep(Owner("play", "http://play.example"), SecretStr(KEY))
+    shown, data = run("connections", "list"), run("connections", "list", "--json")
+    assert (shown.status, data.status) == (0, 0)
+    assert KEY not in shown.out + shown.err + data.out
+    local, work, play = data.json
+    assert (local["name"], local["url"]) == ("local", None)
+    assert work == {
+        "name": "work",
+        "url": "https://work.example",
+        "header": "session",
+        "key_from": "environment variable WORK_KEY",
+        "read_only": True,
+        "ca_file": None,
+        "colour": "red",
+    }
+    assert (play["header"], play["key_from"]) == ("bearer", "key file")
+    assert "https://work.example" in shown.out
+
+
+def test_what_is_left_out_of_the_list_is_told(run: Run, home: Home) -> None:
+    write(home, '[connections.work]\nurl = "https://work.example"\n\n[connections.bad]\nurl = 5\n')
+    ended = run("connections", "list")
+    assert ended.status == 1
+    assert "connections.toml, line 4, connection 'bad'" in ended.err
+    assert "https://work.example" in ended.out
+
+
+def test_a_key_of_the_file_opens_the_connection_it_belongs_to(run: Run, home: Home) -> None:
+    with serving(QUARTERDECK_API_KEY=KEY) as (url, _):
+        write(home, f'[connections.mine]\nurl = "{url}"\n')
+        assert run("doctor", "--connection", "mine").status == 1
+        KeyFile(home.config / "keys.toml").keep(Owner("mine", url), SecretStr(KEY))
+        found = run("doctor", "--connection", "mine")
+        assert found.status == 0
+        assert "from: key file" in found.out
+        assert run("settings", "set", "language=fr", "--connection", "mine").status == 0
+        assert run("sandboxes", "list", "--connection", "mine").status == 0
+        (home.config / "keys.toml").chmod(0o644)
+        refused = run("doctor", "--connection", "mine")
+    assert refused.status == 1
+    assert "chmod 600" in refused.out
+    assert KEY not in found.out + found.err + refused.out + refused.err
+
+
+def test_a_stored_key_does_not_follow_its_name_to_another_address(run: Run, home: Home) -> None:
+    with serving(QUARTERDECK_API_KEY=KEY) as (url, _):
+        KeyFile(home.config / "keys.toml").keep(Owner("mine", "http://127.0.0.1:9"), SecretStr(KEY))
+        write(home, f'[connections.mine]\nurl = "{url}"\n')
+        ended = run("doctor", "--connection", "mine")
+    assert ended.status == 1
+    assert "for another address" in ended.out
+
+
+def test_the_key_of_the_environment_is_not_for_connections_that_do_not_name_it(
+    run: Run, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QUARTERDECK_API_KEY", KEY)
+    with serving() as (url, _):
+        write(home, f'[connections.mine]\nurl = "{url}"\n')
+        assert run("doctor", "--connection", "mine").status == 1
+        write(home, f'[connections.mine]\nurl = "{url}"\nkey_env = "QUARTERDECK_API_KEY"\n')
+        assert run("doctor", "--connection", "mine").status == 0
