@@ -28,12 +28,17 @@ TONES = {Category.TROUBLE: Tone.BAD, Category.BUSY: Tone.BUSY}
 
 
 def state(row: ConversationRow, now: datetime) -> Cell:
-    """Glyph and words of its state, an exclamation mark before what needs a person."""
+    """Glyph and words of its state."""
     sign, tone = glyph(row.state.word)
     if row.task is not None:
         sign, tone = Shown("✕" if row.state.category is Category.TROUBLE else "◔"), TONES[row.state.category]
+    return ((sign, tone), (Shown(" "), tone), (text.line(row.state.word), tone))
+
+
+def marked_state(row: ConversationRow, now: datetime) -> Cell:
+    """The state, an exclamation mark before it where a person should look."""
     mark: Span = (Shown("!" if row.state.attention else " "), Tone.WARN)
-    return (mark, (sign, tone), (Shown(" "), tone), (text.line(row.state.word), tone))
+    return (mark, *state(row, now))
 
 
 def title(row: ConversationRow, now: datetime) -> Cell:
@@ -53,7 +58,7 @@ def cost(row: ConversationRow, now: datetime) -> Cell:
 
 
 COLUMNS: tuple[Column[ConversationRow], ...] = (
-    Column("state", "STATE", 18, state, sort=lambda row: row.state.word),
+    Column("state", "STATE", 18, marked_state, sort=lambda row: row.state.word),
     Column("title", "TITLE", 18, title, sort=lambda row: row.title.casefold(), flex=3),
     Column("repository", "REPO@BRANCH", 16, place, sort=lambda row: row.place, flex=2, priority=1),
     Column(

@@ -105,9 +105,17 @@ def counted(word: str, count: int) -> Cell:
 LABEL_WIDE = 14
 
 
+UNKNOWN = (Shown("-"), Tone.MUTED)
+
+
 def fact(label: str, *value: tuple[Shown, Tone]) -> Cell:
     """One line of a detail: a label of ours, then what is known."""
-    return ((Shown(f"{label:<{LABEL_WIDE}}"), Tone.MUTED), *(value or ((Shown("-"), Tone.MUTED),)))
+    return ((Shown(f"{label:<{LABEL_WIDE}}"), Tone.MUTED), *(value or (UNKNOWN,)))
+
+
+def known(said: Iterable[Cell]) -> list[Cell]:
+    """The lines of a detail that say something, for a place with little room."""
+    return [line for line in said if not line or line[-1] != UNKNOWN]
 
 
 def text_fact(label: str, value: str | None, tone: Tone = Tone.PLAIN) -> Cell:

@@ -16,7 +16,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.commands import Command, Place
 from quarterdeck.tui.lists.arrangement import Arrangement
-from quarterdeck.tui.lists.listing import Listing, R, health_cell
+from quarterdeck.tui.lists.listing import Listing, R, health_cell, known
 from quarterdeck.tui.news import About, News
 from quarterdeck.tui.opening import can_open_browser
 from quarterdeck.tui.paint import lines
@@ -174,7 +174,7 @@ class ListScreen(DeckScreen, Generic[R]):
 
     def _show_row(self) -> None:
         row = self.table.cursor_row
-        self.side.update(lines(self.listing.detail(row, self.app.clock())) if row is not None else "")
+        self.side.update(lines(known(self.listing.detail(row, self.app.clock()))) if row is not None else "")
 
     # Keys
 
