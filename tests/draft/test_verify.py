@@ -58,3 +58,10 @@ def test_servers_are_verified_one_by_one() -> None:
     assert {difference.found for difference in verify(draft, base).differences} == {"there", "different"}
     done = base.model_copy(update={"mcp_config": draft.changes["mcp_config"]})
     assert (verify(draft, done).good, verify(draft, done).stored) == (2, True)
+
+
+def test_what_a_server_fills_in_at_a_first_save_is_no_difference() -> None:
+    found = Settings.model_validate(
+        {"language": "fr", "agent": "CodeActAgent", "secrets_store": {"provider_tokens": {}}}
+    )
+    assert verify(Draft(None).set("language", "fr"), found).stored

@@ -7,7 +7,7 @@ from quarterdeck.draft.field import Control, Field, Group
 from quarterdeck.draft.reading import as_number, as_whole
 
 WEB_ONLY = "Only the service's web pages use it."
-SESSIONS_ONLY = "Only sessions of the older generation (V0) use it."
+SESSIONS_ONLY = "Used by V0 sessions only."
 
 CATALOGUE: tuple[Field, ...] = (
     Field(
@@ -168,19 +168,17 @@ CATALOGUE: tuple[Field, ...] = (
     ),
     Field(
         "git_user_name",
-        "Name",
+        "Author name",
         Group.GIT,
-        "The author of commits made in new sandboxes.",
+        "Who commits made in new sandboxes are by.",
         checks=(checks.plain, checks.git_identity),
-        default="openhands",
     ),
     Field(
         "git_user_email",
-        "E-mail",
+        "Author e-mail",
         Group.GIT,
-        "The author's address of commits made in new sandboxes.",
+        "The address in commits made in new sandboxes.",
         checks=(checks.plain, checks.git_identity, checks.mail),
-        default="openhands@all-hands.dev",
     ),
     Field(
         "secrets_store",
@@ -234,11 +232,10 @@ CATALOGUE: tuple[Field, ...] = (
         "Whether the service may send anonymous figures of its use. Not set: you were never asked.",
         Control.THREE_WAY,
         checks=(),
-        default="never asked",
     ),
     Field(
         "email",
-        "E-mail",
+        "Account e-mail",
         Group.PRIVACY,
         "The address of your account at the service.",
         checks=(checks.plain, checks.mail),

@@ -52,7 +52,10 @@ class Verified:
 
 
 def verify(meant: Draft, found: Settings | None) -> Verified:
-    """Compare a record read after the save of a draft with what the draft meant it to be, MCP servers one by one."""
+    """Compare a record read after the save of a draft with what the draft meant it to be, MCP servers one by one.
+
+    What a first save did not ask for is the server's to fill in.
+    """
     fresh = Draft(found)
     untold = tuple(BY_KEY[key].label for key in meant.edits if _untold(key, fresh))
     differences = (*_field_differences(meant, fresh), *_server_differences(meant.servers, fresh.servers))
@@ -62,7 +65,9 @@ def verify(meant: Draft, found: Settings | None) -> Verified:
 def _field_differences(meant: Draft, fresh: Draft) -> Iterator[Difference]:
     for entry in CATALOGUE:
         asked = entry.key in meant.edits
-        if entry.control is Control.SERVERS or (asked and _untold(entry.key, fresh)):
+        if entry.control in (Control.SERVERS, Control.READ_ONLY) or (asked and _untold(entry.key, fresh)):
+            continue
+        if not asked and meant.base is None:
             continue
         if _expected(meant, entry.key) != _held(fresh, entry.key):
             wanted = words.change_words(meant, entry.key) if asked else words.former(meant, entry.key)

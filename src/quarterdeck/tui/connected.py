@@ -26,12 +26,8 @@ if TYPE_CHECKING:
     from quarterdeck.service.endpoint import Endpoint
     from quarterdeck.tui.session import Connect, Session
 
-AFTER_FIRST_FRAME = (
-    "quarterdeck.tui.session",
-    "quarterdeck.tui.screens.sandboxes",
-    "quarterdeck.tui.screens.settings",
-)
-"""What is imported once something is on the screen, in a thread, so that no key waits for it."""
+OTHER_SCREENS = ("quarterdeck.tui.screens.sandboxes", "quarterdeck.tui.screens.settings")
+"""What is imported in a thread once the first records are there, so that no key waits for it later."""
 
 
 def utc_now() -> datetime:
@@ -63,6 +59,7 @@ class ConnectedApp(CrashSafe):
         self.session_news: Signal[News] = Signal(self, "session")
         self._connect = connect
         self._key_refused = False
+        self._other_screens_asked = False
 
     @property
     def client(self) -> ServiceClient | None:
@@ -76,7 +73,6 @@ class ConnectedApp(CrashSafe):
     @work(exclusive=True, group="session")
     async def open_session(self, endpoint: Endpoint, key: SecretStr | None = None) -> None:
         """Follow an endpoint until another one is opened; the old one is closed first."""
-        await asyncio.to_thread(_import_all, AFTER_FIRST_FRAME)
         from quarterdeck.tui.session import Session
 
         self.endpoint, self.session, self.trouble = endpoint, None, None
@@ -92,6 +88,9 @@ class ConnectedApp(CrashSafe):
 
     def _publish(self, news: News) -> None:
         self.session_news.publish(news)
+        if not self._other_screens_asked:
+            self._other_screens_asked = True
+            self.run_worker(asyncio.to_thread(_import_all, OTHER_SCREENS), group="other screens")
         if self.session is not None and self.session.key_refused and not self._key_refused:
             self._key_refused = True
             self.ask_for_connection()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from quarterdeck.fleet.ages import age_of
+from quarterdeck.fleet.ages import age_of, calm_age
 from quarterdeck.fleet.conversation_state import Category
 from quarterdeck.fleet.conversations import ConversationRow, attention, conversation_row, start_row
 from quarterdeck.fleet.health import Health
@@ -65,7 +65,7 @@ COLUMNS: tuple[Column[ConversationRow], ...] = (
         "updated",
         "UPDATED",
         8,
-        lambda row, now: cell(Shown(age_of(row.updated_at, now)), Tone.MUTED),
+        lambda row, now: cell(Shown(calm_age(row.updated_at, now)), Tone.MUTED),
         sort=lambda row: row.updated_at,
         right=True,
     ),
@@ -83,7 +83,7 @@ COLUMNS: tuple[Column[ConversationRow], ...] = (
         "created",
         "CREATED",
         8,
-        lambda row, now: cell(Shown(age_of(row.created_at, now)), Tone.MUTED),
+        lambda row, now: cell(Shown(calm_age(row.created_at, now)), Tone.MUTED),
         sort=lambda row: row.created_at,
         priority=4,
         right=True,

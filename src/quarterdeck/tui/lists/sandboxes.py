@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from quarterdeck.fleet.ages import age_of
+from quarterdeck.fleet.ages import age_of, calm_age
 from quarterdeck.fleet.conversation_state import conversation_state
 from quarterdeck.fleet.health import Health
 from quarterdeck.fleet.sandbox_state import StateWord
@@ -89,7 +89,7 @@ COLUMNS: tuple[Column[SandboxRow], ...] = (
         "age",
         "AGE",
         6,
-        lambda row, now: cell(Shown(age_of(row.record.created_at, now)), Tone.MUTED),
+        lambda row, now: cell(Shown(calm_age(row.record.created_at, now)), Tone.MUTED),
         sort=lambda row: row.record.created_at,
         priority=4,
         right=True,

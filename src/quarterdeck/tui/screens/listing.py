@@ -9,6 +9,7 @@ from typing import Generic
 
 from textual import events, getters, on, work
 from textual.containers import Horizontal, VerticalScroll
+from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -26,6 +27,8 @@ from quarterdeck.tui.widgets.filter_bar import FilterBar
 from quarterdeck.tui.widgets.live_table import LiveTable
 from quarterdeck.tui.widgets.table_messages import Chosen, Highlighted, Seen, SortAsked
 
+REST = 10.0
+"""Rest after a rebuild, as a multiple of the time it took."""
 NEEDS_ROW = frozenset({"detail", "pause", "resume", "delete", "other", "open_url", "copy"})
 """Commands that are about the row under the cursor."""
 
@@ -46,6 +49,9 @@ class ListScreen(DeckScreen, Generic[R]):
         self.all: dict[str, R] = {}
         """Every row by id, filtered out or not."""
         self.arrangement = Arrangement(listing)
+        self._side_says: list[Cell] = []
+        self._rebuild_timer: Timer | None = None
+        self._rebuilt_at = self._rebuild_took = 0.0
 
     def parts(self) -> Iterable[Widget]:
         """Counts and filter, the table, and at its side what is known of the row under the cursor."""
@@ -81,12 +87,29 @@ class ListScreen(DeckScreen, Generic[R]):
         if not self.is_current:
             return
         if news.about in self.listing.also or news.moved or news.about is About.SERVER:
-            self.rebuild()
+            self._rebuild_soon()
         elif news.about is self.listing.about:
             self._update(news.ids)
 
+    def _rebuild_soon(self) -> None:
+        """Rebuild at once, or after a rest that keeps a long list that streams in from taking the keys' time."""
+        rest = self._rebuilt_at + REST * self._rebuild_took - monotonic()
+        if rest <= 0:
+            self.rebuild()
+        elif self._rebuild_timer is None:
+            self._rebuild_timer = self.set_timer(rest, self.rebuild)
+
     def rebuild(self) -> None:
         """Make all rows anew, in order."""
+        if self._rebuild_timer is not None:
+            self._rebuild_timer.stop()
+            self._rebuild_timer = None
+        began = monotonic()
+        self._rebuild()
+        self._rebuilt_at = monotonic()
+        self._rebuild_took = self._rebuilt_at - began
+
+    def _rebuild(self) -> None:
         session, now = self.app.session, self.app.clock()
         fresh: dict[str, R] = {}
         for row_id in self.listing.ids(session) if session is not None else ():
@@ -111,7 +134,7 @@ class ListScreen(DeckScreen, Generic[R]):
             before = self.all.get(row_id)
             row = self.listing.row(session, row_id, now, before)
             if row is None or before is None or self._may_move(row, before):
-                self.rebuild()
+                self._rebuild_soon()
                 return
             if row is not before:
                 self.all[row_id] = changed[row_id] = row
@@ -174,7 +197,10 @@ class ListScreen(DeckScreen, Generic[R]):
 
     def _show_row(self) -> None:
         row = self.table.cursor_row
-        self.side.update(lines(known(self.listing.detail(row, self.app.clock()))) if row is not None else "")
+        said = known(self.listing.detail(row, self.app.clock())) if row is not None else []
+        if said != self._side_says:
+            self._side_says = said
+            self.side.update(lines(said))
 
     # Keys
 

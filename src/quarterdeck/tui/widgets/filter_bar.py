@@ -13,7 +13,6 @@ from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
 
-
 NO_TOKENS = Shown("")
 
 
@@ -38,6 +37,7 @@ class FilterBar(Horizontal):
     def __init__(self, tokens: Shown = NO_TOKENS) -> None:
         super().__init__()
         self._tokens = tokens
+        self._counts: Cell = ()
 
     def compose(self) -> ComposeResult:
         """The counts."""
@@ -50,6 +50,9 @@ class FilterBar(Horizontal):
 
     def say(self, counts: Cell) -> None:
         """Show the counts."""
+        if counts == self._counts:
+            return
+        self._counts = counts
         self.query_one("#counts", Static).update(content(counts))
 
     def open(self) -> None:

@@ -1,0 +1,80 @@
+"""Environment of a stdio server: rows of name and value, of which values are never shown."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from pydantic import SecretStr
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+
+from quarterdeck.tui import text
+from quarterdeck.tui.widgets.settings.line_input import LineInput
+
+
+class VariableRow(Horizontal):
+    """One variable; an empty value field keeps what is stored, an empty name drops the row."""
+
+    def __init__(self, name: str = "", kept: SecretStr | None = None) -> None:
+        super().__init__(classes="variable")
+        self._variable = name
+        self._shown = text.line(name)
+        self._kept = kept
+
+    def compose(self) -> ComposeResult:
+        """Name and value."""
+        yield LineInput(self._shown, placeholder="NAME", id="variable-name")
+        placeholder = "value" if self._kept is None else "•••• kept; type to replace"
+        yield LineInput(placeholder=placeholder, password=True, id="variable-value")
+
+    @property
+    def variable(self) -> tuple[str, SecretStr] | None:
+        """(name, value) as they stand; None for a row without a name."""
+        name, value = (field.value for field in self.query(LineInput))
+        if not name.strip():
+            return None
+        stored = self._kept or SecretStr("")
+        return self._variable if name == self._shown else name.strip(), SecretStr(value) if value else stored
+
+    @on(LineInput.Changed, "#variable-name")
+    def _split_assignment(self, event: LineInput.Changed) -> None:
+        """`NAME=value` typed or pasted into the name falls into both fields."""
+        name, equals, value = event.value.partition("=")
+        if equals:
+            field = self.query_one("#variable-value", LineInput)
+            event.input.value = name
+            field.value = value
+            field.focus()
+
+
+class EnvironmentRows(Vertical):
+    """The variables, with an empty row at the end to add one."""
+
+    def __init__(self, variables: Mapping[str, SecretStr]) -> None:
+        super().__init__()
+        self._variables = variables
+
+    def compose(self) -> ComposeResult:
+        """A row for each variable, and an empty one."""
+        for name, value in self._variables.items():
+            yield VariableRow(name, value)
+        yield VariableRow()
+
+    @property
+    def variables(self) -> dict[str, SecretStr]:
+        """The variables as they stand; of two with one name the last counts."""
+        return dict(variable for variable in self._all() if variable is not None)
+
+    @property
+    def twice(self) -> str | None:
+        """A name that stands in two rows."""
+        counts = Counter(variable[0] for variable in self._all() if variable is not None)
+        return next((name for name, count in counts.items() if count > 1), None)
+
+    def _all(self) -> list[tuple[str, SecretStr] | None]:
+        return [row.variable for row in self.query(VariableRow)]
+
+    @on(LineInput.Changed)
+    def _keep_one_empty(self) -> None:
+        if self.query(VariableRow).last().variable is not None:
+            self.mount(VariableRow())

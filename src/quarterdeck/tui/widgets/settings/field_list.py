@@ -1,0 +1,192 @@
+"""The list of fields: a cursor over its rows, and the editor that opens in place of one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.geometry import Region
+from textual.message import Message
+
+from quarterdeck.draft.field import Group
+from quarterdeck.tui.widgets.settings.editor import FieldEditor
+from quarterdeck.tui.widgets.settings.line_painter import LinePainter
+from quarterdeck.tui.widgets.settings.lines import Line
+
+
+class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
+    """Lines above, the editor while there is one, lines below; the cursor holds on to the id of a row."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j", "move(1)", "Down", show=False),
+        Binding("up,k", "move(-1)", "Up", show=False),
+        Binding("pagedown", "page(1.0)", "Page down", show=False),
+        Binding("pageup", "page(-1.0)", "Page up", show=False),
+        Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
+        Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
+        Binding("home,g", "move_to_end(-1)", "First row", show=False),
+        Binding("end,G", "move_to_end(1)", "Last row", show=False),
+        Binding("tab", "group(1)", "Next group", show=False),
+        Binding("shift+tab", "group(-1)", "Group before", show=False),
+    ]
+    above = getters.query_one("#lines-above", LinePainter)
+    below = getters.query_one("#lines-below", LinePainter)
+
+    @dataclass
+    class Moved(Message):
+        """The cursor is on another row."""
+
+        row: str
+
+    @dataclass
+    class Chosen(Message):
+        """A row under the cursor was clicked."""
+
+        row: str
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cursor = ""
+        self.editor: FieldEditor | None = None
+        self._lines: tuple[Line, ...] = ()
+        self._rows: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        """Two blocks of lines; an editor comes between them."""
+        yield LinePainter(id="lines-above")
+        yield LinePainter(id="lines-below")
+
+    # What the form gives
+
+    def show(self, lines: Sequence[Line]) -> None:
+        """Show these lines; a cursor whose row is gone goes to the row that took its place."""
+        place = self._rows.index(self.cursor) if self.cursor in self._rows else 0
+        self._lines = tuple(lines)
+        self._rows = list(dict.fromkeys(line.row for line in lines if line.row))
+        if self.cursor not in self._rows:
+            self.cursor = self._rows[min(place, len(self._rows) - 1)] if self._rows else ""
+            self.post_message(self.Moved(self.cursor))
+        self._lay()
+
+    async def open(self, editor: FieldEditor) -> None:
+        """Put an editor in place of the row under the cursor."""
+        await self.close()
+        self.editor = editor
+        self._lay()
+        await self.mount(editor, after=self.above)
+        editor.start()
+        self.call_after_refresh(self._reveal)
+
+    async def close(self) -> None:
+        """Take the editor away; the list has the keyboard again."""
+        if self.editor is None:
+            return
+        editor, self.editor = self.editor, None
+        had_focus = editor.has_focus_within
+        await editor.remove()
+        self._lay()
+        if had_focus:
+            self.focus()
+
+    def move_to(self, row: str) -> None:
+        """Put the cursor on a row, if it is there."""
+        if row in self._rows and row != self.cursor:
+            self.cursor = row
+            self._mark()
+            self._reveal()
+            self.post_message(self.Moved(row))
+
+    def move_to_group(self, group: Group) -> None:
+        """Put the cursor on the first row of a group."""
+        for number, line in enumerate(self._lines):
+            if line.heading is group:
+                self.move_to(self._lines[number + 1].row)
+
+    # Keys and mouse
+
+    def action_move(self, rows: int) -> None:
+        """Move the cursor by rows."""
+        if self._rows:
+            place = self._rows.index(self.cursor) + rows
+            self.move_to(self._rows[max(0, min(place, len(self._rows) - 1))])
+
+    def action_page(self, pages: float) -> None:
+        """Move the cursor by pages, counted in lines."""
+        if self._rows:
+            start = self._place(self.cursor)
+            wanted = start + round(pages * max(self.size.height - 1, 1))
+            place = max(0, min(wanted, len(self._lines) - 1))
+            step = 1 if pages < 0 else -1
+            while not self._lines[place].row:
+                place += step
+            self.move_to(self._lines[place].row)
+
+    def action_move_to_end(self, end: int) -> None:
+        """Move to the first row or the last."""
+        if self._rows:
+            self.move_to(self._rows[0 if end < 0 else -1])
+
+    def action_group(self, step: int) -> None:
+        """Move to the first row of a neighbouring group."""
+        firsts = [self._lines[number + 1].row for number, line in enumerate(self._lines) if line.heading]
+        here = self._place(self.cursor)
+        if step > 0:
+            later = [row for row in firsts if self._place(row) > here]
+            self.move_to(later[0] if later else firsts[0]) if firsts else None
+        else:
+            earlier = [row for row in firsts if self._place(row) < here]
+            self.move_to(earlier[-1] if earlier else firsts[-1]) if firsts else None
+
+    @on(LinePainter.Clicked)
+    def _clicked(self, event: LinePainter.Clicked) -> None:
+        """A click moves the cursor; one on the cursor's row opens it."""
+        event.stop()
+        if event.row == self.cursor:
+            self.post_message(self.Chosen(event.row))
+        else:
+            self.move_to(event.row)
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """The cursor is dimmer without the focus."""
+        super().watch_has_focus(has_focus)
+        if self.is_mounted:
+            self._mark()
+
+    # Painting
+
+    def _lay(self) -> None:
+        if self.editor is None:
+            self.above.show(self._lines)
+            self.below.show(())
+        else:
+            own = [number for number, line in enumerate(self._lines) if line.row == self.editor.entry.key]
+            first, last = (own[0], own[-1]) if own else (len(self._lines), len(self._lines))
+            self.above.show(self._lines[:first])
+            self.below.show(self._lines[last + 1 :])
+        self._mark()
+        self.call_after_refresh(self._reveal)
+
+    def _mark(self) -> None:
+        cursor = self.cursor if self.editor is None else ""
+        self.above.mark(cursor, focused=self.has_focus)
+        self.below.mark(cursor, focused=self.has_focus)
+
+    def _place(self, row: str) -> int:
+        return next((number for number, line in enumerate(self._lines) if line.row == row), 0)
+
+    def _reveal(self) -> None:
+        """Scroll as little as it takes to see the row under the cursor, its sentences and the heading above it."""
+        if not self._lines or not self.is_mounted:
+            return
+        top = self._place(self.cursor)
+        height = self.editor.size.height if self.editor is not None else self._height_of(self.cursor)
+        above = top
+        while above > 0 and not self._lines[above - 1].row:
+            above -= 1
+        self.scroll_to_region(Region(0, above, 1, top - above + height), animate=False, force=True)
+
+    def _height_of(self, row: str) -> int:
+        return sum(line.row == row for line in self._lines)

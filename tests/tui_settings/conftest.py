@@ -1,0 +1,80 @@
+"""Decks on the settings screen, on services of their own."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from quarterdeck.local.settings_store import Mode
+from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.service.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from quarterdeck.service.models.settings import SettingsChanges
+from tests.service.fakes import FakeServer
+from tests.tui.seat import LOCAL, NARROW, answering, local, seated
+from tests.tui_settings.form import FormSeat
+
+FULL: SettingsChanges = {
+    "llm_model": "anthropic/claude-sonnet-4-5",
+    "llm_api_key": SecretStr("sentinel-llm-key"),
+    "llm_base_url": "https://llm.example.com/v1",
+    "language": "en",
+    "max_iterations": 200,
+    "max_budget_per_task": 5.0,
+    "confirmation_mode": True,
+    "enable_sound_notifications": True,
+    "git_user_name": "Ada Lovelace",
+    "git_user_email": "ada@example.org",
+    "mcp_config": McpConfig(
+        sse_servers=(SseServer(url="https://events.example.org/sse", api_key=SecretStr("sentinel-sse-key")),),
+        shttp_servers=(ShttpServer(url="https://tools.example.org/mcp?token=sentinel-query", timeout=30),),
+        stdio_servers=(
+            StdioServer(
+                name="db",
+                command="npx",
+                args=("-y", "@acme/db", "--password", "sentinel-argument"),
+                env={"TOKEN": SecretStr("sentinel-variable")},
+            ),
+        ),
+    ),
+}
+"""Settings of somebody who has used the service for a while; each secret in them begins with "sentinel"."""
+
+Sit = Callable[..., AbstractAsyncContextManager[FormSeat]]
+
+
+@pytest.fixture
+def sit(tmp_path: Path) -> Sit:
+    """Opens decks on one embedded service; `stored` is what it holds at first."""
+
+    @asynccontextmanager
+    async def opened(
+        *,
+        stored: SettingsChanges | None = None,
+        size: tuple[int, int] = NARROW,
+        store: Mode = "merge",
+        endpoint: Endpoint = LOCAL,
+    ) -> AsyncIterator[FormSeat]:
+        connect = local(tmp_path / "data", store)
+        if stored is not None:
+            async with connect(LOCAL, None) as client:
+                await client.describe()
+                await client.settings.store(None, stored)
+        async with seated(connect, endpoint, size=size, crashes=tmp_path) as seat:
+            yield await FormSeat.at(seat)
+
+    return opened
+
+
+@pytest.fixture
+def sit_before(tmp_path: Path) -> Sit:
+    """Opens decks on a server that answers by a script."""
+
+    @asynccontextmanager
+    async def opened(server: FakeServer, *, loaded: bool = True) -> AsyncIterator[FormSeat]:
+        endpoint = Endpoint("far", "http://far.test")
+        async with seated(answering(server), endpoint, crashes=tmp_path) as seat:
+            yield await FormSeat.at(seat, loaded=loaded)
+
+    return opened

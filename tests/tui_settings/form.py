@@ -1,0 +1,91 @@
+"""Somebody at the settings form: goes to a field by the filter, types, pastes, saves."""
+
+from textual import events
+
+from quarterdeck.service.client import ServiceClient
+from quarterdeck.service.models.settings import Settings
+from quarterdeck.tui.screens.settings import SettingsScreen
+from quarterdeck.tui.widgets.settings.form import SettingsForm
+from tests.tui.seat import Seat
+
+
+class FormSeat(Seat):
+    """A deck on its settings screen."""
+
+    @classmethod
+    async def at(cls, seat: Seat, *, loaded: bool = True) -> "FormSeat":
+        """Go to the settings and wait until they are there."""
+        own = cls(seat.deck, seat.pilot)
+        await own.press("3")
+        await own.until(lambda: own.deck.current_mode == "settings")
+        if loaded:
+            await own.until(lambda: isinstance(own.deck.screen, SettingsScreen))
+            await own.until(lambda: own.settings.loaded)
+            await own.sees("Base URL")
+        return own
+
+    @property
+    def settings(self) -> SettingsScreen:
+        """The settings screen, whatever is above it."""
+        return next(screen for screen in self.deck.deck_screens() if isinstance(screen, SettingsScreen))
+
+    @property
+    def form(self) -> SettingsForm:
+        """The form."""
+        return self.settings.form
+
+    @property
+    def client(self) -> ServiceClient:
+        """The deck's client."""
+        return self.session.client
+
+    async def stored(self) -> Settings:
+        """What the server holds."""
+        found = await self.client.settings.load()
+        assert found is not None
+        return found
+
+    @property
+    def posts(self) -> int:
+        """How many stores were sent."""
+        return sum(request.method == "POST" for request in self.client.log)
+
+    async def press(self, *keys: str) -> None:
+        """Press keys; each is taken in before the next one."""
+        for key in keys:
+            self.deck.post_message(events.Key(key, key if len(key) == 1 else None))
+            await self.pilot.pause()
+
+    async def type(self, words: str) -> None:
+        """Type text, as fast as the deck takes it in."""
+        for letter in words:
+            self.deck.post_message(events.Key(letter, letter))
+        await self.pilot.pause()
+
+    async def find(self, words: str) -> None:
+        """Go to the first field that matches, as a person does, and show all fields again."""
+        await self.press("slash", *words, "enter", "g", "slash", "escape")
+
+    async def go_to(self, row: str) -> None:
+        """Put the cursor on a row."""
+        self.form.list.move_to(row)
+        await self.pilot.pause()
+        assert self.form.row == row
+
+    async def fill(self, key: str, words: str) -> None:
+        """Type a value into a field, in place of what is there."""
+        await self.go_to(key)
+        await self.press("enter")
+        await self.type(words)
+
+    async def paste(self, words: str) -> None:
+        """Paste into whatever has the keyboard."""
+        assert self.deck.focused is not None
+        self.deck.focused.post_message(events.Paste(words))
+        await self.pilot.pause()
+
+    async def save(self) -> None:
+        """Save, and agree to what the review says."""
+        await self.press("ctrl+s")
+        await self.sees("Review the changes")
+        await self.press("enter")

@@ -1,0 +1,267 @@
+import pytest
+
+from quarterdeck.service.endpoint import Endpoint
+from tests.service.fakes import Answer, FakeServer
+from tests.tui.seat import NARROW, WIDE
+from tests.tui_settings.conftest import FULL, Sit
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE])
+async def test_the_form_opens_on_its_list_and_shows_how_each_field_stands(sit: Sit, size: tuple[int, int]) -> None:
+    async with sit(stored=FULL, size=size) as seat:
+        await seat.sees("anthropic/claude-sonnet-4-5", "stored", "not stored", "server default", "As stored")
+        assert seat.form.row == "llm_model"
+        await seat.press("G")
+        await seat.sees("E-mail verified", "not set", "sent back")
+
+
+BAD = (
+    ("max_budget_per_task", "-1", "0 or more"),
+    ("max_iterations", "many", "not a number"),
+    ("llm_base_url", "llm.example.com", "http:// or https://"),
+    ("git_user_name", "a$b", "break the git"),
+    ("llm_model", "a b", "no blanks"),
+)
+NO_KEYS = (
+    ("**********", "mask"),
+    ("<hidden>", "mask"),
+    ("Bearer abc", "Bearer"),
+    ('"abc"', "quotation"),
+    ("a b", "blank"),
+    ("one\ntwo", "several lines"),
+)
+
+
+async def test_bad_input_gets_its_sentence_and_nothing_is_sent(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        for key, typed, sentence in BAD:
+            await seat.fill(key, typed)
+            await seat.sees(sentence)
+            await seat.press("escape")
+            await seat.sees(sentence, "error", "1 error")
+            await seat.press("g", "ctrl+s")
+            assert seat.form.row == key
+            await seat.press("u")
+            await seat.sees("As stored")
+        assert seat.posts == 0
+
+
+async def test_a_pasted_key_that_is_none_is_refused(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        for pasted, sentence in NO_KEYS:
+            await seat.go_to("llm_api_key")
+            await seat.press("enter")
+            await seat.paste(pasted)
+            await seat.sees(sentence)
+            await seat.press("escape", "ctrl+s")
+            await seat.press("u")
+            await seat.sees("As stored")
+        assert seat.posts == 0
+
+
+async def test_a_secret_is_kept_unless_something_is_typed_or_chosen(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.go_to("llm_api_key")
+        await seat.press("enter", "right")
+        await seat.sees("(•) replace")
+        await seat.press("enter")
+        assert not seat.form.draft.edited
+        await seat.press("enter", "left")
+        await seat.sees("(•) clear")
+        await seat.type("typed-1")
+        await seat.sees("(•) replace", "•••••••")
+        await seat.press("ctrl+t")
+        await seat.sees("typed-1")
+        await seat.press("ctrl+u")
+        await seat.sees("(•) keep")
+        assert not seat.form.draft.edited
+
+
+async def test_escape_keeps_the_edit_and_undo_takes_it_back(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.fill("git_user_name", "Grace")
+        await seat.press("escape")
+        await seat.sees("Grace", "was Ada Lovelace", "edited", "*1")
+        await seat.press("ctrl+z")
+        await seat.sees("As stored")
+        await seat.press("ctrl+y")
+        await seat.sees("1 edited")
+        await seat.press("x")
+        await seat.sees("was Ada Lovelace", "edited")
+        assert seat.form.draft.changes == {"git_user_name": None}
+        await seat.press("u")
+        assert not seat.form.draft.edited
+
+
+async def test_switches_and_three_way_fields(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.go_to("enable_default_condenser")
+        await seat.press("enter")
+        await seat.sees("(•) on", "( ) off")
+        await seat.press("right", "escape")
+        await seat.press("x")
+        await seat.sees("always on or off")
+        await seat.go_to("user_consents_to_analytics")
+        await seat.press("enter")
+        await seat.sees("(•) not set", "( ) on", "( ) off")
+        await seat.press("left", "enter")
+        assert seat.form.draft.changes == {"enable_default_condenser": False, "user_consents_to_analytics": False}
+
+
+async def test_a_select_takes_a_choice_or_what_is_typed(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.go_to("remote_runtime_resource_factor")
+        await seat.press("enter", "down", "down", "enter")
+        assert seat.form.draft.changes == {"remote_runtime_resource_factor": 2}
+        await seat.press("enter")
+        await seat.type("3")
+        await seat.sees("as typed", "not one the deck knows")
+        await seat.press("enter")
+        assert seat.form.draft.changes == {"remote_runtime_resource_factor": 3}
+
+
+async def test_the_filter_shows_only_what_matches(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.press("slash")
+        await seat.type("budget")
+        await seat.sees("Budget per task")
+        assert "Base URL" not in seat.text
+        await seat.type("zz")
+        await seat.sees("Nothing matches")
+        await seat.press("escape")
+        await seat.sees("Base URL")
+
+
+async def test_edits_survive_other_screens_and_a_new_connection(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.fill("git_user_name", "Grace")
+        await seat.press("escape", "2", "1", "3")
+        await seat.sees("1 edited", "Grace")
+        before = seat.deck.session
+        seat.deck.open_session(seat.deck.endpoint)
+        await seat.until(lambda: seat.deck.session is not None and seat.deck.session is not before)
+        await seat.until(lambda: seat.session.server is not None)
+        await seat.sees("1 edited", "Grace")
+        await seat.save()
+        await seat.sees("Saved · 1 of 1 verified")
+
+
+async def test_a_draft_of_one_server_is_never_shown_on_another(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.fill("git_user_name", "Grace")
+        await seat.press("escape")
+        seat.deck.open_session(Endpoint("another", "http://127.0.0.1:9"))
+        await seat.until(lambda: not seat.form.draft.edited)
+        assert "Grace" not in seat.text
+
+
+async def test_leaving_with_edits_asks_and_keeps_them_unless_told_otherwise(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.fill("git_user_name", "Grace")
+        await seat.press("escape", "escape")
+        await seat.sees("Unsaved settings", "Keep editing", "Discard")
+        await seat.press("enter")
+        await seat.sees("1 edited", "Grace")
+        await seat.press("ctrl+q")
+        await seat.sees("Unsaved settings")
+        await seat.press("escape")
+        await seat.sees("1 edited")
+        await seat.press("escape")
+        await seat.sees("Unsaved settings")
+        await seat.press("d")
+        await seat.until(lambda: seat.deck.current_mode == "conversations")
+        assert not seat.form.draft.edited
+
+
+async def test_saving_is_offered_on_leaving(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.fill("git_user_name", "Grace")
+        await seat.press("escape", "escape")
+        await seat.sees("Unsaved settings")
+        await seat.press("s")
+        await seat.sees("Review the changes")
+        await seat.press("enter")
+        await seat.until(lambda: seat.deck.current_mode == "conversations")
+        assert (await seat.stored()).git_user_name == "Grace"
+
+
+async def test_text_of_the_server_does_nothing_to_the_terminal(sit_before: Sit) -> None:
+    hostile = "a/\x1b]0;owned\x07[/b][@click=app.quit]model\u202e"
+    server = FakeServer({"GET /api/settings": [Answer({"llm_model": hostile, "strange[/]": "\x1b[2J"})]})
+    async with sit_before(server) as seat:
+        await seat.sees("[@click=app.quit]model")
+        assert "\x1b" not in seat.text
+        await seat.press("enter")
+        await seat.sees("[@click=app.quit]model")
+        assert "\x1b" not in seat.text
+        await seat.press("escape")
+        assert not seat.form.draft.edited
+
+
+async def test_a_refused_key_and_a_server_that_comes_back(sit_before: Sit) -> None:
+    answers: list[Answer | Exception] = [Answer({"detail": "Unauthorized"}, 401)]
+    server = FakeServer(
+        lambda asked: answers[-1] if asked.path == "/api/settings" else Answer({"detail": "Not Found"}, 404)
+    )
+    async with sit_before(server, loaded=False) as seat:
+        await seat.sees("Connection", "refused the key")
+        await seat.press("escape")
+        answers.append(Answer({"llm_model": "a/b"}))
+        await seat.press("ctrl+r")
+        await seat.sees("a/b")
+
+
+async def test_the_mouse_moves_the_cursor_and_opens_the_row_under_it(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        line = next(number for number, words in enumerate(seat.text.splitlines()) if "Max iterations" in words)
+        await seat.pilot.click(offset=(10, line))
+        assert seat.form.row == "max_iterations"
+        await seat.pilot.click(offset=(10, line))
+        await seat.until(lambda: seat.form.editor is not None)
+        await seat.type("77")
+        await seat.press("enter")
+        assert seat.form.draft.changes == {"max_iterations": 77}
+
+
+async def test_a_resized_terminal_keeps_the_field_that_is_edited(sit: Sit) -> None:
+    async with sit(stored=FULL, size=WIDE) as seat:
+        await seat.fill("git_user_name", "Grac")
+        await seat.pilot.resize_terminal(60, 20)
+        await seat.type("e")
+        await seat.sees("Grace")
+        await seat.pilot.resize_terminal(*WIDE)
+        await seat.press("enter")
+        await seat.sees("Grace", "was Ada Lovelace", "edited")
+
+
+async def test_tab_goes_to_the_next_group_and_out_of_a_field_to_the_next_one(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.press("tab")
+        assert seat.form.row == "agent"
+        await seat.press("down", "enter", "tab")
+        assert (seat.form.row, seat.form.editor) == ("max_budget_per_task", None)
+        await seat.press("shift+tab", "shift+tab")
+        assert seat.form.row == "llm_model"
+
+
+async def test_a_record_read_while_a_field_is_edited_takes_nothing_from_it(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.fill("git_user_name", "Gra")
+        await seat.client.settings.store(await seat.stored(), {"language": "it"})
+        await seat.press("ctrl+r")
+        await seat.until(lambda: seat.form.draft.value("language") == "it")
+        await seat.type("ce")
+        await seat.press("enter")
+        assert seat.form.draft.changes == {"git_user_name": "Grace"}
+        assert seat.form.draft.value("language") == "it"
+
+
+async def test_an_edit_somebody_else_made_too_is_marked_when_it_is_read(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.fill("git_user_name", "Grace")
+        await seat.press("escape")
+        await seat.client.settings.store(await seat.stored(), {"git_user_name": "Edsger"})
+        await seat.press("ctrl+r")
+        await seat.sees("changed on server", "Grace")
+        await seat.press("ctrl+s")
+        await seat.sees("Changed here and on the server", "Edsger", "was Ada Lovelace")

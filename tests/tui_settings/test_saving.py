@@ -1,0 +1,242 @@
+from typing import Any
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from quarterdeck.local.settings_store import Mode
+from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.service.models.mcp import StdioServer
+from quarterdeck.service.models.settings import Settings
+from tests.service.fakes import NO_ROUTE, Answer, Asked, FakeServer
+from tests.tui.seat import NARROW, WIDE
+from tests.tui_settings.conftest import FULL, Sit
+from tests.tui_settings.form import FormSeat
+
+
+async def add_files_server(seat: FormSeat) -> None:
+    await seat.press("a", "enter")
+    await seat.sees("New stdio server")
+    await seat.type("files")
+    await seat.press("tab")
+    await seat.type("uvx")
+    await seat.press("tab")
+    await seat.type("server")
+    await seat.press("enter")
+    await seat.type("/workspace")
+    await seat.press("ctrl+s")
+    await seat.sees("stdio  files")
+
+
+@pytest.mark.parametrize(("size", "store"), [(NARROW, "merge"), (WIDE, "replace")])
+async def test_a_language_and_a_tool_server_are_saved_and_nothing_else_changes(
+    sit: Sit, size: tuple[int, int], store: Mode
+) -> None:
+    async with sit(stored=FULL, size=size, store=store) as seat:
+        before = await seat.stored()
+        await seat.find("lang")
+        await seat.press("enter")
+        await seat.type("French")
+        await seat.press("enter")
+        await add_files_server(seat)
+        await seat.press("ctrl+s")
+        await seat.sees("Review the changes", "fr · French", "stdio files", "added")
+        await seat.press("y" if store == "replace" else "enter")
+        await seat.sees("Saved · 2 of 2 verified", "As stored")
+        after = await seat.stored()
+    assert before.mcp_config is not None
+    added = StdioServer(name="files", command="uvx", args=("server", "/workspace"))
+    servers = before.mcp_config.model_copy(update={"stdio_servers": (*before.mcp_config.stdio_servers, added)})
+    assert after == before.model_copy(update={"language": "fr", "mcp_config": servers})
+
+
+async def test_the_first_save_of_all(sit: Sit) -> None:
+    async with sit() as seat:
+        await seat.sees("Nothing stored yet")
+        await seat.fill("llm_model", "openai/gpt-5")
+        await seat.press("enter")
+        await seat.save()
+        await seat.sees("Saved · 1 of 1 verified")
+        assert (await seat.stored()).llm_model == "openai/gpt-5"
+
+
+async def test_a_secret_is_replaced_and_cleared_and_never_on_the_screen(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.go_to("llm_api_key")
+        await seat.press("enter")
+        await seat.paste("  sentinel-pasted-key ")
+        await seat.press("enter")
+        await seat.sees("new value")
+        await seat.press("ctrl+s")
+        await seat.sees("stored → new value")
+        await seat.press("r")
+        await seat.sees("$LLM_API_KEY")
+        assert "sentinel" not in seat.deck.export_screenshot()
+        await seat.press("enter")
+        await seat.sees("Saved · 1 of 1 verified")
+        await seat.press("x")
+        await seat.sees("will be cleared")
+        await seat.save()
+        await seat.sees("Saved · 1 of 1 verified", "not stored")
+        assert (await seat.stored()).llm_api_key_set is False
+
+
+async def test_no_stored_secret_is_on_any_screen(sit: Sit) -> None:
+    async with sit(stored=FULL, size=WIDE) as seat:
+        for row in ("mcp:0", "mcp:1", "mcp:2"):
+            await seat.go_to(row)
+            assert "sentinel" not in seat.deck.export_screenshot()
+            await seat.press("enter")
+            await seat.sees("MCP server", "take over")
+            assert "sentinel" not in seat.deck.export_screenshot()
+            await seat.press("escape")
+        await seat.press("d", "ctrl+s")
+        await seat.sees("Review the changes", "deleted")
+        await seat.press("r")
+        await seat.sees("curl")
+        assert "sentinel" not in seat.deck.export_screenshot()
+
+
+async def test_what_a_replacing_server_would_lose_is_said_first_and_enter_does_not_do(sit: Sit) -> None:
+    async with sit(stored=FULL, store="replace") as seat:
+        await seat.fill("language", "French")
+        await seat.press("ctrl+s")
+        await seat.sees("This save also loses", "Sandbox API key")
+        await seat.press("enter")
+        await seat.sees("y saves all the same")
+        assert seat.posts == 0
+        await seat.press("escape")
+        await seat.sees("Not saved; your edits are kept.", "1 edited")
+
+
+async def test_a_field_somebody_else_saved_meanwhile_is_kept(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.fill("language", "French")
+        await seat.press("enter")
+        await seat.client.settings.store(await seat.stored(), {"git_user_name": "Grace"})
+        await seat.save()
+        await seat.sees("Saved · 1 of 1 verified", "Grace")
+        after = await seat.stored()
+    assert (after.language, after.git_user_name) == ("fr", "Grace")
+
+
+@pytest.mark.parametrize(("side", "language"), [("m", "fr"), ("t", "it")])
+async def test_a_field_both_saved_is_asked_about(sit: Sit, side: str, language: str) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.fill("language", "French")
+        await seat.press("enter")
+        await seat.fill("git_user_name", "Grace")
+        await seat.press("enter")
+        await seat.client.settings.store(await seat.stored(), {"language": "it"})
+        await seat.press("ctrl+s")
+        await seat.sees("Changed here and on the server", "fr · French", "it · Italian")
+        await seat.press(side, "enter")
+        await seat.sees("Review the changes", "Grace")
+        await seat.press("enter")
+        await seat.sees("verified")
+        after = await seat.stored()
+    assert (after.language, after.git_user_name) == (language, "Grace")
+
+
+async def test_a_change_during_the_review_is_reviewed_again(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.fill("language", "French")
+        await seat.press("ctrl+s")
+        await seat.sees("Review the changes")
+        await seat.client.settings.store(await seat.stored(), {"git_user_name": "Grace"})
+        await seat.press("enter")
+        await seat.sees("Something changed on the server")
+        await seat.press("enter")
+        await seat.sees("Saved · 1 of 1 verified")
+        assert (await seat.stored()).git_user_name == "Grace"
+
+
+async def test_a_read_only_connection_edits_but_does_not_save(sit: Sit) -> None:
+    async with sit(stored=FULL, endpoint=Endpoint("local service", read_only=True)) as seat:
+        await seat.fill("language", "French")
+        await seat.press("ctrl+s")
+        await seat.sees("read-only", "1 edited")
+        assert seat.posts == 0
+
+
+class Store:
+    """A flat server that keeps one record, and may lose an answer on its way."""
+
+    def __init__(self, **record: Any) -> None:
+        self.record = Settings().model_dump(mode="json") | record
+        self.loses_answers = False
+        self.refuses: Answer | None = None
+        self.ignores: set[str] = set()
+
+    def __call__(self, asked: Asked) -> Answer | Exception:
+        if asked.path != "/api/settings":
+            return NO_ROUTE
+        if asked.method == "GET":
+            return Answer(self.record)
+        if self.refuses is not None:
+            return self.refuses
+        self.record |= {name: value for name, value in asked.body.items() if name not in self.ignores}
+        return httpx.ReadTimeout("lost") if self.loses_answers else Answer({"message": "Settings stored"})
+
+
+async def save_a_name(seat: FormSeat) -> None:
+    await seat.fill("git_user_name", "Grace")
+    await seat.press("ctrl+s")
+    await seat.sees("Review the changes")
+    await seat.press("y")
+
+
+async def test_a_lost_answer_is_found_out_by_reading_back(sit_before: Sit) -> None:
+    store = Store(git_user_name="Ada")
+    async with sit_before(FakeServer(store)) as seat:
+        store.loses_answers = True
+        await save_a_name(seat)
+        await seat.sees("Saved · 1 of 1 verified")
+    assert store.record["git_user_name"] == "Grace"
+
+
+async def test_a_save_that_never_arrived_keeps_the_edits(sit_before: Sit) -> None:
+    store = Store(git_user_name="Ada")
+    async with sit_before(FakeServer(store)) as seat:
+        store.refuses = Answer({"error": "Something went wrong storing settings"}, 500)
+        await save_a_name(seat)
+        await seat.sees("1 edited")
+        await seat.until(lambda: "ot saved" in seat.text or "not stored" in seat.text)
+        store.refuses = None
+        await save_a_name(seat)
+        await seat.sees("Saved · 1 of 1 verified")
+
+
+async def test_a_field_the_server_did_not_take_is_named_and_stays_edited(sit_before: Sit) -> None:
+    store = Store(git_user_name="Ada")
+    store.ignores = {"git_user_name"}
+    async with sit_before(FakeServer(store)) as seat:
+        await save_a_name(seat)
+        await seat.sees("not what was saved", "Grace", "Ada")
+        await seat.press("escape")
+        await seat.sees("only 0 of 1 verified", "1 edited")
+
+
+async def test_a_complaint_of_the_server_stands_at_its_field(sit_before: Sit) -> None:
+    store = Store(git_user_name="Ada")
+    detail = [{"loc": ["body", "git_user_name"], "msg": "name is taken", "type": "value_error", "input": "Grace"}]
+    async with sit_before(FakeServer(store)) as seat:
+        store.refuses = Answer({"detail": detail}, 422)
+        await save_a_name(seat)
+        await seat.sees("The server says: name is taken", "error")
+        assert seat.form.row == "git_user_name"
+
+
+async def test_a_replaced_secret_is_sent_once_and_forgotten(sit_before: Sit) -> None:
+    store = Store()
+    server = FakeServer(store)
+    async with sit_before(server) as seat:
+        await seat.go_to("sandbox_api_key")
+        await seat.press("enter")
+        await seat.type("new-key-1")
+        await seat.press("enter", "ctrl+s")
+        await seat.sees("Review the changes")
+        await seat.press("enter")
+        await seat.sees("1 the server does not tell of", "As stored")
+        assert SecretStr("new-key-1") not in seat.form.draft.edits.values()
+    assert [asked.body["sandbox_api_key"] for asked in server.sent("POST")] == ["new-key-1"]
