@@ -133,7 +133,8 @@ def test_a_state_lasts_through_flips_and_says_when_its_beginning_was_not_seen() 
     story = Story("RUNNING").read("STARTING", "RUNNING", after=30.0)
     assert story.state().lasted(at(61.0)) == "≥1m"
     story.read("PAUSED", after=9.0)
-    assert story.state().lasted(at(80.0)) == "10s"
+    assert story.state().lasted(at(80.0)) == "<1m"
+    assert story.read("STARTING").state().lasted(at(81.0)) == "10s"
 
 
 def test_the_beginning_of_running_is_unknown_for_one_found_starting() -> None:

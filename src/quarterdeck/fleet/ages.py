@@ -23,6 +23,12 @@ def age(seconds: float | None) -> str:
     return f"{whole // DAY}d"
 
 
+def calm_age(moment: datetime | None, now: datetime) -> str:
+    """Word how long ago a moment was, without seconds: in a list each second of each row is sent to the terminal."""
+    words = age_of(moment, now)
+    return "<1m" if words == JUST_NOW or words.endswith("s") else words
+
+
 def age_of(moment: datetime | None, now: datetime) -> str:
     """Word how long ago a moment was; both with a zone."""
     return age(None if moment is None else (now - moment).total_seconds())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from quarterdeck.fleet.ages import JUST_NOW, age_of, stopwatch
+from quarterdeck.fleet.ages import age_of, calm_age, stopwatch
 from quarterdeck.service.models.enums import SandboxStatus
 
 SLOW_AFTER = timedelta(seconds=120)
@@ -36,6 +36,10 @@ WORDS: dict[str, StateWord] = {
     SandboxStatus.MISSING: StateWord.MISSING,
 }
 _KNOWN = frozenset(StateWord)
+
+
+IN_PASSING = frozenset({StateWord.STARTING, StateWord.PAUSING, StateWord.RESUMING})
+"""States that are not meant to last: their seconds count."""
 
 
 class Action(StrEnum):
@@ -81,8 +85,10 @@ class SandboxState:
 
     def lasted(self, now: datetime) -> str:
         """How long it has been so, with "≥" when its beginning was not seen."""
-        age = age_of(self.since, now)
-        return age if self.exact or age == JUST_NOW else f"≥{age}"
+        if self.known in IN_PASSING:
+            return age_of(self.since, now)
+        age = calm_age(self.since, now)
+        return age if self.exact or age.startswith("<") else f"≥{age}"
 
 
 def settled_state(state: SandboxState, *, quiet: bool, silent: bool) -> SandboxState:
