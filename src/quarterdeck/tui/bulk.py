@@ -11,7 +11,7 @@ from quarterdeck.fleet.plan import Plan
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.service.errors import ServiceError
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
+from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell, indented
 from quarterdeck.tui.text import Shown
 
 AT_ONCE = 4
@@ -54,7 +54,7 @@ def plan_lines(verb: str, planned: Plan[SandboxRow]) -> list[Cell]:
 
 
 def _named(pairs: Iterable[tuple[SandboxRow, str]], count: int, tone: Tone) -> list[Cell]:
-    named = [cell(text.line(f"  {row.short_id}  {words}"), tone) for row, words in islice(pairs, LISTED)]
+    named = [indented(text.line(f"{row.short_id} {words}"), tone) for row, words in islice(pairs, LISTED)]
     return [*named, cell(Shown(f"  and {count - LISTED} more"), Tone.MUTED)] if count > LISTED else named
 
 

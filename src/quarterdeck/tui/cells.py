@@ -29,4 +29,9 @@ def cell(text: Shown, tone: Tone = Tone.PLAIN) -> Cell:
     return ((text, tone),)
 
 
+def indented(text: Shown, tone: Tone = Tone.PLAIN) -> Cell:
+    """A line of its own under another one."""
+    return ((Shown("  "), tone), (text, tone))
+
+
 EMPTY: Cell = ()

@@ -190,7 +190,7 @@ class ListScreen(DeckScreen, Generic[R]):
 
     def _nothing(self) -> tuple[Shown, Shown]:
         if self.all:
-            return Shown(f"0 of {len(self.all)} match."), Shown("esc in the filter shows all of them again.")
+            return Shown(f"0 of {len(self.all)} match."), Shown("esc shows all of them again.")
         if self.app.trouble is not None:
             return text.line(self.app.trouble.words), Shown("c chooses another server.")
         return self.listing.nothing(self.app.session)
@@ -214,6 +214,10 @@ class ListScreen(DeckScreen, Generic[R]):
     def action_filter(self) -> None:
         """Type into the filter."""
         self.filter_bar.open()
+
+    def action_show_all(self) -> None:
+        """Forget the filter."""
+        self.filter_bar.action_clear()
 
     @on(FilterBar.Changed)
     def _filter_rows(self, event: FilterBar.Changed) -> None:

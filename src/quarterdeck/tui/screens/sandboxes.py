@@ -15,7 +15,7 @@ from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.service.errors import ServiceError
 from quarterdeck.tui import text
 from quarterdeck.tui.bulk import do_all, plan_lines, result_words
-from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
+from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell, indented
 from quarterdeck.tui.commands import Command, Place, bindings_at
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog, TypedConfirmDialog
 from quarterdeck.tui.dialogs.pick_spec import PickSpecDialog
@@ -135,7 +135,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
         said = [cell(text.line(row.id), Tone.STRONG), cell(Shown("Its workspace and all files in it go with it."))]
         if row.conversations:
             said += [EMPTY, cell(Shown("Conversations that live in it stay listed, without a sandbox:"))]
-            said += [cell(text.line(f"  {title or '(untitled)'}"), Tone.MUTED) for title in row.conversation_titles]
+            said += [indented(text.line(title or "(untitled)"), Tone.MUTED) for title in row.conversation_titles]
         return said
 
     # Elsewhere

@@ -1,4 +1,4 @@
-"""One line above the key bar: what just happened, why a key did nothing, or a hint when there is no news."""
+"""Above the key bar: what just happened, or why a key did nothing; one line, up to three for a long sentence."""
 
 from textual.content import Content
 from textual.reactive import reactive
@@ -16,15 +16,13 @@ STAYS = 12.0
 class MessageLine(Widget):
     """The deck's one place for sentences."""
 
-    resting: reactive[Cell] = reactive(())
-    message: reactive[Cell] = reactive(())
+    resting: reactive[Cell] = reactive((), layout=True)
+    message: reactive[Cell] = reactive((), layout=True)
     _clearing: Timer | None = None
 
     def render(self) -> Content:
-        """The message while there is one, else the resting line, cut to the width."""
-        return content(((Shown(" "), Tone.PLAIN), *(self.message or self.resting))).truncate(
-            max(1, self.size.width), ellipsis=True
-        )
+        """The message while there is one, else the resting line."""
+        return content(self.message or self.resting)
 
     def say(self, text: Shown, tone: Tone = Tone.PLAIN) -> None:
         """Show a sentence."""
