@@ -1,18 +1,18 @@
-"""Commands on a real server: QUARTERDECK_LIVE_URL with its key in QUARTERDECK_LIVE_KEY. They only read."""
-
-import os
+"""Commands on the real servers of a live run (tests/live). They only read."""
 
 import pytest
 
 from tests.cli.conftest import Run
+from tests.live.targets import PARAMS
 
 pytestmark = pytest.mark.live
 
 
-@pytest.fixture
-def url(monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv("QUARTERDECK_API_KEY", os.environ["QUARTERDECK_LIVE_KEY"])
-    return os.environ["QUARTERDECK_LIVE_URL"]
+@pytest.fixture(params=PARAMS)
+def url(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    key = request.param.key
+    monkeypatch.setenv("QUARTERDECK_API_KEY", key.get_secret_value() if key else "")
+    return str(request.param.url)
 
 
 def test_doctor_finds_it_healthy_and_names_its_release(run: Run, url: str) -> None:

@@ -120,8 +120,8 @@ def test_a_load_tells_no_secret_but_whether_it_is_set(body: Record) -> None:
     stored = patched(None, body)
     loaded = load_response(NestedRecord.model_validate(stored), None)
     sent = (body.get("agent_settings_diff", {}).get("llm") or {}).get("api_key")
-    assert loaded["llm_api_key_set"] == bool(sent)
-    assert loaded["search_api_key_set"] == bool(body.get("search_api_key"))
+    assert loaded["llm_api_key_set"] == bool((sent or "").strip())
+    assert loaded["search_api_key_set"] == bool((body.get("search_api_key") or "").strip())
     llm_told = loaded["agent_settings"]["llm"]
     assert [llm_told["api_key"], llm_told["aws_secret_access_key"], loaded["search_api_key"]] == [None] * 3
     for server in loaded["agent_settings"]["mcp_config"].values():

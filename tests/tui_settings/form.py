@@ -19,7 +19,7 @@ class FormSeat(Seat):
         await own.press("3")
         await own.until(lambda: own.deck.current_mode == "settings")
         if loaded:
-            await own.until(lambda: isinstance(own.deck.screen, SettingsScreen))
+            await own.until(lambda: any(isinstance(screen, SettingsScreen) for screen in own.deck.deck_screens()))
             await own.until(lambda: own.settings.loaded)
             await own.sees("Base URL")
         return own

@@ -16,9 +16,11 @@ from quarterdeck.draft import limits
 from quarterdeck.draft.catalogue import BY_KEY
 from quarterdeck.draft.draft import MCP, Draft
 from quarterdeck.draft.field import Control, Field
+from quarterdeck.draft.form_fields import fields_on, kind_in
 from quarterdeck.draft.mcp import Servers, identities, listed
 from quarterdeck.draft.verify import Verified, verify
 from quarterdeck.service.client import ServiceClient
+from quarterdeck.service.generations import secrets_lost
 from quarterdeck.service.models.mcp import McpConfig
 
 FROM_INPUT = "-"
@@ -30,16 +32,18 @@ def run(arguments: CommandLine, config: Config) -> int:
     typed = _typed(arguments.assignments)
 
     async def change(client: ServiceClient) -> int:
-        base = await client.settings.load()
-        draft = edited(Draft(base), typed)
         server = await client.describe()
+        base = await client.settings.load()
+        fields = fields_on(server, await client.settings.schema(), kind_in(base))
+        draft = edited(Draft(base, fields=fields), typed)
         if stops := [problem for problem in limits.problems(draft, server) if problem.stops]:
             raise CommandError(" ".join(f"{problem.key}: {problem.words}" for problem in stops), status=2)
         if draft.edited:
-            for loss in limits.losses(draft, server):
+            struck = limits.servers_losing(secrets_lost(base, draft.changes)) if server.mcp_secrets_hidden else ()
+            for loss in (*limits.losses(draft, server), *struck):
                 note(f"this save loses something: {loss.words}")
             await client.settings.store(base, draft.changes)
-        verified = verify(draft, await client.settings.load())
+        verified = verify(draft, await client.settings.load(), hidden=server.mcp_secrets_hidden)
         if base is None:  # a first record may hold more than was asked for: the server's own defaults
             verified = replace(verified, differences=tuple(each for each in verified.differences if each.asked))
         _report(verified, as_data=arguments.json)

@@ -17,6 +17,7 @@ def run(arguments: CommandLine, config: Config) -> int:
     """Print the settings; a server that has none stored yet is said to have none."""
 
     async def show(client: ServiceClient) -> int:
+        await client.describe()
         settings = await client.settings.load()
         if arguments.json:
             as_json(None if settings is None else settings_plain(settings))

@@ -89,8 +89,11 @@ class LoadedSettings(DeckScreen):
         self._keep_up(again=True)
 
     def on_news(self, news: News) -> None:
-        """The connection may be another one, or back."""
+        """The connection may be another one, or back, or lead to another server."""
         super().on_news(news)
+        if news.another_server:
+            self._through = None
+            self.forget()
         self._keep_up()
 
     def _keep_up(self, *, again: bool = False) -> None:
