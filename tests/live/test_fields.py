@@ -1,0 +1,70 @@
+"""Every canonical field on a real server: set, set again, unset where it can be, and nothing else moves."""
+
+from typing import Any
+
+import pytest
+
+from quarterdeck.service.client import ServiceClient
+from quarterdeck.service.errors import ErrorKind
+from quarterdeck.service.models.settings import SECRET_FIELDS, Settings
+from tests.live.refused import refused
+from tests.live.settings_kit import FLAGS, changed, has_field, settings_of, unlike
+from tests.live.summary import Notes
+from tests.live.values import VALUES
+
+pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
+
+
+@pytest.mark.parametrize("name", [name for name in VALUES if name not in SECRET_FIELDS])
+async def test_a_field_is_set_and_unset_and_no_other_changes(editable: ServiceClient, name: str) -> None:
+    record = await existing(editable, name)
+    held = getattr(record, name, None)
+    for value in sorted(VALUES[name], key=lambda value: bool(value == held)):
+        before, record = record, await changed(editable, record, {name: value})
+        assert getattr(record, name) == value
+        assert unlike(before, record) == {name}
+    if await unset(editable, record, name):
+        before, record = record, await settings_of(editable)
+        assert getattr(record, name, None) in (None, "")
+        assert unlike(before, record) == {name}
+
+
+@pytest.mark.parametrize("name", [name for name in VALUES if name in SECRET_FIELDS])
+async def test_a_secret_is_stored_and_cleared_and_no_other_field_changes(
+    editable: ServiceClient, notes: Notes, name: str
+) -> None:
+    record = await existing(editable, name)
+    flag = FLAGS.get(name)
+    for value in VALUES[name]:
+        before, record = record, await changed(editable, record, {name: value})
+        assert unlike(before, record) <= {flag}
+        assert flag is None or getattr(record, flag)
+    if await unset(editable, record, name):
+        before, record = record, await settings_of(editable)
+        assert unlike(before, record) == {flag} - {None}
+        assert flag is None or not getattr(record, flag)
+        cleared_with = editable.settings.server.rules(name).clear_with
+        told = "its flag says so" if flag else "the server tells nothing of it"
+        notes.add(f"{name}: {cleared_with!r} clears it at once; {told}")
+
+
+async def existing(client: ServiceClient, name: str) -> Settings:
+    """The record as it is now; skips for a field that this server does not have, which the client must refuse."""
+    record, server = await settings_of(client), client.settings.server
+    if has_field(name, record, server):
+        return record
+    if not server.rules(name).present:
+        with refused(ErrorKind.INVALID, unsent=True):
+            await client.settings.store(record, {name: VALUES[name][0]})
+    pytest.skip(f"this server has no {name}")
+
+
+async def unset(client: ServiceClient, record: Settings, name: str) -> bool:
+    """Unset a field, or see the client refuse it where the server would not do it; says which."""
+    changes: dict[str, Any] = {name: None}
+    if client.settings.server.rules(name).clearable:
+        await client.settings.store(record, changes)
+        return True
+    with refused(ErrorKind.INVALID, unsent=True):
+        await client.settings.store(record, changes)
+    return False

@@ -1,0 +1,65 @@
+"""The life of a sandbox on a real server, whose idle sandboxes may read STARTING for ever (contract section e)."""
+
+import pytest
+
+from quarterdeck.service.client import ServiceClient
+from quarterdeck.service.errors import ErrorKind
+from quarterdeck.service.models.enums import SandboxStatus
+from quarterdeck.service.models.sandbox import Sandbox
+from tests.live.refused import refused
+from tests.live.summary import Notes
+from tests.live.waiting import until
+
+pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
+
+SOON = 30.0
+UP = (SandboxStatus.STARTING, SandboxStatus.RUNNING)
+
+
+async def test_a_sandbox_is_started_read_paused_resumed_and_deleted(client: ServiceClient, notes: Notes) -> None:
+    specs = await client.sandboxes.specs()
+    assert specs
+    sandbox = await client.sandboxes.start(specs[0].id)
+    seen = [sandbox.status]
+
+    async def read() -> str | None:
+        found = await only(client, sandbox.id)
+        if found is not None and found.status != seen[-1]:
+            seen.append(found.status)
+        return None if found is None else found.status
+
+    try:
+        assert sandbox.sandbox_spec_id == specs[0].id
+        assert sandbox.id in await listed(client)
+        await until(read, lambda status: status in UP, SOON)
+        await client.sandboxes.pause(sandbox.id)
+        await until(read, lambda status: status == SandboxStatus.PAUSED, SOON)
+        await client.sandboxes.pause(sandbox.id)
+        await client.sandboxes.resume(sandbox.id)
+        await until(read, lambda status: status in UP, SOON)
+    finally:
+        await client.sandboxes.delete(sandbox.id)
+    await until(read, lambda status: status is None, SOON)
+    assert sandbox.id not in await listed(client)
+    with refused(ErrorKind.MISSING):
+        await client.sandboxes.delete(sandbox.id)
+    notes.add(f"sandbox: read {', '.join(seen)}, gone")
+
+
+async def test_sandboxes_that_are_not_there_are_told_from_those_that_are(client: ServiceClient) -> None:
+    assert await client.sandboxes.read(("surely-not-there", "nor-this")) == (None, None)
+    for order in (client.sandboxes.pause, client.sandboxes.resume):
+        with refused(ErrorKind.MISSING):
+            await order("surely-not-there")
+
+
+async def only(client: ServiceClient, sandbox_id: str) -> Sandbox | None:
+    """Read one by its id, beside one that does not exist."""
+    batch = await client.sandboxes.read(("surely-not-there", sandbox_id))
+    assert batch is not None
+    assert batch[0] is None
+    return batch[1]
+
+
+async def listed(client: ServiceClient) -> set[str]:
+    return {sandbox.id async for page in client.sandboxes.pages() for sandbox in page.items}

@@ -1,0 +1,83 @@
+"""Custom secrets and tokens of git providers on a real server; values can only be written."""
+
+import secrets
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from pydantic import SecretStr
+
+from quarterdeck.service.client import ServiceClient
+from quarterdeck.service.errors import ErrorKind
+from quarterdeck.service.models.enums import GitProvider
+from quarterdeck.service.models.secrets import ProviderToken
+from tests.live.refused import refused
+from tests.live.settings_kit import settings_of
+from tests.live.summary import Notes
+
+pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
+
+
+async def described(client: ServiceClient) -> dict[str, str | None]:
+    return {secret.name: secret.description or None for secret in await client.secrets.list()}
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def name(client: ServiceClient) -> AsyncIterator[str]:
+    """A name that no secret has; secrets whose names begin with it are deleted afterwards."""
+    name = f"LIVE_CHECK_{secrets.token_hex(4).upper()}"
+    yield name
+    for left in [secret.name for secret in await client.secrets.list() if secret.name.startswith(name)]:
+        await client.secrets.delete(left)
+
+
+async def test_a_secret_is_created_described_renamed_and_deleted(client: ServiceClient, name: str) -> None:
+    others = await described(client)
+    await client.secrets.create(name, SecretStr("live-check-1"), "first words")
+    assert await described(client) == {**others, name: "first words"}
+    await client.secrets.update(name, new_name=name, description="other words")
+    assert await described(client) == {**others, name: "other words"}
+    await client.secrets.update(name, new_name=f"{name}_NEW", description="other words")
+    assert await described(client) == {**others, f"{name}_NEW": "other words"}
+    await client.secrets.delete(f"{name}_NEW")
+    assert await described(client) == others
+
+
+async def test_a_name_that_is_taken_is_refused_before_anything_is_overwritten(client: ServiceClient, name: str) -> None:
+    await client.secrets.create(name, SecretStr("live-check-1"), "first words")
+    before = await described(client)
+    with refused(ErrorKind.CONFLICT, unsent=True):
+        await client.secrets.create(name, SecretStr("live-check-2"), "other words")
+    assert await described(client) == before
+
+
+async def test_a_value_is_replaced_where_that_can_be_done(client: ServiceClient, name: str) -> None:
+    await client.secrets.create(name, SecretStr("live-check-1"), "first words")
+    before = await described(client)
+    if client.settings.server.secret_values_change:
+        await client.secrets.replace_value(name, SecretStr("live-check-2"))
+    else:
+        with refused(ErrorKind.NOT_OFFERED, unsent=True):
+            await client.secrets.replace_value(name, SecretStr("live-check-2"))
+    assert await described(client) == before
+
+
+async def test_a_secret_that_is_not_there_is_missing(client: ServiceClient, name: str) -> None:
+    await client.secrets.create(name, SecretStr("live-check-1"))
+    with refused(ErrorKind.MISSING):
+        await client.secrets.delete(f"{name}_OTHER")
+    with refused(ErrorKind.MISSING):
+        await client.secrets.update(f"{name}_OTHER", new_name=f"{name}_OTHER", description="words")
+    assert f"{name}_OTHER" not in await described(client)
+
+
+async def test_a_token_that_its_provider_refuses_says_nothing_of_the_key(client: ServiceClient, notes: Notes) -> None:
+    before = await settings_of(client)
+    if before.provider_tokens_set:
+        pytest.skip("tokens are stored that could not be put back")
+    with refused(ErrorKind.INVALID):
+        await client.secrets.set_tokens({GitProvider.GITHUB: ProviderToken(token=SecretStr("live-check"))})
+    assert await client.settings.load() == before
+    await client.secrets.clear_tokens()
+    assert await client.settings.load() == before
+    notes.add("provider tokens: a refused one is reported as invalid, and the key as good")
