@@ -1,5 +1,8 @@
 """One server unplugged and another plugged in behind one address: it is noticed, and nothing is written blindly."""
 
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
 from itertools import permutations
 
 import pytest
@@ -8,16 +11,21 @@ from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.errors import ErrorKind
 from quarterdeck.service.models.capabilities import KeyState
+from quarterdeck.tui.news import About, News
+from quarterdeck.tui.session import Session
 from tests.live.forwarder import Forwarder, forwarder
 from tests.live.refused import refused
 from tests.live.settings_kit import settings_of
 from tests.live.targets import TARGETS, Target
+from tests.live.waiting import until
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 
 PAIRS = [pytest.param(*pair, id="-".join(target.label for target in pair)) for pair in permutations(TARGETS, 2)] or [
     pytest.param(None, None, id="no-pair", marks=pytest.mark.skip(reason="QUARTERDECK_LIVE_URLS names no two servers"))
 ]
+NOTICED = 70.0
+"""Seconds: a description is believed for a minute when nothing speaks against it."""
 CHANGE = {"git_user_name": "written blindly"}
 
 
@@ -62,3 +70,33 @@ async def back_again(plugs: Forwarder, target: Target, client: ServiceClient) ->
     plugs.plug(target.url)
     with refused(ErrorKind.WRONG_API):
         await client.settings.load()
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+async def test_an_open_deck_notices_it_by_itself(first: Target, second: Target) -> None:
+    told: list[News] = []
+    async with forwarder() as plugs, ServiceClient(Endpoint("one address", plugs.url), first.key) as client:
+        plugs.plug(first.url)
+        session = Session(client, told.append, lambda: datetime.now(UTC))
+        session.look(About.SANDBOXES, ())
+        running = asyncio.create_task(session.run())
+        try:
+            await seen(lambda: session.server is not None and session.sandboxes.health.read_at is not None)
+            was = session.server
+            await plugs.unplug()
+            await seen(lambda: session.sandboxes.health.failures > 0)
+            plugs.plug(second.url)
+            await seen(lambda: session.server != was)
+            assert any(news.another_server for news in told)
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+
+async def seen(condition: Callable[[], bool]) -> None:
+    """Wait for what the deck comes to know by itself."""
+
+    async def look() -> bool:
+        return condition()
+
+    await until(look, bool, NOTICED)
