@@ -23,6 +23,7 @@ ROOMS = {
         frozenset({"config", "service.endpoint", "service.errors", "service.address"}),
         FACE | (HEAVY - {"pydantic", "keyring"}),
     ),
+    "notebook": (frozenset({"config"}), FACE | HEAVY),
     "tui": (frozenset({"fleet", "draft", "service"}), frozenset({"fastapi", "aiosqlite", "psutil", "hypercorn"})),
 }
 """Room -> the other rooms it may import from, and what must not be loaded when all of it is."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from quarterdeck.cli.command_line import CommandLine
 from quarterdeck.cli.connect import Connector
 from quarterdeck.cli.failure import CommandError
+from quarterdeck.cli.kept_notes import KeptNotes
 from quarterdeck.cli.known import KnownConnections
 from quarterdeck.cli.leaving import Terminal, end_within, leaving_on_signals
 from quarterdeck.cli.output import note
@@ -76,6 +77,7 @@ async def _open(target: Target, config: Config, notices: Sequence[str], failures
         target.endpoint,
         Connector(config, target, os.environ, known),
         connections=known,
+        notes=KeptNotes(config.folders.notebook),
         notices=notices,
         theme=chosen if chosen in themes else themes[0],
         on_theme=lambda name: keep(theme=name),

@@ -38,6 +38,11 @@ class Folders:
         """The file of preferences."""
         return self.config / "preferences.toml"
 
+    @property
+    def notebook(self) -> Path:
+        """The folder of what is noted down from one run to the next."""
+        return self.state / "notebook"
+
 
 @dataclass(frozen=True)
 class Preferences:

@@ -12,10 +12,10 @@ class UnusableFileError(Exception):
     """A file is there but cannot be used; the text names it and says why."""
 
 
-def read(path: Path, *, private: bool = False) -> str | None:
-    """Text of a small regular file, None where there is none; never waits. Raises UnusableFileError.
+def read(path: Path, *, private: bool = False, largest: int = LARGEST) -> str | None:
+    """Text of a regular file of at most `largest` bytes, None where there is none; never waits.
 
-    A `private` file is one that holds a secret: it is not used while anybody else may open it, not even by root.
+    Raises UnusableFileError. A `private` file is not used while anybody else may open it, not even by root.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
@@ -34,11 +34,11 @@ def read(path: Path, *, private: bool = False) -> str | None:
         if private and facts.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise UnusableFileError(f"{path} is open to other users: make it yours alone with chmod 600")
         with os.fdopen(handle, "rb", closefd=False) as file:
-            content = file.read(LARGEST + 1)
+            content = file.read(largest + 1)
     finally:
         os.close(handle)
-    if len(content) > LARGEST:
-        raise UnusableFileError(f"{path} is larger than {LARGEST // 1024} kB")
+    if len(content) > largest:
+        raise UnusableFileError(f"{path} is larger than {largest // 1024} kB")
     try:
         return content.decode()
     except UnicodeDecodeError as error:

@@ -19,6 +19,7 @@ from quarterdeck.tui.commands import Place, commands_at
 from quarterdeck.tui.connected import utc_now
 from quarterdeck.tui.connecting import ConnectingApp
 from quarterdeck.tui.connections import Connections
+from quarterdeck.tui.notes import Notes
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.theme import THEMES, variable_defaults
 
@@ -66,13 +67,20 @@ class Deck(ConnectingApp):
         *,
         crash_folder: Path,
         connections: Connections | None = None,
+        notes: Notes | None = None,
         notices: Sequence[str] = (),
         theme: str = "quarterdeck-dark",
         clock: Callable[[], datetime] = utc_now,
         on_theme: Callable[[str], None] | None = None,
     ) -> None:
         super().__init__(
-            endpoint, connect, crash_folder=crash_folder, connections=connections, notices=notices, clock=clock
+            endpoint,
+            connect,
+            crash_folder=crash_folder,
+            connections=connections,
+            notes=notes,
+            notices=notices,
+            clock=clock,
         )
         for own in THEMES:
             self.register_theme(own)

@@ -20,6 +20,7 @@ from quarterdeck.tui.commands import Place
 from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.crash import CrashSafe
 from quarterdeck.tui.news import About, News
+from quarterdeck.tui.notes import Notes
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -57,12 +58,14 @@ class ConnectedApp(CrashSafe):
         *,
         crash_folder: Path,
         connections: Connections | None = None,
+        notes: Notes | None = None,
         notices: Sequence[str] = (),
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
         super().__init__()
         self.endpoint = endpoint
         self.connections = connections or Connections()
+        self.notes = notes or Notes()
         self.notices = notices
         """Sentences to show once there is a screen."""
         self.releases: dict[tuple[str, str | None], str] = {}

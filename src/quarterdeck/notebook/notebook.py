@@ -1,0 +1,90 @@
+"""Pages of a notebook: one small JSON document for each kind of thing and each server it is about."""
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from quarterdeck.config import files
+from quarterdeck.config.files import UnusableFileError
+
+LARGEST = 8 * 1024 * 1024
+"""Bytes of a page; a larger one is neither read nor written."""
+
+
+class NotebookError(Exception):
+    """A page cannot be read or written; the text names it and says why."""
+
+
+class Notebook:
+    """Pages below a folder, files of mode 0600 that are written whole or not at all.
+
+    A page that cannot be understood is put aside under another name, never overwritten. Every method may wait for the
+    disk and raises NotebookError.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def read(self, kind: str, about: str) -> Any:
+        """What the page of a kind says about a server; None where there is none."""
+        return self._content(self._path(kind, about))
+
+    def change(self, kind: str, about: str, change: Callable[[Any], Any]) -> Any:
+        """Put on a page what `change` makes of what it says now, and give that; None takes the page away.
+
+        Nobody else changes it meanwhile, not even another process.
+        """
+        path = self._path(kind, about)
+        try:
+            with _locked(path):
+                said = self._content(path)
+                says = change(said)
+                if says is None:
+                    path.unlink(missing_ok=True)
+                elif says != said:
+                    _write(path, {"about": about, "says": says})
+                return says
+        except OSError as error:
+            raise NotebookError(f"{path} could not be written: {error.strerror}") from None
+
+    def _path(self, kind: str, about: str) -> Path:
+        name = hashlib.sha256(about.encode()).hexdigest()[:24]
+        return self._folder / kind / f"{name}.json"
+
+    def _content(self, path: Path) -> Any:
+        try:
+            text = files.read(path, private=True, largest=LARGEST)
+        except UnusableFileError as error:
+            raise NotebookError(str(error)) from None
+        if text is None:
+            return None
+        try:
+            return json.loads(text)["says"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            with suppress(OSError):
+                path.replace(path.with_suffix(".damaged"))
+            return None
+
+
+def _write(path: Path, page: dict[str, Any]) -> None:
+    text = json.dumps(page, ensure_ascii=False, separators=(",", ":"))
+    if len(text.encode()) > LARGEST:
+        raise NotebookError(f"{path} would be larger than {LARGEST // 1024} kB")
+    files.write(path, text)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a page; a process that ends lets go of it."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
