@@ -11,6 +11,7 @@ from keyring.backend import KeyringBackend
 
 from quarterdeck import config
 from quarterdeck.cli.connect import Connector
+from quarterdeck.cli.kept_notes import KeptNotes
 from quarterdeck.cli.known import KnownConnections
 from quarterdeck.cli.target import Target
 from quarterdeck.config.connections import LOCAL
@@ -57,6 +58,7 @@ class Desk:
             target.endpoint,
             Connector(loaded, target, self.environ, known),
             connections=known,
+            notes=KeptNotes(loaded.folders.notebook),
             notices=[f"{problem}." for problem in loaded.problems],
             theme=theme,
             crash_folder=self.home.state,

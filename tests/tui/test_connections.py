@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from quarterdeck import __version__
 from quarterdeck.cli.target import KEY_VARIABLE, Target
 from quarterdeck.config.connections import LOCAL
 from quarterdeck.service.endpoint import Endpoint
@@ -64,6 +65,17 @@ async def test_a_check_says_what_answers_and_whether_the_key_is_right_and_opens_
         await seat.press("escape")
         await seat.sees("local service", "live")
     assert desk.opened == ["local"]
+
+
+async def test_the_next_run_knows_the_release_that_was_seen_there(desk: Desk) -> None:
+    async with desk.sit(size=WIDE) as seat:
+        await seat.sees("live now")
+        await at_list(seat, "down", "t")
+        await seat.sees("the key is accepted")
+    async with desk.sit(size=WIDE) as seat:
+        await seat.sees("live now")
+        await at_list(seat, "down")
+        await seat.sees("not opened", f"release    {__version__}")
 
 
 async def test_a_check_of_nobody_is_words(desk: Desk) -> None:

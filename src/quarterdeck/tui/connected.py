@@ -21,6 +21,7 @@ from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.crash import CrashSafe
 from quarterdeck.tui.news import About, News
 from quarterdeck.tui.notes import Notes
+from quarterdeck.tui.releases import Releases
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -68,8 +69,7 @@ class ConnectedApp(CrashSafe):
         self.notes = notes or Notes()
         self.notices = notices
         """Sentences to show once there is a screen."""
-        self.releases: dict[tuple[str, str | None], str] = {}
-        """The release that was last seen at each place."""
+        self.releases = Releases(self.notes)
         self.clock = clock
         self.crash_folder = crash_folder
         self.session: Session | None = None
@@ -114,8 +114,9 @@ class ConnectedApp(CrashSafe):
         return self._connect(endpoint, key or self.connections.typed_key(endpoint))
 
     def _publish(self, news: News) -> None:
-        if self.session is not None and self.session.release:
-            self.releases[self.endpoint.place] = self.session.release
+        release = self.session.release if self.session is not None else ""
+        if release and release != self.releases.at(self.endpoint):
+            self.run_worker(self.releases.saw(self.endpoint, release), group="release")
         self.session_news.publish(news)
         if not self._other_screens_asked:
             self._other_screens_asked = True

@@ -55,6 +55,7 @@ class ConnectingApp(ConnectedApp):
         said = self._why_connect()
         while at is not None:
             known, problems = await self.connections.read()
+            await self.releases.recall(each.endpoint for each in known)
             asking = Asking(partial(self._rows, known), self.connections.key_source, self._check)
             notes = (*said, *((text.line(f"{problem}."), Tone.WARN) for problem in problems))
             wish = await self.push_screen_wait(ConnectionsDialog(asking, at.place, notes))
@@ -198,8 +199,7 @@ class ConnectingApp(ConnectedApp):
 
         endpoint = connection.endpoint
         verdict = await check(self.client_of(self.connections.opened_as(endpoint)))
-        if verdict.release:
-            self.releases[endpoint.place] = verdict.release
+        await self.releases.saw(endpoint, verdict.release)
         return verdict
 
     # The open connection
@@ -222,7 +222,7 @@ class ConnectingApp(ConnectedApp):
                 kept=self.connections.is_kept(each.endpoint),
                 read_only=self.connections.opened_as(each.endpoint).read_only,
                 state=open_state(self.session, self.trouble) if self._is_open(each.endpoint) else NOT_OPENED,
-                release=text.line(self.releases.get(each.endpoint.place, "")),
+                release=text.line(self.releases.at(each.endpoint)),
             )
             for each in (*known, *((Connection(self.endpoint),) if lost else ()))
         )
