@@ -14,6 +14,7 @@ from quarterdeck.local.settings_store import Mode
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.tui.app import Deck
+from quarterdeck.tui.notes import Notes
 from quarterdeck.tui.screens.listing import ListScreen
 from quarterdeck.tui.session import Connect, Session
 from tests.service.fakes import FAST, FakeServer
@@ -104,9 +105,14 @@ def answering(server: FakeServer) -> Connect:
 
 @asynccontextmanager
 async def seated(
-    connect: Connect, endpoint: Endpoint = LOCAL, *, size: tuple[int, int] = NARROW, crashes: Path
+    connect: Connect,
+    endpoint: Endpoint = LOCAL,
+    *,
+    size: tuple[int, int] = NARROW,
+    crashes: Path,
+    notes: Notes | None = None,
 ) -> AsyncIterator[Seat]:
     """A deck on that connection, with somebody at it."""
-    deck = Deck(endpoint, connect, crash_folder=crashes)
+    deck = Deck(endpoint, connect, crash_folder=crashes, notes=notes)
     async with deck.run_test(size=size) as pilot:
         yield Seat(deck, pilot)

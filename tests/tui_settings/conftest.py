@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
+from quarterdeck.cli.kept_notes import KeptNotes
 from quarterdeck.local.settings_store import Mode
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
@@ -46,7 +47,7 @@ Sit = Callable[..., AbstractAsyncContextManager[FormSeat]]
 
 @pytest.fixture
 def sit(tmp_path: Path) -> Sit:
-    """Opens decks on one embedded service; `stored` is what it holds at first."""
+    """Opens decks on one embedded service, with one notebook; `stored` is what the service holds at first."""
 
     @asynccontextmanager
     async def opened(
@@ -61,7 +62,8 @@ def sit(tmp_path: Path) -> Sit:
             async with connect(LOCAL, None) as client:
                 await client.describe()
                 await client.settings.store(None, stored)
-        async with seated(connect, endpoint, size=size, crashes=tmp_path) as seat:
+        notes = KeptNotes(tmp_path / "notebook")
+        async with seated(connect, endpoint, size=size, crashes=tmp_path, notes=notes) as seat:
             yield await FormSeat.at(seat)
 
     return opened

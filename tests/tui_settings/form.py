@@ -21,7 +21,7 @@ class FormSeat(Seat):
         if loaded:
             await own.until(lambda: any(isinstance(screen, SettingsScreen) for screen in own.deck.deck_screens()))
             await own.until(lambda: own.settings.loaded)
-            await own.sees("Base URL")
+            await own.sees("LLM", "Model")
         return own
 
     @property
@@ -83,6 +83,11 @@ class FormSeat(Seat):
         assert self.deck.focused is not None
         self.deck.focused.post_message(events.Paste(words))
         await self.pilot.pause()
+
+    async def agree(self) -> None:
+        """Agree to a review, even where something is lost."""
+        await self.sees("Review the changes")
+        await self.press("y" if "also loses" in self.text else "enter")
 
     async def save(self) -> None:
         """Save, and agree to what the review says."""

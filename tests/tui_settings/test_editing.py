@@ -18,8 +18,8 @@ async def test_the_form_opens_on_its_list_and_shows_how_each_field_stands(sit: S
 BAD = (
     ("max_budget_per_task", "-1", "0 or more"),
     ("max_iterations", "many", "not a number"),
-    ("llm_base_url", "llm.example.com", "http:// or https://"),
-    ("git_user_name", "a$b", "break the git"),
+    ("llm_base_url", "llm.example.com", "Begin the address with"),
+    ("git_user_name", "a$b", "The characters"),
     ("llm_model", "a b", "no blanks"),
 )
 NO_KEYS = (
@@ -28,7 +28,7 @@ NO_KEYS = (
     ("Bearer abc", "Bearer"),
     ('"abc"', "quotation"),
     ("a b", "blank"),
-    ("one\ntwo", "several lines"),
+    ("one\ntwo", "has several"),
 )
 
 
@@ -115,7 +115,7 @@ async def test_a_select_takes_a_choice_or_what_is_typed(sit: Sit) -> None:
         assert seat.form.draft.changes == {"remote_runtime_resource_factor": 2}
         await seat.press("enter")
         await seat.type("3")
-        await seat.sees("as typed", "not one the deck knows")
+        await seat.sees("as typed", "not one the deck")
         await seat.press("enter")
         assert seat.form.draft.changes == {"remote_runtime_resource_factor": 3}
 
@@ -189,7 +189,7 @@ async def test_text_of_the_server_does_nothing_to_the_terminal(sit_before: Sit) 
     hostile = "a/\x1b]0;owned\x07[/b][@click=app.quit]model\u202e"
     server = FakeServer({"GET /api/settings": [Answer({"llm_model": hostile, "strange[/]": "\x1b[2J"})]})
     async with sit_before(server) as seat:
-        await seat.sees("[@click=app.quit]model")
+        await seat.sees("[@click=app.quit")
         assert "\x1b" not in seat.text
         await seat.press("enter")
         await seat.sees("[@click=app.quit]model")
@@ -214,9 +214,9 @@ async def test_a_refused_key_and_a_server_that_comes_back(sit_before: Sit) -> No
 async def test_the_mouse_moves_the_cursor_and_opens_the_row_under_it(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
         line = next(number for number, words in enumerate(seat.text.splitlines()) if "Max iterations" in words)
-        await seat.pilot.click(offset=(10, line))
+        await seat.pilot.click(offset=(30, line))
         assert seat.form.row == "max_iterations"
-        await seat.pilot.click(offset=(10, line))
+        await seat.pilot.click(offset=(30, line))
         await seat.until(lambda: seat.form.editor is not None)
         await seat.type("77")
         await seat.press("enter")

@@ -111,7 +111,7 @@ async def test_another_agent_kind_is_warned_of_and_brings_its_own_fields(sit: Si
 async def test_secrets_of_servers_are_asked_for_again_and_then_kept_for_this_run(sit: Sit) -> None:
     async with sit(stored=FULL, store="nested") as seat:
         await seat.go_to("mcp:0")
-        await seat.sees("secrets not told")
+        await seat.sees("not told")
         await seat.press("d", "ctrl+s")
         await seat.sees("This save also loses", "MCP server db:")
         await seat.press("escape", "u")
@@ -128,7 +128,7 @@ async def test_secrets_of_servers_are_asked_for_again_and_then_kept_for_this_run
         await seat.sees("Review the changes")
         assert "MCP server db:" not in seat.text
         await seat.press("y")
-        await seat.sees("verified", "typed in this run")
+        await seat.sees("verified", "typed")
         await seat.press("ctrl+r")
         await add_server(seat)
         await seat.press("ctrl+s")

@@ -25,7 +25,7 @@ async def add_files_server(seat: FormSeat) -> None:
     await seat.press("enter")
     await seat.type("/workspace")
     await seat.press("ctrl+s")
-    await seat.sees("stdio  files")
+    await seat.sees("files  uvx")
 
 
 @pytest.mark.parametrize(("size", "store"), [(NARROW, "merge"), (WIDE, "replace")])

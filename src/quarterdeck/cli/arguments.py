@@ -45,7 +45,7 @@ def parser() -> ArgumentParser:
     commands = top.add_subparsers(title="commands", metavar="COMMAND", prog="quarterdeck")
     _serve(commands)
     _add(commands, "doctor", "doctor", "say what answers, what it can do and whether the key is right")
-    _settings(_group(commands, "settings", "show or change the stored settings"))
+    _settings(_group(commands, "settings", "show, change, export or import the stored settings"))
     _sandboxes(_group(commands, "sandboxes", "list, start, pause or resume sandboxes"))
     _conversations(_group(commands, "conversations", "list or create conversations"))
     _connections(commands)
@@ -83,7 +83,7 @@ def _port(text: str) -> int:
 
 def _assignment(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
-    if equals and key.isidentifier():
+    if equals and key.replace(".", "_").isidentifier():
         return key, value
     raise ArgumentTypeError("write KEY=VALUE, for example language=en")
 
@@ -98,14 +98,29 @@ def _serve(commands: _Commands) -> None:
 
 
 def _settings(commands: _Commands) -> None:
-    _add(commands, "show", "settings_show", "show the stored settings; secrets only as stored or not")
+    show = _add(commands, "show", "settings_show", "show the stored settings; secrets only as stored or not")
+    show.add_argument("--all", action="store_true", default=SUPPRESS, help="the less used ones of this server too")
     change = _add(commands, "set", "settings_set", "change settings, then read them back")
+    _saving(change)
     change.add_argument(
         "assignments",
         nargs="+",
         type=_assignment,
         metavar="KEY=VALUE",
         help="KEY= makes it not set, KEY=- reads it from standard input (the only way for a secret)",
+    )
+    write = _add(commands, "export", "settings_export", "write the settings, without secrets, as TOML or JSON")
+    write.add_argument("file", nargs="?", metavar="FILE", help="a new file (.toml or .json); default: standard output")
+    take = _add(commands, "import", "settings_import", "take the settings of an export; stored secrets stay")
+    take.add_argument("file", metavar="FILE", help="an export; - reads standard input")
+    _saving(take)
+    _saving(_add(commands, "undo", "settings_undo", "take back the last save that was made from this machine"))
+
+
+def _saving(change: ArgumentParser) -> None:
+    change.add_argument("--dry-run", action="store_true", default=SUPPRESS, help="say what would change, send nothing")
+    change.add_argument(
+        "--accept-losses", action="store_true", default=SUPPRESS, help="save even where MCP servers lose their secrets"
     )
 
 

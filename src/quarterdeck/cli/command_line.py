@@ -12,9 +12,14 @@ class CommandLine:
     connection: str | None = None
     read_only: bool = False
     json: bool = False
+    all: bool = False
+    dry_run: bool = False
 
     port: int = 3000
     assignments: Sequence[tuple[str, str]] = ()
+    accept_losses: bool = False
+    file: str | None = None
+    format: str = ""
     spec: str | None = None
     verb: str = ""
     ids: Sequence[str] = ()

@@ -12,9 +12,11 @@ from quarterdeck.service.models.settings import LOAD_ONLY, SECRET_FIELDS, Settin
 
 def settings_plain(settings: Settings) -> dict[str, Any]:
     """The known fields of a record; of secrets only whether they are stored, where the server tells."""
-    record = settings.model_dump(mode="json", exclude={"mcp_config", "secrets_store", *SECRET_FIELDS})
+    record = settings.model_dump(mode="json", exclude={"mcp_config", "secrets_store", "leaves", *SECRET_FIELDS})
     known = {entry.key for entry in CATALOGUE} | set(LOAD_ONLY) | set(type(settings).model_fields)
     plain = {key: _shown(value) for key, value in record.items() if key in known}
+    if settings.leaves:
+        plain["leaves"] = {place: masks.document(value, place) for place, value in settings.leaves.items()}
     return plain | {"mcp_config": _mcp_plain(settings.mcp_config)}
 
 

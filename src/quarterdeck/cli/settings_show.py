@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator
 
+from quarterdeck.cli import settings_reading
 from quarterdeck.cli.command_line import CommandLine
 from quarterdeck.cli.oneshot import with_client
-from quarterdeck.cli.output import as_json, say, table
+from quarterdeck.cli.output import as_json, note, say, table
 from quarterdeck.cli.plain import settings_plain
 from quarterdeck.config import Config
 from quarterdeck.draft import words
-from quarterdeck.draft.catalogue import CATALOGUE
-from quarterdeck.draft.draft import Draft
+from quarterdeck.draft.draft import MCP, Draft
+from quarterdeck.draft.field import Field
 from quarterdeck.service.client import ServiceClient
 
 
@@ -17,26 +18,33 @@ def run(arguments: CommandLine, config: Config) -> int:
     """Print the settings; a server that has none stored yet is said to have none."""
 
     async def show(client: ServiceClient) -> int:
-        await client.describe()
-        settings = await client.settings.load()
+        _, draft = await settings_reading.read(client)
         if arguments.json:
-            as_json(None if settings is None else settings_plain(settings))
-        elif settings is None:
+            as_json(None if draft.base is None else settings_plain(draft.base))
+        elif draft.base is None:
             say("No settings are stored on this server yet; it uses its defaults.")
         else:
-            table(("SETTING", "VALUE"), list(rows(Draft(settings))))
+            shown = [entry for entry in draft.fields.fields if _is_there(draft, entry)]
+            listed = [entry for entry in shown if arguments.all or _is_listed(draft, entry)]
+            table(("SETTING", "VALUE"), [row for entry in listed for row in _rows(draft, entry)])
+            if len(listed) < len(shown):
+                note(f"{len(shown) - len(listed)} less used settings stand at their defaults; --all lists them too.")
         return 0
 
     return with_client(arguments, config, show)
 
 
-def rows(draft: Draft) -> Iterator[tuple[str, str]]:
-    """Each field of the record with its value in words, MCP servers one by one below their field."""
-    for entry in CATALOGUE:
-        if entry.extra and not hasattr(draft.base, entry.key):
-            continue
-        yield entry.key, words.current(draft, entry.key)
-        if entry.key == "mcp_config":
-            for server in draft.servers.left:
-                facts = (words.server_details(server.server), words.key_words(server.server))
-                yield f"  {words.server_title(server.server)}", ", ".join(fact for fact in facts if fact)
+def _is_there(draft: Draft, entry: Field) -> bool:
+    return not entry.absent and (not entry.extra or hasattr(draft.base, entry.key))
+
+
+def _is_listed(draft: Draft, entry: Field) -> bool:
+    return not entry.minor or draft.was(entry.key) != entry.unset_to or draft.stored(entry.key) is True
+
+
+def _rows(draft: Draft, entry: Field) -> Iterator[tuple[str, str]]:
+    """A field with its value in words, MCP servers one by one below theirs."""
+    yield entry.key, words.current(draft, entry.key)
+    for server in draft.servers.left if entry.key == MCP else ():
+        facts = (words.server_details(server.server), words.key_words(server.server))
+        yield f"  {words.server_title(server.server)}", ", ".join(fact for fact in facts if fact)

@@ -20,6 +20,8 @@ Check = Callable[[Any], Finding | None]
 """Value (never None) -> what is wrong with it."""
 
 _MASK = re.compile(r"[*•·●∙]{2,}|[*•●]+|<(hidden|redacted|masked|secret)>|\[(hidden|redacted|masked)\]", re.IGNORECASE)
+BLANK = re.compile(r"\s")
+_SHELL = re.compile(r'["$\\`]')
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _IMAGE = re.compile(
     r"(?:[A-Za-z0-9.-]+(?::\d+)?/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
@@ -58,7 +60,7 @@ def secret(value: SecretStr) -> Finding | None:
         return error('Leave out the word "Bearer"; only the key belongs here.')
     if "'" in text or '"' in text or "`" in text:
         return error("The key holds quotation marks; paste it without them.")
-    if _CONTROL.search(text) or any(letter.isspace() for letter in text):
+    if _CONTROL.search(text) or BLANK.search(text):
         return error("The key holds a blank or a line break; a key is one word.")
     return None
 
@@ -132,7 +134,7 @@ def only(values: Collection[object]) -> Check:
 
 def model(value: str) -> Finding | None:
     """provider/model."""
-    if any(letter.isspace() for letter in value):
+    if BLANK.search(value):
         return error("A model name has no blanks; type it as provider/model.")
     return None if "/" in value else warning("Without a provider the server guesses it; provider/model is safer.")
 
@@ -151,7 +153,7 @@ def web_address(value: str, schemes: tuple[str, ...]) -> Finding | None:
     parts = split_address(value)
     if parts is None:
         return error("This is not a web address; check its host and port.")
-    if any(letter.isspace() for letter in value):
+    if BLANK.search(value):
         return error("An address has no blanks.")
     if "://" not in value or parts.scheme not in schemes:
         return error(f"Begin the address with {wanted}.")
@@ -183,7 +185,7 @@ def image(value: str) -> Finding | None:
 
 def git_identity(value: str) -> Finding | None:
     """Text that stays text: servers pass it through a shell (needs.md fact 0.13)."""
-    if any(letter in '"$\\`' for letter in value):
+    if _SHELL.search(value):
         return error('The characters " $ \\ ` break the git configuration in the sandbox; leave them out.')
     return None
 

@@ -1,6 +1,6 @@
 """Edits not yet saved: a value that every change makes anew, so that undo is going back to an older one."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -8,12 +8,15 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from quarterdeck.draft import mcp_checks
-from quarterdeck.draft.field import Control, Field
+from quarterdeck.draft.field import Field
+from quarterdeck.draft.findings import problems_of
 from quarterdeck.draft.form_fields import CANONICAL, FormFields
-from quarterdeck.draft.mcp import EntryState, Servers
-from quarterdeck.draft.problem import Finding, Problem, Severity, warning
+from quarterdeck.draft.mcp import Servers
+from quarterdeck.draft.mcp_duplicates import folded
+from quarterdeck.draft.parking import with_kept
+from quarterdeck.draft.problem import Problem
 from quarterdeck.draft.reading import Unreadable
+from quarterdeck.draft.stored_servers import StoredServers
 from quarterdeck.service.models.mcp import McpServer
 from quarterdeck.service.models.settings import Settings, SettingsChanges
 
@@ -37,6 +40,9 @@ class Draft:
     future: tuple[Edits, ...] = field(default=(), repr=False)
     fields: FormFields = field(default=CANONICAL, repr=False)
     """The settings there are, on the server they were loaded from."""
+    parked: tuple[McpServer, ...] = field(default=(), repr=False)
+    """MCP servers that this machine keeps, and the server does not hold."""
+    _stored: StoredServers = field(default_factory=StoredServers, repr=False, compare=False)
 
     @property
     def edited(self) -> bool:
@@ -46,8 +52,7 @@ class Draft:
     @property
     def count(self) -> int:
         """How many things are edited: fields, and MCP servers one by one."""
-        servers = sum(entry.state is not EntryState.KEPT for entry in self.servers.entries)
-        return len(self.edits) - (MCP in self.edits) + servers
+        return len(self.edits) - (MCP in self.edits) + len(self.servers.edited)
 
     def field_at(self, key: str) -> Field:
         """The setting of a key; raises KeyError for an unknown one."""
@@ -80,10 +85,10 @@ class Draft:
         told = getattr(self.base, f"{key}_set", None)
         return told if isinstance(told, bool) else None
 
-    @cached_property
+    @property
     def stored_servers(self) -> Servers:
-        """The MCP list as it is stored."""
-        return Servers.of(self._record.mcp_config)
+        """The MCP list as it is stored, and below it what this machine keeps."""
+        return self._stored.of(self._record.mcp_config, self.parked)
 
     @property
     def servers(self) -> Servers:
@@ -94,6 +99,13 @@ class Draft:
     def set(self, key: str, value: Any) -> "Draft":
         """Give a field a new value; the stored one again ends its edit. A secret's None clears it."""
         return self._step({**self.edits, key: value} if self._differs(key, value) else self._without(key))
+
+    def set_all(self, values: Mapping[str, Any]) -> "Draft":
+        """Give several fields new values, as one change."""
+        edited = self
+        for key, value in values.items():
+            edited = edited.set(key, value)
+        return self._step(edited.edits)
 
     def unset(self, key: str) -> "Draft":
         """Make a field not set, set it back to the server's default, or clear a secret."""
@@ -123,6 +135,38 @@ class Draft:
         """Take back the removal or the edits of an MCP server."""
         return self.set(MCP, self.servers.restore(row))
 
+    def park_server(self, row: int, *, with_secrets: bool = True) -> "Draft":
+        """Have this machine keep an MCP server in the server's place, at the save."""
+        return self.set(MCP, self.servers.park(row, with_secrets=with_secrets))
+
+    def unpark_server(self, row: int) -> "Draft":
+        """Have the server hold a parked MCP server again, at the save."""
+        return self.set(MCP, self.servers.unpark(row))
+
+    def fold_duplicates(self) -> "Draft":
+        """Remove all but the first of each group of equal MCP servers."""
+        return self.set(MCP, folded(self.servers))
+
+    @property
+    def to_keep_here(self) -> tuple[McpServer, ...]:
+        """The MCP servers that this machine has to keep once the save is done."""
+        return self.servers.to_keep_here
+
+    def with_parked(self, servers: Iterable[McpServer]) -> "Draft":
+        """Go by what this machine keeps now; edits stay."""
+        fresh = replace(self, parked=tuple(servers), edits=NO_EDITS, past=(), future=())
+
+        def on_top(edits: Edits) -> Edits:
+            mine = edits.get(MCP)
+            if not isinstance(mine, Servers):
+                return edits
+            servers = with_kept(mine, fresh.parked)
+            others = {key: value for key, value in edits.items() if key != MCP}
+            return {**edits, MCP: servers} if servers.changed else others
+
+        steps = (on_top(self.edits), tuple(map(on_top, self.past)), tuple(map(on_top, self.future)))
+        return replace(fresh, edits=steps[0], past=steps[1], future=steps[2])
+
     def undo(self) -> "Draft":
         """Go back by one change."""
         if not self.past:
@@ -137,26 +181,25 @@ class Draft:
 
     @property
     def changes(self) -> SettingsChanges:
-        """What a save sends: the edited fields alone. Only for a draft without errors."""
-        return {key: value.config() if isinstance(value, Servers) else value for key, value in self.edits.items()}
+        """What a save sends: the edited fields alone. Only for a draft without errors.
+
+        Empty where a save changes nothing but what this machine keeps.
+        """
+        return {
+            key: value.config() if isinstance(value, Servers) else value
+            for key, value in self.edits.items()
+            if not isinstance(value, Servers) or value.sends
+        }
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
         """What is wrong, in the order of the form; what is stored already and was not edited only warns."""
-        return tuple(self._problems())
+        return tuple(problems_of(self))
 
     @property
     def errors(self) -> tuple[Problem, ...]:
         """The problems that stop a save."""
         return tuple(problem for problem in self.problems if problem.stops)
-
-    def _problems(self) -> Iterator[Problem]:
-        for entry in self.fields.fields:
-            if entry.control is Control.SERVERS:
-                yield from mcp_checks.problems(self.servers)
-            elif finding := self._finding(entry):
-                severity = finding.severity if entry.key in self.edits else Severity.WARNING
-                yield Problem(entry.key, finding.words, severity)
 
     def is_on(self, key: str) -> bool:
         """Whether a setting that others need is on: a switch that is, or a choice other than the usual one."""
@@ -168,24 +211,6 @@ class Draft:
     def off_for(self, key: str) -> Field | None:
         """The first setting that a field needs and that is off."""
         return next((self.field_at(other) for other in self.field_at(key).needs if not self.is_on(other)), None)
-
-    def _finding(self, entry: Field) -> Finding | None:
-        value = self.value(entry.key)
-        if value is None:
-            return None
-        findings = [found for found in (check(value) for check in entry.checks) if found]
-        stops = (finding for finding in findings if finding.severity is Severity.ERROR)
-        return next(stops, None) or next(iter(findings), None) or self._in_context(entry.key, value)
-
-    def _in_context(self, key: str, value: object) -> Finding | None:
-        """What is odd about a value only beside another one."""
-        if key == "llm_base_url" and str(self.value("llm_model") or "").startswith("openhands/"):
-            return warning("Models that begin with openhands/ have an address of their own; leave this not set.")
-        if key == "security_analyzer" and key in self.edits and not self.value("confirmation_mode"):
-            return warning("It has no effect while the agent does not ask before actions.")
-        if key == "email_verified" and key in self.edits:
-            return warning("The service sets this itself; a value of yours may confuse it.")
-        return None
 
     @cached_property
     def _record(self) -> Settings:

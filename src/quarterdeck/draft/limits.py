@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from quarterdeck.draft import words
 from quarterdeck.draft.catalogue import BY_KEY
 from quarterdeck.draft.draft import MCP, Draft
 from quarterdeck.draft.field import Control
@@ -74,6 +75,18 @@ def servers_losing(names: Iterable[str]) -> Iterator[Loss]:
         )
 
 
+def parking_losses(draft: Draft, server: Server) -> Iterator[Loss]:
+    """What is lost of MCP servers that are parked where the secrets of none are told (contract T5)."""
+    if server.mcp_secrets_hidden:
+        for entry in draft.servers.edited:
+            if entry.state is EntryState.PARKED and entry.was is not None and not words.has_secret(entry.server):
+                yield Loss(
+                    MCP,
+                    f"{words.server_title(entry.server)}: this server does not tell its key and hidden values, "
+                    "so they cannot be kept here. Type them first, or when it is used again.",
+                )
+
+
 def effect(key: str, server: Server | None) -> str:
     """Why an edit of a field may do nothing here; empty when conversations use it."""
     if server is None or key not in BY_KEY or server.rules(key).in_effect or BY_KEY[key].control is Control.READ_ONLY:
@@ -87,7 +100,7 @@ def _goes_with_kind(key: str) -> bool:
     return key != AGENT_KIND and (key in OF_AGENT or key.startswith("agent_settings."))
 
 
-def _at(draft: Draft, key: str, words: str) -> Problem:
+def _at(draft: Draft, key: str, sentence: str) -> Problem:
     """A problem of an edit, of MCP servers at the first one that is edited."""
-    rows = (entry.row for entry in draft.servers.entries if entry.state is not EntryState.KEPT) if key == MCP else ()
-    return Problem(key, words, row=next(iter(rows), None))
+    rows = (entry.row for entry in draft.servers.edited) if key == MCP else ()
+    return Problem(key, sentence, row=next(iter(rows), None))

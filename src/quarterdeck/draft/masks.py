@@ -3,52 +3,46 @@
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 MASK = "••••"
 
-_TELLING = re.compile(r"(token|key|secret|password|passwd|pwd|auth|bearer|credential)s?$", re.IGNORECASE)
-_ASSIGNED = re.compile(r"(?P<name>[^=\s]*(token|key|secret|password|passwd|pwd|auth|credential)s?)=.+", re.IGNORECASE)
-_HEADER = re.compile(r"(?P<name>[A-Za-z-]+):\s*\S.*", re.DOTALL)
+_WORDS = r"(?:token|key|secret|password|passwd|pwd|auth|authorization|bearer|credential|cookie|header)s?"
+_LONGEST_WORD = 20
+"""More letters than any of the words has."""
+_TELLING = re.compile(rf"{_WORDS}$", re.IGNORECASE)
+_ASSIGNED = re.compile(rf"{_WORDS}[\"']?\s*[=:]\s*(?=\S)", re.IGNORECASE)
+_HEADER = re.compile(r"[A-Za-z-]+:\s+(?=\S)")
+_FLAG = re.compile(r"-[A-Za-z0-9]|--.*", re.DOTALL)
+_USER = re.compile(r"://[^/?#]*@")
 
 
 def address(value: str) -> str:
     """An address without its user info, and with the values of its query hidden; other text as it is."""
     if "://" not in value:
         return value
-    try:
-        parts = urlsplit(value)
-    except ValueError:
-        return value
-    host = f"{MASK}@{parts.netloc.rpartition('@')[2]}" if "@" in parts.netloc else parts.netloc
-    query = "&".join(_named(pair) for pair in parts.query.split("&")) if parts.query else ""
-    fragment = MASK if parts.fragment else ""
-    return urlunsplit((parts.scheme, host, parts.path, query, fragment))
+    rest, hash_sign, fragment = value.partition("#")
+    rest, mark, query = rest.partition("?")
+    hidden = "&".join(map(_named, query.split("&"))) if query else ""
+    return "".join((_USER.sub(f"://{MASK}@", rest), mark, hidden, hash_sign, MASK if fragment else ""))
 
 
 def arguments(values: Iterable[str]) -> Iterator[str]:
     """Arguments with hidden values: after --token and the like, in KEY=value, in headers and in addresses."""
-    telling = False
+    asked_for = False
     for value in values:
-        if telling and not value.startswith("-"):
-            yield MASK
-        elif match := _ASSIGNED.fullmatch(value):
-            yield f"{match['name']}={MASK}"
-        elif match := _HEADER.fullmatch(value) if "://" not in value else None:
-            yield f"{match['name']}: {MASK}"
-        else:
-            yield address(value)
-        telling = bool(_TELLING.search(value)) or value in ("-H", "--header")
+        yield _argument(value, asked_for=asked_for)
+        asked_for = value == "-H" or is_telling(value)
 
 
-def document(value: Any, name: str) -> Any:
-    """A list or object as it may be shown: values under a telling name hidden, and arguments as arguments are."""
+def document(value: Any, name: str, *, hidden: bool = False) -> Any:
+    """A list or object as it may be shown: what is below a telling name hidden, and arguments as arguments are."""
+    hidden = hidden or is_telling(name) or _is_carrier(name)
     if isinstance(value, dict):
-        return {key: document(held, f"{name}.{key}" if _is_carrier(name) else str(key)) for key, held in value.items()}
+        return {key: document(held, str(key), hidden=hidden and key != "strategy") for key, held in value.items()}
     if isinstance(value, list | tuple):
-        texts = all(isinstance(item, str) for item in value)
-        return list(arguments(value)) if texts else [document(item, name) for item in value]
-    hidden = is_telling(name) or any(_is_carrier(part) for part in name.split("."))
+        if not hidden and all(isinstance(item, str) for item in value):
+            return list(arguments(value))
+        return [document(item, name, hidden=hidden) for item in value]
     if value is None or isinstance(value, bool | int | float):
         return value
     return MASK if hidden and value else address(str(value))
@@ -61,7 +55,14 @@ def holds_mask(text: str) -> bool:
 
 def is_telling(name: str) -> bool:
     """Whether the name of a value says that it is secret."""
-    return bool(_TELLING.search(name))
+    return _TELLING.search(name[-_LONGEST_WORD:]) is not None
+
+
+def _argument(value: str, *, asked_for: bool) -> str:
+    if asked_for and value and not _FLAG.fullmatch(value):
+        return MASK
+    given = (_ASSIGNED.search(value) or _HEADER.match(value)) if "=" in value or ":" in value else None
+    return value[: given.end()] + MASK if given else address(value)
 
 
 def _is_carrier(name: str) -> bool:

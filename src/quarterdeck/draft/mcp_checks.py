@@ -1,97 +1,19 @@
-"""Checks of MCP servers: each member, and the list as a whole (bounds of screens.md, contract c.1 "mcp_config")."""
+"""Checks of the list of MCP servers: each one on its own, and all side by side (bounds of screens.md)."""
 
-import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from urllib.parse import urlsplit
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 
-from pydantic import SecretStr
-
-from quarterdeck.draft import checks
 from quarterdeck.draft.mcp import Entry, EntryState, Servers, Transport, name_of, transport_of
 from quarterdeck.draft.problem import Finding, Problem, Severity, error, warning
-from quarterdeck.service.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.service.models.mcp import McpServer, StdioServer
 
 KEY = "mcp_config"
-LONGEST_WAIT = 3600
-
-_NAME = re.compile(r"[A-Za-z0-9_-]+")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_SCHEMES = ("http", "https", "ws", "wss")
-
-
-def server_findings(server: McpServer) -> Iterator[tuple[str, Finding]]:
-    """(member, what is wrong) of one server on its own."""
-    if isinstance(server, StdioServer):
-        found = (
-            ("name", name(server.name)),
-            ("command", command(server.command)),
-            ("args", next(filter(None, map(checks.hidden_part, server.args)), None)),
-            ("env", environment(server.env)),
-        )
-        yield from ((member, finding) for member, finding in found if finding)
-        return
-    if finding := url(server.url, transport_of(server)):
-        yield "url", finding
-    if server.api_key is not None and (finding := checks.secret(server.api_key)):
-        yield "api_key", finding
-    if isinstance(server, ShttpServer) and (finding := timeout(server.timeout)):
-        yield "timeout", finding
-
-
-def url(value: str, transport: Transport) -> Finding | None:
-    """The address of a server."""
-    if not value:
-        return error("An address is needed, such as https://tools.example.com/mcp.")
-    if finding := checks.hidden_part(value) or checks.web_address(value, _SCHEMES):
-        return finding
-    path = urlsplit(value).path.rstrip("/")
-    if transport is Transport.SHTTP and path.endswith("/sse"):
-        return warning("An address ending in /sse is mostly one of the SSE type.")
-    if transport is Transport.SSE and path.endswith("/mcp"):
-        return warning("An address ending in /mcp is mostly one of the HTTP type.")
-    if checks.is_here(value):
-        return warning("This is looked up inside the sandbox, not on this machine.")
-    if value.startswith("ws"):
-        return warning("Most services want http or https here.")
-    return None
-
-
-def timeout(value: float | None) -> Finding | None:
-    """Seconds, or None for the server's default."""
-    return None if value is None else checks.between(1, LONGEST_WAIT)(value)
-
-
-def name(value: str) -> Finding | None:
-    """The name of a stdio server."""
-    if not value:
-        return error("A name is needed.")
-    return None if _NAME.fullmatch(value) else error("A name is made of letters, digits, - and _ only.")
-
-
-def command(value: str) -> Finding | None:
-    """The program of a stdio server, without its arguments."""
-    if not value:
-        return error("A command is needed, such as npx.")
-    if any(letter.isspace() for letter in value):
-        return error("The command is one word; put what follows it under Arguments.")
-    return checks.plain(value)
-
-
-def environment(value: Mapping[str, SecretStr]) -> Finding | None:
-    """Variables of a stdio server; the words never hold a value."""
-    for key, secret in value.items():
-        if not _VARIABLE.fullmatch(key):
-            return error(f"{key.partition('=')[0] or 'An empty name'} is no variable name; use letters, digits and _.")
-        if checks.is_mask(secret.get_secret_value()):
-            return error(f"The value of {key} is a mask, not a value; type the value itself.")
-    return None
 
 
 def problems(servers: Servers) -> Iterator[Problem]:
     """All problems of the list; what is stored already and was not touched only warns, for it stops nothing."""
     for entry in servers.left:
-        for member, finding in server_findings(entry.server):
+        for member, finding in entry.findings:
             yield _problem(entry, member, finding)
     yield from _equal_ones(servers.left)
 
@@ -106,24 +28,22 @@ def _equal_ones(entries: tuple[Entry, ...]) -> Iterator[Problem]:
     for entry in entries:
         by_name[name_of(entry.server)].append(entry)
     for same in by_name.values():
-        for at, entry in enumerate(same):
-            others = same[:at] + same[at + 1 :]
-            if finding := _twice(entry.server, [other.server for other in others]):
-                touched = any(one.state is not EntryState.KEPT for one in same)
-                yield Problem(
-                    KEY,
-                    finding.words,
-                    finding.severity if touched else Severity.WARNING,
-                    entry.row,
-                    "name" if isinstance(entry.server, StdioServer) else "url",
-                )
+        if len(same) == 1:
+            continue
+        transports = Counter(transport_of(entry.server) for entry in same)
+        touched = any(entry.state is not EntryState.KEPT for entry in same)
+        for entry in same:
+            if finding := _twice(entry.server, transports):
+                severity = finding.severity if touched else Severity.WARNING
+                member = "name" if isinstance(entry.server, StdioServer) else "url"
+                yield Problem(KEY, finding.words, severity, entry.row, member)
 
 
-def _twice(server: McpServer, others: list[McpServer]) -> Finding | None:
-    transports = {transport_of(other) for other in others}
-    if transport_of(server) in transports:
+def _twice(server: McpServer, transports: Counter[Transport]) -> Finding | None:
+    """What is wrong with a server beside those of its name or address, which have these transports, it included."""
+    if transports[transport_of(server)] > 1:
         is_name = isinstance(server, StdioServer)
         return error(f"Another server has this {'name' if is_name else 'address'}; change or delete one.")
-    if isinstance(server, SseServer | ShttpServer) and transports & {Transport.SSE, Transport.SHTTP}:
+    if not isinstance(server, StdioServer) and transports[Transport.SSE] and transports[Transport.SHTTP]:
         return warning("The same address is in the list with the other type.")
     return None

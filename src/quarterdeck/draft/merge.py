@@ -1,17 +1,20 @@
 """Three-way merge: what was loaded, what was edited here, what the server holds now (base, mine, theirs).
 
 Fields nobody changed stay, each single-sided change is taken, and where both sides changed the same thing there is a
-conflict. MCP servers merge one by one: a row joins base and mine, its identity when loaded joins base and theirs.
+conflict. MCP servers merge one by one: a row joins base and mine, its identity when loaded joins base and theirs. What
+is parked here and edited there does both.
 """
 
-from collections.abc import Set
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import count
 from typing import Any
 
 from quarterdeck.draft.draft import MCP, Draft, Edits
-from quarterdeck.draft.mcp import Entry, Identity, Servers, identities
+from quarterdeck.draft.mcp import Entry, Identity, Servers, listed
+from quarterdeck.draft.mcp_pairs import paired
+from quarterdeck.draft.parking import with_kept
 from quarterdeck.service.models.mcp import McpServer
 from quarterdeck.service.models.settings import Settings
 
@@ -46,14 +49,15 @@ class Merged:
 
 def merge(draft: Draft, theirs: Settings | None) -> Merged:
     """Put a draft on top of a newer record; its undo steps come along."""
-    fresh = Draft(theirs, fields=draft.fields)
+    fresh = Draft(theirs, fields=draft.fields, parked=draft.parked)
     conflicts: list[Conflict] = []
-    edits = _rebased(draft, draft.edits, fresh, conflicts)
+    same = _unmoved(MCP, draft, fresh) and draft.stored_servers.unknown == fresh.stored_servers.unknown
+    edits = _rebased(draft, draft.edits, fresh, conflicts, same_list=same)
     merged = replace(
         fresh,
         edits=edits,
-        past=tuple(_rebased(draft, step, fresh, []) for step in draft.past),
-        future=tuple(_rebased(draft, step, fresh, []) for step in draft.future),
+        past=tuple(_rebased(draft, step, fresh, [], same_list=same) for step in draft.past),
+        future=tuple(_rebased(draft, step, fresh, [], same_list=same) for step in draft.future),
     )
     arrived = tuple(key for key in draft.fields.by_key if key not in draft.edits and not _unmoved(key, draft, fresh))
     return Merged(merged, tuple(conflicts), arrived)
@@ -70,14 +74,14 @@ def settle(draft: Draft, conflict: Conflict, side: Side) -> Draft:
         return draft
     if entry.was is None:
         return draft.remove_server(entry.row)
-    return draft.edit_server(entry.row, entry.was)
+    return draft.set(MCP, draft.servers.unpark(entry.row).edit(entry.row, entry.was))
 
 
-def _rebased(old: Draft, edits: Edits, fresh: Draft, conflicts: list[Conflict]) -> Edits:
+def _rebased(old: Draft, edits: Edits, fresh: Draft, conflicts: list[Conflict], *, same_list: bool) -> Edits:
     merged: dict[str, Any] = {}
     for key, mine in edits.items():
         if isinstance(mine, Servers):
-            servers = _merge_servers(mine, fresh.stored_servers, conflicts)
+            servers = mine if same_list else _merge_servers(mine, fresh, conflicts)
             if servers.changed:
                 merged[key] = servers
             continue
@@ -91,10 +95,12 @@ def _rebased(old: Draft, edits: Edits, fresh: Draft, conflicts: list[Conflict]) 
 
 def _unmoved(key: str, old: Draft, fresh: Draft) -> bool:
     if key == MCP:
-        return [entry.server for entry in old.stored_servers.entries] == [
-            entry.server for entry in fresh.stored_servers.entries
-        ]
+        return _stored(old) == _stored(fresh)
     return bool(_seen(old, key) == _seen(fresh, key))
+
+
+def _stored(draft: Draft) -> tuple[McpServer, ...]:
+    return listed(draft.base.mcp_config if draft.base else None)
 
 
 def _seen(draft: Draft, key: str) -> Any:
@@ -102,46 +108,63 @@ def _seen(draft: Draft, key: str) -> Any:
     return draft.stored(key) if draft.field_at(key).secret else draft.was(key)
 
 
-def _merge_servers(mine: Servers, theirs: Servers, conflicts: list[Conflict]) -> Servers:
+def _merge_servers(mine: Servers, fresh: Draft, conflicts: list[Conflict]) -> Servers:
     """Their list in their order, with the changes of mine on it; rows keep the ids they have in mine."""
-    held_by_id = {entry.origin: entry.server for entry in theirs.entries}
+    theirs = fresh.stored_servers
+    pairs = paired(mine, theirs)
     merged: dict[Identity | None, Entry] = {}
-    added: list[Entry] = []
+    others: list[Entry] = []
     for entry in mine.entries:
-        origin = entry.origin or _added_by_both(entry, mine, held_by_id.keys() - merged.keys())
-        held = held_by_id.get(origin)
-        if _is_gone(entry, held):
+        there = pairs.get(entry.row)
+        if there is not None:
+            merged[there.origin] = _on_top(entry, there)
+        elif entry.was is None:
+            others.append(entry)
+        elif _is_gone(entry):
             continue
-        if held is None:
-            added.append(replace(entry, was=None, origin=None, removed=False))
         else:
-            merged[origin] = replace(entry, server=_content(entry, held), was=held, origin=origin)
+            others.append(replace(entry, was=None, origin=None, removed=False))
+        held = None if there is None else there.server
         if _disagree(entry, held):
             conflicts.append(Conflict(MCP, entry.was, None if entry.removed else entry.server, held, entry.row))
     rows = count(mine.next_row)
-    in_order = (merged.get(entry.origin) or replace(entry, row=next(rows)) for entry in theirs.entries)
-    return Servers((*in_order, *added), theirs.unknown)
+    stored = (entry for entry in theirs.entries if entry.origin is not None)
+    in_order = [merged.get(entry.origin) or replace(entry, row=next(rows)) for entry in stored]
+    return with_kept(Servers(_in_place(in_order, others, mine), theirs.unknown), fresh.parked)
 
 
-def _added_by_both(entry: Entry, mine: Servers, candidates: Set[Identity | None]) -> Identity | None:
-    """The server that the other side added under the name that one was added under here."""
-    (own,) = identities([entry.server])
-    known = {other.origin for other in mine.entries}
-    found = (one for one in candidates if one and one not in known and replace(one, nth=0) == own)
-    return min(found, key=lambda one: one.nth, default=None)
+def _in_place(stored: list[Entry], others: list[Entry], mine: Servers) -> tuple[Entry, ...]:
+    """Rows that their list does not have, each below the row that it stood below here."""
+    rows = {entry.row: entry for entry in others}
+    kept = {entry.row for entry in stored}
+    below: dict[int | None, list[Entry]] = defaultdict(list)
+    above: int | None = None
+    for entry in mine.entries:
+        if entry.row in rows:
+            below[above].append(rows[entry.row])
+        elif entry.row in kept:
+            above = entry.row
+    return (*below[None], *(one for entry in stored for one in (entry, *below[entry.row])))
 
 
-def _content(entry: Entry, held: McpServer) -> McpServer:
-    """What a row that both have holds: theirs where it was not edited here."""
-    return held if entry.removed or entry.server == entry.was else entry.server
+def _on_top(entry: Entry, there: Entry) -> Entry:
+    """A row that both have: with their content where it was not edited here."""
+    if entry.was == there.server and entry.origin == there.origin:
+        return entry
+    server = there.server if entry.removed or entry.server == entry.was else entry.server
+    return replace(entry, server=server, was=there.server, origin=there.origin)
 
 
-def _is_gone(entry: Entry, held: McpServer | None) -> bool:
-    """Whether nothing is left of a row: the other side deleted it, and here it was untouched or deleted too."""
-    return held is None and entry.was is not None and (entry.removed or entry.server == entry.was)
+def _is_gone(entry: Entry) -> bool:
+    """Whether nothing is left of a row that the other side deleted: here it was untouched or deleted too."""
+    return entry.removed or (entry.server == entry.was and not entry.parked)
 
 
 def _disagree(entry: Entry, held: McpServer | None) -> bool:
+    if entry.was is None and held is None:
+        return False
     if entry.removed:
         return held != entry.was
-    return entry.server != entry.was and held != entry.was and held != entry.server
+    if entry.parked and held is None:
+        return False
+    return entry.server != entry.was and held not in (entry.was, entry.server)

@@ -13,6 +13,9 @@ from quarterdeck.draft.problem import Problem
 from quarterdeck.draft.server_changes import differences
 from quarterdeck.service.models.capabilities import Server
 
+KEPT_HERE = "kept on this machine"
+HERE_ONLY = "Kept on this machine only; the server is not asked."
+
 
 class Act(StrEnum):
     """What happens to a line's thing; the value is its word."""
@@ -22,6 +25,8 @@ class Act(StrEnum):
     ADDED = "added"
     EDITED = "edited"
     REMOVED = "removed"
+    PARKED = "parked"
+    UNPARKED = "unparked"
 
 
 @dataclass(frozen=True)
@@ -50,9 +55,10 @@ class Review:
 def review(draft: Draft, server: Server, losing: Iterable[str] = ()) -> Review:
     """Describe the save of a draft on a server; `losing` are the MCP servers whose untold secrets go with it."""
     edited = {problem for problem in draft.problems if not problem.stops and _is_edited(draft, problem)}
+    lost = (*limits.losses(draft, server), *limits.parking_losses(draft, server), *limits.servers_losing(losing))
     return Review(
-        (*limits.losses(draft, server), *limits.servers_losing(losing)),
-        tuple(_lines(draft, server)),
+        lost if draft.changes else (),
+        tuple(lines(draft, server)),
         tuple(problem for problem in draft.problems if problem in edited),
         draft.fields,
     )
@@ -65,10 +71,11 @@ def _is_edited(draft: Draft, problem: Problem) -> bool:
     return entry is not None and entry.state is not EntryState.KEPT
 
 
-def _lines(draft: Draft, server: Server) -> Iterator[Line]:
+def lines(draft: Draft, server: Server | None = None) -> Iterator[Line]:
+    """Each change of a draft, in the order of the form."""
     for key in (entry for entry in draft.fields.by_key if entry in draft.edits):
         if key == MCP:
-            yield from (_server_line(entry) for entry in draft.servers.entries if entry.state is not EntryState.KEPT)
+            yield from map(_server_line, draft.servers.edited)
             continue
         act = Act.UNSET if draft.edits[key] is None else Act.SET
         entry, new = draft.field_at(key), words.change_words(draft, key)
@@ -77,9 +84,17 @@ def _lines(draft: Draft, server: Server) -> Iterator[Line]:
 
 
 def _server_line(entry: Entry) -> Line:
-    label = words.server_title(entry.was or entry.server)
-    if entry.removed:
-        return Line(Act.REMOVED, label, words.server_details(entry.server), "")
-    if entry.was is None:
-        return Line(Act.ADDED, label, "", words.server_details(entry.server))
-    return Line(Act.EDITED, label, *map(", ".join, differences(entry.was, entry.server)))
+    before, note = entry.before or entry.server, HERE_ONLY if entry.local else ""
+    label = words.server_title(before)
+    match entry.state:
+        case EntryState.REMOVED:
+            return Line(Act.REMOVED, label, words.server_details(entry.server), "", note)
+        case EntryState.PARKED:
+            return Line(Act.PARKED, label, words.server_details(before), KEPT_HERE, words.to_type(entry.server))
+        case EntryState.UNPARKED:
+            return Line(Act.UNPARKED, label, KEPT_HERE, words.server_details(entry.server))
+        case EntryState.ADDED:
+            return Line(Act.ADDED, label, "", words.server_details(entry.server))
+        case _:
+            old, new = map(", ".join, differences(before, entry.server))
+            return Line(Act.EDITED, label, old, new, note)

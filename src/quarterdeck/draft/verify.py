@@ -54,6 +54,8 @@ class Verified:
 def verify(meant: Draft, found: Settings | None, *, hidden: bool = False) -> Verified:
     """Compare a record read after the save of a draft with what the draft meant it to be, MCP servers one by one.
 
+    A parked server is meant not to be there, and what only this machine keeps is no matter of the record's.
+
     What a first save did not ask for is the server's to fill in, and another kind of agent brings its own settings.
     `hidden` says that the server tells no secrets of MCP servers: those are then compared without.
     """
@@ -62,7 +64,8 @@ def verify(meant: Draft, found: Settings | None, *, hidden: bool = False) -> Ver
     differences = list(_field_differences(meant, fresh))
     if AGENT_KIND not in meant.edits:
         differences += _server_differences(meant.servers, fresh.servers, _told if hidden else _form)
-    return Verified(meant.count, untold, tuple(differences))
+    local = sum(entry.local for entry in meant.servers.edited)
+    return Verified(meant.count - local, untold, tuple(differences))
 
 
 def _field_differences(meant: Draft, fresh: Draft) -> Iterator[Difference]:
@@ -99,14 +102,17 @@ def _not_empty(value: Any) -> Any:
 def _server_differences(meant: Servers, found: Servers, form: Callable[[McpServer], object]) -> Iterator[Difference]:
     expected = _by_identity(meant.left)
     held = {identity: entry.server for identity, entry in _by_identity(found.entries).items()}
+    missing: set[Identity | None] = set()
     for identity, entry in expected.items():
         server = held.get(identity)
+        missing |= {entry.origin} if server is None else set()
         if server is None or form(server) != form(entry.server):
             came = "not there" if server is None else "different"
             asked = entry.state is not EntryState.KEPT
             yield Difference(MCP, words.server_title(entry.server), "stored", came, asked)
-    gone = {(entry.origin.transport, entry.origin.name) for entry in meant.entries if entry.removed and entry.origin}
-    for identity in held.keys() - expected.keys():
+    origins = {entry.origin for entry in meant.entries if entry.origin} - expected.keys()
+    gone = {(origin.transport, origin.name) for origin in origins}
+    for identity in held.keys() - expected.keys() - missing:
         asked = (identity.transport, identity.name) in gone
         yield Difference(MCP, words.server_title(held[identity]), "deleted" if asked else "not there", "there", asked)
 
@@ -116,18 +122,25 @@ def _by_identity(entries: Iterable[Entry]) -> dict[Identity, Entry]:
     return dict(zip(identities(entry.server for entry in entries), entries, strict=True))
 
 
-def _form(server: McpServer) -> McpServer:
-    """One form for what servers treat alike: an empty key is none, a missing time-out the usual one."""
-    if isinstance(server, ShttpServer) and server.timeout is None:
-        server = server.model_copy(update={"timeout": words.USUAL_TIMEOUT})
-    if isinstance(server, SseServer | ShttpServer) and server.api_key == SecretStr(""):
-        server = server.model_copy(update={"api_key": None})
-    return server
+def _form(server: McpServer) -> object:
+    """One form for what servers treat alike: an empty key is none, a missing time-out the usual one.
+
+    The name of an address, which one generation has and the other drops, is the server's to choose.
+    """
+    if isinstance(server, StdioServer):
+        return server
+    unknown = {name: value for name, value in (server.model_extra or {}).items() if name != "name"}
+    return type(server), server.url, server.api_key or SecretStr(""), _timeout(server), unknown
 
 
 def _told(server: McpServer) -> object:
-    """What is told of a server where its secrets are not; the name of an address is the server's to choose."""
+    """What is told of a server where its secrets are not."""
     if isinstance(server, StdioServer):
         return server.name, server.command, server.args
-    timeout = server.timeout if isinstance(server, ShttpServer) else None
-    return server.url, words.USUAL_TIMEOUT if timeout is None else timeout
+    return server.url, _timeout(server)
+
+
+def _timeout(server: SseServer | ShttpServer) -> float | None:
+    if isinstance(server, SseServer):
+        return None
+    return words.USUAL_TIMEOUT if server.timeout is None else server.timeout

@@ -3,16 +3,19 @@
 The text may be a server's and is not safe to paint as it is.
 """
 
+import re
 from typing import Any
 
 from quarterdeck.draft import masks
 from quarterdeck.draft.draft import Draft
 from quarterdeck.draft.field import Control, Field
 from quarterdeck.draft.mcp import Servers, name_of, transport_of
+from quarterdeck.draft.mcp_secrets import missing
 from quarterdeck.draft.reading import Unreadable, typed
 from quarterdeck.service.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 
 NOT_SET = "not set"
+_HOST = re.compile(r"://(?:[^/?#]*@)?(?P<name>[^/?#:]+)")
 USUAL_TIMEOUT = 60
 """Seconds a streamable HTTP server gets when its time-out is not sent (contract c.1)."""
 
@@ -94,6 +97,15 @@ def server_title(server: McpServer) -> str:
     return f"{transport_of(server)} {server_name(server)}"
 
 
+def server_stem(server: McpServer) -> str:
+    """The name a server goes by where only names count: its own, or one made of its host."""
+    own = server.name if isinstance(server, StdioServer) else (server.model_extra or {}).get("name")
+    if isinstance(own, str) and own:
+        return own
+    host = _HOST.search(masks.address(name_of(server)))
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", host["name"] if host else "").strip("-") or "server"
+
+
 def server_details(server: McpServer) -> str:
     """The rest of a server in one line: command and arguments, or the time-out."""
     if isinstance(server, StdioServer):
@@ -111,11 +123,19 @@ def command_line(server: StdioServer) -> str:
 
 def key_words(server: McpServer, *, hidden: bool = False) -> str:
     """Whether a server has a key; `hidden` says that the service tells no secrets of any, so those here were typed."""
+    if any(missing(server)):
+        return "to be typed"
     if hidden:
         return "typed in this run" if has_secret(server) else "secrets not told"
     if not isinstance(server, SseServer | ShttpServer):
         return ""
     return "key stored" if has_secret(server) else "no key"
+
+
+def to_type(server: McpServer) -> str:
+    """What of a server is to be typed again before it can be stored; empty when nothing is."""
+    hidden = ", ".join(missing(server))
+    return f"To be typed again when it is used: {hidden}." if hidden else ""
 
 
 def has_secret(server: McpServer) -> bool:

@@ -4,6 +4,8 @@ import json
 import zlib
 from typing import Any
 
+from pydantic import SecretStr
+
 from quarterdeck.service.errors import ErrorKind, ServiceError
 
 _CLOSING = {b"{": b"}", b"[": b"]"}
@@ -43,6 +45,17 @@ def read_json(body: bytes, request: str = "", status: int | None = None) -> Any:
                 ErrorKind.BROKEN, "The answer stops in the middle.", "Read again.", request=request, status=status
             ) from None
         raise wrong_api("The server answered something that is not JSON.", request, status) from None
+
+
+def encoded(body: Any) -> bytes:
+    """Write a body as JSON; only here does a secret become text."""
+    return json.dumps(body, default=_revealed, allow_nan=False).encode()
+
+
+def _revealed(value: object) -> str:
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    raise TypeError(f"{type(value).__name__} cannot be sent")
 
 
 def nested_deeper(value: Any, levels: int) -> bool:

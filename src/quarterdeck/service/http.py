@@ -1,7 +1,6 @@
 """The only module that speaks HTTP: one origin, one key, deadlines, a size limit, failures as ServiceErrors."""
 
 import asyncio
-import json
 import ssl
 import time
 import zlib
@@ -10,13 +9,12 @@ from collections.abc import Awaitable, Callable, Generator
 from datetime import UTC, datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
-from typing import Any
 
 import httpx
 from pydantic import SecretStr
 
 from quarterdeck.service.address import checked_address, is_loopback, origin_of, shown_host
-from quarterdeck.service.bodies import Unpacker, wrong_api
+from quarterdeck.service.bodies import Unpacker, encoded, wrong_api
 from quarterdeck.service.calls import Call, Reply
 from quarterdeck.service.endpoint import Endpoint, KeyHeader
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
@@ -33,6 +31,8 @@ Transport = httpx.AsyncBaseTransport
 
 IN_PROCESS = "http://127.0.0.1"
 HOPS = 3
+EITHER = {"Accept": "application/json, text/event-stream"}
+"""What a tool server may answer with, whichever way it speaks."""
 CONNECTIONS = 8
 
 
@@ -60,8 +60,9 @@ class Http:
         self._key = key if key and key.get_secret_value() else None
         self._auth = _KeyAuth(self._key, endpoint.header, httpx.URL(self.base)) if self._key else None
         self._network = transport
+        self._elsewhere: dict[str, ssl.SSLContext] = {}
         inner = httpx.ASGITransport(app, raise_app_exceptions=False) if app else transport
-        tls = _tls(self.base, endpoint.ca_file)
+        tls = self._tls = _tls(self.base, endpoint.ca_file)
         self._reads = _client(self.base, tls, limits, inner, kept=CONNECTIONS)
         # A kept connection may be closed by the server at the moment it is used again, and a write must not be doubled.
         self._writes = _client(self.base, tls, limits, inner, kept=0)
@@ -110,12 +111,45 @@ class Http:
         try:
             async with (
                 asyncio.timeout(self.limits.knock),
-                _client(address, _tls(address), self.limits, self._network, kept=0) as client,
+                _client(address, await self._trust_of_sandboxes(address), self.limits, self._network, kept=0) as client,
                 client.stream("GET", f"{origin_of(address)}/alive") as response,
             ):
                 return response.status_code < 500
         except (OSError, httpx.HTTPError, httpx.InvalidURL, ValueError):
             return False
+
+    async def reach(self, address: str, key: SecretStr | None) -> int:
+        """Read no more than the status at another address, with a key that belongs to that address or none.
+
+        Nothing is followed, and the key of the server is not sent. Raises ServiceError where nothing answers.
+        """
+        call = Call("GET", "/", seconds=self.limits.reach)
+        try:
+            host, url = shown_host(address), httpx.URL(address)
+            auth = _KeyAuth(key, KeyHeader.BEARER, url) if key and key.get_secret_value() else None
+            async with (
+                asyncio.timeout(self.limits.reach),
+                _client(address, await self._trust(url.scheme), self.limits, self._network, kept=0) as client,
+                client.stream("GET", url, headers=EITHER, auth=auth, follow_redirects=False) as response,
+            ):
+                return response.status_code
+        except TimeoutError:
+            raise failure(ErrorKind.STALLED, call, host, seconds=self.limits.reach) from None
+        except (httpx.HTTPError, OSError) as error:
+            raise failure(_kind(error), call, host, root_cause(error), self.limits.reach) from None
+        except (httpx.InvalidURL, ValueError):
+            raise failure(ErrorKind.LOCAL, call, "") from None
+
+    async def _trust_of_sandboxes(self, address: str) -> ssl.SSLContext:
+        """The certificates trusted at the address of a sandbox: those of its server where both have any."""
+        schemes = {httpx.URL(address).scheme, httpx.URL(self.base).scheme}
+        return self._tls if schemes == {"https"} else await self._trust(httpx.URL(address).scheme)
+
+    async def _trust(self, scheme: str) -> ssl.SSLContext:
+        """The certificates trusted at other addresses, loaded once: that takes long."""
+        if scheme not in self._elsewhere:
+            self._elsewhere[scheme] = await asyncio.to_thread(_tls, f"{scheme}:")
+        return self._elsewhere[scheme]
 
     def _ran_out(self, error: Exception, call: Call) -> float:
         match error:
@@ -134,7 +168,7 @@ class Http:
             request = client.build_request(
                 call.method,
                 url,
-                content=None if call.body is None else _encoded(call.body),
+                content=None if call.body is None else encoded(call.body),
                 headers=None if call.body is None else {"Content-Type": "application/json"},
                 timeout=_timeout(self.limits, call.seconds),
             )
@@ -263,14 +297,3 @@ def _kind(error: Exception) -> ErrorKind:
             return ErrorKind.WRONG_API
         case _:
             return ErrorKind.BROKEN
-
-
-def _encoded(body: Any) -> bytes:
-    """Write a body as JSON; only here does a secret become text."""
-    return json.dumps(body, default=_revealed, allow_nan=False).encode()
-
-
-def _revealed(value: object) -> str:
-    if isinstance(value, SecretStr):
-        return value.get_secret_value()
-    raise TypeError(f"{type(value).__name__} cannot be sent")

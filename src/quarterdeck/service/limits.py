@@ -18,6 +18,8 @@ class Limits:
     """Deleting a paused sandbox takes a server ten seconds and more (contract section e)."""
     release: float = 10.0
     knock: float = 3.0
+    reach: float = 5.0
+    """For trying the address of a tool server from this machine."""
     repeat_after: float = 0.3
     """Before the first repeat; it doubles with each."""
     body: int = 16 * 2**20

@@ -153,7 +153,8 @@ class Deck(ConnectingApp):
         if isinstance(screen, DeckScreen):
             for command in commands_at(screen.PLACE):
                 callback = partial(screen.action_command, command.name)
-                yield SystemCommand(f"{command.label} ({command.key})", command.help, callback)
+                title = f"{command.label} ({command.key})" if command.keys else command.label
+                yield SystemCommand(title, command.help, callback)
 
     # Leaving
 

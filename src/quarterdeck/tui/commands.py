@@ -114,7 +114,21 @@ SETTINGS = (
     Command("rename", "e", "Rename", "Give the LLM profile another name", _S, bar=10),
     Command("new_value", "v", "New value", "Give the secret a new value", _S, bar=10),
     Command("copy_server", "c", "Copy", "Copy the MCP server; elsewhere choose another connection", _S, bar=10),
-    Command("back", "escape", "Back", "Go back to the conversations", _S),
+    Command("park", "space", "Park", "Keep the MCP server on this machine only, or have it stored again", _S, bar=10),
+    Command("check", "t", "Check", "Try the MCP server's address from here; a command is never run", _S, bar=10),
+    Command("import_servers", "i", "Paste JSON", "Add MCP servers from pasted JSON", _S, bar=10),
+    Command("convert", "o", "Other type", "Make the MCP server the other one of SSE and HTTP", _S),
+    Command("fold", "F", "Fold", "Delete MCP servers that are in the list more than once", _S),
+    Command("check_all", "", "Check all MCP servers", "Try all addresses from this machine", _S),
+    Command("copy_servers", "", "Copy all MCP servers", "Copy all MCP servers as JSON, without secrets", _S),
+    Command("servers_file", "Y", "MCP to a file", "Write the MCP server, elsewhere all, as JSON without secrets", _S),
+    Command("row_menu", "f2,ctrl+o", "Menu", "Show all that can be done with the row", _S, bar=13),
+    Command("copy", "y", "Copy name", "Copy the key of the field; of an MCP server all but its secrets", _S),
+    Command("undo_save", "U", "Undo save", "Take back what the last save did, after a review", _S, changes_server=True),
+    Command("export", "E", "Export", "Write the settings to a file, without secrets", _S),
+    Command("import", "I", "Import", "Take settings from a file, as edits", _S),
+    Command("left_edits", "K", "Kept edits", "Take up edits that an earlier run could not save", _S),
+    Command("back", "escape,q", "Back", "Go back to the conversations", _S),
 )
 
 _BY_PLACE = {_E: EVERYWHERE, _C: CONVERSATIONS, _B: SANDBOXES, _S: SETTINGS}
@@ -139,7 +153,7 @@ def bindings_at(place: Place) -> list[BindingType]:
     taken: set[str] = set()
     bindings: list[BindingType] = []
     for command in commands_at(place):
-        free = [key for key in command.keys.split(",") if key not in taken]
+        free = [key for key in command.keys.split(",") if key and key not in taken]
         taken.update(free)
         if free:
             bindings.append(Binding(",".join(free), command.action, command.label, show=False))

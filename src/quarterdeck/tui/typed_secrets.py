@@ -101,8 +101,11 @@ class RememberingStore:
 
 
 def _with_secrets(config: McpConfig) -> dict[tuple[Transport, str], McpServer]:
-    return {(transport_of(server), name_of(server)): server for server in listed(config) if has_secret(server)}
+    return {(transport_of(server), name_of(server)): server for server in listed(config) if _secret_members(server)}
 
 
 def _secret_members(server: McpServer) -> dict[str, Any]:
-    return {"env": server.env} if isinstance(server, StdioServer) else {"api_key": server.api_key}
+    """What of a server is never told: key or variables, and headers."""
+    own: dict[str, Any] = {"env": server.env} if isinstance(server, StdioServer) else {"api_key": server.api_key}
+    headers = (server.model_extra or {}).get("headers")
+    return (own if has_secret(server) else {}) | ({"headers": headers} if headers else {})

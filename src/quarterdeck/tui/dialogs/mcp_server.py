@@ -9,13 +9,13 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Input
 
-from quarterdeck.draft import masks, words
 from quarterdeck.draft.mcp_checks import KEY
+from quarterdeck.draft.mcp_convert import converted
 from quarterdeck.draft.problem import Problem
-from quarterdeck.draft.reading import Unreadable, as_whole, typed
+from quarterdeck.draft.reading import Unreadable, as_whole
 from quarterdeck.service.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
-from quarterdeck.tui import text
 from quarterdeck.tui.dialogs.base import Dialog
+from quarterdeck.tui.dialogs.mcp_members import TypeLine, members_of, shown
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.settings.arguments import ArgumentsArea, CommandInput
 from quarterdeck.tui.widgets.settings.environment import EnvironmentRows
@@ -25,41 +25,36 @@ from quarterdeck.tui.widgets.settings.secret_control import SecretAction, Secret
 
 Check = Callable[[McpServer], Iterable[Problem]]
 """What is wrong with a server among the others of the list, with the member each problem is about."""
-
-
-UNTOLD = "The service tells nothing of what is stored here; a save loses it unless you type it again."
+SPLIT = "^o puts what is around the command where it belongs."
 
 
 class McpServerDialog(Dialog[McpServer]):
     """Edit a server, or fill in a new one; members that are left alone stay exactly as they were.
 
-    `hidden` says that the service tells no secrets of a stored server.
+    `hidden` says that the service tells no secrets of its servers, `stored` that it holds this one.
     """
 
     CSS_PATH = ["dialog.tcss", "settings_dialogs.tcss"]
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "accept", "Take over", show=False, priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "accept", "Take over", show=False, priority=True),
+        Binding("ctrl+o", "follow_hint", "Other type, or split", show=False, priority=True),
+    ]
     HINTS = (("^s", "take over"), ("tab", "next field"), ("esc", "cancel"))
 
-    def __init__(self, title: Shown, server: McpServer, check: Check, *, hidden: bool = False) -> None:
+    def __init__(
+        self, title: Shown, server: McpServer, check: Check, *, hidden: bool = False, stored: bool = False
+    ) -> None:
         super().__init__(title)
-        self._server = server
+        self._given = self._server = server
         self._check = check
-        self._hint = UNTOLD if hidden and not words.has_secret(server) else ""
+        self._hidden, self._stored = hidden, stored
         self._warned = False
 
     def body(self) -> Iterable[Widget]:
         """The members of the transport."""
-        server = self._server
-        if isinstance(server, StdioServer):
-            yield Member("name", "Name", LineInput(text.line(server.name)))
-            yield Member("command", "Command", CommandInput(text.line(server.command), placeholder="npx"))
-            yield Member("args", "Arguments", ArgumentsArea(server.args), "one a line; a pasted command line is split")
-            yield Member("env", "Environment", EnvironmentRows(server.env), self._hint)
-        else:
-            yield Member("url", "Address", LineInput(_shown(server.url), placeholder="https://"))
-            yield Member("api_key", "API key", SecretControl(stored=words.has_secret(server)), self._hint)
-        if isinstance(server, ShttpServer):
-            yield Member("timeout", "Time-out, s", LineInput(typed(server.timeout), placeholder="server default, 60"))
+        return members_of(self._server, hidden=self._hidden, stored=self._stored)
+
+    # Leaving
 
     @on(Input.Submitted)
     @on(SecretControl.Done)
@@ -78,7 +73,7 @@ class McpServerDialog(Dialog[McpServer]):
 
     def action_cancel(self) -> None:
         """Leave; where something was changed only at the second time."""
-        if self._warned or self._read() == (self._server, []):
+        if self._warned or self._read() == (self._given, []):
             self.dismiss(None)
         self._warned = True
         self.complain(Shown("esc again drops what you changed; ctrl+s takes it over."))
@@ -89,38 +84,78 @@ class McpServerDialog(Dialog[McpServer]):
         if first is not None:
             first.focus()
 
+    # Hints
+
+    def action_follow_hint(self) -> None:
+        """Make it the other of SSE and HTTP; of a command, take apart what was typed there."""
+        if isinstance(self._server, StdioServer):
+            self.query_one(CommandInput).split()
+            return
+        other = converted(self._server)
+        if other is not None:
+            self._server = other
+            self._look_at_type()
+
+    @on(LineInput.Changed)
+    def _line_changed(self) -> None:
+        if not isinstance(self._server, StdioServer):
+            self._look_at_type()
+
+    @on(CommandInput.Changed, "#member-command CommandInput")
+    def _command_changed(self, event: CommandInput.Changed) -> None:
+        if " " in event.value.strip():
+            self.query_one("#member-command", Member).say(Problem(KEY, SPLIT, member="command"))
+
     @on(CommandInput.Followed)
-    def _put_arguments(self, event: CommandInput.Followed) -> None:
-        self.query_one(ArgumentsArea).add(event.words)
-        self.complain(Shown("What followed the command was put under Arguments."))
+    def _put_around(self, event: CommandInput.Followed) -> None:
+        self.query_one(ArgumentsArea).add(event.line.words)
+        self.query_one("#member-env EnvironmentRows", EnvironmentRows).put(event.line.env)
+        where = "Environment and Arguments" if event.line.env else "Arguments"
+        self.complain(Shown(f"What stood around the command was put under {where}."))
+
+    def _look_at_type(self) -> None:
+        is_http = isinstance(self._server, ShttpServer)
+        self.query_one(TypeLine).show(self._server, self._line("url", ""))
+        self.query_one("#member-timeout", Member).display = is_http
+
+    # What stands in the fields
 
     def _read(self) -> tuple[McpServer, list[Problem]]:
         """The server as it stands, and what cannot even be put into one."""
-        problems: list[Problem] = []
         if isinstance(self._server, StdioServer):
-            rows = self.query_one(EnvironmentRows)
-            if rows.twice:
-                problems.append(Problem(KEY, f"{rows.twice} is there twice; keep one.", member="env"))
             members: dict[str, Any] = {
                 "name": self._line("name", self._server.name),
                 "command": self._line("command", self._server.command),
                 "args": self.query_one(ArgumentsArea).arguments,
-                "env": rows.variables,
             }
-            return _changed(self._server, members), problems
-        members = {"url": self._line("url", self._server.url), "api_key": self._key(self._server)}
-        if isinstance(self._server, ShttpServer):
-            timeout = as_whole(self._line("timeout", ""))
-            if isinstance(timeout, Unreadable):
-                problems.append(Problem(KEY, "This is not a number; type one such as 60.", member="timeout"))
-            else:
-                members["timeout"] = timeout
+            problems = self._read_rows("env", members)
+        else:
+            members = {"url": self._line("url", self._server.url), "api_key": self._key(self._server)}
+            problems = self._read_timeout(members) if isinstance(self._server, ShttpServer) else []
+            problems += self._read_rows("headers", members)
         return _changed(self._server, members), problems
+
+    def _read_rows(self, name: str, members: dict[str, Any]) -> list[Problem]:
+        """Variables or headers, where the server has a place for them; untouched headers stay as they came."""
+        found = self.query(f"#member-{name} EnvironmentRows").results(EnvironmentRows)
+        for rows in found:
+            if rows.twice:
+                return [Problem(KEY, f"{rows.twice} is there twice; keep one.", member=name)]
+            if rows.changed or name == "env":
+                members[name] = rows.variables
+        return []
+
+    def _read_timeout(self, members: dict[str, Any]) -> list[Problem]:
+        timeout = as_whole(self._line("timeout", ""))
+        if isinstance(timeout, Unreadable):
+            return [Problem(KEY, "This is not a number; type one such as 60.", member="timeout")]
+        members["timeout"] = timeout
+        return []
 
     def _line(self, member: str, was: str) -> str:
         """What a line holds; one that was not touched holds the very value it had."""
         value = self.query_one(f"#member-{member} LineInput", LineInput).value
-        return was if value == _shown(was) else value.strip()
+        return was if value == shown(was) else value.strip()
 
     def _key(self, server: SseServer | ShttpServer) -> SecretStr | None:
         control = self.query_one(SecretControl)
@@ -133,11 +168,6 @@ class McpServerDialog(Dialog[McpServer]):
                 return None
 
 
-def _shown(value: str) -> Shown:
-    """A value as its field begins with it: what may be secret in an address is hidden."""
-    return text.line(masks.address(value))
-
-
 def _changed(server: McpServer, members: dict[str, Any]) -> McpServer:
-    differing = {name: value for name, value in members.items() if value != getattr(server, name)}
+    differing = {name: value for name, value in members.items() if value != getattr(server, name, None)}
     return server.model_copy(update=differing)

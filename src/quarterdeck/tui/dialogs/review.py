@@ -1,6 +1,6 @@
 """What a save will do, to be agreed to: losses first, each change from old to new, the request on demand."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -8,7 +8,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from quarterdeck.draft.review import Act, Line, Review
-from quarterdeck.service.prepared import PreparedRequest
+from quarterdeck.draft.saving import Request
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.base import Dialog
@@ -17,6 +17,7 @@ from quarterdeck.tui.text import Shown
 
 LABEL_WIDTH = 24
 BLANK: Cell = ()
+NO_REQUEST = Shown("None: this concerns only what this machine keeps.")
 _TONES = {Act.UNSET: Tone.WARN, Act.REMOVED: Tone.WARN}
 _BY_ITSELF = {Act.ADDED: "added", Act.REMOVED: "deleted"}
 
@@ -42,7 +43,7 @@ def review_lines(review: Review, *, again: bool) -> Iterator[Cell]:
 
 def change_lines(line: Line) -> Iterator[Cell]:
     """One change as `label  old → new`, and why it may do nothing."""
-    label = (text.line(line.label).ljust(LABEL_WIDTH), Tone.STRONG)
+    label = (text.line(line.label).ljust(LABEL_WIDTH - 1) + " ", Tone.STRONG)
     tone = _TONES.get(line.act, Tone.EDITED)
     if line.act in _BY_ITSELF:
         yield ((Shown(label[0]), label[1]), (Shown(_BY_ITSELF[line.act]), tone))
@@ -74,15 +75,17 @@ class ReviewDialog(Dialog[bool]):
 
     HINTS = (("enter", "save"), ("esc", "go on editing"), ("r", "show the request"))
 
-    def __init__(self, review: Review, request: PreparedRequest, *, again: bool) -> None:
+    def __init__(self, review: Review, request: Request | None, *, again: bool, preface: Sequence[Cell] = ()) -> None:
         super().__init__(Shown("Review the changes"))
+        self._preface = tuple(preface)
         self._review = review
         self._request = request
         self._again = again
 
     def body(self) -> Iterable[Widget]:
         """The changes, and room for the request."""
-        yield Static(lines(review_lines(self._review, again=self._again)), id="changes")
+        preface = (*self._preface, BLANK) if self._preface else ()
+        yield Static(lines((*preface, *review_lines(self._review, again=self._again))), id="changes")
         request = Static(id="request")
         request.display = False
         yield request
@@ -95,7 +98,7 @@ class ReviewDialog(Dialog[bool]):
         """Show the request as a shell command, or hide it; keys and secrets are variables in it."""
         request = self.query_one("#request", Static)
         if not request.display:
-            said = text.block(self._request.curl())
+            said = text.block(self._request.curl()) if self._request is not None else NO_REQUEST
             request.update(lines([BLANK, cell(Shown("The request"), Tone.STRONG), cell(said, Tone.MUTED)]))
         request.display = not request.display
         self.set_class(request.display, "-full")
@@ -122,6 +125,8 @@ class LosingReviewDialog(ReviewDialog):
         self.dismiss(result=True)
 
 
-def review_dialog(review: Review, request: PreparedRequest, *, again: bool) -> ReviewDialog:
-    """The dialog for a review."""
-    return (LosingReviewDialog if review.losses else ReviewDialog)(review, request, again=again)
+def review_dialog(
+    review: Review, request: Request | None, *, again: bool, preface: Sequence[Cell] = ()
+) -> ReviewDialog:
+    """The dialog for a review; `preface` stands above it, and without a request nothing is sent."""
+    return (LosingReviewDialog if review.losses else ReviewDialog)(review, request, again=again, preface=preface)

@@ -11,16 +11,21 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.form_fields import CANONICAL, FormFields, fields_on, kind_in
+from quarterdeck.draft.form_fields import FormFields
+from quarterdeck.draft.mcp import Identity
 from quarterdeck.draft.merge import Conflict, merge
-from quarterdeck.service.errors import ErrorKind, ServiceError
-from quarterdeck.tui import text
+from quarterdeck.draft.news import news_of
+from quarterdeck.draft.parked import from_note
+from quarterdeck.service.errors import ServiceError
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.commands import commands_at
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.screens.base import DeckScreen
+from quarterdeck.tui.settings_saving import PARKED
+from quarterdeck.tui.settings_source import SettingsSource
+from quarterdeck.tui.settings_words import why_nothing
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.typed_secrets import RememberingStore, TypedSecrets
+from quarterdeck.tui.typed_secrets import RememberingStore
 from quarterdeck.tui.widgets.key_bar import Hint
 from quarterdeck.tui.widgets.settings.bar import SettingsBar
 from quarterdeck.tui.widgets.settings.field_filter import FieldFilter
@@ -32,6 +37,7 @@ if TYPE_CHECKING:
     from quarterdeck.service.client import ServiceClient
     from quarterdeck.service.endpoint import Endpoint
     from quarterdeck.service.models.capabilities import Server
+    from quarterdeck.service.models.mcp import McpServer
     from quarterdeck.service.models.schema import SchemaField
     from quarterdeck.service.models.settings import Settings
     from quarterdeck.tui.news import News
@@ -57,13 +63,12 @@ class LoadedSettings(DeckScreen):
         """What the server describes of its settings; empty until it is read."""
         self.store: RememberingStore | None = None
         """The settings of the server the draft is for."""
-        self._typed: dict[tuple[str, str | None], TypedSecrets] = {}
-        """What was typed in this run for MCP servers, by the place of the service."""
-        self._fields: tuple[tuple[object, ...], FormFields] = ((), CANONICAL)
-        """What the fields of the form were made for, and the fields."""
-        self._of: Endpoint | None = None
+        self._source = SettingsSource()
+        self.endpoint: Endpoint | None = None
         """Where the draft's record comes from."""
         self._through: ServiceClient | None = None
+        self._said_of: Draft | None = None
+        """The draft that the sentence in the message line is about."""
         self._loaded_at: datetime | None = None
         self._tried_at: datetime | None = None
         self._failure: ServiceError | None = None
@@ -99,8 +104,8 @@ class LoadedSettings(DeckScreen):
     def _keep_up(self, *, again: bool = False) -> None:
         """Load what was not loaded yet, or failed to; `again` what was loaded a while ago too."""
         session = self.app.session
-        if self._of != self.app.endpoint:
-            self._of, self._through, self._loaded_at, self._failure = self.app.endpoint, None, None, None
+        if self.endpoint != self.app.endpoint:
+            self.endpoint, self._through, self._loaded_at, self._failure = self.app.endpoint, None, None, None
             self.forget()
             self.put(Draft())
             self.bar.say(EMPTY)
@@ -117,68 +122,81 @@ class LoadedSettings(DeckScreen):
         """Read the record and put the draft on top of it."""
         self._through, self._tried_at = client, self.app.clock()
         found, failure = None, None
-        store = self._store_of(client)
+        store, endpoint = self._source.store(client, self.app.endpoint, self._server()), self.app.endpoint
         try:
             found = await store.load()
         except ServiceError as error:
             failure = error
+        parked = await self._parked(endpoint)
         if client is not self._through or self.saving:
             return
         self._failure = failure
         if failure is None:
             self.store = store
-            self.take(found)
-            self.load_more(client)
+            first = not self.loaded
+            self.take(found, parked)
+            self.load_more(client, first=first)
         elif self.loaded:
             self.say_error(failure)
         self._show_state()
 
-    def load_more(self, client: ServiceClient) -> None:
-        """Read what belongs to a record that was just read."""
+    def load_more(self, client: ServiceClient, *, first: bool) -> None:
+        """Read what belongs to a record that was just read, for the `first` time since the connection was opened."""
+
+    async def _parked(self, endpoint: Endpoint) -> tuple[McpServer, ...]:
+        """The MCP servers that this machine keeps for a service; as before, when they cannot be read."""
+        try:
+            return from_note(await self.app.notes.read(PARKED, endpoint))
+        except ServiceError as error:
+            self.say_error(error)
+            return self.form.draft.parked
 
     def forget(self) -> None:
         """Forget what was read from another connection."""
         self.schema, self.store = (), None
 
-    def _store_of(self, client: ServiceClient) -> RememberingStore:
-        server = self._server()
-        typed = self._typed.setdefault(self.app.endpoint.place, TypedSecrets())
-        return RememberingStore(client.settings, typed, hidden=server is not None and server.mcp_secrets_hidden)
-
-    def take(self, found: Settings | None) -> None:
+    def take(self, found: Settings | None, parked: tuple[McpServer, ...]) -> None:
         """Put the draft on top of a record that was read; where both sides changed something, only say so."""
-        first, self._loaded_at = self._loaded_at is None, self.app.clock()
-        merged = merge(self.form.draft.with_fields(self.fields_for(found)), found)
+        first, self._loaded_at = not self.loaded, self.app.clock()
+        old = self.form.draft.with_fields(self.fields_for(found))
+        if parked != old.parked:
+            old = old.with_parked(parked)
+        merged = merge(old, found)
         if merged.conflicts:
-            self.put(self.form.draft, {_row(conflict) for conflict in merged.conflicts})
+            self.put(old, {_row(conflict) for conflict in merged.conflicts}, self.form.view.arrived)
             self.say(Shown("Somebody saved fields you edited; a save shows both and asks."), Tone.WARN)
         elif first or merged.draft != self.form.draft or self.form.view.server != self._server():
-            self.put(merged.draft)
+            arrived = () if first else news_of(old, merged)
+            self.put(merged.draft, (), self.form.view.arrived.union(arrived))
 
-    def put(self, draft: Draft, contested: Iterable[str] = ()) -> None:
+    def put(self, draft: Draft, contested: Iterable[str] = (), arrived: Iterable[str | Identity] = ()) -> None:
         """Show a draft that did not come from the form."""
-        self.form.show(draft.with_fields(self.fields_for(draft.base)), self._server(), contested)
-        self._count()
+        self.form.show(draft.with_fields(self.fields_for(draft.base)), self._server(), contested, arrived)
+        self.changed()
 
     def fields_for(self, record: Settings | None) -> FormFields:
-        """The fields of the form for a record, made anew only when they are other ones."""
-        made_for = (self._server(), self.schema, kind_in(record))
-        if self._fields[0] != made_for:
-            self._fields = made_for, fields_on(*made_for)
-        return self._fields[1]
+        """The fields of the form for a record."""
+        return self._source.fields(self._server(), self.schema, record)
 
     @on(SettingsForm.Edited)
     def _edited(self) -> None:
-        self.message_line.clear()
-        self._count()
+        if self.form.draft is not self._said_of:
+            self.message_line.clear()
+        self.changed()
 
-    def _server(self) -> Server | None:
-        return self.app.session.server if self.app.session is not None else None
+    def say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
+        """Show one sentence until the draft is another one."""
+        self._said_of = self.form.draft if self.is_mounted else None
+        super().say(sentence, tone)
 
-    def _count(self) -> None:
+    def changed(self) -> None:
+        """The draft is another one: count its edits."""
         self.app.edits = self.form.draft.count
         self.bar.show(self.form.view if self.loaded else None)
         self.refresh_frame()
+
+    def _server(self) -> Server | None:
+        return self.app.session.server if self.app.session is not None else None
 
     @on(SettingsForm.Moved)
     def _moved(self) -> None:
@@ -225,28 +243,12 @@ class LoadedSettings(DeckScreen):
             if self.is_current and self.focused is None:
                 self.form.start()
         else:
-            self.notice.update(lines(self._notice()))
+            self.notice.update(lines(why_nothing(self.app.session, self._trouble())))
         self.refresh_frame()
 
     def _trouble(self) -> ServiceError | None:
         session = self.app.session
         return self._failure or self.app.trouble or (session.trouble if session is not None else None)
-
-    def _notice(self) -> list[Cell]:
-        session, error = self.app.session, self._trouble()
-        if error is not None:
-            refused = error.kind in (ErrorKind.AUTH, ErrorKind.DENIED)
-            return _failure_lines(error, "c enters a key." if refused else "ctrl+r tries again, c chooses a server.")
-        if session is not None and session.key_refused:
-            return [cell(Shown("The server refused the key."), Tone.BAD), EMPTY, cell(Shown("c enters a key."))]
-        return [cell(Shown("Loading the settings…"), Tone.BUSY)]
-
-
-def _failure_lines(error: ServiceError, what_to_do: str) -> list[Cell]:
-    said = [cell(text.line(error.words), Tone.BAD)]
-    if error.advice:
-        said.append(cell(text.line(error.advice)))
-    return [*said, EMPTY, cell(Shown(what_to_do), Tone.MUTED)]
 
 
 def _row(conflict: Conflict) -> str:

@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import on, work
 from textual.binding import BindingType
 
 from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.merge import Conflict, Side
-from quarterdeck.draft.problem import Problem
-from quarterdeck.draft.review import Review
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.commands import Command, Place, bindings_at, command_at
-from quarterdeck.tui.dialogs.conflicts import ConflictsDialog
-from quarterdeck.tui.dialogs.detail import DetailDialog
 from quarterdeck.tui.dialogs.leave_edits import LeaveEdits, LeaveEditsDialog
-from quarterdeck.tui.dialogs.review import review_dialog
-from quarterdeck.tui.screens.settings_servers import SettingsServers
-from quarterdeck.tui.settings_save import Questions, SaveResult, save
-from quarterdeck.tui.text import Shown
+from quarterdeck.tui.dialogs.row_menu import RowMenuDialog
+from quarterdeck.tui.screens.settings_saves import SettingsSaves
 from quarterdeck.tui.widgets.settings.allowed import acts_at_once, why_not
 from quarterdeck.tui.widgets.settings.field_filter import FieldFilter
 from quarterdeck.tui.widgets.settings.form import SettingsForm
+from quarterdeck.tui.widgets.settings.help_text import title
+from quarterdeck.tui.widgets.settings.key_hints import row_menu
 from quarterdeck.tui.widgets.settings.rows import AT_ONCE, RowKind, kind_of, name_in
 
-if TYPE_CHECKING:
-    from quarterdeck.service.prepared import PreparedRequest
-
-ANYWHERE = frozenset({"copy_server", "back"})
+ANYWHERE = frozenset({"copy_server", "back", "row_menu"})
 """Commands of this screen whose keys mean something else where there is nothing to edit."""
 
 
-class SettingsScreen(SettingsServers):
+class SettingsScreen(SettingsSaves):
     """What can be done with the settings."""
 
     PLACE = Place.SETTINGS
@@ -82,6 +73,24 @@ class SettingsScreen(SettingsServers):
         """Make the field under the cursor not set, or clear its secret."""
         row = self.form.row
         await self.form.change(lambda draft: draft.unset(row))
+
+    @work(exclusive=True, group="dialog")
+    async def action_row_menu(self) -> None:
+        """Show all that can be done with the row under the cursor."""
+        await self.form.stop_editing()
+        offers = [(command, label, self.why_not(command)) for command, label in row_menu(self.form)]
+        chosen = await self.app.push_screen_wait(RowMenuDialog(title(self.form.view, self.form.row), offers))
+        if chosen is not None:
+            await self.action_command(chosen)
+
+    def action_copy(self) -> None:
+        """Copy the key of the field under the cursor; of an MCP server all but its secrets."""
+        if self.form.entry is not None:
+            self.copy_entry()
+            return
+        key = name_in(self.form.row)
+        self.app.copy_to_clipboard(key)
+        self.say(text.line(f"Copied {key}, if your terminal takes copies."))
 
     # The filter
 
@@ -133,64 +142,6 @@ class SettingsScreen(SettingsServers):
         """Give the secret under the cursor a new value."""
         self.act("new_value")
 
-    # Saving
-
-    @work(group="settings-save")
-    async def action_save(self) -> None:
-        """Review the edits and save them."""
-        await self._save()
-
-    async def _save(self) -> bool:
-        """Save; True when all that was meant is stored."""
-        await self.form.stop_editing()
-        reason = self.why_not(command_at(self.PLACE, "save"))
-        if reason is not None:
-            self.say(text.line(reason), Tone.WARN)
-            return False
-        problem = self.form.go_to_error()
-        if problem is not None:
-            self.say(text.line(f"{self._place(problem)}: {problem.words}"), Tone.BAD)
-            return False
-        session = self.app.session
-        if session is None or session.server is None or self.store is None:
-            return False
-        self.saving = True
-        try:
-            questions = Questions(self._ask_sides, self._ask_agreement)
-            result = await save(self.form.draft, self.store, session.server, questions, self._tell)
-        finally:
-            self.saving = False
-        self._show_result(result)
-        return result.saved
-
-    def _place(self, problem: Problem) -> str:
-        return self.form.draft.field_at(problem.key).label if problem.row is None else "MCP server"
-
-    async def _ask_sides(self, conflicts: Sequence[Conflict]) -> Sequence[Side] | None:
-        return await self.app.push_screen_wait(ConflictsDialog(conflicts, self.form.draft.fields))
-
-    async def _ask_agreement(self, review: Review, request: PreparedRequest, again: bool) -> bool:
-        agreed = await self.app.push_screen_wait(review_dialog(review, request, again=again))
-        return agreed is True
-
-    def _tell(self, step: str) -> None:
-        self.bar.say(cell(text.line(step), Tone.BUSY))
-
-    def _show_result(self, result: SaveResult) -> None:
-        self.put(result.draft)
-        tone = Tone.BAD if result.error else Tone.GOOD if result.saved else Tone.MUTED
-        now = self.app.clock().astimezone()
-        self.bar.say(((Shown(f"{now:%H:%M} "), Tone.MUTED), (text.line(result.words), tone)))
-        if result.error:
-            self.say(text.line(result.words), Tone.BAD)
-        else:
-            self.message_line.clear()
-        if result.complaints:
-            self.form.complain(result.complaints)
-        if result.differences:
-            said = _differences(result)
-            self.app.push_screen(DetailDialog(Shown("What the server holds is not what was saved"), lambda: said))
-
     # Leaving
 
     @property
@@ -202,9 +153,10 @@ class SettingsScreen(SettingsServers):
         """Ask what to do with the edits; True when they are saved or dropped."""
         answer = await self.app.push_screen_wait(LeaveEditsDialog(self.form.draft.count))
         if answer is LeaveEdits.SAVE:
-            return await self._save()
+            return await self.save_edits()
         if answer is LeaveEdits.DISCARD:
             await self.form.change(Draft.discard)
+            self.changed()
             return True
         return False
 
@@ -215,13 +167,3 @@ class SettingsScreen(SettingsServers):
             self.field_filter.action_clear()
         elif not self.unsaved or await self.may_leave():
             self.app.show(Place.CONVERSATIONS)
-
-
-def _differences(result: SaveResult) -> list[Cell]:
-    said: list[Cell] = []
-    for difference in result.differences:
-        note = "" if difference.asked else "  (not changed by this save)"
-        said.append(((text.line(difference.label), Tone.STRONG), (Shown(note), Tone.MUTED)))
-        said.append(((Shown("  meant  "), Tone.MUTED), (text.line(difference.meant), Tone.PLAIN)))
-        said.append(((Shown("  holds  "), Tone.MUTED), (text.line(difference.found), Tone.WARN)))
-    return said

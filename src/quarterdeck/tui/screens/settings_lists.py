@@ -14,7 +14,7 @@ from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.profiles import RenameProfileDialog, SaveProfileDialog
 from quarterdeck.tui.dialogs.secrets import DescribeSecretDialog, NewSecretDialog, SecretValueDialog
 from quarterdeck.tui.dialogs.tokens import PickProviderDialog, TokenDialog
-from quarterdeck.tui.screens.loaded_settings import LoadedSettings
+from quarterdeck.tui.screens.kept_settings import KeptSettings
 from quarterdeck.tui.settings_lists import SUGGESTED, read_lists, read_suggestions
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.settings.form import SettingsForm
@@ -29,13 +29,14 @@ if TYPE_CHECKING:
     from quarterdeck.tui.dialogs.sending import SendingDialog
 
 
-class SettingsLists(LoadedSettings):
+class SettingsLists(KeptSettings):
     """Custom secrets, git tokens, LLM profiles, and what the server says of its settings."""
 
     # Reading
 
-    def load_more(self, client: ServiceClient) -> None:
+    def load_more(self, client: ServiceClient, *, first: bool) -> None:
         """Read the schema once for a connection, and the lists again."""
+        super().load_more(client, first=first)
         self._read_more(client)
 
     def forget(self) -> None:

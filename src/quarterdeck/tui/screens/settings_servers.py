@@ -1,22 +1,40 @@
-"""MCP servers in the settings: added, edited, copied and deleted as part of the draft."""
+"""MCP servers in the settings: added, edited, parked, converted, folded and deleted as part of the draft."""
 
 from __future__ import annotations
 
+from functools import partial
+
 from textual import on, work
 
-from quarterdeck.draft import mcp_checks
-from quarterdeck.draft.mcp import copy_of, empty_server
+from quarterdeck.draft import mcp_checks, words
+from quarterdeck.draft.draft import Draft
+from quarterdeck.draft.mcp import Entry, copy_of, empty_server
+from quarterdeck.draft.mcp_convert import converted
+from quarterdeck.draft.mcp_duplicates import duplicates
 from quarterdeck.draft.problem import Problem
 from quarterdeck.service.models.mcp import McpServer
+from quarterdeck.tui.cells import Tone
+from quarterdeck.tui.commands import Command, Place
+from quarterdeck.tui.dialogs.mcp_park import park_dialog
 from quarterdeck.tui.dialogs.mcp_server import McpServerDialog
 from quarterdeck.tui.dialogs.pick_transport import PickTransportDialog
-from quarterdeck.tui.screens.settings_lists import SettingsLists
+from quarterdeck.tui.screens.settings_exchange import SettingsExchange
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.settings.form import SettingsForm
+from quarterdeck.tui.widgets.settings.server_keys import why_not_server
+
+PARKED = "Parked at the next save: kept on this machine, gone from the service. ctrl+z takes it back."
 
 
-class SettingsServers(SettingsLists):
+class SettingsServers(SettingsExchange):
     """What can be done with MCP servers."""
+
+    def why_not(self, command: Command) -> str | None:
+        """What a command for MCP servers needs of the list and of the row under the cursor."""
+        reason = super().why_not(command)
+        if reason is None and command.place is Place.SETTINGS and self.is_mounted and self.loaded:
+            reason = why_not_server(command.name, self.form)
+        return reason
 
     @on(SettingsForm.ServerChosen)
     def _server_chosen(self, event: SettingsForm.ServerChosen) -> None:
@@ -45,24 +63,66 @@ class SettingsServers(SettingsLists):
         """Delete the MCP server under the cursor, at the next save."""
         entry = self.form.entry
         if entry is not None:
-            await self.form.change(lambda draft: draft.remove_server(entry.row))
-            self.say(Shown("Deleted at the next save; ctrl+z takes it back."))
+            change = partial(Draft.remove_server, row=entry.row)
+            await self.edit_and_say(change, "Deleted at the next save; ctrl+z takes it back.")
+
+    @work(exclusive=True, group="dialog")
+    async def action_park(self) -> None:
+        """Keep the MCP server under the cursor on this machine only, or have the service store it again."""
+        entry = self.form.entry
+        if entry is None:
+            return
+        if entry.parked:
+            await self.edit_and_say(partial(Draft.unpark_server, row=entry.row), *self._unparked(entry.row))
+            return
+        with_secrets = await self._may_park(entry)
+        if with_secrets is not None:
+            change = partial(Draft.park_server, row=entry.row, with_secrets=with_secrets)
+            await self.edit_and_say(change, PARKED)
+
+    async def _may_park(self, entry: Entry) -> bool | None:
+        """Whether its secrets go along; None for not to park it."""
+        dialog = park_dialog(entry, hidden=self.form.view.hides_secrets)
+        return True if dialog is None else await self.app.push_screen_wait(dialog)
+
+    def _unparked(self, row: int) -> tuple[str, Tone]:
+        entry = self.form.draft.servers.unpark(row).entry(row)
+        missing = words.to_type(entry.server) if entry is not None else ""
+        return f"Stored again at the next save. {missing}".strip(), Tone.WARN if missing else Tone.PLAIN
+
+    async def action_convert(self) -> None:
+        """Make the MCP server under the cursor the other of SSE and HTTP."""
+        entry = self.form.entry
+        other = converted(entry.server) if entry is not None else None
+        if entry is not None and other is not None:
+            said = f"It is {words.server_kind(other)} from the next save on; o makes it what it was."
+            await self.edit_and_say(partial(Draft.edit_server, row=entry.row, server=other), said)
+
+    async def action_fold(self) -> None:
+        """Delete all but one of each group of equal MCP servers, at the next save."""
+        folded = sum(len(group) - 1 for group in duplicates(self.form.draft.servers))
+        copies = "1 copy" if folded == 1 else f"{folded} copies"
+        await self.edit_and_say(Draft.fold_duplicates, f"{copies} deleted at the next save; ctrl+z takes it back.")
 
     @work(exclusive=True, group="dialog")
     async def _edit_server(self, row: int) -> None:
         entry = self.form.draft.servers.entry(row)
         if entry is None:
             return
-        hidden = entry.was is not None and self.form.view.hides_secrets
         dialog = McpServerDialog(
-            Shown("MCP server"), entry.server, lambda server: self._problems(server, row), hidden=hidden
+            Shown("MCP server"),
+            entry.server,
+            lambda server: self._problems(server, row),
+            hidden=self.form.view.hides_secrets,
+            stored=entry.was is not None,
         )
         server = await self.app.push_screen_wait(dialog)
         if server is not None:
             await self.form.put_server(row, server)
 
     async def _fill_in(self, title: Shown, server: McpServer, after: int | None = None) -> None:
-        filled = await self.app.push_screen_wait(McpServerDialog(title, server, self._problems))
+        dialog = McpServerDialog(title, server, self._problems, hidden=self.form.view.hides_secrets)
+        filled = await self.app.push_screen_wait(dialog)
         if filled is not None:
             await self.form.put_server(None, filled, after=after)
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from quarterdeck.draft.field import Control, Group
 from quarterdeck.draft.mcp import EntryState
 from quarterdeck.tui.widgets.settings.form import SettingsForm
+from quarterdeck.tui.widgets.settings.key_hints import row_menu
 from quarterdeck.tui.widgets.settings.lists import MOST_PROFILES
 from quarterdeck.tui.widgets.settings.rows import AT_ONCE, RowKind, name_in
 
@@ -83,6 +84,11 @@ def _why_not_delete(form: SettingsForm) -> str | None:
     return "There is nothing to delete here." if form.kind in AT_ONCE else "Move to an MCP server first."
 
 
+def _why_not_copy(form: SettingsForm) -> str | None:
+    has_key = form.kind in (RowKind.FIELD, RowKind.OTHER) and form.row
+    return None if has_key or form.entry is not None else "Move to a field first."
+
+
 def _only_at(kind: RowKind, sentence: str) -> Callable[[SettingsForm], str | None]:
     return lambda form: None if form.kind is kind and name_in(form.row) else sentence
 
@@ -96,6 +102,11 @@ _RULES: Mapping[str, Callable[[SettingsForm], str | None]] = {
     "redo": lambda form: None if form.draft.future else "There is nothing to redo.",
     "add": _why_not_add,
     "delete": _why_not_delete,
+    "undo_save": lambda form: (
+        "Save or drop your edits first: a save is taken back from what is stored." if form.draft.edited else None
+    ),
+    "row_menu": lambda form: None if row_menu(form) else "There is nothing to do here.",
+    "copy": _why_not_copy,
     "rename": _only_at(RowKind.PROFILE, "Move to an LLM profile first."),
     "new_value": _only_at(RowKind.SECRET, "Move to a secret first."),
 }

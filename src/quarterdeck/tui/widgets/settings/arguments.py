@@ -1,6 +1,8 @@
 """Command and arguments of a stdio server: a pasted command line falls into its words."""
 
+import re
 import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 
@@ -10,12 +12,26 @@ from textual.widgets import TextArea
 
 from quarterdeck.draft import masks
 from quarterdeck.tui import text
-from quarterdeck.tui.widgets.settings.line_input import LineInput
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.settings.line_input import LineInput, abridged
+
+EMPTY = Shown('""')
+"""The line of an argument without any text."""
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """A command line taken apart: assignments before the command, the command, and what follows it."""
+
+    env: Mapping[str, str]
+    command: str
+    words: Sequence[str]
 
 
 def shell_words(pasted: str) -> list[str]:
-    """The words of one pasted line as a shell splits them; other text line by line."""
-    lines = [line for line in pasted.splitlines() if line.strip()]
+    """The words of one line as a shell splits them, a backslash at its end joining the next; other text by lines."""
+    lines = [line for line in pasted.replace("\\\n", " ").splitlines() if line.strip()]
     if len(lines) != 1:
         return lines
     try:
@@ -24,21 +40,40 @@ def shell_words(pasted: str) -> list[str]:
         return lines
 
 
+def command_line(pasted: str) -> CommandLine:
+    """What a line for a shell starts, with which variables and arguments."""
+    words = shell_words(pasted.strip().removeprefix("$ "))
+    assigned = [_ASSIGNMENT.fullmatch(word) for word in words[:-1]]
+    first = next((place for place, match in enumerate(assigned) if match is None), len(assigned))
+    env = {match[1]: match[2] for match in assigned[:first] if match is not None}
+    command, *others = words[first:] or [""]
+    return CommandLine(env, command, others)
+
+
 class CommandInput(LineInput):
     """The command; what follows its first word in a paste belongs to the arguments."""
 
     @dataclass
     class Followed(Message):
-        """A paste had more than the command."""
+        """There was more than the command."""
 
-        words: list[str]
+        line: CommandLine
 
     def paste(self, pasted: str) -> None:
-        """Take the first word, and hand on the others."""
-        first, *others = shell_words(pasted) or [""]
-        super().paste(first)
-        if others:
-            self.post_message(self.Followed(others))
+        """Take the command, and hand on what is around it."""
+        line = command_line(pasted)
+        super().paste(line.command)
+        if line.words or line.env:
+            self.post_message(self.Followed(line))
+
+    def split(self) -> bool:
+        """Take a typed command line apart as a pasted one; False where there is nothing to split."""
+        line = command_line(self.value)
+        if not line.words and not line.env:
+            return False
+        self.value = text.line(line.command)
+        self.post_message(self.Followed(line))
+        return True
 
 
 class ArgumentsArea(TextArea):
@@ -46,7 +81,7 @@ class ArgumentsArea(TextArea):
 
     def __init__(self, arguments: tuple[str, ...]) -> None:
         lines = _lines(arguments)
-        self._by_line = dict(zip(lines, arguments, strict=True))
+        self._by_line = {EMPTY: "", **dict(zip(lines, arguments, strict=True))}
         super().__init__("\n".join(lines), soft_wrap=False, tab_behavior="focus", compact=True)
         self.cursor_blink = False
 
@@ -56,18 +91,24 @@ class ArgumentsArea(TextArea):
         lines = (line.strip() for line in self.text.splitlines())
         return tuple(self._by_line.get(line, line) for line in lines if line)
 
-    def add(self, words: list[str]) -> None:
+    def add(self, words: Sequence[str]) -> None:
         """Put words at the end, one a line."""
         before = self.text.rstrip("\n")
-        self.text = "\n".join(([before] if before else []) + words)
+        self.text = "\n".join(([before] if before else []) + self._as_lines(words))
         self.move_cursor(self.document.end)
 
     def on_paste(self, event: events.Paste) -> None:
         """Split a pasted line as a shell does."""
         event.prevent_default()
         event.stop()
-        words = [text.line(word) for word in shell_words(event.text)]
-        self.replace("\n".join(words), *self.selection)
+        self.replace("\n".join(self._as_lines(shell_words(event.text))), *self.selection)
+
+    def _as_lines(self, words: Sequence[str]) -> list[str]:
+        """A line for each word; of one that cannot stand in a line as it is, the argument is remembered."""
+        lines = [abridged(word) or EMPTY for word in words]
+        for line, word in zip(lines, words, strict=True):
+            self._by_line.setdefault(line, word)
+        return list(lines)
 
 
 def _lines(arguments: tuple[str, ...]) -> list[str]:
@@ -75,7 +116,7 @@ def _lines(arguments: tuple[str, ...]) -> list[str]:
     by_line: dict[str, str] = {}
     lines: list[str] = []
     for argument, masked in zip(arguments, masks.arguments(arguments), strict=True):
-        shown = text.line(masked)
+        shown = abridged(masked) or EMPTY
         numbered = (f"{shown} ·{number}" for number in count(2))
         line = next(one for one in chain([shown], numbered) if by_line.get(one, argument) == argument)
         by_line[line] = argument

@@ -3,22 +3,15 @@
 from quarterdeck.draft import words
 from quarterdeck.draft.field import Field
 from quarterdeck.draft.form_fields import NOT_HERE
-from quarterdeck.draft.mcp import Entry, EntryState
+from quarterdeck.draft.reach import effect_word
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line
-from quarterdeck.tui.widgets.settings.rows import RowKind
 from quarterdeck.tui.widgets.settings.view import FormView
 
 NOTHING = Shown("–")
 HIDDEN = Shown("••••••••")
 LONGEST = 400
 """Characters of a value that are looked at for one line."""
-
-_ENTRY_CHIPS = {
-    EntryState.ADDED: (Shown("new"), Tone.EDITED),
-    EntryState.EDITED: (Shown("edited"), Tone.EDITED),
-    EntryState.REMOVED: (Shown("will be deleted"), Tone.WARN),
-}
 
 
 def brief(value: str) -> Shown:
@@ -47,15 +40,21 @@ def value_cell(view: FormView, entry: Field) -> Cell:
 
 
 def chip(view: FormView, entry: Field) -> Cell:
-    """How a field stands, in a word or two."""
+    """How a field stands, in a word or two, and whether this server's conversations go by it."""
     problem = view.problem_at(entry.key)
-    edited = entry.key in view.draft.edits
     if problem is not None and problem.stops:
         return cell(Shown("error"), Tone.BAD)
-    if entry.key in view.contested:
+    if view.is_news(entry.key):
         return cell(Shown("changed on server"), Tone.WARN)
-    if edited:
-        return _edit_chip(view, entry)
+    state = _edit_chip(view, entry) if entry.key in view.draft.edits else _rest_chip(view, entry)
+    effect = effect_word(entry, view.server)
+    if not effect:
+        return state
+    gap: Cell = cell(Shown(" · "), Tone.MUTED) if state else ()
+    return (*state, *gap, (Shown(effect), Tone.REST))
+
+
+def _rest_chip(view: FormView, entry: Field) -> Cell:
     if entry.absent:
         return cell(Shown("not on this server" if entry.absent == NOT_HERE else "not for this agent"), Tone.MUTED)
     off = view.draft.off_for(entry.key)
@@ -75,25 +74,3 @@ def _edit_chip(view: FormView, entry: Field) -> Cell:
     if view.draft.edits[entry.key] is None:
         return cell(Shown("will be cleared"), Tone.WARN)
     return cell(Shown("new value"), Tone.EDITED)
-
-
-def server_cells(entry: Entry) -> tuple[Cell, Cell, Cell]:
-    """Type, name or address, and details of an MCP server."""
-    gone, details = entry.removed, brief(words.server_details(entry.server))
-    return (
-        cell(line(words.server_kind(entry.server)), Tone.MUTED),
-        cell(brief(words.server_name(entry.server)), Tone.MUTED if gone else Tone.PLAIN),
-        cell(details, Tone.MUTED) if details else (),
-    )
-
-
-def server_chip(view: FormView, entry: Entry) -> Cell:
-    """How an MCP server stands: what a save does with it, else whether it has a key."""
-    problem = view.problem_at(f"{RowKind.SERVER}{entry.row}")
-    if problem is not None and problem.stops:
-        return cell(Shown("error"), Tone.BAD)
-    if entry.state in _ENTRY_CHIPS:
-        return (_ENTRY_CHIPS[entry.state],)
-    hidden = view.hides_secrets
-    known = hidden and words.has_secret(entry.server)
-    return cell(Shown(words.key_words(entry.server, hidden=hidden)), Tone.GOOD if known else Tone.MUTED)

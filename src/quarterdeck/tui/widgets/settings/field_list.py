@@ -1,6 +1,6 @@
 """The list of fields: a cursor over its rows, and the editor that opens in place of one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -51,7 +51,9 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         self.cursor = ""
         self.editor: FieldEditor | None = None
         self._lines: tuple[Line, ...] = ()
-        self._rows: list[str] = []
+        self._spans: dict[str, range] = {}
+        """Row -> its lines, in the order shown."""
+        self._rows: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
         """Two blocks of lines; an editor comes between them."""
@@ -62,10 +64,11 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
 
     def show(self, lines: Sequence[Line]) -> None:
         """Show these lines; a cursor whose row is gone goes to the row that took its place."""
-        place = self._rows.index(self.cursor) if self.cursor in self._rows else 0
+        place = self._rows.index(self.cursor) if self.cursor in self._spans else 0
         self._lines = tuple(lines)
-        self._rows = list(dict.fromkeys(line.row for line in lines if line.row))
-        if self.cursor not in self._rows:
+        self._spans = _spans(self._lines)
+        self._rows = tuple(self._spans)
+        if self.cursor not in self._spans:
             self.cursor = self._rows[min(place, len(self._rows) - 1)] if self._rows else ""
             self.post_message(self.Moved(self.cursor))
         self._lay()
@@ -92,7 +95,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
 
     def move_to(self, row: str) -> None:
         """Put the cursor on a row, if it is there."""
-        if row in self._rows and row != self.cursor:
+        if row in self._spans and row != self.cursor:
             self.cursor = row
             self._mark()
             self._reveal()
@@ -100,9 +103,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
 
     def move_to_group(self, group: str) -> None:
         """Put the cursor on the first row of a group."""
-        for number, line in enumerate(self._lines):
-            if line.heading == group:
-                self.move_to(self._lines[number + 1].row)
+        self.move_to(next((first for heading, first in self._firsts() if heading == group), ""))
 
     # Keys and mouse
 
@@ -130,14 +131,12 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
 
     def action_group(self, step: int) -> None:
         """Move to the first row of a neighbouring group."""
-        firsts = [self._lines[number + 1].row for number, line in enumerate(self._lines) if line.heading]
         here = self._place(self.cursor)
-        if step > 0:
-            later = [row for row in firsts if self._place(row) > here]
-            self.move_to(later[0] if later else firsts[0]) if firsts else None
-        else:
-            earlier = [row for row in firsts if self._place(row) < here]
-            self.move_to(earlier[-1] if earlier else firsts[-1]) if firsts else None
+        rows = [first for _, first in self._firsts()]
+        later = [row for row in rows if self._place(row) > here]
+        earlier = [row for row in rows if self._place(row) < here]
+        if rows:
+            self.move_to((later or rows)[0] if step > 0 else (earlier or rows)[-1])
 
     @on(LinePainter.Clicked)
     def _clicked(self, event: LinePainter.Clicked) -> None:
@@ -161,10 +160,10 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
             self.above.show(self._lines)
             self.below.show(())
         else:
-            own = [number for number, line in enumerate(self._lines) if line.row == self.editor.entry.key]
-            first, last = (own[0], own[-1]) if own else (len(self._lines), len(self._lines))
-            self.above.show(self._lines[:first])
-            self.below.show(self._lines[last + 1 :])
+            end = len(self._lines)
+            own = self._spans.get(self.editor.entry.key, range(end, end))
+            self.above.show(self._lines[: own.start])
+            self.below.show(self._lines[own.stop :])
         self._mark()
         self.call_after_refresh(self._reveal)
 
@@ -174,18 +173,35 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         self.below.mark(cursor, focused=self.has_focus)
 
     def _place(self, row: str) -> int:
-        return next((number for number, line in enumerate(self._lines) if line.row == row), 0)
+        return self._spans[row].start if row in self._spans else 0
+
+    def _firsts(self) -> Iterator[tuple[str, str]]:
+        """Each heading, with the first row below it."""
+        heading: str | None = None
+        for line in self._lines:
+            if line.heading is not None:
+                heading = line.heading
+            elif heading is not None and line.row:
+                yield heading, line.row
+                heading = None
 
     def _reveal(self) -> None:
         """Scroll as little as it takes to see the row under the cursor, its sentences and the heading above it."""
         if not self._lines or not self.is_mounted:
             return
         top = self._place(self.cursor)
-        height = self.editor.size.height if self.editor is not None else self._height_of(self.cursor)
+        height = self.editor.size.height if self.editor is not None else len(self._spans.get(self.cursor, ()))
         above = top
         while above > 0 and not self._lines[above - 1].row:
             above -= 1
         self.scroll_to_region(Region(0, above, 1, top - above + height), animate=False, force=True)
 
-    def _height_of(self, row: str) -> int:
-        return sum(line.row == row for line in self._lines)
+
+def _spans(lines: Iterable[Line]) -> dict[str, range]:
+    """Row -> its lines; the lines of a row are neighbours."""
+    spans: dict[str, range] = {}
+    for number, line in enumerate(lines):
+        if line.row:
+            own = spans.get(line.row)
+            spans[line.row] = range(number, number + 1) if own is None else range(own.start, number + 1)
+    return spans

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.mcp import Entry
+from quarterdeck.draft.mcp import Entry, Identity
 from quarterdeck.draft.problem import Problem
 from quarterdeck.service.models.capabilities import Server
 from quarterdeck.service.models.mcp import McpServer
@@ -35,7 +35,9 @@ from quarterdeck.tui.widgets.settings.text_editor import SuggestEditor
 from quarterdeck.tui.widgets.settings.view import FormView
 
 WIDER = 116
-"""Columns from which the rail of groups is shown."""
+"""Columns from which rail and help pane have all the room they like."""
+SLIM = 70
+"""Columns below which the groups stand in one line above the fields."""
 NO_MATCH = (Line(((cell(Shown("Nothing matches. esc in the filter shows all fields again."), Tone.MUTED), 0),)),)
 
 
@@ -79,6 +81,8 @@ class SettingsForm(Vertical):
         """Field -> what the server suggests for it."""
         self.view = FormView(Draft())
         self._opened: Draft | None = None
+        self._looked_at = ""
+        """The row under the cursor, as far as it is known that somebody saw it."""
         self._said: tuple[Cell, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -97,9 +101,22 @@ class SettingsForm(Vertical):
         """The draft being edited."""
         return self.view.draft
 
-    def show(self, draft: Draft, server: Server | None, contested: Iterable[str] = ()) -> None:
-        """Show a draft, and what a server can do with it."""
-        self.view = replace(self.view, draft=draft, server=server, contested=frozenset(contested), complaints=())
+    def show(
+        self,
+        draft: Draft,
+        server: Server | None,
+        contested: Iterable[str] = (),
+        arrived: Iterable[str | Identity] = (),
+    ) -> None:
+        """Show a draft, what a server can do with it, and what somebody else changed there."""
+        self.view = replace(
+            self.view,
+            draft=draft,
+            server=server,
+            contested=frozenset(contested),
+            arrived=frozenset(arrived),
+            complaints=(),
+        )
         if self._opened is not None:
             self._opened = draft
         self._paint()
@@ -232,6 +249,10 @@ class SettingsForm(Vertical):
         event.stop()
         if self.editor is not None and self.editor.entry.key != self.row:
             await self.stop_editing()
+        view, self._looked_at = self.view.seen(self._looked_at), self.row
+        if view is not self.view:
+            self.view = view
+            self._paint()
         self._paint_around()
         self.post_message(self.Moved())
 
@@ -242,8 +263,9 @@ class SettingsForm(Vertical):
         self.list.focus()
 
     def on_resize(self) -> None:
-        """Lines are made for a width, and a wide form has room for the rail."""
+        """Lines are made for a width, and so is the rail."""
         self.set_class(self.size.width >= WIDER, "-wider")
+        self.set_class(self.size.width < SLIM, "-slim")
         self.call_after_refresh(self._paint)
 
     def _take(self, draft: Draft) -> None:
@@ -262,6 +284,8 @@ class SettingsForm(Vertical):
     def _paint_around(self) -> None:
         self.rail.show(self.view, self.view.group_of(self.row))
         self.query_one("#help-short", Static).update(content(short_help(self.view, self.row)), layout=False)
+        if not self.query_one("#help-pane").display:
+            return
         said = full_help(self.view, self.row)
         if said != self._said:
             self._said = said

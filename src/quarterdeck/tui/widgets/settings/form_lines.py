@@ -6,7 +6,8 @@ from quarterdeck.draft.field import Group
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line
 from quarterdeck.tui.widgets.settings.lines import Line, count_cell, field_lines, other_lines
-from quarterdeck.tui.widgets.settings.list_lines import profile_lines, secret_lines, server_lines, token_lines
+from quarterdeck.tui.widgets.settings.list_lines import profile_lines, secret_lines, token_lines
+from quarterdeck.tui.widgets.settings.server_lines import server_lines
 from quarterdeck.tui.widgets.settings.view import FormView
 
 AT_ONCE = frozenset({Group.PROFILES, Group.TOKENS, Group.SECRETS})

@@ -19,17 +19,17 @@ BLANK: Cell = ()
 
 def short_help(view: FormView, row: str) -> Cell:
     """One paragraph for the bottom of a narrow form: what is special about the row comes first."""
-    title, help_words = _title_and_help(view, row)
-    parts = [cell(title, Tone.STRONG), *_notes(view, row), cell(help_words, Tone.MUTED)]
+    called, help_words = _title_and_help(view, row)
+    parts = [cell(called, Tone.STRONG), *_notes(view, row), cell(help_words, Tone.MUTED)]
     return tuple(span for part in parts for span in (*part, (Shown("  "), Tone.PLAIN)))
 
 
 def full_help(view: FormView, row: str) -> tuple[Cell, ...]:
     """All lines of the side pane, to be wrapped by it."""
-    title, help_words = _title_and_help(view, row)
-    if not title:
+    called, help_words = _title_and_help(view, row)
+    if not called:
         return ()
-    lines: list[Cell] = [cell(title, Tone.STRONG)]
+    lines: list[Cell] = [cell(called, Tone.STRONG)]
     if row in view.draft.fields.by_key:
         lines.append(cell(brief(row), Tone.MUTED))
     lines += [BLANK, cell(help_words)]
@@ -37,6 +37,11 @@ def full_help(view: FormView, row: str) -> tuple[Cell, ...]:
         lines += [BLANK, note]
     facts = tuple(_facts(view, row))
     return (*lines, *((BLANK, *facts) if facts else ()))
+
+
+def title(view: FormView, row: str) -> Shown:
+    """What a row is called."""
+    return _title_and_help(view, row)[0]
 
 
 def _title_and_help(view: FormView, row: str) -> tuple[Shown, Shown]:
@@ -65,7 +70,9 @@ def _notes(view: FormView, row: str) -> Iterator[Cell]:
     if problem is not None and not view.is_edited(row):
         yield cell(line(problem.words), Tone.WARN)
     if row in view.contested:
-        yield cell(Shown("Someone else changed this too; the review shows both."), Tone.WARN)
+        yield cell(Shown("Someone else changed this too; a save shows both and asks."), Tone.WARN)
+    elif view.is_news(row):
+        yield cell(Shown("Someone else changed this since you loaded it; you see the new value."), Tone.WARN)
     entry = view.draft.fields.by_key.get(row)
     if entry is None:
         return

@@ -6,8 +6,20 @@ from textual import events
 from textual.message import Message
 from textual.widgets import Input
 
+from quarterdeck.draft import masks
 from quarterdeck.tui import text
 from quarterdeck.tui.text import Shown
+
+MOST = 4_000
+"""Characters that a field begins with, or takes from a paste: far more than anybody edits in one line."""
+
+
+def abridged(value: str) -> Shown:
+    """A value as its field begins with it: the rest of a very long one stands behind a mask.
+
+    A field left alone keeps the value whole, and no check lets a changed one through while the mask is in it.
+    """
+    return text.line(value) if len(value) <= MOST else Shown(f"{text.line(value[:MOST])} {masks.MASK}")
 
 
 class LineInput(Input):
@@ -47,6 +59,10 @@ class LineInput(Input):
 
     def paste(self, pasted: str) -> None:
         """Put a text in at the cursor, in place of what is selected."""
+        if len(pasted) > MOST:
+            too_long = Shown(f"The pasted text is longer than {MOST} characters. Not taken.")
+            self.post_message(self.Noticed(self, too_long))
+            return
         cleaned = pasted.strip() if self.is_secret else text.line(pasted)
         if self.is_secret and len(cleaned.splitlines()) > 1:
             self.post_message(self.Noticed(self, Shown("The pasted text has several lines; a key is one. Not taken.")))

@@ -1,6 +1,6 @@
-"""Paints lines of the form, only those on the screen and none twice."""
+"""Paints lines of the form, only those on the screen."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rich.style import Style
@@ -11,16 +11,14 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from quarterdeck.tui.cells import Tone
-from quarterdeck.tui.widgets.settings.lines import Line
+from quarterdeck.tui.widgets.settings.lines import GUTTER, MARGIN, Line
 from quarterdeck.tui.widgets.table_palette import Look, Palette
 from quarterdeck.tui.widgets.table_strips import LineOfText, fit_cell
 
 CURSOR = "▌"
-GUTTER = 2
-"""Cells before a line: cursor and a blank."""
-MARGIN = 1
-"""Blank cells after the chip."""
 STRUCK = Style(strike=True)
+MANY = 100
+"""Lines from which all are painted again: each region has a cost of its own."""
 
 
 class LinePainter(Widget):
@@ -39,20 +37,17 @@ class LinePainter(Widget):
         self.lines: tuple[Line, ...] = ()
         self._marked = ("", False)
         self._palette: Palette | None = None
-        self._strips: dict[tuple[Line, Look, int], Strip] = {}
 
     def show(self, lines: Sequence[Line]) -> None:
-        """Show these lines."""
-        lines = tuple(lines)
-        if lines == self.lines:
-            return
-        before, self.lines = self.lines, lines
-        if len(before) != len(lines):
-            self.styles.height = len(lines)
-            self.display = bool(lines)
+        """Show these lines; those that are as before are not painted again."""
+        before, self.lines = self.lines, tuple(lines)
+        if len(before) != len(self.lines):
+            self.styles.height = len(self.lines)
+            self.display = bool(self.lines)
             self.refresh()
         else:
-            self._refresh_where([old != new for old, new in zip(before, lines, strict=True)])
+            pairs = enumerate(zip(before, self.lines, strict=True))
+            self._refresh_lines(y for y, (old, new) in pairs if old is not new and old != new)
 
     def mark(self, row: str, *, focused: bool) -> None:
         """Put the cursor on a row of it or, with an empty id, on none."""
@@ -60,7 +55,7 @@ class LinePainter(Widget):
             return
         rows = {self._marked[0], row} - {""}
         self._marked = (row, focused)
-        self._refresh_where([line.row in rows for line in self.lines])
+        self._refresh_lines(y for y, line in enumerate(self.lines) if line.row in rows)
 
     def on_click(self, event: events.Click) -> None:
         """Tell which row is under the mouse."""
@@ -73,23 +68,19 @@ class LinePainter(Widget):
         line = self.lines[y] if y < len(self.lines) else Line()
         row, focused = self._marked
         at_cursor = bool(row) and line.row == row
-        key = (line, Look(at_cursor, at_cursor and focused), self.size.width)
-        if key not in self._strips:
-            if len(self._strips) > 400:
-                self._strips.clear()
-            self._strips[key] = self._strip(*key)
-        return self._strips[key]
+        return self._strip(line.drawn(), Look(at_cursor, at_cursor and focused), self.size.width)
 
     def notify_style_update(self) -> None:
         """The theme may be another one."""
         super().notify_style_update()
         self._palette = None
-        self._strips.clear()
 
-    def _refresh_where(self, changed: Sequence[bool]) -> None:
-        regions = [Region(0, y, self.size.width, 1) for y, is_changed in enumerate(changed) if is_changed]
-        if regions:
-            self.refresh(*regions)
+    def _refresh_lines(self, numbers: Iterable[int]) -> None:
+        numbers, width = list(numbers), self.size.width
+        if len(numbers) > MANY:
+            self.refresh()
+        elif numbers:
+            self.refresh(*(Region(0, y, width, 1) for y in numbers))
 
     def _strip(self, line: Line, look: Look, width: int) -> Strip:
         tones = self._tones().tones(look)

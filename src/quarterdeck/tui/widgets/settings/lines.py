@@ -13,13 +13,16 @@ from quarterdeck.tui.widgets.settings.rows import RowKind
 from quarterdeck.tui.widgets.settings.view import FormView
 
 LABEL_WIDTH = 24
+GUTTER = 2
+"""Cells before a line: cursor and a blank."""
+MARGIN = 1
+"""Blank cells after the chip."""
 EDGES = 4
 """Cells of a line that sentences leave free: cursor, blank, margin."""
 SHORTEST = 20
-GAP = (Shown("  "), Tone.PLAIN)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Line:
     """One line: cells with their widths (0 takes the rest) and the chip at its right end.
 
@@ -31,6 +34,10 @@ class Line:
     row: str = ""
     heading: str | None = None
     struck: bool = False
+
+    def drawn(self) -> "Line":
+        """The line with its cells; a subclass may make them only now."""
+        return self
 
 
 def count_cell(view: FormView, group: str) -> Cell:

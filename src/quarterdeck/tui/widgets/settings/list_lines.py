@@ -1,32 +1,16 @@
-"""The lists of the form as lines: MCP servers, which are saved with it, and what acts at once."""
+"""The lists of the form that act at once, as lines."""
 
 from collections.abc import Iterator
 
 from quarterdeck.draft.field import Group
-from quarterdeck.draft.mcp import Entry
-from quarterdeck.service.models.mcp import StdioServer
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line
-from quarterdeck.tui.widgets.settings.cells import brief, server_cells, server_chip
-from quarterdeck.tui.widgets.settings.lines import GAP, LABEL_WIDTH, Line, problem_lines
+from quarterdeck.tui.widgets.settings.cells import brief
+from quarterdeck.tui.widgets.settings.lines import LABEL_WIDTH, Line
 from quarterdeck.tui.widgets.settings.rows import RowKind
 from quarterdeck.tui.widgets.settings.view import FormView
 
-KIND_WIDTH = 7
-NAME_SHARE = 0.42
-"""Of the line's width, at most, for the name of a stdio server."""
 READING = Shown("Reading…")
-
-
-def server_lines(view: FormView, width: int) -> Iterator[Line]:
-    """The MCP servers."""
-    entries = tuple(view.servers())
-    stdio = (entry.server.name for entry in entries if isinstance(entry.server, StdioServer))
-    name_width = min(max(map(len, stdio), default=0) + 2, int(width * NAME_SHARE))
-    for entry in entries:
-        yield from _one_server(view, entry, width, name_width)
-    if not entries and not view.query:
-        yield _empty(RowKind.SERVER, " adds one.")
 
 
 def secret_lines(view: FormView) -> Iterator[Line]:
@@ -75,13 +59,3 @@ def _unread(view: FormView, group: Group, kind: RowKind, *, known: bool) -> Iter
 def _empty(kind: RowKind, hint: str) -> Line:
     said: Cell = ((Shown("None yet. "), Tone.MUTED), (Shown("a"), Tone.KEY), (Shown(hint), Tone.MUTED))
     return Line(((said, 0),), row=kind)
-
-
-def _one_server(view: FormView, entry: Entry, width: int, name_width: int) -> Iterator[Line]:
-    row = f"{RowKind.SERVER}{entry.row}"
-    kind, name, details = server_cells(entry)
-    in_columns = isinstance(entry.server, StdioServer)
-    rest = ((name, name_width), (details, 0)) if in_columns else (((*name, GAP, *details), 0),)
-    yield Line(((kind, KIND_WIDTH), *rest), server_chip(view, entry), row, struck=entry.removed)
-    if view.is_edited(row) and not entry.removed:
-        yield from problem_lines(view, row, KIND_WIDTH, width)

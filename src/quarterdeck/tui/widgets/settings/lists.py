@@ -1,14 +1,26 @@
-"""What stands beside the settings record: custom secrets and LLM profiles, as they were last read."""
+"""What stands beside the settings record: custom secrets and LLM profiles as last read, and tries of MCP servers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from quarterdeck.draft.field import Group
+from quarterdeck.draft.mcp import Entry
+from quarterdeck.service.models.mcp import McpServer
 from quarterdeck.service.models.profiles import Profile, Profiles
 from quarterdeck.service.models.secrets import CustomSecret
+from quarterdeck.tui.cells import Tone
 
 MOST_PROFILES = 10
 """A server refuses more (contract c.2 "LLM profiles")."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What came of checking an MCP server as it was then, in a word or two."""
+
+    server: McpServer
+    brief: str
+    tone: Tone
 
 
 @dataclass(frozen=True)
@@ -18,6 +30,13 @@ class Lists:
     secrets: tuple[CustomSecret, ...] | None = None
     profiles: Profiles | None = None
     trouble: Mapping[Group, str] = field(default_factory=dict)
+    checks: Mapping[int, Tried] = field(default_factory=dict)
+    """Row of an MCP server -> its last check in this run."""
+
+    def tried(self, entry: Entry) -> Tried | None:
+        """The check of a server, while the server is as it was then."""
+        tried = self.checks.get(entry.row) if self.checks else None
+        return tried if tried is not None and tried.server == entry.server else None
 
     def secret(self, name: str) -> CustomSecret | None:
         """The secret of a name."""

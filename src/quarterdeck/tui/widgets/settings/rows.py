@@ -21,9 +21,12 @@ AT_ONCE = frozenset({RowKind.SECRET, RowKind.TOKEN, RowKind.PROFILE})
 """Rows that are no part of the draft: what is done to them is done at once."""
 
 
+_KINDS = {str(kind): kind for kind in RowKind}
+
+
 def kind_of(row: str) -> RowKind:
-    """What a row is."""
-    return next((kind for kind in RowKind if kind and row.startswith(kind)), RowKind.FIELD)
+    """What a row is; no field's key has a colon."""
+    return _KINDS.get(row[: row.find(":") + 1], RowKind.FIELD)
 
 
 def name_in(row: str) -> str:

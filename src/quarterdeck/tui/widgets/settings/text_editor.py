@@ -13,7 +13,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.paint import plain
 from quarterdeck.tui.widgets.settings.editor import FieldEditor
-from quarterdeck.tui.widgets.settings.line_input import LineInput
+from quarterdeck.tui.widgets.settings.line_input import LineInput, abridged
 
 MOST = 200
 """Suggestions that are listed; typing narrows them down."""
@@ -31,7 +31,7 @@ class TextEditor(FieldEditor):
     def controls(self) -> Iterable[Widget]:
         """One field, filled with what is there."""
         self._value = self.draft.value(self.entry.key)
-        self._shown = text.line(words.editable(self.entry, self._value))
+        self._shown = abridged(words.editable(self.entry, self._value))
         yield LineInput(self._shown, placeholder=self.entry.default or "not set")
 
     def start(self) -> None:

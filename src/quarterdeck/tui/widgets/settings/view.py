@@ -1,13 +1,13 @@
 """What the form shows: a draft, what the server can do with it, what is wrong with it, and the lists beside it."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from quarterdeck.draft import limits, words
 from quarterdeck.draft.draft import MCP, Draft
 from quarterdeck.draft.field import Control, Field, Group
-from quarterdeck.draft.mcp import Entry, EntryState
+from quarterdeck.draft.mcp import Entry, EntryState, Identity
 from quarterdeck.draft.problem import Problem
 from quarterdeck.service.models.capabilities import Server
 from quarterdeck.service.models.profiles import Profile
@@ -43,7 +43,9 @@ class FormView:
     complaints: tuple[Problem, ...] = ()
     """What the server said of the last save."""
     contested: frozenset[str] = frozenset()
-    """Edited fields that someone else changed meanwhile."""
+    """Edited rows that someone else changed meanwhile."""
+    arrived: frozenset[str | Identity] = frozenset()
+    """Fields and MCP servers that came changed from the server and were not looked at since."""
     query: str = ""
     lists: Lists = NOTHING_READ
 
@@ -69,6 +71,21 @@ class FormView:
             return row in self.draft.edits
         entry = self.draft.servers.entry(number)
         return entry is not None and entry.state is not EntryState.KEPT
+
+    def is_news(self, row: str) -> bool:
+        """Whether somebody else changed what a row holds."""
+        return row in self.contested or (self._place(row) in self.arrived and not self.is_edited(row))
+
+    def seen(self, row: str) -> "FormView":
+        """The view once somebody has looked at a row."""
+        place = self._place(row)
+        return replace(self, arrived=self.arrived - {place}) if place in self.arrived else self
+
+    def _place(self, row: str) -> str | Identity:
+        """What holds on to a row when the list of MCP servers is read anew."""
+        number = server_row(row)
+        entry = self.draft.servers.entry(number) if number is not None else None
+        return row if entry is None or entry.origin is None else entry.origin
 
     @property
     def first_error(self) -> str | None:
@@ -105,9 +122,9 @@ class FormView:
         """Edits and errors of a group, filtered out or not."""
         group_of = self.draft.field_at
         edits = [key for key in self.draft.edits if group_of(key).group == group and key != MCP]
-        rows = [entry for entry in self.draft.servers.entries if entry.state is not EntryState.KEPT]
+        rows = self.draft.servers.edited if group == Group.MCP else ()
         errors = [one for one in self.problems.values() if one.stops and group_of(one.key).group == group]
-        return Counts(len(edits) + (len(rows) if group == Group.MCP else 0), len(errors))
+        return Counts(len(edits) + len(rows), len(errors))
 
     # Rows
 

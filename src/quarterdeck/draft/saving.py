@@ -1,6 +1,6 @@
 """Saving the settings without loss: read again, merge, review, send, read back, verify.
 
-It speaks to a server and to somebody who answers questions, and knows no widget.
+It speaks to a server and to somebody who answers questions, and knows neither a widget nor a network.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -13,12 +13,22 @@ from quarterdeck.draft.merge import Conflict, Side, merge, settle
 from quarterdeck.draft.problem import Problem
 from quarterdeck.draft.review import Review, review
 from quarterdeck.draft.verify import Difference, Verified, verify
-from quarterdeck.service.errors import Outcome, ServiceError
+from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.service.models.capabilities import Server
 from quarterdeck.service.models.settings import Settings, SettingsChanges
-from quarterdeck.service.prepared import PreparedRequest
 
 Tell = Callable[[str], None]
+TRIES = 3
+"""How often a save is begun anew because the server says that somebody else was faster."""
+
+HERE = "Done on this machine; the server has no part in it."
+
+
+class Request(Protocol):
+    """A request that has not been sent."""
+
+    def curl(self) -> str:
+        """It as a shell command, keys and secrets as variables."""
 
 
 class Store(Protocol):
@@ -33,11 +43,15 @@ class Store(Protocol):
     async def store(self, base: Settings | None, changes: SettingsChanges) -> None:
         """Store changes."""
 
-    def preview(self, base: Settings | None, changes: SettingsChanges) -> PreparedRequest:
+    def preview(self, base: Settings | None, changes: SettingsChanges) -> Request:
         """The request that would be sent."""
 
     def losing(self, base: Settings | None, changes: SettingsChanges) -> tuple[str, ...]:
         """Names of MCP servers whose secrets go with these changes."""
+
+
+async def _nothing(_: Draft) -> None:
+    """There is nothing to do before."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +59,10 @@ class Questions:
     """Who decides: None or False means not to go on."""
 
     settle: Callable[[Sequence[Conflict]], Awaitable[Sequence[Side] | None]]
-    agree: Callable[[Review, PreparedRequest, bool], Awaitable[bool]]
-    """The third argument says that something changed on the server since the last review."""
+    agree: Callable[[Review, Request | None, bool], Awaitable[bool]]
+    """Without a request nothing is sent; the third argument says that something changed on the server meanwhile."""
+    prepare: Callable[[Draft], Awaitable[None]] = _nothing
+    """What must be done before the draft that was agreed to is sent; its ServiceError stops the save."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +73,10 @@ class SaveResult:
     words: str
     saved: bool = False
     error: bool = False
+    meant: Draft | None = None
+    """What was agreed to and is done, or may be; None when it is sure that nothing was."""
+    found: Settings | None = None
+    """What was read back after that."""
     differences: tuple[Difference, ...] = ()
     complaints: tuple[Problem, ...] = ()
 
@@ -69,7 +89,9 @@ class _NotAgreedError(Exception):
         self.draft = draft
 
 
-async def save(draft: Draft, store: Store, server: Server, questions: Questions, tell: Tell) -> SaveResult:
+async def save(
+    draft: Draft, store: Store, server: Server, questions: Questions, tell: Tell, tries: int = TRIES
+) -> SaveResult:
     """Save a draft; `tell` is given each step in words."""
     try:
         agreed = await _agree(draft, store, server, questions, tell)
@@ -79,14 +101,20 @@ async def save(draft: Draft, store: Store, server: Server, questions: Questions,
         return _failed(draft, error)
     if not agreed.edited:
         return SaveResult(agreed, "The server holds all of this already; nothing was sent.", saved=True)
-    tell("Saving…")
     try:
+        await questions.prepare(agreed)
+        if not agreed.changes:
+            return SaveResult(replace(agreed, edits={}, past=(), future=()), HERE, saved=True, meant=agreed)
+        tell("Saving…")
         await store.store(agreed.base, agreed.changes)
     except ServiceError as error:
+        if error.kind is ErrorKind.CONFLICT and tries > 1:
+            return await save(agreed, store, server, questions, tell, tries - 1)
         if error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
             return _failed(agreed, error)
         tell("Unknown whether it was stored; reading back…")
         return await _read_back(agreed, store, sure=False)
+    tell("Reading back…")
     return await _read_back(agreed, store, sure=True)
 
 
@@ -99,7 +127,7 @@ async def _agree(draft: Draft, store: Store, server: Server, questions: Question
         same = agreed is not None and (agreed.base, agreed.edits) == (draft.base, draft.edits)
         if same or not draft.edited:
             return draft
-        request = store.preview(draft.base, draft.changes)
+        request = store.preview(draft.base, draft.changes) if draft.changes else None
         tell("In review")
         losing = store.losing(draft.base, draft.changes)
         if not await questions.agree(review(draft, server, losing), request, agreed is not None):
@@ -125,17 +153,19 @@ async def _read_back(meant: Draft, store: Store, *, sure: bool) -> SaveResult:
         found = await store.load()
     except ServiceError as error:
         known = "Stored, but not verified" if sure else "Unknown whether it was stored"
-        return SaveResult(meant, f"{known}: {error.words} Your edits are kept; save again to see.", error=True)
+        words = f"{known}: {error.words} Your edits are kept; save again to see."
+        return SaveResult(meant, words, error=True, meant=meant)
     seen = verify(meant, found, hidden=store.hidden)
     if not sure and seen.untouched:
         return SaveResult(_still_to_do(meant, seen, found), "It was not stored; your edits are kept.", error=True)
-    differences = seen.differences
     return SaveResult(
         _still_to_do(meant, seen, found),
         _words(seen),
         saved=seen.stored,
         error=not seen.stored,
-        differences=differences,
+        meant=meant,
+        found=found,
+        differences=seen.differences,
     )
 
 

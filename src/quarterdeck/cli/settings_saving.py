@@ -1,0 +1,119 @@
+"""Saving settings from a command: the deck's own save, agreed to by what the command line says."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from quarterdeck.cli.command_line import CommandLine
+from quarterdeck.cli.failure import CommandError
+from quarterdeck.cli.kept_notes import KeptNotes
+from quarterdeck.cli.output import as_json, note, say
+from quarterdeck.config import Config
+from quarterdeck.draft import journal, limits
+from quarterdeck.draft.draft import MCP, Draft
+from quarterdeck.draft.merge import Conflict, Side
+from quarterdeck.draft.review import Line, Review
+from quarterdeck.draft.saving import Questions, Request, SaveResult, save
+from quarterdeck.draft.verify import Verified, verify
+from quarterdeck.service.client import ServiceClient
+from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.service.errors import ServiceError
+from quarterdeck.service.models.capabilities import Server
+from quarterdeck.tui.typed_secrets import RememberingStore, TypedSecrets
+
+
+class Agreement:
+    """What the command line agrees to: losses only where it says so, nothing at all with --dry-run."""
+
+    def __init__(self, arguments: CommandLine) -> None:
+        self._arguments = arguments
+
+    async def settle(self, conflicts: Sequence[Conflict]) -> Sequence[Side] | None:
+        """Somebody changes the same settings at this very moment; raises CommandError."""
+        fields = ", ".join(dict.fromkeys(conflict.key for conflict in conflicts))
+        raise CommandError(f"Somebody else changes {fields} right now; nothing was saved.", "Run it again.")
+
+    async def agree(self, review: Review, request: Request | None, again: bool) -> bool:
+        """Tell what a save does; raises CommandError (status 2) for MCP secrets that would go unasked."""
+        if self._arguments.dry_run:
+            _plan(review, as_data=self._arguments.json)
+            return False
+        for loss in review.losses:
+            note(f"this save loses something: {loss.words}")
+        if any(loss.key == MCP for loss in review.losses) and not self._arguments.accept_losses:
+            advice = "Give their secrets too, or add --accept-losses."
+            raise CommandError("Nothing was saved, for MCP servers would lose their secrets.", advice, status=2)
+        return True
+
+
+async def save_and_report(
+    client: ServiceClient, server: Server, draft: Draft, arguments: CommandLine, config: Config
+) -> int:
+    """Save a draft and print what became of it; gives the exit status, 0 only where all changes were read back.
+
+    Raises CommandError (status 2 for a value that this server does not take) and ServiceError.
+    """
+    if stops := [problem for problem in limits.problems(draft, server) if problem.stops]:
+        raise CommandError(" ".join(f"{problem.key}: {problem.words}" for problem in stops), status=2)
+    store = RememberingStore(client.settings, TypedSecrets(), hidden=server.mcp_secrets_hidden)
+    agreement = Agreement(arguments)
+    result = await save(draft, store, server, Questions(agreement.settle, agreement.agree), lambda step: None)
+    if result.meant is not None and result.meant.changes:
+        await _note_down(result.meant, result, server, config, client.endpoint)
+    if arguments.dry_run and not result.saved and not result.error:
+        return 0
+    if result.meant is None and result.error:
+        raise CommandError(" ".join((result.words, *(f"{each.key}: {each.words}" for each in result.complaints))))
+    return _report(result, hidden=server.mcp_secrets_hidden, as_data=arguments.json)
+
+
+async def _note_down(meant: Draft, result: SaveResult, server: Server, config: Config, endpoint: Endpoint) -> None:
+    """Note the save in the journal that the deck and `settings undo` go by."""
+    entry = journal.note_of(meant, result.found, datetime.now(UTC), server.release or "")
+    try:
+        notes = KeptNotes(config.folders.notebook)
+        await notes.change(journal.KIND, endpoint, lambda page: journal.add_to(page, entry))
+    except ServiceError as error:
+        note(f"this save cannot be undone later: {error.words}")
+
+
+def _report(result: SaveResult, *, hidden: bool, as_data: bool) -> int:
+    meant = result.meant
+    seen = Verified(0) if meant is None else verify(meant, result.found, hidden=hidden)
+    if as_data:
+        differences = {each.key: {"meant": each.meant, "found": each.found} for each in seen.differences}
+        as_json({"asked": seen.asked, "verified": seen.good, "differences": differences})
+    else:
+        say(f"{seen.good} of {seen.asked} changes verified" if meant else "nothing to change: stored already")
+        for each in seen.differences:
+            note(f"{each.key}: meant {each.meant}, but the server holds {each.found}.")
+        for label in seen.untold:
+            note(f"{label}: sent, but this server does not tell whether it is stored.")
+    return 0 if result.saved and not seen.untold else 1
+
+
+def _plan(review: Review, *, as_data: bool) -> None:
+    if as_data:
+        as_json(
+            {
+                "changes": [_change(line) for line in review.lines],
+                "losses": [loss.words for loss in review.losses],
+                "warnings": [f"{problem.key}: {problem.words}" for problem in review.warnings],
+            }
+        )
+        return
+    for words in _plan_lines(review):
+        say(words)
+
+
+def _plan_lines(review: Review) -> Iterable[str]:
+    yield from (f"loses: {loss.words}" for loss in review.losses)
+    for line in review.lines:
+        change = " -> ".join(part for part in (line.old, line.new) if part)
+        yield ": ".join(part for part in (line.act, line.label, change) if part) + (f" ({line.note})" * bool(line.note))
+    yield from (f"note: {problem.key}: {problem.words}" for problem in review.warnings)
+    yield "Nothing was sent."
+
+
+def _change(line: Line) -> dict[str, Any]:
+    return {"act": str(line.act), "what": line.place or line.label, "old": line.old, "new": line.new, "note": line.note}

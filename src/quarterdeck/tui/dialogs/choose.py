@@ -1,0 +1,71 @@
+"""One answer out of a few, each with a key of its own."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from textual import events
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.commands import shown_key
+from quarterdeck.tui.dialogs.base import Dialog
+from quarterdeck.tui.paint import content, lines
+from quarterdeck.tui.text import Shown
+
+Answer = TypeVar("Answer")
+KEY_WIDTH = 6
+LABEL_WIDTH = 15
+
+
+@dataclass(frozen=True)
+class Choice(Generic[Answer]):
+    """An answer, its key, and what it means; one that does not `work` says why instead."""
+
+    answer: Answer
+    key: str
+    label: Shown
+    said: Shown
+    works: bool = True
+
+
+class ChooseDialog(Dialog[Answer]):
+    """Ask for one of a few answers; the first one that works is under the cursor, and escape gives none."""
+
+    CSS_PATH = ["dialog.tcss", "settings_dialogs.tcss"]
+
+    def __init__(self, title: Shown, said: Iterable[Cell], choices: Sequence[Choice[Answer]]) -> None:
+        super().__init__(title)
+        self._said = tuple(said)
+        self._choices = tuple(choices)
+
+    def body(self) -> Iterable[Widget]:
+        """What it is about, and the answers."""
+        if self._said:
+            yield Static(lines(self._said), classes="value")
+        yield OptionList(*(Option(_prompt(one), disabled=not one.works) for one in self._choices), compact=True)
+
+    def on_key(self, event: events.Key) -> None:
+        """Take an answer by its key; enter takes the one under the cursor, whatever its own key is elsewhere."""
+        named = {event.key, event.character} - {None, "enter", "\r"}
+        for choice in self._choices:
+            if choice.key in named:
+                event.stop()
+                if choice.works:
+                    self.dismiss(choice.answer)
+                else:
+                    self.complain(choice.said)
+                return
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Take the answer under the cursor."""
+        self.dismiss(self._choices[event.option_index].answer)
+
+
+def _prompt(choice: Choice[Answer]) -> Content:
+    key, label = Shown(f"{shown_key(choice.key):<{KEY_WIDTH}}"), Shown(f"{choice.label:<{LABEL_WIDTH}} ")
+    tones = (Tone.KEY, Tone.STRONG) if choice.works else (Tone.MUTED, Tone.MUTED)
+    return content(((key, tones[0]), (label, tones[1]), (choice.said, Tone.MUTED)))

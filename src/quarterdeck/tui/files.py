@@ -1,0 +1,66 @@
+"""Files that a person names: read without trusting what is there, written for this person alone."""
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+LARGEST = 8 * 1024 * 1024
+"""Bytes of a file that is read; settings are far smaller."""
+
+
+class FileRefusedError(Exception):
+    """A file cannot be read or written; the text says which and why."""
+
+
+def read(path: Path) -> str:
+    """Text of a regular file; never waits for a pipe. Raises FileRefusedError."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise FileRefusedError(f"{path} is not a file.")
+            content = file.read(LARGEST + 1)
+    except OSError as error:
+        raise FileRefusedError(f"{path} cannot be read: {error.strerror}.") from None
+    if len(content) > LARGEST:
+        raise FileRefusedError(f"{path} is larger than {LARGEST // 1024 // 1024} MB: this is no file of settings.")
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        raise FileRefusedError(f"{path} is not text in UTF-8.") from None
+
+
+def write(path: Path, text: str, *, over: bool) -> None:
+    """Write a file of mode 0600, whole or not at all; one that is there only goes if `over`.
+
+    Raises FileExistsError, and FileRefusedError for everything else.
+    """
+    try:
+        if over and not path.is_file():
+            raise FileRefusedError(f"{path} is not a file.")
+        if not over:
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        try:
+            _put(path, text)
+        except OSError:
+            if not over:
+                path.unlink(missing_ok=True)
+            raise
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise FileRefusedError(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def _put(path: Path, text: str) -> None:
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(handle)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

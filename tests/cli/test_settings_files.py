@@ -1,0 +1,156 @@
+"""Settings as a file, plans that send nothing, and taking a save back, as scripts do it."""
+
+import json
+import tomllib
+from pathlib import Path
+from stat import S_IMODE
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.conftest import Home
+
+SECRET_SERVERS = {
+    "stdio_servers": [{"name": "files", "command": "npx", "args": ["-y"], "env": {"PASS": "sentinel-variable"}}],
+    "sse_servers": [{"url": "https://tools.example/sse", "api_key": "sentinel-key"}],
+}
+
+
+def stored(run: Run) -> dict[str, object]:
+    found = run("settings", "show", "--json").json
+    assert isinstance(found, dict)
+    return found
+
+
+def fill(run: Run) -> None:
+    assert run("settings", "set", "language=fr", "max_iterations=30").status == 0
+    assert run("settings", "set", "mcp_config=-", typed=json.dumps(SECRET_SERVERS)).status == 0
+
+
+@pytest.mark.parametrize("name", ["mine.toml", "mine.json"])
+def test_an_export_is_a_private_file_without_secrets_that_brings_the_settings_back(
+    run: Run, tmp_path: Path, name: str
+) -> None:
+    fill(run)
+    before, file = stored(run), tmp_path / name
+    assert run("settings", "export", str(file)).status == 0
+    text = file.read_text()
+    assert "sentinel" not in text
+    data = tomllib.loads(text) if name.endswith("toml") else json.loads(text)
+    assert data["settings"]["language"] == "fr"
+    assert S_IMODE(file.stat().st_mode) == 0o600
+    run("settings", "set", "language=de", "max_iterations=")
+    ended = run("settings", "import", str(file))
+    assert (ended.status, ended.out) == (0, "2 of 2 changes verified\n")
+    assert stored(run) == before
+
+
+def test_an_export_writes_over_nothing_and_goes_to_standard_output_as_well(run: Run, tmp_path: Path) -> None:
+    fill(run)
+    file = tmp_path / "mine.toml"
+    file.write_text("mine")
+    ended = run("settings", "export", str(file))
+    assert ended.status == 2
+    assert "is there already" in ended.err
+    assert file.read_text() == "mine"
+    assert tomllib.loads(run("settings", "export").out)["settings"]["max_iterations"] == 30
+    assert run("settings", "export", "--json").json["settings"]["max_iterations"] == 30
+
+
+def test_there_is_nothing_to_export_before_the_first_save(run: Run) -> None:
+    ended = run("settings", "export")
+    assert ended.status == 1
+    assert "nothing to export" in ended.err
+
+
+def test_an_import_where_secrets_are_missing_names_them_and_takes_them_from_the_file(run: Run, tmp_path: Path) -> None:
+    fill(run)
+    file = tmp_path / "mine.json"
+    run("settings", "export", str(file))
+    run("settings", "set", "mcp_config=-", typed="{}")
+    refused = run("settings", "import", str(file))
+    assert refused.status == 2
+    assert "SSE https://tools.example/sse: to be typed: key" in refused.err
+    assert "PASS" in refused.err
+    text = file.read_text()
+    for server in ("sse_servers", "stdio_servers"):
+        [entry] = json.loads(text)["mcp"][server]
+        for placeholder in (entry.get("api_key"), *entry.get("env", {}).values()):
+            text = text.replace(placeholder, "typed") if placeholder else text
+    file.write_text(text)
+    assert run("settings", "import", str(file)).status == 0
+    config = stored(run)["mcp_config"]
+    assert isinstance(config, dict)
+    assert [server["env_set"] for server in config["stdio_servers"]] == [["PASS"]]
+    assert [server["api_key_set"] for server in config["sse_servers"]] == [True]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"), [("a = what\n", "line 1"), ("{", "JSON"), ("[other]\n", "no settings in this file")]
+)
+def test_a_file_that_is_none_is_one_line_and_nothing_changes(
+    run: Run, tmp_path: Path, content: str, words: str
+) -> None:
+    fill(run)
+    before, file = stored(run), tmp_path / "odd.toml"
+    file.write_text(content)
+    ended = run("settings", "import", str(file))
+    assert ended.status == 2
+    assert words in ended.err
+    assert stored(run) == before
+
+
+def test_a_file_that_is_not_there_is_wrong_usage(run: Run, tmp_path: Path) -> None:
+    assert run("settings", "import", str(tmp_path / "none.toml")).status == 2
+
+
+def test_a_plan_says_what_would_change_and_sends_nothing(run: Run) -> None:
+    fill(run)
+    before = stored(run)
+    planned = run("settings", "set", "language=de", "max_iterations=", "--dry-run")
+    assert planned.status == 0
+    assert "Language: fr · French -> de · German" in planned.out
+    assert "Nothing was sent." in planned.out
+    data = run("settings", "set", "language=de", "--dry-run", "--json").json
+    assert [change["what"] for change in data["changes"]] == ["Language"]
+    assert stored(run) == before
+
+
+def test_the_last_save_is_taken_back_and_then_brought_back(run: Run) -> None:
+    fill(run)
+    run("settings", "set", "language=de", "max_iterations=60")
+    undone = run("settings", "undo")
+    assert (undone.status, undone.out) == (0, "2 of 2 changes verified\n")
+    assert (stored(run)["language"], stored(run)["max_iterations"]) == ("fr", 30)
+    assert run("settings", "undo").status == 0
+    assert (stored(run)["language"], stored(run)["max_iterations"]) == ("de", 60)
+
+
+def test_an_undo_leaves_alone_what_was_changed_again(run: Run, home: Home) -> None:
+    fill(run)
+    run("settings", "set", "language=de", "max_iterations=60")
+    notebook = home.state / "notebook" / "journal"
+    [page] = notebook.glob("*.json")
+    noted = page.read_text()
+    run("settings", "set", "language=it")
+    page.write_text(noted)
+    ended = run("settings", "undo")
+    assert ended.status == 0
+    assert "Language: changed again since" in ended.err
+    assert (stored(run)["language"], stored(run)["max_iterations"]) == ("it", 30)
+
+
+def test_the_journal_is_private_and_holds_no_secret(run: Run, home: Home) -> None:
+    fill(run)
+    run("settings", "set", "llm_api_key=-", typed="sentinel-llm")
+    pages = list((home.state / "notebook").rglob("*.json"))
+    assert pages
+    for page in pages:
+        assert "sentinel" not in page.read_text()
+        assert S_IMODE(page.stat().st_mode) == 0o600
+
+
+def test_without_a_save_there_is_nothing_to_undo(run: Run) -> None:
+    ended = run("settings", "undo")
+    assert ended.status == 1
+    assert "nothing to undo" in ended.err

@@ -1,0 +1,120 @@
+"""Settings as a file: written without secrets, read as edits, and never written over unasked."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.tui_settings.conftest import FULL, Sit
+from tests.tui_settings.form import FormSeat
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+async def export_to(seat: FormSeat, path: Path) -> None:
+    await seat.press("E")
+    await seat.sees("Export the settings", "settings-local-service.toml")
+    await seat.press("ctrl+u")
+    await seat.type(path.name)
+    await seat.press("enter")
+
+
+async def import_from(seat: FormSeat, path: Path) -> None:
+    await seat.press("I")
+    await seat.sees("Import settings")
+    await seat.type(path.name)
+    await seat.press("enter")
+
+
+@pytest.mark.parametrize("name", ["kept.toml", "kept.json"])
+async def test_what_is_exported_comes_back_as_edits(sit: Sit, tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    async with sit(stored=FULL) as seat:
+        before = await seat.stored()
+        await export_to(seat, path)
+        await seat.sees("Written to", "without secrets")
+        assert "sentinel" not in path.read_text()
+        assert path.read_text().startswith("{") is name.endswith("json")
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        await seat.client.settings.store(before, {"language": "it", "git_user_name": "Grace"})
+        await seat.go_to("git_user_name")
+        await seat.press("ctrl+r")
+        await seat.sees("Grace")
+        await import_from(seat, path)
+        await seat.sees(f"{name} is read.", "2 edited")
+        assert seat.posts == 1
+        await seat.press("ctrl+z")
+        await seat.sees("As stored")
+        await seat.press("ctrl+y")
+        await seat.save()
+        await seat.sees("Saved · 2 of 2 verified")
+        assert await seat.stored() == before
+
+
+async def test_a_file_that_is_there_goes_only_after_a_yes(sit: Sit, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text("mine")
+    async with sit(stored=FULL) as seat:
+        await export_to(seat, path)
+        await seat.sees("Write over the file?", "mine.toml is there already.")
+        await seat.press("enter")
+        await seat.sees("Export the settings", "mine.toml")
+        await seat.press("escape")
+        assert path.read_text() == "mine"
+        await export_to(seat, path)
+        await seat.sees("Write over the file?")
+        await seat.press("y")
+        await seat.sees("Written to")
+    assert "llm_model" in path.read_text()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+async def test_where_nothing_can_be_written_the_reason_stands_at_the_path(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.press("E")
+        await seat.sees("Export the settings")
+        await seat.press("ctrl+u")
+        await seat.type("no-such-folder/x.toml")
+        await seat.press("enter")
+        await seat.sees("Export the settings", "No such file or directory.")
+        await seat.press("escape")
+        await seat.sees("As stored")
+
+
+BAD = {
+    "broken.toml": ("language = ", "This is no TOML"),
+    "broken.json": ('{"settings": ', "This is no JSON"),
+    "other.toml": ('title = "a shopping list"\n', "There are no settings in this file"),
+}
+
+
+async def test_a_wrong_file_gets_one_sentence_and_changes_nothing(sit: Sit, tmp_path: Path) -> None:
+    async with sit(stored=FULL) as seat:
+        for name, (words, sentence) in BAD.items():
+            (tmp_path / name).write_text(words)
+            await import_from(seat, tmp_path / name)
+            await seat.sees("Import settings", sentence)
+            await seat.press("escape")
+        (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
+        unread = {"gone.toml": "No such file", "bytes.toml": "not text in UTF-8", "folder": "Is a directory"}
+        (tmp_path / "folder").mkdir()
+        for name, sentence in unread.items():
+            await import_from(seat, tmp_path / name)
+            await seat.sees("Import settings", sentence)
+            await seat.press("escape")
+        await seat.sees("As stored")
+        assert not seat.form.draft.edited
+
+
+async def test_what_could_not_be_taken_over_is_said(sit: Sit, tmp_path: Path) -> None:
+    path = tmp_path / "odd.toml"
+    path.write_text('[settings]\nlanguage = "fr"\nmax_iterations = "many"\nshoe_size = 44\n')
+    async with sit(stored=FULL) as seat:
+        await import_from(seat, path)
+        await seat.sees("Read from odd.toml", "Max iterations", "shoe_size")
+        await seat.press("escape")
+        await seat.sees("1 edited")
+        assert seat.form.draft.changes == {"language": "fr"}

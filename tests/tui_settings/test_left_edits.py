@@ -1,0 +1,133 @@
+"""Edits that a run of the deck could not save: kept, offered to the next run, and never applied unasked."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from quarterdeck.tui.processes import is_running, this_process
+from tests.tui_settings.conftest import FULL, Sit
+from tests.tui_settings.form import FormSeat
+
+
+def pages(folder: Path, kind: str) -> list[Any]:
+    """What the notebook says of a kind."""
+    return [json.loads(file.read_text())["says"] for file in (folder / "notebook" / kind).glob("*.json")]
+
+
+async def leave_edits(seat: FormSeat) -> None:
+    await seat.fill("git_user_name", "Grace")
+    await seat.press("enter")
+    await seat.go_to("llm_api_key")
+    await seat.press("enter")
+    await seat.type("sentinel-typed")
+    await seat.press("enter")
+    await seat.sees("2 edited")
+
+
+async def test_edits_of_a_run_that_ended_are_offered_and_taken_up(sit: Sit, tmp_path: Path) -> None:
+    async with sit(stored=FULL) as seat:
+        await leave_edits(seat)
+    (page,) = pages(tmp_path, "draft")
+    assert "sentinel" not in json.dumps(page)
+    async with sit() as seat:
+        await seat.sees("Edits that were not saved", "2 edits from", "Take them up")
+        assert not seat.form.draft.edited
+        await seat.press("t")
+        await seat.sees("Edits taken up", "Not kept, for it may be secret", "API key")
+        await seat.press("escape")
+        await seat.sees("1 edited")
+        assert seat.form.draft.changes == {"git_user_name": "Grace"}
+        assert seat.posts == 0
+        await seat.press("ctrl+z")
+        await seat.sees("As stored")
+    assert pages(tmp_path, "draft") == []
+
+
+async def test_later_keeps_them_and_they_can_be_asked_for_and_dropped(sit: Sit, tmp_path: Path) -> None:
+    async with sit(stored=FULL) as seat:
+        await leave_edits(seat)
+    async with sit() as seat:
+        await seat.sees("Edits that were not saved")
+        await seat.press("escape")
+        await seat.sees("K asks again", "As stored")
+        await seat.press("K")
+        await seat.sees("Edits that were not saved")
+        await seat.press("D")
+        await seat.sees("As stored")
+        await seat.until(lambda: pages(tmp_path, "draft") == [])
+        await seat.press("K")
+        await seat.sees("No run before left edits behind")
+
+
+async def test_a_save_and_a_discard_leave_nothing_behind(sit: Sit, tmp_path: Path) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.fill("git_user_name", "Grace")
+        await seat.press("enter")
+        await seat.until(lambda: pages(tmp_path, "draft"))
+        await seat.save()
+        await seat.sees("Saved · 1 of 1 verified")
+        await seat.fill("git_user_name", "Ann")
+        await seat.press("enter", "escape")
+        await seat.sees("Unsaved settings")
+        await seat.press("d")
+        await seat.until(lambda: seat.deck.current_mode == "conversations")
+    assert pages(tmp_path, "draft") == []
+
+
+async def test_what_changed_on_the_server_meanwhile_is_said(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await leave_edits(seat)
+        await seat.client.settings.store(await seat.stored(), {"git_user_name": "Ann"})
+    async with sit() as seat:
+        await seat.sees("Edits that were not saved")
+        await seat.press("enter")
+        await seat.sees("Changed on the server since, and edited here: Author name.")
+        await seat.press("escape", "ctrl+s")
+        await seat.sees("Ann → Grace")
+
+
+async def test_two_decks_on_one_server_keep_their_edits_apart(sit: Sit, tmp_path: Path) -> None:
+    async with sit(stored=FULL) as ann:
+        await ann.fill("git_user_name", "Ann")
+        await ann.press("enter")
+        await ann.until(lambda: pages(tmp_path, "draft"))
+        async with sit() as ben:
+            await ben.sees("As stored")
+            assert len(ben.deck.screen_stack) == 1
+            await ben.fill("language", "French")
+            await ben.press("enter")
+            await ben.until(lambda: len(pages(tmp_path, "draft")[0]) == 2)
+        assert ann.form.draft.changes == {"git_user_name": "Ann"}
+    async with sit() as seat:
+        await seat.sees("1 edit from")
+        await seat.press("t")
+        await seat.sees("1 edited", "1 edit from")
+        await seat.press("t")
+        await seat.sees("2 edited")
+        assert seat.form.draft.changes == {"git_user_name": "Ann", "language": "fr"}
+
+
+async def test_the_edits_of_a_deck_that_was_killed_are_offered(sit: Sit, tmp_path: Path) -> None:
+    async with sit(stored=FULL) as seat:
+        await leave_edits(seat)
+    named = "from quarterdeck.tui.processes import this_process; print(this_process())"
+    ended = subprocess.run([sys.executable, "-c", named], capture_output=True, text=True, check=True)
+    (file,) = (tmp_path / "notebook" / "draft").glob("*.json")
+    page = json.loads(file.read_text())
+    for entry in page["says"].values():
+        entry["process"] = ended.stdout.strip()
+    file.write_text(json.dumps(page))
+    async with sit() as seat:
+        await seat.sees("Edits that were not saved", "2 edits from")
+
+
+def test_a_process_is_known_by_its_number_boot_and_start() -> None:
+    name = this_process()
+    boot, number, began = name.split(":")
+    assert is_running(name)
+    assert not is_running(f"{boot}:{number}:{began}0")
+    assert not is_running(f"earlier:{number}:{began}")
+    for nonsense in ("", "::", f"{boot}:0:", f"{boot}:-1:", f"{boot}:{10**30}:", f"{boot}:x:y"):
+        assert not is_running(nonsense)

@@ -1,0 +1,89 @@
+"""Saves that a server refuses: said in plain words, every edit kept, nothing of what was sent repeated."""
+
+import pytest
+
+from quarterdeck.service.models.settings import Settings
+from tests.service.fakes import NO_ROUTE, Answer, Asked, FakeServer
+from tests.tui_settings.conftest import FULL, Sit
+from tests.tui_settings.form import FormSeat
+
+
+class Refusing:
+    """A flat server that takes no store; `answers` are what it says, the last one for ever."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self.record = Settings().model_dump(mode="json") | {"git_user_name": "Ada", "llm_model": "a/b"}
+        self.answers = list(answers)
+
+    def __call__(self, asked: Asked) -> Answer:
+        if asked.path != "/api/settings":
+            return NO_ROUTE
+        if asked.method == "GET":
+            return Answer(self.record)
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if answer.status < 300:
+            self.record |= {name: value for name, value in asked.body.items() if value is not None}
+        return answer
+
+
+async def save_a_name(seat: FormSeat) -> None:
+    await seat.fill("git_user_name", "Grace")
+    await seat.press("enter", "ctrl+s")
+    await seat.agree()
+
+
+REFUSALS = {
+    "401": (Answer({"detail": "Unauthorized"}, 401), "The key is missing or not the right one."),
+    "403": (Answer({"detail": "Forbidden"}, 403), "The server does not allow this"),
+    "404": (Answer({"detail": "Not Found"}, 404), "The settings are not where they were"),
+    "413": (Answer({"detail": "Too large"}, 413), "The server refuses this: Too large"),
+}
+
+
+@pytest.mark.parametrize("status", REFUSALS)
+async def test_a_refusal_is_said_and_the_edits_are_kept(sit_before: Sit, status: str) -> None:
+    answer, words = REFUSALS[status]
+    async with sit_before(FakeServer(Refusing(answer))) as seat:
+        await save_a_name(seat)
+        await seat.sees("1 edited")
+        await seat.until(lambda: f"Not saved: {words}"[:60] in " ".join(seat.text.split()))
+        assert seat.form.draft.changes == {"git_user_name": "Grace"}
+        await seat.press("U")
+        assert (await seat.deck.notes.read("journal", seat.deck.endpoint)) is None
+
+
+async def test_a_complaint_about_a_server_of_the_list_stands_at_its_row_without_what_was_sent(sit_before: Sit) -> None:
+    detail = [
+        {"loc": ["body", "mcp_config", "stdio_servers", 0, "command"], "msg": "no such tool", "input": "sentinel-input"}
+    ]
+    server = Refusing(Answer({"detail": detail}, 422))
+    server.record["mcp_config"] = {"stdio_servers": [{"name": "db", "command": "uvx"}]}
+    async with sit_before(FakeServer(server)) as seat:
+        await save_a_name(seat)
+        await seat.sees("error")
+        assert seat.form.row == "mcp:0"
+        assert "sentinel" not in seat.deck.export_screenshot()
+        assert "no such tool" in " ".join(seat.text.split())
+
+
+async def test_when_somebody_was_faster_the_save_begins_anew(sit_before: Sit) -> None:
+    server = FakeServer(Refusing(Answer({"detail": "It changed"}, 409), Answer({"message": "Settings stored"})))
+    async with sit_before(server) as seat:
+        await save_a_name(seat)
+        await seat.until(lambda: len(server.sent("POST")) == 1)
+        await seat.agree()
+        await seat.sees("Saved · 1 of 1 verified")
+        assert len(server.sent("POST")) == 2
+
+
+@pytest.mark.parametrize("key", ["ctrl+q", "Q", "q", "escape"])
+async def test_no_way_out_loses_edits_unasked(sit: Sit, key: str) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.fill("git_user_name", "Grace")
+        await seat.press("enter", key)
+        await seat.sees("Unsaved settings", "Keep editing")
+        await seat.press("enter")
+        await seat.sees("1 edited")
+        assert seat.deck.current_mode == "settings"
+        assert seat.deck.is_running
+        assert seat.posts == 0

@@ -1,0 +1,204 @@
+"""MCP servers checked from here, pasted as JSON, copied and written without secrets."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from quarterdeck.service.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from tests.service.fakes import plain, raw_server
+from tests.service.test_network import answering
+from tests.tui_settings.conftest import FULL, Sit
+from tests.tui_settings.form import FormSeat
+
+NOBODY = "http://127.0.0.1:1/mcp"
+PASTED = {
+    "mcpServers": {
+        "db": {"command": "uvx", "args": ["mcp-db"], "env": {"TOKEN": "${TOKEN}"}},
+        "files": {"command": "npx", "args": ["-y", "@acme/files"]},
+        "far": {
+            "type": "sse",
+            "url": "https://far.example.org/sse",
+            "headers": {"Authorization": "Bearer sentinel-far"},
+        },
+    }
+}
+
+
+@pytest.fixture
+def copied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the deck hands to the terminal to copy."""
+    texts: list[str] = []
+    monkeypatch.setattr("quarterdeck.tui.app.Deck.copy_to_clipboard", lambda _, text: texts.append(text))
+    return texts
+
+
+async def test_a_check_says_what_answered_from_this_machine_and_sends_only_its_own_key(sit: Sit) -> None:
+    async with raw_server(answering(plain(b"", "405 No"))) as server:
+        config = McpConfig(shttp_servers=(ShttpServer(url=f"{server.url}/mcp", api_key=SecretStr("sentinel-own")),))
+        async with sit(stored={"mcp_config": config}) as seat:
+            await seat.go_to("mcp:0")
+            await seat.press("t")
+            await seat.sees("405 in", "answers 405 from this machine", "network may differ")
+    (head,) = server.heads
+    assert b"authorization: bearer sentinel-own" in head.lower()
+    assert b"x-session-api-key" not in head.lower()
+
+
+async def test_keys_work_while_an_address_is_tried_and_an_edit_forgets_what_came_of_it(sit: Sit) -> None:
+    answer = asyncio.Event()
+
+    async def late(_: bytes, writer: asyncio.StreamWriter) -> None:
+        await answer.wait()
+        writer.write(plain(b"", "401 No"))
+
+    async with raw_server(late) as server:
+        config = McpConfig(sse_servers=(SseServer(url=f"{server.url}/sse"), SseServer(url=NOBODY)))
+        async with sit(stored={"mcp_config": config}) as seat:
+            await seat.go_to("mcp:0")
+            await seat.press("t")
+            await seat.sees("checking…")
+            await seat.press("down")
+            assert seat.form.row == "mcp:1"
+            await seat.press("t")
+            await seat.sees("no connection", "checking…")
+            answer.set()
+            await seat.sees("needs a key 401", "needs a key (401)")
+            await seat.press("o")
+            await seat.until(lambda: "no connection" not in seat.text)
+            assert "needs a key 401" in seat.text
+
+
+async def test_a_command_is_looked_at_and_never_run(sit: Sit, tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    config = McpConfig(
+        stdio_servers=(
+            StdioServer(name="good", command="touch", args=(str(made),)),
+            StdioServer(name="bad", command="two words"),
+        )
+    )
+    async with sit(stored={"mcp_config": config}, store="nested") as seat:
+        await seat.go_to("mcp:0")
+        await seat.press("t")
+        await seat.sees("form good", "a command is never run from here")
+        await seat.press("down", "t")
+        await seat.sees("not tried", "The command is one word")
+    assert not made.exists()
+
+
+async def test_all_are_checked_at_once_from_the_palette(sit: Sit) -> None:
+    async with raw_server(answering(plain(b""))) as server:
+        config = McpConfig(
+            sse_servers=(SseServer(url=f"{server.url}/sse"), SseServer(url=NOBODY)),
+            stdio_servers=(StdioServer(name="db", command="npx"),),
+        )
+        async with sit(stored={"mcp_config": config}) as seat:
+            await seat.go_to("mcp:2")
+            await seat.press("ctrl+p")
+            await seat.until(lambda: seat.deck.screen is not seat.settings)
+            await seat.type("check all mcp")
+            await seat.sees("Check all MCP servers")
+            await seat.press("down", "enter")
+            await seat.sees(
+                "200 in", "no connection", "form good", "3 servers checked from this machine: 2 good, 1 not"
+            )
+
+
+async def test_pasted_json_becomes_edits_in_one_step(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.press("i")
+        await seat.sees("Paste MCP servers as JSON")
+        await seat.paste(json.dumps(PASTED, indent=1))
+        await seat.sees("3 servers found, 1 is there already and will be edited.")
+        await seat.press("ctrl+s")
+        await seat.sees("3 servers found", "3 edited")
+        await seat.press("ctrl+z")
+        await seat.sees("As stored")
+        await seat.press("ctrl+y")
+        await seat.save()
+        await seat.sees("Saved · 3 of 3 verified")
+        config = (await seat.stored()).mcp_config
+        assert "sentinel" not in seat.deck.export_screenshot()
+    assert config is not None
+    db = next(server for server in config.stdio_servers if server.name == "db")
+    assert (db.command, db.args, db.env) == ("uvx", ("mcp-db",), {"TOKEN": SecretStr("sentinel-variable")})
+    far = next(server for server in config.sse_servers if "far" in server.url)
+    assert far.api_key == SecretStr("sentinel-far")
+    assert len(config.sse_servers) == 2
+    assert len(config.shttp_servers) == 1
+
+
+async def test_text_that_holds_no_servers_says_where_and_is_not_lost_by_one_escape(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.press("i")
+        await seat.sees("Paste MCP servers")
+        await seat.press("ctrl+s")
+        await seat.sees("Paste or type the JSON first.")
+        await seat.paste('{"mcpServers":\n {"a": }}')
+        await seat.sees("This is no JSON: look at line 2, column 8.")
+        await seat.press("ctrl+s")
+        await seat.sees("Nothing can be taken over yet")
+        await seat.press("escape")
+        await seat.sees("esc again drops the text")
+        await seat.press("escape")
+        await seat.until(lambda: seat.deck.screen is seat.settings)
+        assert not seat.form.draft.edited
+
+
+async def test_a_hundred_kilobytes_are_taken_in_whole(sit: Sit) -> None:
+    many = {f"s{n}": {"command": "npx", "args": ["-y", "x" * 80]} for n in range(900)}
+    pasted = json.dumps({"mcpServers": many})
+    assert len(pasted) > 100_000
+    async with sit(stored=FULL) as seat:
+        await seat.press("i")
+        await seat.sees("Paste MCP servers")
+        await seat.paste(pasted)
+        await seat.sees("900 servers found.")
+        await seat.press("ctrl+s")
+        await seat.sees("900 edited")
+
+
+async def test_copies_hold_no_secret_and_can_be_pasted_back(sit: Sit, copied: list[str]) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.go_to("mcp:2")
+        await seat.press("y")
+        await seat.sees("Copied stdio db as JSON without secrets", "if your terminal takes copies", "writes")
+        await seat.press("ctrl+p")
+        await seat.type("copy all mcp")
+        await seat.sees("Copy all MCP servers")
+        await seat.press("down", "enter")
+        await seat.sees("Copied 3 servers as JSON without secrets")
+        assert "sentinel" not in "".join(copied)
+        assert list(json.loads(copied[0])["mcpServers"]) == ["db"]
+        await seat.press("i")
+        await seat.paste(copied[1])
+        await seat.sees("3 servers found, 3 are there just so.")
+
+
+async def test_the_json_goes_into_a_file_when_asked_for_and_never_over_one_unasked(sit: Sit, tmp_path: Path) -> None:
+    path = tmp_path / "servers.json"
+    async with sit(stored=FULL) as seat:
+        await seat.go_to("mcp:0")
+        await seat.press("Y")
+        await seat.sees("1 MCP server as JSON. No secret is in it.")
+        await write_to(seat, path)
+        await seat.sees("without secrets.")
+        assert "events.example.org" in path.read_text()
+        assert "sentinel" not in path.read_text()
+        assert path.stat().st_mode & 0o777 == 0o600
+        path.write_text("mine")
+        await seat.press("Y")
+        await write_to(seat, path)
+        await seat.sees("is there already")
+        await seat.press("n")
+        await seat.sees("No secret is in it")
+        await seat.press("escape")
+    assert path.read_text() == "mine"
+
+
+async def write_to(seat: FormSeat, path: Path) -> None:
+    await seat.press("ctrl+u", "end", "ctrl+u")
+    await seat.paste(str(path))
+    await seat.press("enter")

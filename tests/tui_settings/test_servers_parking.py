@@ -1,0 +1,148 @@
+"""Parking, converting and folding of MCP servers: pressed, looked at, saved, looked at again."""
+
+from pydantic import SecretStr
+
+from quarterdeck.service.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from tests.tui_settings.conftest import FULL, Sit
+from tests.tui_settings.form import FormSeat
+
+
+async def stored_servers(seat: FormSeat) -> McpConfig:
+    config = (await seat.stored()).mcp_config
+    assert config is not None
+    return config
+
+
+async def go_to_parked(seat: FormSeat) -> None:
+    (row,) = (entry.row for entry in seat.form.draft.servers.entries if entry.parked)
+    await seat.go_to(f"mcp:{row}")
+    await seat.sees("parked", "kept here")
+
+
+async def test_a_parked_server_leaves_the_service_and_comes_back_with_its_key(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        before = await stored_servers(seat)
+        await seat.go_to("mcp:0")
+        await seat.press("space")
+        await seat.sees("Park an MCP server", "With secrets", "0600", "Without them")
+        await seat.press("s")
+        await seat.sees("will be parked", "Parked at the next save: kept on this machine", "1 edited")
+        await seat.save()
+        await seat.sees("verified")
+        await go_to_parked(seat)
+        assert not (await stored_servers(seat)).sse_servers
+        await seat.press("ctrl+r")
+        await go_to_parked(seat)
+        await seat.press("space")
+        await seat.sees("will be stored again", "Stored again at the next save.")
+        await seat.save()
+        await seat.sees("verified", "As stored")
+        assert "sentinel" not in seat.deck.export_screenshot()
+        assert await stored_servers(seat) == before
+        assert not seat.form.draft.parked
+
+
+async def test_enter_and_escape_in_the_question_leave_the_server_where_it_is(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.go_to("mcp:0")
+        for key in ("enter", "escape"):
+            await seat.press("space")
+            await seat.sees("Park an MCP server")
+            await seat.press(key)
+            await seat.until(lambda: seat.deck.screen is seat.settings)
+            assert not seat.form.draft.edited
+
+
+async def test_one_parked_without_its_key_asks_for_it_before_it_is_stored_again(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.go_to("mcp:0")
+        await seat.press("space", "w")
+        await seat.sees("will be parked", "to type")
+        await seat.save()
+        await seat.sees("verified")
+        assert "sentinel-sse-key" not in repr(await seat.deck.notes.read("parked", seat.deck.endpoint))
+        await go_to_parked(seat)
+        await seat.press("space")
+        await seat.sees("To be typed again", "key", "error")
+        await seat.press("enter", "tab")
+        await seat.paste("sentinel-again")
+        await seat.press("ctrl+s")
+        await seat.save()
+        await seat.sees("verified", "As stored")
+        (server,) = (await stored_servers(seat)).sse_servers
+    assert server.api_key is not None
+    assert server.api_key.get_secret_value() == "sentinel-again"
+
+
+async def test_a_server_without_secrets_is_parked_without_a_question(sit: Sit) -> None:
+    plain = McpConfig(stdio_servers=(StdioServer(name="files", command="uvx"),))
+    async with sit(stored={"mcp_config": plain}) as seat:
+        await seat.go_to("mcp:0")
+        await seat.press("space")
+        await seat.sees("will be parked")
+        await seat.press("u")
+        await seat.sees("As stored")
+
+
+async def test_parking_where_secrets_are_not_told_says_that_they_go(sit: Sit) -> None:
+    async with sit(stored=FULL, store="nested") as seat:
+        await seat.go_to("mcp:0")
+        await seat.press("space")
+        await seat.sees("does not tell its key", "typed again later")
+        await seat.press("p")
+        await seat.sees("will be parked")
+
+
+async def test_a_server_is_made_the_other_type_and_keeps_its_key(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.go_to("mcp:0")
+        await seat.press("o")
+        await seat.sees("It is HTTP from the next save on", "edited")
+        await seat.save()
+        await seat.sees("verified")
+        config = await stored_servers(seat)
+        await seat.go_to("mcp:2")
+        await seat.press("o")
+        await seat.sees("only SSE and HTTP can change places")
+    assert not config.sse_servers
+    converted = next(server for server in config.shttp_servers if server.url == "https://events.example.org/sse")
+    assert converted.api_key == SecretStr("sentinel-sse-key")
+
+
+async def test_the_other_type_is_offered_in_the_dialog_and_taken_with_one_key(sit: Sit) -> None:
+    config = McpConfig(sse_servers=(SseServer(url="https://tools.example.org/mcp"),))
+    async with sit(stored={"mcp_config": config}) as seat:
+        await seat.go_to("mcp:0")
+        await seat.press("enter")
+        await seat.sees("Did you mean HTTP?")
+        assert "Time-out" not in seat.text
+        await seat.press("ctrl+o")
+        await seat.sees("HTTP", "makes it SSE", "Time-out, s")
+        assert "Did you mean" not in seat.text
+        await seat.press("ctrl+s")
+        await seat.sees("edited")
+        await seat.save()
+        await seat.sees("verified")
+        stored = await stored_servers(seat)
+    assert [server.url for server in stored.shttp_servers] == ["https://tools.example.org/mcp"]
+    assert not stored.sse_servers
+
+
+async def test_entries_that_are_there_twice_fold_in_one_step(sit: Sit) -> None:
+    one = ShttpServer(url="https://tools.example.org/a", api_key=SecretStr("sentinel"))
+    other = StdioServer(name="db", command="npx")
+    config = McpConfig(shttp_servers=(one, one, one), stdio_servers=(other, other))
+    async with sit(stored={"mcp_config": config}) as seat:
+        await seat.go_to("mcp:3")
+        await seat.sees("F folds 3 entries that appear twice", "twice")
+        await seat.press("F")
+        await seat.sees("3 copies deleted at the next save", "3 edited")
+        await seat.press("ctrl+z")
+        await seat.sees("As stored", "F folds 3 entries")
+        await seat.press("F")
+        await seat.save()
+        await seat.sees("verified")
+        stored = await stored_servers(seat)
+        await seat.press("F")
+        await seat.sees("No MCP server is in the list twice.")
+    assert (len(stored.shttp_servers), len(stored.stdio_servers)) == (1, 1)

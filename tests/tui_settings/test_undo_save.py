@@ -1,0 +1,125 @@
+"""Taking back the last save: noted without secrets, shown as a review, sent like every other save."""
+
+from pathlib import Path
+
+import pytest
+
+from quarterdeck.local.settings_store import Mode
+from quarterdeck.service.endpoint import Endpoint
+from tests.tui_settings.conftest import FULL, Sit
+from tests.tui_settings.form import FormSeat
+
+
+async def save_all(seat: FormSeat) -> None:
+    """Save, whatever goes with it."""
+    await seat.press("ctrl+s")
+    await seat.agree()
+
+
+def journal(folder: Path) -> str:
+    return "".join(file.read_text() for file in (folder / "notebook" / "journal").glob("*.json"))
+
+
+@pytest.mark.parametrize("store", ["merge", "replace", "nested"])
+async def test_a_save_is_taken_back_and_that_is_taken_back_too(sit: Sit, store: Mode) -> None:
+    async with sit(stored=FULL, store=store) as seat:
+        before = await seat.stored()
+        await seat.fill("git_user_name", "Grace")
+        await seat.press("enter")
+        await seat.fill("max_iterations", "77")
+        await seat.press("enter")
+        await save_all(seat)
+        await seat.sees("Saved · 2 of 2 verified")
+        saved = await seat.stored()
+        await seat.press("U")
+        await seat.sees("This takes back the save of", "Grace → Ada Lovelace", "77 → 200")
+        await seat.agree()
+        await seat.sees("Saved · 2 of 2 verified", "As stored")
+        assert await seat.stored() == before
+        await seat.press("U")
+        await seat.sees("Ada Lovelace → Grace")
+        await seat.agree()
+        await seat.sees("As stored")
+        assert await seat.stored() == saved
+
+
+async def test_secrets_are_not_in_the_journal_and_named_as_what_cannot_be_brought_back(
+    sit: Sit, tmp_path: Path
+) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.go_to("llm_api_key")
+        await seat.press("enter")
+        await seat.type("sentinel-other")
+        await seat.press("enter")
+        await seat.fill("language", "French")
+        await seat.press("enter")
+        await seat.save()
+        await seat.sees("Saved · 2 of 2 verified")
+        assert "fr" in journal(tmp_path)
+        assert "sentinel" not in journal(tmp_path)
+        await seat.press("U")
+        await seat.sees("Cannot be brought back", "API key", "fr · French → en · English")
+        await seat.press("escape")
+        await seat.sees("Not undone; all is as it was.", "As stored")
+        assert not seat.form.draft.edited
+
+
+async def test_a_deleted_server_comes_back_as_an_edit_with_its_secrets_to_be_typed(sit: Sit, tmp_path: Path) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.go_to("mcp:2")
+        await seat.press("d")
+        await seat.save()
+        await seat.sees("Saved · 1 of 1 verified")
+        assert "@acme/db" in journal(tmp_path)
+        assert "sentinel" not in journal(tmp_path)
+        await seat.press("U")
+        await seat.sees("The last save, taken back as edits", "Type what is missing")
+        await seat.press("escape")
+        await seat.sees("1 edited · 1 error", "Type the hidden part again")
+        assert seat.posts == 1
+
+
+async def test_what_somebody_changed_since_is_left_alone(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.fill("git_user_name", "Grace")
+        await seat.press("enter")
+        await seat.fill("language", "French")
+        await seat.press("enter")
+        await seat.save()
+        await seat.sees("Saved · 2 of 2 verified")
+        await seat.client.settings.store(await seat.stored(), {"language": "it"})
+        await seat.press("U")
+        await seat.sees("Changed again since, and left alone: Language.", "Grace → Ada Lovelace")
+        await seat.press("enter")
+        await seat.sees("Saved · 1 of 1 verified")
+        after = await seat.stored()
+    assert (after.git_user_name, after.language) == ("Ada Lovelace", "it")
+
+
+async def test_a_save_of_an_earlier_run_is_taken_back(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.fill("language", "French")
+        await seat.press("enter")
+        await seat.save()
+        await seat.sees("Saved · 1 of 1 verified")
+    async with sit() as seat:
+        await seat.press("U")
+        await seat.sees("fr · French → en · English")
+        await seat.press("enter")
+        await seat.sees("Saved · 1 of 1 verified")
+        assert (await seat.stored()).language == "en"
+
+
+async def test_when_nothing_can_be_taken_back_one_line_says_so(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.press("U")
+        await seat.sees("nothing to undo")
+        await seat.fill("language", "French")
+        await seat.press("enter", "U")
+        await seat.sees("Save or drop your edits first")
+        await seat.press("u")
+        await seat.sees("As stored")
+        assert seat.posts == 0
+    async with sit(endpoint=Endpoint("local service", read_only=True)) as seat:
+        await seat.press("U")
+        await seat.sees("read-only")
