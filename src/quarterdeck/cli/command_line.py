@@ -14,10 +14,17 @@ class CommandLine:
     json: bool = False
 
     port: int = 3000
+    simulate: int | None = None
+    churn: float | None = None
+    faults: bool = False
     assignments: Sequence[tuple[str, str]] = ()
     spec: str | None = None
     verb: str = ""
     ids: Sequence[str] = ()
+    filter: str | None = None
+    dry_run: bool = False
+    yes: bool = False
+    watch: bool = False
     message: str | None = None
     title: str | None = None
     repository: str | None = None
