@@ -6,7 +6,7 @@ from pydantic import SecretStr
 from quarterdeck.keys.file import KeyFile
 from quarterdeck.keys.owner import Owner
 from tests.cli.conftest import Run
-from tests.cli.test_serve_and_doctor import serving
+from tests.cli.serving import serving
 from tests.conftest import Home
 
 KEY = "sentinel-key-31"

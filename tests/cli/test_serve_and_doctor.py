@@ -1,33 +1,14 @@
 """`serve` on a real port, and what `doctor` says of it."""
 
-import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 
 from tests.cli.conftest import Run
+from tests.cli.serving import KEY, serving
 from tests.conftest import Home
-
-KEY = "sentinel-key"
-
-
-@contextmanager
-def serving(**environ: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """The address of a local service in a process of its own, and that process."""
-    program = [sys.executable, "-m", "quarterdeck", "serve", "--port", "0"]
-    process = subprocess.Popen(program, stdout=subprocess.PIPE, text=True, env={**os.environ, **environ})
-    try:
-        assert process.stdout is not None
-        first = process.stdout.readline()
-        assert first.startswith("serving http://127.0.0.1:"), first
-        yield first.split()[1], process
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def test_doctor_is_content_with_the_local_service(run: Run, home: Home) -> None:
@@ -91,6 +72,26 @@ def test_serve_makes_a_key_that_works_and_prints_it_once(run: Run, monkeypatch: 
         process.send_signal(signal.SIGTERM)
         assert process.communicate(timeout=10)[0] == ""
         assert process.returncode == 0
+
+
+def test_doctor_says_that_a_simulation_is_one_and_nothing_of_it_is_kept(
+    run: Run, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QUARTERDECK_API_KEY", KEY)
+    with serving("--simulate", "12") as (url, _):
+        ended = run("doctor", "--url", url)
+        assert run("settings", "set", "language=fr", "--url", url).status == 0
+    assert ended.status == 0
+    assert "simulated" in ended.out
+    assert "(12)" in ended.out
+    assert not home.data.exists()
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--simulate", "-3"), ("--simulate", "4", "--churn", "101"), ("--churn", "5"), ("--faults",)]
+)
+def test_a_simulation_that_means_nothing_is_wrong_usage(run: Run, arguments: tuple[str, ...]) -> None:
+    assert run("serve", "--port", "0", *arguments).status == 2
 
 
 def test_a_port_in_use_is_one_line() -> None:

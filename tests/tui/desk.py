@@ -17,7 +17,7 @@ from quarterdeck.cli.target import Target
 from quarterdeck.config.connections import LOCAL
 from quarterdeck.keys.ring import Ring
 from quarterdeck.tui.app import Deck
-from tests.cli.test_serve_and_doctor import serving
+from tests.cli.serving import serving
 from tests.conftest import Home
 from tests.keyrings import Good
 from tests.tui.seat import NARROW, Seat

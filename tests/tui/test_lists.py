@@ -1,22 +1,26 @@
 """What the lists show, without a screen."""
 
-import asyncio
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from quarterdeck.fleet.health import Health, HealthState
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.plan import plan
 from quarterdeck.fleet.sandbox_rules import why_not_pause
 from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row
-from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.service.models.conversation import Conversation
 from quarterdeck.service.models.sandbox import Sandbox
-from quarterdeck.tui.bulk import AT_ONCE, do_all, plan_lines, result_words
-from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.cells import Cell
+from quarterdeck.tui.homes import Homes
 from quarterdeck.tui.lists.arrangement import SETTLES, Arrangement
+from quarterdeck.tui.lists.filter_words import statuses_in, with_statuses
 from quarterdeck.tui.lists.listing import health_cell
+from quarterdeck.tui.lists.live_rows import RowChanges
+from quarterdeck.tui.lists.plans import plan_lines
 from quarterdeck.tui.lists.sandboxes import SandboxListing
 from quarterdeck.tui.opening import can_open_browser
 
@@ -38,37 +42,48 @@ def words(cells: list[Cell]) -> str:
 class Chosen:
     """A list as a person arranged it."""
 
+    rows: dict[str, SandboxRow]
     arrangement: Arrangement[SandboxRow]
 
-    def ids(self, rows: list[SandboxRow], shown: list[SandboxRow], moment: float) -> list[str]:
-        return [row.id for row in self.arrangement.arrange(rows, shown, NOW, moment)]
+    def take(self, rows: list[SandboxRow], *, moment: float, gone: tuple[str, ...] = ()) -> None:
+        changes = RowChanges({row.id: row for row in rows}, frozenset(gone))
+        self.rows.update(changes.changed)
+        for row_id in gone:
+            del self.rows[row_id]
+        self.arrangement.take(changes, NOW, moment)
+
+    @property
+    def ids(self) -> list[str]:
+        return [row.id for row in self.arrangement.shown]
 
 
 @pytest.fixture
 def chosen() -> Chosen:
-    return Chosen(Arrangement(SandboxListing()))
+    rows: dict[str, SandboxRow] = {}
+    return Chosen(rows, Arrangement(SandboxListing(), rows))
 
 
 def test_rows_keep_their_places_while_the_cursor_moves_and_settle_after(chosen: Chosen) -> None:
-    before = rows_of(("a", "RUNNING"), ("b", "RUNNING"))
-    after = rows_of(("a", "RUNNING"), ("b", "ERROR"), ("c", "ERROR"))
+    chosen.take(rows_of(("a", "RUNNING"), ("b", "RUNNING")), moment=0.0)
     chosen.arrangement.moved(100.0)
-    assert chosen.ids(after, before, 101.0) == ["a", "b", "c"]
-    assert chosen.ids(after, before, 100.0 + SETTLES) == ["b", "c", "a"]
+    chosen.take(rows_of(("b", "ERROR"), ("c", "ERROR")), moment=101.0)
+    assert chosen.ids == ["a", "b", "c"]
+    assert chosen.arrangement.settle(NOW, 100.0 + SETTLES)
+    assert chosen.ids == ["b", "c", "a"]
 
 
 def test_sorting_takes_effect_at_once_even_while_the_cursor_moves(chosen: Chosen) -> None:
-    rows = rows_of(("a", "PAUSED"), ("b", "ERROR"))
+    chosen.take(rows_of(("a", "PAUSED"), ("b", "ERROR")), moment=0.0)
     chosen.arrangement.moved(100.0)
-    chosen.arrangement.sort_by("sandbox", reverse=True)
-    assert chosen.ids(rows, rows, 100.5) == ["b", "a"]
+    chosen.arrangement.sort_by("sandbox", NOW, reverse=True)
+    assert chosen.ids == ["b", "a"]
 
 
 def test_the_columns_to_sort_by_go_round_to_the_default_order(chosen: Chosen) -> None:
     arrangement = chosen.arrangement
     seen = []
     for _ in range(20):
-        arrangement.sort_by(arrangement.next_column, reverse=False)
+        arrangement.sort_by(arrangement.next_column, NOW, reverse=False)
         seen.append(arrangement.column)
         if arrangement.column is None:
             break
@@ -82,37 +97,76 @@ def test_the_columns_to_sort_by_go_round_to_the_default_order(chosen: Chosen) ->
     [("", ["a", "b"]), ("status:paused", ["a"]), ("!paused", ["b"]), ("spec:err", ["b"]), ("id:a", ["a"]), ("zzz", [])],
 )
 def test_tokens_of_the_filter_look_where_they_say(chosen: Chosen, typed: str, ids: list[str]) -> None:
-    chosen.arrangement.filter_by(typed)
-    rows = rows_of(("a", "PAUSED"), ("b", "ERROR"))
-    assert sorted(chosen.ids(rows, [], 0.0)) == ids
+    chosen.take(rows_of(("a", "PAUSED"), ("b", "ERROR")), moment=0.0)
+    chosen.arrangement.filter_by(typed, NOW)
+    assert sorted(chosen.ids) == ids
 
 
-async def test_a_bulk_command_does_a_few_at_a_time_and_tells_each_result() -> None:
-    rows = rows_of(*((f"row{number}", "RUNNING") for number in range(10)))
-    under_way, most = 0, 0
+@given(
+    typed=st.sampled_from(["", "status:run", "!paused", "idle>1m", "orphan a"]),
+    column=st.sampled_from([None, "status", "sandbox", "spec", "agent"]),
+    reverse=st.booleans(),
+    steps=st.lists(
+        st.tuples(
+            st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from(["RUNNING", "PAUSED", "ERROR", "ODD"])),
+            st.sets(st.sampled_from("abcdefgh")),
+        ),
+        max_size=8,
+    ),
+)
+def test_changes_taken_one_by_one_give_what_all_rows_together_give(
+    typed: str, column: str | None, reverse: bool, steps: list[tuple[dict[str, str], set[str]]]
+) -> None:
+    rows: dict[str, SandboxRow] = {}
+    step_by_step = Chosen(rows, Arrangement(SandboxListing(), rows))
+    step_by_step.arrangement.sort_by(column, NOW, reverse=reverse)
+    step_by_step.arrangement.filter_by(typed, NOW)
+    for changed, gone in steps:
+        step_by_step.take(rows_of(*changed.items()), moment=0.0, gone=tuple(gone & rows.keys() - changed.keys()))
+    at_once = Arrangement(SandboxListing(), rows)
+    at_once.sort_by(column, NOW, reverse=reverse)
+    at_once.filter_by(typed, NOW)
+    assert step_by_step.ids == at_once.ids
 
-    async def act(sandbox_id: str) -> None:
-        nonlocal under_way, most
-        under_way += 1
-        most = max(most, under_way)
-        await asyncio.sleep(0)
-        under_way -= 1
-        if sandbox_id == "row3":
-            raise ServiceError(ErrorKind.MISSING, "It is gone.", "Read again.", outcome=Outcome.NOT_APPLIED)
 
-    results = await do_all(rows, act)
-    assert most == AT_ONCE
-    assert [result.row.id for result in results if result.error is not None] == ["row3"]
-    said, tone = result_words("Pause", results)
-    assert (said, tone) == ("Pause: 1 of 10 failed. row3: It is gone. Read again.", Tone.BAD)
+def test_who_lives_where_is_kept_as_conversations_come_move_and_go() -> None:
+    homes = Homes()
+    records = {
+        "c1": Conversation(id="c1", sandbox_id="a", created_at=NOW),
+        "c2": Conversation(id="c2", sandbox_id="a", created_at=NOW + timedelta(minutes=1)),
+    }
+    assert homes.update(records, records) == {"a"}
+    assert [record.id for record in homes.of("a")] == ["c2", "c1"]
+    records["c2"] = Conversation(id="c2", sandbox_id="b")
+    assert homes.update(records, ["c2"]) == {"a", "b"}
+    assert [record.id for record in homes.of("a")] == ["c1"]
+    del records["c1"]
+    assert homes.update(records, ["c1"]) == {"a"}
+    assert homes.of("a") == ()
+
+
+@pytest.mark.parametrize(
+    ("typed", "statuses", "words"),
+    [
+        ("", ("Paused",), "status:paused"),
+        ("fix status:error !idle>30m", ("Running", "Paused"), "fix !idle>30m status:running,paused"),
+        ("fix status:error", (), "fix"),
+        ("", ("Needs you",), 'status:"needs you"'),
+    ],
+)
+def test_the_menu_of_statuses_changes_only_its_token(typed: str, statuses: tuple[str, ...], words: str) -> None:
+    assert with_statuses(typed, "status", statuses) == words
+    assert statuses_in(words, "status") == tuple(status.casefold() for status in statuses)
 
 
 def test_a_plan_names_what_it_does_and_why_it_leaves_rows_out() -> None:
-    rows = rows_of(("aaaaaaaa", "RUNNING"), ("bbbbbbbb", "PAUSED"))
-    planned = plan(rows, lambda row: why_not_pause(row.state(NOW)))
+    rows = rows_of(("aaaaaaaa", "RUNNING"), ("bbbbbbbb", "PAUSED"), ("cccccccc", "RUNNING"))
+    planned = plan(rows, lambda row: why_not_pause(row.state(NOW)), {"cccccccc"})
     said = words(plan_lines("Pause", planned))
-    assert "Pause 1 of 2 marked sandboxes:\n  aaaaaa" in said
-    assert "1 left out:\n  bbbbbb It is paused already" in said
+    assert "1 will be paused\n  aaaaaa" in said
+    assert "1 skipped\n  bbbbbb  It is paused already" in said
+    assert "1 marked, but hidden by the filter: left out\n  cccccc" in said
+    assert "2 will be paused" in words(plan_lines("Pause", planned, with_hidden=True))
 
 
 @pytest.mark.parametrize(("later", "words_then"), [(0.0, "live now"), (4.9, "live now"), (12.0, "live 10s ago")])

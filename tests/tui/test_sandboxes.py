@@ -88,12 +88,14 @@ async def test_marked_sandboxes_are_paused_together_after_a_question(sit: Sit) -
         await seat.session.pause(first.id)
         await seat.sees("2 Running", "1 Paused")
         await seat.press("g", "space", "space", "space", "p")
-        await seat.sees("Pause 2 sandboxes?", "Pause 2 of 3 marked sandboxes:", "1 left out:")
+        await seat.sees("Pause 2 sandboxes?", "2 will be paused", "1 skipped")
         await seat.press("enter")
         await seat.sees("2 Running")
         await seat.press("p")
         await seat.sees("Pause 2 sandboxes?")
         await seat.press("y")
+        await seat.sees("2 done", "1 skipped")
+        await seat.press("escape")
         await seat.sees("3 Paused")
 
 

@@ -7,7 +7,7 @@ from quarterdeck.cli.command_line import CommandLine
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command line and return its exit status: 0 done and verified, 1 failed, 2 wrong usage."""
+    """Run one command line and return its exit status: 0 done and verified, 1 failed, 2 wrong usage, 3 no match."""
     words = sys.argv[1:] if argv is None else argv
     arguments = _read(words) if words else CommandLine()
     from quarterdeck.cli.run import run

@@ -9,6 +9,8 @@ from functools import cache
 from quarterdeck import __version__
 from quarterdeck.cli.command_line import CommandLine
 
+MOST_SIMULATED = 1_000_000
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -23,7 +25,12 @@ else on the embedded local service."""
 _EPILOG = """\
 A key is never an argument. QUARTERDECK_API_KEY goes to --url or QUARTERDECK_URL; the key of a
 connection is in the variable that it names, in the system keyring or in a private file. Exit
-status: 0 done and verified, 1 failed, 2 wrong usage."""
+status: 0 done and verified, 1 failed, 2 wrong usage, 3 a filter let nothing through."""
+
+_CHANGE_EPILOG = """\
+What a filter lets through and cannot be changed is left out and does not count; what is named by
+its id does. Exit status: 0 all done and verified by reading, 1 some were not, 2 wrong usage,
+3 nothing matched."""
 
 
 def parse(words: Sequence[str]) -> CommandLine:
@@ -46,7 +53,7 @@ def parser() -> ArgumentParser:
     _serve(commands)
     _add(commands, "doctor", "doctor", "say what answers, what it can do and whether the key is right")
     _settings(_group(commands, "settings", "show, change, export or import the stored settings"))
-    _sandboxes(_group(commands, "sandboxes", "list, start, pause or resume sandboxes"))
+    _sandboxes(_group(commands, "sandboxes", "list, start, pause, resume or delete sandboxes"))
     _conversations(_group(commands, "conversations", "list or create conversations"))
     _connections(commands)
     return top
@@ -81,6 +88,22 @@ def _port(text: str) -> int:
     raise ArgumentTypeError("a port is a number from 0 (any free one) to 65535")
 
 
+def _count(text: str) -> int:
+    if text.isascii() and text.isdigit() and int(text) <= MOST_SIMULATED:
+        return int(text)
+    raise ArgumentTypeError(f"a whole number from 0 to {MOST_SIMULATED}")
+
+
+def _percent(text: str) -> float:
+    try:
+        percent = float(text)
+    except ValueError:
+        percent = -1.0
+    if 0 <= percent <= 100:
+        return percent
+    raise ArgumentTypeError("a number from 0 (nothing changes) to 100")
+
+
 def _assignment(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if equals and key.replace(".", "_").isidentifier():
@@ -94,7 +117,38 @@ def _serve(commands: _Commands) -> None:
         "serve", help="run the local service on 127.0.0.1", description=text, allow_abbrev=False
     )
     serve.add_argument("--port", type=_port, default=SUPPRESS, metavar="N", help="port to listen on (default 3000)")
+    serve.add_argument(
+        "--simulate",
+        type=_count,
+        default=SUPPRESS,
+        metavar="N",
+        help="pretend N sandboxes and the conversations in them, in memory, for trying; what is kept is left alone",
+    )
+    serve.add_argument(
+        "--churn",
+        type=_percent,
+        default=SUPPRESS,
+        metavar="PERCENT",
+        help="how many of the simulated sandboxes change by themselves in a second (default 1)",
+    )
+    serve.add_argument(
+        "--faults",
+        action="store_true",
+        default=SUPPRESS,
+        help="let some things go wrong in the simulation: pauses that fail or do nothing, sandboxes gone, one refusal",
+    )
     serve.set_defaults(command="serve")
+
+
+def _filter(command: ArgumentParser) -> None:
+    words = "only what it lets through: words, or tokens such as status:paused, idle>30m, cost>1, !orphan"
+    command.add_argument("--filter", metavar="FILTER", default=SUPPRESS, help=words)
+
+
+def _dry_run(command: ArgumentParser) -> None:
+    command.add_argument(
+        "--dry-run", action="store_true", default=SUPPRESS, help="say what would be done, and do nothing"
+    )
 
 
 def _settings(commands: _Commands) -> None:
@@ -118,25 +172,35 @@ def _settings(commands: _Commands) -> None:
 
 
 def _saving(change: ArgumentParser) -> None:
-    change.add_argument("--dry-run", action="store_true", default=SUPPRESS, help="say what would change, send nothing")
+    _dry_run(change)
     change.add_argument(
         "--accept-losses", action="store_true", default=SUPPRESS, help="save even where MCP servers lose their secrets"
     )
 
 
 def _sandboxes(commands: _Commands) -> None:
-    _add(commands, "list", "sandboxes_list", "list the sandboxes")
+    listing = _add(commands, "list", "sandboxes_list", "list the sandboxes")
+    _filter(listing)
+    listing.add_argument(
+        "--watch", action="store_true", default=SUPPRESS, help="print a line for each change of a state, until ended"
+    )
     _add(commands, "specs", "sandboxes_specs", "list what a sandbox can be started from; the first is the default")
     start = _add(commands, "start", "sandboxes_start", "start a sandbox")
     start.add_argument("spec", nargs="?", metavar="SPEC", help="id of a spec (default: the server's first)")
-    for verb in ("pause", "resume"):
-        change = _add(commands, verb, "sandboxes_change", f"{verb} sandboxes, and wait until they read so")
-        change.add_argument("ids", nargs="+", metavar="ID", help="id of a sandbox")
+    _dry_run(start)
+    for verb, ends in (("pause", "are paused"), ("resume", "are up"), ("delete", "are gone")):
+        change = _add(commands, verb, "sandboxes_change", f"{verb} sandboxes, and read them until they {ends}")
+        change.add_argument("ids", nargs="*", metavar="ID", help="id of a sandbox; with --filter only what passes both")
         change.set_defaults(verb=verb)
+        _filter(change)
+        _dry_run(change)
+        if verb == "delete":
+            change.add_argument("--yes", action="store_true", default=SUPPRESS, help="without it nothing is deleted")
+        change.epilog = _CHANGE_EPILOG
 
 
 def _conversations(commands: _Commands) -> None:
-    _add(commands, "list", "conversations_list", "list the conversations, newest first")
+    _filter(_add(commands, "list", "conversations_list", "list the conversations, newest first"))
     create = _add(commands, "create", "conversations_create", "create a conversation and follow it until it is ready")
     create.add_argument("--message", metavar="TEXT", help="first message; - reads it from standard input")
     create.add_argument("--title", metavar="TEXT")

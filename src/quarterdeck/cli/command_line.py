@@ -16,13 +16,18 @@ class CommandLine:
     dry_run: bool = False
 
     port: int = 3000
+    simulate: int | None = None
+    churn: float | None = None
+    faults: bool = False
     assignments: Sequence[tuple[str, str]] = ()
     accept_losses: bool = False
     file: str | None = None
-    format: str = ""
     spec: str | None = None
     verb: str = ""
     ids: Sequence[str] = ()
+    filter: str | None = None
+    yes: bool = False
+    watch: bool = False
     message: str | None = None
     title: str | None = None
     repository: str | None = None

@@ -1,7 +1,6 @@
 """Opens the deck in a terminal and leaves that terminal as it was."""
 
 import asyncio
-import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -21,6 +20,7 @@ from quarterdeck.cli.target import LastConnectionGoneError, Target, choose
 from quarterdeck.config import Config, remember
 from quarterdeck.config.connections import LOCAL
 from quarterdeck.config.toml_file import ConfigError
+from quarterdeck.tui import garbage
 
 CLEANUP = 1.0
 """Seconds that tasks and threads still get when the terminal is back."""
@@ -29,11 +29,10 @@ CLEANUP = 1.0
 def run(arguments: CommandLine, config: Config) -> int:
     """Open the deck and end the process with its exit status; raises CommandError (status 2) for an unfit terminal."""
     refuse_unfit_terminal(os.environ)
+    garbage.wait()
     home = str(Path.home())
     notices = [f"{problem}.".replace(home, "~") for problem in config.problems]
     target = _target(arguments, config, notices)
-    # Start-up makes many objects that stay; looking for garbage among them takes a tenth of it.
-    gc.set_threshold(50_000, 20, 50)
     failures: dict[str, None] = {}
     status = asyncio.run(_open(target, config, notices, failures))
     with suppress(OSError):  # a terminal that was closed takes no more words

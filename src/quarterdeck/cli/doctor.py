@@ -88,7 +88,9 @@ def _ca_file(endpoint: Endpoint) -> list[Finding]:
 
 def _answer_words(server: Server, release: str | None) -> str:
     words = [_GENERATION_WORDS[server.generation]]
-    if server.local:
+    if server.simulated:
+        words.append("Quarterdeck's simulated service: its sandboxes and conversations are pretended, in memory only")
+    elif server.local:
         words.append("Quarterdeck's own local service, which runs no agent")
     else:
         words.append(f"release {release}" if release else "release not told")

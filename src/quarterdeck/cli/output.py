@@ -20,9 +20,12 @@ def note(words: str, advice: str = "") -> None:
 
 def as_json(value: Any) -> None:
     """Print JSON; every character a terminal could act on is escaped."""
-    import json
+    print(_json(value, 2))
 
-    print(json.dumps(value, indent=2, default=str).replace("\x7f", "\\u007f"))
+
+def json_line(value: Any) -> None:
+    """Print JSON on one line, as one of many."""
+    print(_json(value, None))
 
 
 def table(titles: Sequence[str], rows: Sequence[Sequence[str | None]]) -> None:
@@ -37,6 +40,12 @@ def table(titles: Sequence[str], rows: Sequence[Sequence[str | None]]) -> None:
 def moment(when: datetime | None) -> str:
     """A time in UTC to the minute; empty for one the server did not give."""
     return when.strftime("%Y-%m-%d %H:%M") if when is not None else ""
+
+
+def _json(value: Any, indent: int | None) -> str:
+    import json
+
+    return json.dumps(value, indent=indent, default=str).replace("\x7f", "\\u007f")
 
 
 def _width(text: str) -> int:

@@ -4,6 +4,7 @@ from typing import Any
 
 from quarterdeck.draft import masks
 from quarterdeck.draft.catalogue import CATALOGUE
+from quarterdeck.service.models.base import as_json
 from quarterdeck.service.models.conversation import Conversation
 from quarterdeck.service.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.service.models.sandbox import Sandbox, SandboxSpec
@@ -23,7 +24,7 @@ def settings_plain(settings: Settings) -> dict[str, Any]:
 def sandbox_plain(sandbox: Sandbox) -> dict[str, Any]:
     """A sandbox without its key; addresses without their queries."""
     addresses = [{"name": url.name, "address": url.address, "port": url.port} for url in sandbox.exposed_urls]
-    return sandbox.model_dump(mode="json", exclude={"session_api_key", "exposed_urls"}) | {"exposed_urls": addresses}
+    return as_json(sandbox, without={"session_api_key", "exposed_urls"}) | {"exposed_urls": addresses}
 
 
 def spec_plain(spec: SandboxSpec) -> dict[str, Any]:
@@ -33,7 +34,7 @@ def spec_plain(spec: SandboxSpec) -> dict[str, Any]:
 
 def conversation_plain(conversation: Conversation) -> dict[str, Any]:
     """A conversation without its sandbox's key and the address that may carry it."""
-    return conversation.model_dump(mode="json", exclude={"session_api_key", "conversation_url"})
+    return as_json(conversation, without={"session_api_key", "conversation_url"})
 
 
 def _shown(value: Any) -> Any:

@@ -1,33 +1,25 @@
-"""Reading sandboxes one at a time, and waiting until one reads as asked."""
+"""Reading some sandboxes, whether or not their server has a way to ask for some."""
 
-import asyncio
-from collections.abc import Callable
+from collections.abc import Sequence
 
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.models.sandbox import Sandbox
 
-EVERY = 0.5
-"""Seconds between two readings."""
+
+async def read_some(client: ServiceClient, ids: Sequence[str]) -> dict[str, Sandbox | None]:
+    """The sandboxes of these ids, None for one the server does not know; reads the list where no batch can be read.
+
+    It takes its turn among what is asked for meanwhile: in the background it would have to wait for the end of that.
+    """
+    answer = await client.sandboxes.read(ids)
+    if answer is not None:
+        return dict(zip(ids, answer, strict=True))
+    found: dict[str, Sandbox | None] = dict.fromkeys(ids)
+    async for page in client.sandboxes.pages():
+        found.update((sandbox.id, sandbox) for sandbox in page.items if sandbox.id in found)
+    return found
 
 
 async def read_one(client: ServiceClient, sandbox_id: str) -> Sandbox | None:
-    """The sandbox, or None when the server has none of this id; reads the list where no batch can be read."""
-    answer = await client.sandboxes.read([sandbox_id])
-    if answer is not None:
-        return answer[0]
-    async for page in client.sandboxes.pages():
-        for sandbox in page.items:
-            if sandbox.id == sandbox_id:
-                return sandbox
-    return None
-
-
-async def read_until(client: ServiceClient, sandbox_id: str, good: Callable[[str], bool], seconds: float) -> str | None:
-    """Read until the status is good or time is up; the last status, None for a sandbox that is gone."""
-    loop = asyncio.get_running_loop()
-    end = loop.time() + seconds
-    while True:
-        sandbox = await read_one(client, sandbox_id)
-        if sandbox is None or good(sandbox.status) or loop.time() + EVERY > end:
-            return None if sandbox is None else sandbox.status
-        await asyncio.sleep(EVERY)
+    """One sandbox, or None when the server has none of this id."""
+    return (await read_some(client, (sandbox_id,)))[sandbox_id]

@@ -1,57 +1,120 @@
-"""`quarterdeck sandboxes pause` and `resume`."""
+"""`quarterdeck sandboxes pause`, `resume` and `delete`: the plan of the deck, done and verified by reading."""
 
-from typing import Any
+import asyncio
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+from quarterdeck.cli.change_report import NOT_DONE, in_order, tell_end, tell_plan, tell_row, unknown_rows
 from quarterdeck.cli.command_line import CommandLine
-from quarterdeck.cli.oneshot import with_client, words_of
-from quarterdeck.cli.output import as_json, note, say
-from quarterdeck.cli.sandbox_reading import read_until
+from quarterdeck.cli.failure import CommandError
+from quarterdeck.cli.filtering import NOTHING_MATCHED
+from quarterdeck.cli.following import Following, Verb
+from quarterdeck.cli.foretelling import tell_displacement
+from quarterdeck.cli.oneshot import with_client
+from quarterdeck.cli.output import note
+from quarterdeck.cli.sandbox_rows import utc_now
+from quarterdeck.cli.selection import Selected, Wanted, select
 from quarterdeck.config import Config
+from quarterdeck.fleet.bulk_rows import BulkRow, RowState, rows_of
+from quarterdeck.fleet.plan import Plan, plan
+from quarterdeck.fleet.sandbox_rules import why_not_delete, why_not_pause, why_not_resume
+from quarterdeck.fleet.sandbox_state import StateWord
+from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.errors import ServiceError
-from quarterdeck.service.models.enums import SandboxStatus
 
-PATIENCE = 60.0
-"""Seconds until a change that is not seen counts as not done."""
-
-_DEAD = (SandboxStatus.ERROR, SandboxStatus.MISSING)
+_ALREADY = {
+    Verb.PAUSE: frozenset({StateWord.PAUSED}),
+    Verb.RESUME: frozenset({StateWord.RUNNING, StateWord.STARTING}),
+    Verb.DELETE: frozenset[StateWord](),
+}
+"""States in which there is nothing left to do."""
 
 
 def run(arguments: CommandLine, config: Config) -> int:
-    """Pause or resume each sandbox; 0 only when all of them were read so afterwards."""
+    """Do it to each sandbox that is meant; 0 only when all of them were read so afterwards, 3 when none is meant."""
+    wanted, verb = Wanted.of(arguments), Verb(arguments.verb)
 
     async def change(client: ServiceClient) -> int:
-        results = [await _change(client, sandbox_id, arguments.verb) for sandbox_id in arguments.ids]
-        if arguments.json:
-            as_json(results)
-        else:
-            for result in results:
-                if result["done"]:
-                    say(f"{result['id']}  {result['status']}")
-        return 0 if all(result["done"] for result in results) else 1
+        selected = await select(client, wanted)
+        if selected.unreadable:
+            note(f"{selected.unreadable} records could not be read; they are left alone.")
+        if not selected.rows and not selected.unknown:
+            note("No sandbox matches the filter.")
+            return NOTHING_MATCHED
+        planned = plan(selected.rows, lambda row: _why_not(verb, row))
+        if arguments.dry_run or (verb is Verb.DELETE and not arguments.yes):
+            return await _foretell(client, planned, selected, arguments)
+        return await _do(client, planned, selected, wanted, verb, json=arguments.json)
 
     return with_client(arguments, config, change)
 
 
-def has_worked(verb: str, status: str) -> bool:
-    """Whether a reading proves the change: PAUSED a pause, any other a resume (an idle sandbox may read STARTING)."""
-    if verb == "pause":
-        return status == SandboxStatus.PAUSED
-    return status != SandboxStatus.PAUSED and status not in _DEAD
+def _why_not(verb: Verb, row: SandboxRow) -> str | None:
+    state = row.state(utc_now())
+    match verb:
+        case Verb.PAUSE:
+            return why_not_pause(state)
+        case Verb.RESUME:
+            return why_not_resume(state)
+        case Verb.DELETE:
+            return why_not_delete(offered=True)
 
 
-async def _change(client: ServiceClient, sandbox_id: str, verb: str) -> dict[str, Any]:
-    """Change one sandbox and say how it went; one that fails does not keep the next from being tried."""
-    ask = client.sandboxes.pause if verb == "pause" else client.sandboxes.resume
+async def _foretell(
+    client: ServiceClient, planned: Plan[SandboxRow], selected: Selected, arguments: CommandLine
+) -> int:
+    """Say what would be done, and do nothing; a deletion without its word is wrong usage."""
+    verb = Verb(arguments.verb)
+    rows = in_order([*rows_of(planned).values(), *unknown_rows(selected)], selected, arguments.ids)
+    tell_plan(rows, selected, verb, json=arguments.json)
+    if verb is Verb.RESUME:
+        await tell_displacement(client, len(planned.rows))
+    if not arguments.dry_run:
+        words = f"Nothing was deleted; with --yes it is: {len(planned.rows)} of {len(selected.rows)}."
+        advice = "A workspace goes with its sandbox; conversations stay listed without one."
+        raise CommandError(words, advice, status=2)
+    note(f"Nothing was done; without --dry-run it is: {verb} {len(planned.rows)} of {len(selected.rows)}.")
+    return 1 if selected.unknown or selected.unreadable else 0
+
+
+async def _do(
+    client: ServiceClient, planned: Plan[SandboxRow], selected: Selected, wanted: Wanted, verb: Verb, *, json: bool
+) -> int:
+    """Do it, say what became of each, and give the exit status."""
+    following = Following(client, verb, planned, lambda row, status: tell_row(row, status, json=json))
+    unknown = unknown_rows(selected)
+    for row in unknown:
+        tell_row(row, None, json=json)
+    with _stops_at_first_interrupt(following):
+        await following.run()
+    rows = in_order([*following.bulk.rows.values(), *unknown], selected, wanted.ids)
+    skipped = {row.id: row.record.status for row, _ in planned.skipped}
+    tell_end(rows, skipped | {row.id: following.status(row.id) for row in planned.rows}, json=json)
+    before = selected.by_id
+    undone = [row for row in rows if _undone(row, before.get(row.id), wanted, verb)]
+    return 1 if undone or selected.unreadable else 0
+
+
+def _undone(row: BulkRow, before: SandboxRow | None, wanted: Wanted, verb: Verb) -> bool:
+    """Whether a sandbox is not as asked; one that was left out is not only if it was named and is otherwise."""
+    if row.state is not RowState.SKIPPED or before is None:
+        return row.state in NOT_DONE
+    return row.id in wanted.ids and before.state(utc_now()).known not in _ALREADY[verb]
+
+
+@contextmanager
+def _stops_at_first_interrupt(following: Following) -> Iterator[None]:
+    """Let the first interrupt stop what was not asked for yet, and the next one leave at once."""
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        loop.remove_signal_handler(signal.SIGINT)
+        note("Stopping; what was asked for already is read to its end.", "Interrupt again to leave now.")
+        following.bulk.stop()
+
+    loop.add_signal_handler(signal.SIGINT, stop)
     try:
-        await ask(sandbox_id)
-        status = await read_until(
-            client, sandbox_id, lambda status: has_worked(verb, status) or status in _DEAD, PATIENCE
-        )
-    except ServiceError as error:
-        note(f"{sandbox_id}: {words_of(error)}", error.advice)
-        return {"id": sandbox_id, "done": False, "status": None}
-    done = status is not None and has_worked(verb, status)
-    if not done:
-        note(f"{sandbox_id}: {verb} was asked for, but it reads {status or 'as gone'}.", "List the sandboxes again.")
-    return {"id": sandbox_id, "done": done, "status": status}
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)

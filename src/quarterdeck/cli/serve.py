@@ -1,12 +1,14 @@
 """`quarterdeck serve`: the local service on loopback."""
 
 import asyncio
+from dataclasses import replace
 
 from quarterdeck.cli.command_line import CommandLine
 from quarterdeck.cli.failure import CommandError
 from quarterdeck.config import Config
 from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.serve import serve
+from quarterdeck.local.simulated.simulation import Simulation, some_faults
 
 
 def run(arguments: CommandLine, config: Config) -> int:
@@ -15,7 +17,19 @@ def run(arguments: CommandLine, config: Config) -> int:
         words = "`serve` runs the local service; it takes no server and has no read-only mode."
         raise CommandError(words, "Leave out --url, --connection and --read-only.", status=2)
     try:
-        asyncio.run(serve(config.folders.data, arguments.port))
+        asyncio.run(serve(config.folders.data, arguments.port, simulation=_simulation(arguments)))
     except LocalServiceError as error:
         raise CommandError(str(error)) from error
     return 0
+
+
+def _simulation(arguments: CommandLine) -> Simulation | None:
+    """What is pretended; None when nothing is. Raises CommandError for what makes sense only with --simulate."""
+    if arguments.simulate is None:
+        if arguments.churn is not None or arguments.faults:
+            words = "--churn and --faults say how a simulation goes."
+            raise CommandError(words, "Give --simulate N too.", status=2)
+        return None
+    churn = 1.0 if arguments.churn is None else arguments.churn
+    simulation = Simulation(arguments.simulate, churn)
+    return replace(simulation, faults=some_faults(simulation.ids())) if arguments.faults else simulation

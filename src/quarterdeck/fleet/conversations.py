@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from quarterdeck.fleet.conversation_state import Category, ConversationState, conversation_state
+from quarterdeck.fleet.filters import Grammar, Measure
+from quarterdeck.fleet.quantities import Unit
 from quarterdeck.fleet.start_task import start_progress
+from quarterdeck.service.models.enums import SandboxStatus
 
 if TYPE_CHECKING:
     from quarterdeck.service.models.conversation import Conversation, StartTask
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 SHORT = 6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ConversationRow:
     """One line of the list; its texts are the server's own, raw. Either `record` or `task` is there."""
 
@@ -31,6 +34,8 @@ class ConversationRow:
     task: StartTask | None = None
     haystack: str = field(default="", repr=False, compare=False)
     """All of its text a filter looks into, case folded."""
+    orphan: bool = False
+    """Whether the sandbox it lived in is no more."""
 
     @property
     def short_id(self) -> str:
@@ -44,6 +49,12 @@ class ConversationRow:
         return f"{self.repository or ''}{branch}"
 
     @property
+    def sandbox_id(self) -> str | None:
+        """The sandbox it lives in, as far as is known."""
+        known = self.record or self.task
+        return known.sandbox_id if known is not None else None
+
+    @property
     def cost(self) -> float | None:
         """US dollars so far."""
         metrics = self.record.metrics if self.record else None
@@ -51,11 +62,19 @@ class ConversationRow:
 
 
 def conversation_row(
-    record: Conversation, last_status: str | None = None, before: ConversationRow | None = None
+    record: Conversation,
+    last_status: str | None = None,
+    before: ConversationRow | None = None,
+    *,
+    sandboxes: Container[str] | None = None,
 ) -> ConversationRow:
-    """Make the row of a conversation; gives `before` itself when it would be equal."""
+    """Make the row of a conversation; gives `before` itself when it would be equal.
+
+    `sandboxes` are the ids of all sandboxes, None until they have been read completely.
+    """
     state = conversation_state(record, last_status)
-    if before is not None and before.record is record and before.state == state:
+    orphan = _is_orphan(record, sandboxes)
+    if before is not None and before.record is record and before.state == state and before.orphan is orphan:
         return before
     texts = (
         record.id,
@@ -76,6 +95,7 @@ def conversation_row(
         updated_at=record.updated_at or record.created_at,
         record=record,
         haystack=_haystack(texts),
+        orphan=orphan,
     )
 
 
@@ -116,3 +136,40 @@ def attention(row: ConversationRow) -> tuple[int, float]:
 
 def _haystack(texts: Iterable[str | None]) -> str:
     return "\n".join(filter(None, texts)).casefold()
+
+
+def _is_orphan(record: Conversation, sandboxes: Container[str] | None) -> bool:
+    if record.sandbox_id is None:
+        return False
+    lost = sandboxes is not None and record.sandbox_id not in sandboxes
+    return lost or record.sandbox_status == SandboxStatus.MISSING
+
+
+def _state_word(row: ConversationRow, now: datetime) -> str:
+    return row.state.word
+
+
+def _since(moment: datetime | None, now: datetime) -> float | None:
+    return None if moment is None else (now - moment).total_seconds()
+
+
+CONVERSATION_GRAMMAR: Grammar[ConversationRow] = Grammar(
+    texts={
+        "state": _state_word,
+        "status": _state_word,
+        "repo": lambda row, now: row.place,
+        "model": lambda row, now: (row.record.llm_model if row.record else None) or "",
+        "sandbox": lambda row, now: row.sandbox_id or "",
+        "id": lambda row, now: row.id,
+    },
+    measures={
+        "cost": Measure(lambda row, now: row.cost, Unit.NUMBER),
+        "age": Measure(lambda row, now: _since(row.created_at, now)),
+        "updated": Measure(lambda row, now: _since(row.updated_at, now)),
+    },
+    flags={
+        "orphan": lambda row, now: row.orphan,
+        "running": lambda row, now: row.state.category is Category.BUSY,
+    },
+)
+"""What a filter over conversations knows: `age` and `updated` are how long ago, `running` is what is at work."""

@@ -1,64 +1,214 @@
-"""A filter as it is typed over a list: words, `name:value` tokens, `!` before what must not be."""
+"""A filter as it is typed over a list: words, `name:value`, `name>30m`, bare flags, `!` before what must not be."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import TypeVar
+from __future__ import annotations
 
-R = TypeVar("R")
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum
+from typing import Generic, Protocol, TypeVar
+
+from quarterdeck.fleet.quantities import COMPARISONS, Unit, example, quantity
 
 
-@dataclass(frozen=True)
+class Searchable(Protocol):
+    """A row a filter can be laid over."""
+
+    @property
+    def haystack(self) -> str:
+        """All of its text that a bare word looks into, case folded."""
+        ...
+
+
+R = TypeVar("R", bound=Searchable)
+Test = Callable[[R], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure(Generic[R]):
+    """A quantity of a row that `name>value` compares; durations in seconds, None where it is not known."""
+
+    of: Callable[[R, datetime], float | None]
+    unit: Unit = Unit.DURATION
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar(Generic[R]):
+    """The tokens a filter over these rows knows, by name; each looks at a row as it is at a moment."""
+
+    texts: Mapping[str, Callable[[R, datetime], str]] = field(default_factory=dict)
+    """`name:value`; the text in any case."""
+    measures: Mapping[str, Measure[R]] = field(default_factory=dict)
+    """`name>value`, `<`, `>=`, `<=`."""
+    flags: Mapping[str, Callable[[R, datetime], bool]] = field(default_factory=dict)
+    """The bare name."""
+
+    @property
+    def hint(self) -> str:
+        """All tokens in one line, as an empty filter field shows them."""
+        return "  ".join([*(f"{name}:" for name in self.texts), *(f"{name}>" for name in self.measures), *self.flags])
+
+
+class Kind(Enum):
+    """What a condition looks at."""
+
+    WORD = "word"
+    TEXT = "text"
+    MEASURE = "measure"
+    FLAG = "flag"
+
+
+@dataclass(frozen=True, slots=True)
 class Term:
     """One condition; texts are folded to one case."""
 
-    texts: tuple[str, ...]
+    kind: Kind
+    name: str = ""
+    """The token's; empty for a word over all text."""
+    texts: tuple[str, ...] = ()
     """It holds when one of these is found."""
-    field: str | None = None
-    """Where to look; None for all of a row's text."""
+    comparison: str = ""
+    value: float = 0.0
     inverted: bool = False
+    budding: bool = False
+    """A word that is being typed and may yet become a token: it is no condition where it lets no row through."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Filter:
     """Conditions that must all hold; one without conditions lets every row through."""
 
     terms: tuple[Term, ...] = ()
+    problems: tuple[str, ...] = ()
+    """A sentence for each token that is no condition because it makes no sense; what was typed is in it, raw."""
 
     def __bool__(self) -> bool:
         return bool(self.terms)
 
-    def matches(self, row: R, text: Callable[[R], str], fields: Mapping[str, Callable[[R], str]]) -> bool:
-        """Whether a row is let through.
-
-        `text` gives all of a row's text, case folded; `fields` the text of one field each, in any case.
-        """
-        for term in self.terms:
-            place = text(row) if term.field is None else fields[term.field](row).casefold()
-            if any(wanted in place for wanted in term.texts) is term.inverted:
-                return False
-        return True
+    def matches(self, row: R, now: datetime, grammar: Grammar[R]) -> bool:
+        """Whether a row is let through; for many rows `kept` is quicker."""
+        return all(_test(term, now, grammar)(row) for term in self.terms)
 
 
-def parse(typed: str, fields: Collection[str] = ()) -> Filter:
-    """Read what was typed: blanks separate conditions, `status:paused,error` asks for either, `!` turns one round.
+def parse(typed: str, grammar: Grammar[R], *, finished: bool = False) -> Filter:
+    """Read what was typed; it never raises.
 
-    A token of a name that is not among `fields` is text like any other; one half typed (`!`, `status:`) is none yet.
+    Blanks separate conditions, a quoted blank does not; `status:paused,error` asks for either, `!` turns one round.
+    What is half typed (`!`, `status:`, `idle>3`) is no condition yet. `finished` says that no more will be typed, as in
+    a script: what is half typed, and a token of an unknown name, are problems then, never taken for no condition.
     """
-    terms = (_term(word, fields) for word in typed.casefold().split())
-    return Filter(tuple(term for term in terms if term.texts))
+    words = _WORDS.findall(typed.casefold())
+    last = None if finished or typed[-1:].isspace() else len(words) - 1
+    read = [_read(word, grammar, finished=finished, last=at == last) for at, word in enumerate(words)]
+    terms = tuple(each for each in read if isinstance(each, Term))
+    return Filter(terms, tuple(each for each in read if isinstance(each, str)))
 
 
-def kept(
-    rows: Iterable[R], wanted: Filter, text: Callable[[R], str], fields: Mapping[str, Callable[[R], str]]
-) -> list[R]:
-    """The rows let through, in their order; `text` and `fields` as `Filter.matches` has them."""
-    return [row for row in rows if wanted.matches(row, text, fields)]
+def kept(rows: Iterable[R], wanted: Filter, now: datetime, grammar: Grammar[R]) -> list[R]:
+    """The rows let through, in their order."""
+    rows = list(rows)
+    through = _through(rows, wanted.terms, now, grammar)
+    if not through and any(term.budding for term in wanted.terms):
+        return _through(rows, [term for term in wanted.terms if not term.budding], now, grammar)
+    return through
 
 
-def _term(word: str, fields: Collection[str]) -> Term:
-    bare = word.removeprefix("!")
-    inverted = bare != word
-    name, colon, value = bare.partition(":")
-    if colon and name in fields:
-        return Term(tuple(filter(None, value.split(","))), name, inverted)
-    return Term((bare,) if bare else (), None, inverted)
+def _through(rows: list[R], terms: Iterable[Term], now: datetime, grammar: Grammar[R]) -> list[R]:
+    for term in sorted(terms, key=_price):
+        test = _test(term, now, grammar)
+        rows = [row for row in rows if test(row)]
+    return rows
+
+
+def _price(term: Term) -> bool:
+    """The cheap conditions go first: the order makes no difference to what is let through."""
+    return term.kind is not Kind.WORD
+
+
+# Reading
+
+_WORDS = re.compile(r'(?:[^\s"]|"[^"]*"?)+')
+_TOKEN = re.compile(r"(\w+)(:|[<>]=?)(.*)", re.DOTALL)
+
+
+def _read(typed: str, grammar: Grammar[R], *, finished: bool, last: bool) -> Term | str | None:
+    """The condition a word is, the sentence that says what is wrong with it, or None while it is none yet."""
+    bare = typed.removeprefix("!")
+    inverted = bare != typed
+    word = bare.replace('"', "")
+    term: Term | str | None
+    if (token := _TOKEN.fullmatch(word)) is not None and token[2] == ":" and token[1] in grammar.texts:
+        values = tuple(filter(None, token[3].split(",")))
+        term = Term(Kind.TEXT, token[1], values, inverted=inverted) if values else None
+    elif token is not None and token[2] != ":" and token[1] in grammar.measures:
+        term = _measured(typed, token, grammar.measures[token[1]].unit, inverted=inverted)
+    elif word in grammar.flags:
+        term = Term(Kind.FLAG, word, inverted=inverted)
+    elif finished and token is not None:
+        return f"{typed}: there is no token {token[1]}{token[2]}; there are {grammar.hint}"
+    else:
+        budding = last and any(name.startswith(word) for name in _names(grammar))
+        term = Term(Kind.WORD, texts=(word,), inverted=inverted, budding=budding) if word else None
+    return f"{typed}: something is missing at its end." if term is None and finished else term
+
+
+def _measured(typed: str, token: re.Match[str], unit: Unit, *, inverted: bool) -> Term | str | None:
+    name, comparison, amount = token.groups()
+    try:
+        value = quantity(amount, unit)
+    except ValueError:
+        return f"{typed}: {amount} is no {unit.value}; write it as {name}{comparison}{example(unit)}."
+    if value is None:
+        return None
+    return Term(Kind.MEASURE, name, comparison=comparison, value=value, inverted=inverted)
+
+
+def _names(grammar: Grammar[R]) -> Iterable[str]:
+    return (*grammar.texts, *grammar.measures, *grammar.flags)
+
+
+# Testing
+
+
+def _test(term: Term, now: datetime, grammar: Grammar[R]) -> Test[R]:
+    """What tells of one row whether a condition holds."""
+    if term.kind is Kind.WORD:
+        return _has_word(term.texts[0], inverted=term.inverted)
+    if term.kind is Kind.TEXT:
+        return _has_text(term, now, grammar.texts[term.name])
+    if term.kind is Kind.MEASURE:
+        return _measures(term, now, grammar.measures[term.name])
+    flag = grammar.flags[term.name]
+    return lambda row: flag(row, now) is not term.inverted
+
+
+def _has_word(word: str, *, inverted: bool) -> Test[R]:
+    if inverted:
+        return lambda row: word not in row.haystack
+    return lambda row: word in row.haystack
+
+
+def _has_text(term: Term, now: datetime, text: Callable[[R, datetime], str]) -> Test[R]:
+    known: dict[str, bool] = {}
+    """Most rows share their few words: each is looked into once."""
+
+    def test(row: R) -> bool:
+        place = text(row, now)
+        found = known.get(place)
+        if found is None:
+            folded = place.casefold()
+            found = known[place] = any(wanted in folded for wanted in term.texts) is not term.inverted
+        return found
+
+    return test
+
+
+def _measures(term: Term, now: datetime, measure: Measure[R]) -> Test[R]:
+    holds, of, wanted, inverted = COMPARISONS[term.comparison], measure.of, term.value, term.inverted
+
+    def test(row: R) -> bool:
+        value = of(row, now)
+        return (value is not None and holds(value, wanted)) is not inverted
+
+    return test

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -12,20 +12,28 @@ from quarterdeck.fleet.sandbox_memory import (
     after_answer,
     after_asking,
     after_knock,
+    after_missing,
     after_reading,
     after_refusal,
 )
 from quarterdeck.fleet.sandbox_state import Action
+from quarterdeck.fleet.timeline import Timelines
 
 if TYPE_CHECKING:
     from quarterdeck.service.models.sandbox import Sandbox
 
 
 class SandboxMemories:
-    """One `SandboxMemory` an id; times are UTC moments of this machine."""
+    """One `SandboxMemory` an id; times are UTC moments of this machine.
 
-    def __init__(self) -> None:
+    What changes, and what is asked for, is told to the timelines.
+    """
+
+    def __init__(self, timelines: Timelines | None = None) -> None:
+        self.timelines = timelines if timelines is not None else Timelines()
         self._by_id: dict[str, SandboxMemory] = {}
+        self._pending: set[str] = set()
+        """Of which something is asked: they are few, and looked through at each reading."""
 
     @property
     def by_id(self) -> Mapping[str, SandboxMemory]:
@@ -37,52 +45,75 @@ class SandboxMemories:
 
         `beginning` says that the whole list was known before (`not Health.incomplete`): what is new has just begun.
         """
-        news = set()
-        for record in read:
+        news = []
+        for at, record in enumerate(read):
+            if not at:
+                self.timelines.read(now)
             before = self._by_id.get(record.id)
             after = after_reading(before, record, now, beginning=beginning)
             if after is not before:
-                self._by_id[record.id] = after
-                news.add(record.id)
+                self._keep(record.id, after)
+                self.timelines.observe(record.id, before, after, now)
+                news.append(record.id)
         return frozenset(news)
 
-    def forget(self, ids: Iterable[str]) -> None:
-        """Drop what is kept of sandboxes that are gone."""
+    def forget(self, ids: Collection[str]) -> None:
+        """Drop what is kept of sandboxes that are gone; their timelines stay for a while."""
         for sandbox_id in ids:
             self._by_id.pop(sandbox_id, None)
+            self._pending.discard(sandbox_id)
+        self.timelines.gone(ids)
 
     def started(self, record: Sandbox, now: datetime) -> None:
         """Take the answer to a start that was asked for here; it counts as a reading."""
+        self.timelines.asked(record.id, Action.START, now)
         self.observe((record,), now, beginning=True)
         self.answered(record.id)
 
     def asked(self, sandbox_id: str, action: Action, now: datetime) -> None:
         """Note that a pause or resume is about to be sent."""
         if (memory := self._by_id.get(sandbox_id)) is not None:
-            self._by_id[sandbox_id] = after_asking(memory, action, now)
+            self._keep(sandbox_id, after_asking(memory, action, now))
+            self.timelines.asked(sandbox_id, action, now)
 
     def answered(self, sandbox_id: str) -> None:
         """Note that the server said it did it."""
         if (memory := self._by_id.get(sandbox_id)) is not None:
-            self._by_id[sandbox_id] = after_answer(memory)
+            self._keep(sandbox_id, after_answer(memory))
 
     def refused(self, sandbox_id: str) -> None:
         """Note that it was not done. Of an unknown outcome note nothing: the readings decide."""
         if (memory := self._by_id.get(sandbox_id)) is not None:
-            self._by_id[sandbox_id] = after_refusal(memory)
+            self._keep(sandbox_id, after_refusal(memory))
+            self.timelines.refused(sandbox_id)
+
+    def missing(self, sandbox_id: str, now: datetime) -> None:
+        """Note that the server answered that it is not there; it shows as missing until a reading says otherwise."""
+        self.refused(sandbox_id)
+        if (memory := self._by_id.get(sandbox_id)) is not None:
+            after = after_missing(memory, now)
+            self._keep(sandbox_id, after)
+            self.timelines.observe(sandbox_id, memory, after, now)
 
     def transitional(self, now: datetime) -> frozenset[str]:
         """Which ids have something under way, for `Watch.look`."""
-        return frozenset(i for i, memory in self._by_id.items() if memory.in_transition(now))
+        return frozenset(i for i in self._pending if self._by_id[i].in_transition(now))
 
     def take_knocks(self, ids: Iterable[str], now: datetime) -> tuple[str, ...]:
         """Hand out which of these (the visible ones) to knock at now; each rests for a while then."""
         wanted = tuple(i for i in ids if (memory := self._by_id.get(i)) is not None and memory.wants_knock(now))
         for sandbox_id in wanted:
-            self._by_id[sandbox_id] = replace(self._by_id[sandbox_id], knocked_at=now)
+            self._keep(sandbox_id, replace(self._by_id[sandbox_id], knocked_at=now))
         return wanted
 
     def knocked(self, sandbox_id: str, now: datetime, *, answered: bool) -> None:
         """Note what a knock found."""
         if (memory := self._by_id.get(sandbox_id)) is not None:
-            self._by_id[sandbox_id] = after_knock(memory, now, answered=answered)
+            self._keep(sandbox_id, after_knock(memory, now, answered=answered))
+
+    def _keep(self, sandbox_id: str, memory: SandboxMemory) -> None:
+        self._by_id[sandbox_id] = memory
+        if memory.asked is None:
+            self._pending.discard(sandbox_id)
+        else:
+            self._pending.add(sandbox_id)

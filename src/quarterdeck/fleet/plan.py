@@ -1,10 +1,12 @@
 """What a command will do to several rows: taken when the key is pressed, so that it acts on what was seen then."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-R = TypeVar("R")
+from quarterdeck.fleet.records import Identified
+
+R = TypeVar("R", bound=Identified)
 
 
 @dataclass(frozen=True)
@@ -13,15 +15,23 @@ class Plan(Generic[R]):
 
     rows: tuple[R, ...]
     skipped: tuple[tuple[R, str], ...] = ()
+    hidden: tuple[R, ...] = ()
+    """Rows it could be done to, marked, but out of sight behind the filter: left alone unless that is asked for."""
+
+    def with_hidden(self) -> "Plan[R]":
+        """The plan that includes the rows out of sight."""
+        return Plan(self.rows + self.hidden, self.skipped)
 
 
-def plan(rows: Iterable[R], why_not: Callable[[R], str | None]) -> Plan[R]:
-    """Sort rows into those a command can be done to and those it can't."""
-    done, skipped = [], []
+def plan(rows: Iterable[R], why_not: Callable[[R], str | None], hidden: Collection[str] = ()) -> Plan[R]:
+    """Sort rows into those a command can be done to, those it can't, and those of the `hidden` ids that it could."""
+    done, skipped, out_of_sight = [], [], []
     for row in rows:
         reason = why_not(row)
-        if reason is None:
-            done.append(row)
-        else:
+        if reason is not None:
             skipped.append((row, reason))
-    return Plan(tuple(done), tuple(skipped))
+        elif row.id in hidden:
+            out_of_sight.append(row)
+        else:
+            done.append(row)
+    return Plan(tuple(done), tuple(skipped), tuple(out_of_sight))

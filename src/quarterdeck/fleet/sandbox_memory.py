@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from quarterdeck.fleet.flips import Flip, doubted, quietened
 from quarterdeck.fleet.sandbox_state import (
     SLOW_AFTER,
     WORDS,
@@ -36,6 +37,7 @@ KNOCK_STARTING_AGAIN = timedelta(seconds=5)
 ERRORS_BELIEVED = 3
 """ERROR readings in a row until it counts for one that is starting: a process server says so while it boots."""
 HAS_ADDRESS = frozenset({SandboxStatus.STARTING, SandboxStatus.RUNNING, SandboxStatus.PAUSED})
+_NOT_THERE = "The server answered that it is not there; the next readings tell."
 STOPPED = frozenset({SandboxStatus.PAUSED, SandboxStatus.ERROR, SandboxStatus.MISSING})
 
 
@@ -44,7 +46,7 @@ class SandboxMemory:
     """What is kept of one sandbox; times are UTC moments of this machine."""
 
     status: str
-    """The server's last word."""
+    """The server's last word that was believed."""
     has_run: bool
     """Read as RUNNING, and not as PAUSED, ERROR or MISSING since."""
     settled: SandboxState
@@ -61,6 +63,8 @@ class SandboxMemory:
     """The key of its agent server last read while it ran."""
     errors: int = 0
     """ERROR readings in a row, not believed yet."""
+    flip: Flip | None = None
+    """What it was before, when nobody here had asked for the change."""
 
     def state(self, now: datetime) -> SandboxState:
         """What to say of it now."""
@@ -95,12 +99,16 @@ def after_reading(
 
     `beginning` says that a sandbox read for the first time was not there before, so that its start was seen to begin.
     """
+    if memory is not None and _says_the_same(memory, record):
+        return memory
     errors = _errors(memory, record.status, beginning=beginning)
     status = SandboxStatus.STARTING if 0 < errors < ERRORS_BELIEVED else record.status
     before_run = memory is not None and memory.has_run and status not in STOPPED
     has_run = before_run or status == SandboxStatus.RUNNING
     quiet = min(memory.quiet + 1, KNOCK_AFTER) if memory and before_run and status == SandboxStatus.STARTING else 0
     word = StateWord.RUNNING if quiet else WORDS.get(status, status)
+    if memory is not None and (flip := _doubted(memory, word, now)) is not None:
+        return replace(memory, flip=flip)
     answered = memory.answered if memory and quiet else None
     after = SandboxMemory(
         status=record.status,
@@ -115,6 +123,7 @@ def after_reading(
         urls=(record.exposed_urls or (memory.urls if memory else ())) if status in HAS_ADDRESS else (),
         key=(record.session_api_key or (memory.key if memory else None)) if has_run else None,
         errors=errors,
+        flip=_flip(memory, word, now),
     )
     return memory if memory == after else after
 
@@ -134,6 +143,14 @@ def after_answer(memory: SandboxMemory) -> SandboxMemory:
     return memory if memory.asked is None else replace(memory, asked=replace(memory.asked, answered=True))
 
 
+def after_missing(memory: SandboxMemory, now: datetime) -> SandboxMemory:
+    """Note that the server said that it is not there, when something was asked of it; a reading may know better."""
+    if memory.settled.word == StateWord.MISSING:
+        return memory
+    missing = SandboxState(StateWord.MISSING, now, exact=True, words=StateWord.MISSING, note=_NOT_THERE)
+    return replace(memory, settled=missing, asked=None, quiet=0, flip=Flip(memory.settled.word, now))
+
+
 def after_knock(memory: SandboxMemory, now: datetime, *, answered: bool) -> SandboxMemory:
     """Note whether the agent server answered, unless a reading settled it meanwhile; one that comes up runs then."""
     if memory.comes_up and answered:
@@ -142,6 +159,36 @@ def after_knock(memory: SandboxMemory, now: datetime, *, answered: bool) -> Sand
     if not memory.quiet:
         return memory
     return replace(memory, answered=answered, settled=settled_state(memory.settled, quiet=True, silent=not answered))
+
+
+def _says_the_same(memory: SandboxMemory, record: Sandbox) -> bool:
+    """Whether one more reading like the last one makes no difference; a quick look, for lists of thousands."""
+    status = record.status
+    return (
+        memory.status == status
+        and memory.asked is None
+        and not memory.errors
+        and (memory.quiet == KNOCK_AFTER or (not memory.quiet and memory.settled.word == WORDS.get(status, status)))
+        and (memory.flip is None or not memory.flip.again)
+        and (not record.exposed_urls or record.exposed_urls == memory.urls)
+        and (record.session_api_key is None or not memory.has_run or record.session_api_key == memory.key)
+    )
+
+
+def _doubted(memory: SandboxMemory, word: str, now: datetime) -> Flip | None:
+    """What to remember in place of a change that is not believed; what was asked for here is never doubted."""
+    if memory.asked is not None or word == memory.settled.word:
+        return None
+    return doubted(memory.flip, word, now)
+
+
+def _flip(memory: SandboxMemory | None, word: str, now: datetime) -> Flip | None:
+    """What it was before, after a reading that is believed; a way back from a word nobody knows is no flip."""
+    if memory is None or memory.asked is not None:
+        return None
+    if word == memory.settled.word:
+        return quietened(memory.flip)
+    return Flip(memory.settled.word, now) if word in WORDS.values() else None
 
 
 def _errors(memory: SandboxMemory | None, status: str, *, beginning: bool) -> int:

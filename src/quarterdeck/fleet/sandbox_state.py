@@ -35,7 +35,7 @@ WORDS: dict[str, StateWord] = {
     SandboxStatus.ERROR: StateWord.ERROR,
     SandboxStatus.MISSING: StateWord.MISSING,
 }
-_KNOWN = frozenset(StateWord)
+_KNOWN: dict[str, StateWord] = {word.value: word for word in StateWord}
 
 
 IN_PASSING = frozenset({StateWord.STARTING, StateWord.PAUSING, StateWord.RESUMING})
@@ -81,7 +81,7 @@ class SandboxState:
     @property
     def known(self) -> StateWord | None:
         """The word, if it is one of ours."""
-        return StateWord(self.word) if self.word in _KNOWN else None
+        return _KNOWN.get(self.word)
 
     def lasted(self, now: datetime) -> str:
         """How long it has been so, with "≥" when its beginning was not seen."""

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
+from math import inf, isfinite
 from typing import TYPE_CHECKING
 
+from quarterdeck.fleet.filters import Grammar, Measure
+from quarterdeck.fleet.quantities import Unit
+from quarterdeck.fleet.quiet import is_working, quiet_since
 from quarterdeck.fleet.sandbox_memory import SandboxMemory
 from quarterdeck.fleet.sandbox_state import SandboxState, StateWord
 
@@ -16,9 +20,10 @@ if TYPE_CHECKING:
     from quarterdeck.service.models.sandbox import Sandbox
 
 SHORT = 6
+NOTHING_TOLD: Mapping[str, str | None] = {}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SandboxRow:
     """One sandbox of the list; its texts are the server's own, raw."""
 
@@ -29,11 +34,24 @@ class SandboxRow:
     """Those that live in it, in the server's order (newest first)."""
     haystack: str = field(default="", repr=False, compare=False)
     """All of its text a filter looks into, case folded."""
+    complete: bool = True
+    """Whether all conversations of the server are known, so that those that live in it are."""
+    working: bool = False
+    """Whether an agent in it is at work, as far as was last told."""
+    quiet_since: datetime | None = None
+    """Since when nothing has happened in it; None while it works, while it is not up, and when it is not known."""
+    spent: float = 0.0
+    """US dollars its conversations have cost so far."""
 
     @property
     def short_id(self) -> str:
         """The beginning of the id, without a prefix that all ids of a server share."""
         return short_id(self.id)
+
+    @property
+    def orphan(self) -> bool:
+        """Whether no conversation lives in it; not said while conversations are still being read."""
+        return self.complete and not self.conversations
 
     @property
     def conversation_titles(self) -> tuple[str, ...]:
@@ -43,6 +61,12 @@ class SandboxRow:
     def state(self, now: datetime) -> SandboxState:
         """What to say of it now."""
         return self.memory.state(now)
+
+    def quiet(self, now: datetime) -> timedelta | None:
+        """For how long nothing has happened in it; nothing while it works, None where `quiet_since` is not known."""
+        if self.working:
+            return timedelta()
+        return None if self.quiet_since is None else max(now - self.quiet_since, timedelta())
 
 
 def short_id(sandbox_id: str) -> str:
@@ -60,15 +84,49 @@ def by_sandbox(conversations: Iterable[Conversation]) -> dict[str, tuple[Convers
 
 
 def sandbox_row(
-    record: Sandbox, memory: SandboxMemory, conversations: tuple[Conversation, ...], before: SandboxRow | None = None
+    record: Sandbox,
+    memory: SandboxMemory,
+    conversations: tuple[Conversation, ...],
+    before: SandboxRow | None = None,
+    *,
+    complete: bool = True,
+    last_told: Mapping[str, str | None] = NOTHING_TOLD,
 ) -> SandboxRow:
-    """Make the row of a sandbox; gives `before` itself when it would be equal."""
-    if before and before.record is record and before.memory is memory and before.conversations == conversations:
+    """Make the row of a sandbox; gives `before` itself when it would be equal.
+
+    `complete` says that all conversations have been read; `last_told` is the last word of the agent in each, by id, as
+    `last_execution_status` keeps it.
+    """
+    working = is_working(conversations, last_told)
+    if (
+        before is not None
+        and before.record is record
+        and before.memory is memory
+        and before.working is working
+        and before.complete is complete
+        and before.conversations == conversations
+    ):
         return before
     texts = [record.id, record.sandbox_spec_id or "", memory.settled.word]
     for conversation in conversations:
         texts += [conversation.title or "", conversation.selected_repository or ""]
-    return SandboxRow(record.id, record, memory, conversations, "\n".join(texts).casefold())
+    return SandboxRow(
+        record.id,
+        record,
+        memory,
+        conversations,
+        "\n".join(texts).casefold(),
+        complete,
+        working,
+        quiet_since(memory.settled, conversations) if complete and not working else None,
+        sum(spent(conversation) for conversation in conversations),
+    )
+
+
+def spent(conversation: Conversation) -> float:
+    """US dollars a conversation has cost so far; a sum that is no number counts for none."""
+    cost = conversation.metrics.accumulated_cost if conversation.metrics is not None else None
+    return cost if cost is not None and isfinite(cost) else 0.0
 
 
 _RANKS = {
@@ -92,6 +150,51 @@ def attention(state: SandboxState) -> int:
     return _UNKNOWN if state.known is None else _RANKS[state.known]
 
 
+def urgency(row: SandboxRow, now: datetime) -> tuple[int, float]:
+    """The place of a row in the default order: `attention`, then what has been quiet or as it is for longest."""
+    state = row.state(now)
+    rank = attention(state)
+    if rank != _RANKS[StateWord.RUNNING]:
+        return rank, state.since.timestamp()
+    return rank, inf if row.quiet_since is None else row.quiet_since.timestamp()
+
+
 def count_words(rows: Iterable[SandboxRow], now: datetime) -> Counter[str]:
     """How many rows show which word."""
     return Counter(row.state(now).word for row in rows)
+
+
+def _repositories(row: SandboxRow, now: datetime) -> str:
+    return "\n".join(conversation.selected_repository or "" for conversation in row.conversations)
+
+
+def _idle(row: SandboxRow, now: datetime) -> float | None:
+    quiet = row.quiet(now)
+    return None if quiet is None else quiet.total_seconds()
+
+
+def _age(row: SandboxRow, now: datetime) -> float | None:
+    created = row.record.created_at
+    return None if created is None else (now - created).total_seconds()
+
+
+SANDBOX_GRAMMAR: Grammar[SandboxRow] = Grammar(
+    texts={
+        "status": lambda row, now: row.memory.state(now).words,
+        "spec": lambda row, now: row.record.sandbox_spec_id or "",
+        "id": lambda row, now: row.id,
+        "owner": lambda row, now: row.record.created_by_user_id or "",
+        "repo": _repositories,
+    },
+    measures={
+        "idle": Measure(_idle),
+        "cost": Measure(lambda row, now: row.spent, Unit.NUMBER),
+        "age": Measure(_age),
+        "for": Measure(lambda row, now: (now - row.memory.state(now).since).total_seconds()),
+    },
+    flags={
+        "orphan": lambda row, now: row.orphan,
+        "slow": lambda row, now: row.memory.state(now).slow,
+    },
+)
+"""What a filter over sandboxes knows: `idle` is the quiet time of what is up, `for` the time in its state."""

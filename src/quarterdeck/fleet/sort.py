@@ -1,6 +1,7 @@
 """Rows in an order that does not jump: equal keys stand by id, unknown values last whichever way."""
 
 from collections.abc import Callable, Iterable
+from operator import attrgetter, itemgetter
 from typing import Any, Protocol, TypeVar
 
 from quarterdeck.fleet.records import Identified
@@ -13,6 +14,8 @@ class Comparable(Protocol):
 
 
 R = TypeVar("R", bound=Identified)
+_id = attrgetter("id")
+_first = itemgetter(0)
 
 
 def ordered(rows: Iterable[R], key: Callable[[R], Comparable | None], *, reverse: bool = False) -> list[R]:
@@ -27,11 +30,3 @@ def ordered(rows: Iterable[R], key: Callable[[R], Comparable | None], *, reverse
             known.append((value, row))
     known.sort(key=_first, reverse=reverse)
     return [row for _, row in known] + unknown
-
-
-def _id(row: Identified) -> str:
-    return row.id
-
-
-def _first(pair: tuple[Comparable, R]) -> Comparable:
-    return pair[0]

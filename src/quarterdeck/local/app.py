@@ -9,17 +9,12 @@ from pydantic import SecretStr
 
 from quarterdeck import __version__
 from quarterdeck.local.answers import OF_ALL
-from quarterdeck.local.conversations import Conversations
 from quarterdeck.local.generation import Generation
 from quarterdeck.local.guard import BodyLimit, KeyGuard
-from quarterdeck.local.routes.conversations import conversations_router
 from quarterdeck.local.routes.health import health_router
-from quarterdeck.local.routes.sandboxes import sandboxes_router
-from quarterdeck.local.routes.specs import specs_router
-from quarterdeck.local.routes.start_tasks import start_tasks_router
-from quarterdeck.local.sandboxes import Sandboxes
-from quarterdeck.local.specs import Spec
-from quarterdeck.local.start_tasks import StartTasks
+
+_REAL = "Settings, sandboxes as local processes, and conversations that are stored. It runs no agent."
+_SIMULATED = "Settings, and simulated sandboxes and conversations: they are in memory only, and none of them is real."
 
 
 @dataclass(frozen=True)
@@ -27,25 +22,27 @@ class Parts:
     """What the paths stand on."""
 
     folder: Path
+    """The disk it says how full it is of."""
     generation: Generation
-    sandboxes: Sandboxes
-    conversations: Conversations
-    start_tasks: StartTasks
-    specs: Sequence[Spec]
+    fleet: Sequence[APIRouter]
+    """Sandboxes, start tasks and conversations, in this order."""
+    specs: APIRouter
+    simulated: int | None = None
+    """How many sandboxes are pretended; None when they are real."""
 
 
 def build(parts: Parts, key: SecretStr) -> FastAPI:
     """Build the app; everything but health and its own description needs the key. Blocks for tens of milliseconds."""
     app = FastAPI(
-        title="Quarterdeck local service",
+        title="Quarterdeck local service" if parts.simulated is None else "Quarterdeck simulated service",
         version=__version__,
-        description="Settings, sandboxes as local processes, and conversations that are stored. It runs no agent.",
+        description=_REAL if parts.simulated is None else _SIMULATED,
     )
     generation = parts.generation
     for kind, answer in {**OF_ALL, **generation.answers}.items():
         app.add_exception_handler(kind, answer)
     app.add_middleware(BodyLimit)
-    for router in (health_router(parts.folder, generation.mode), *generation.open_routers):
+    for router in (health_router(parts.folder, generation.mode, parts.simulated), *generation.open_routers):
         app.include_router(router)
     guard = Depends(KeyGuard(key))
     for router in (*generation.routers, _of_sandboxes(parts)):
@@ -57,11 +54,7 @@ def _of_sandboxes(parts: Parts) -> APIRouter:
     """What all generations have: sandboxes, their specs, and conversations."""
     router = APIRouter(prefix="/api/v1")
     needs = [Depends(need) for need in parts.generation.needs]
-    for one in (
-        sandboxes_router(parts.sandboxes),
-        start_tasks_router(parts.start_tasks),
-        conversations_router(parts.conversations, parts.start_tasks),
-    ):
+    for one in parts.fleet:
         router.include_router(one, dependencies=needs)
-    router.include_router(specs_router(parts.specs))
+    router.include_router(parts.specs)
     return router

@@ -14,20 +14,34 @@ from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.launching import new_key
 from quarterdeck.local.service import LocalService
 from quarterdeck.local.settings_store import Mode
+from quarterdeck.local.simulated.service import open_simulated
+from quarterdeck.local.simulated.simulation import Simulation
 
 _ENDINGS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
-async def serve(folder: Path, port: int, key: SecretStr | None = None, *, store: Mode = "merge") -> None:
+async def serve(
+    folder: Path,
+    port: int,
+    key: SecretStr | None = None,
+    *,
+    store: Mode = "merge",
+    simulation: Simulation | None = None,
+) -> None:
     """Serve a data folder on 127.0.0.1 until SIGTERM, SIGINT or SIGHUP; sandboxes go on running.
 
-    Port 0 takes a free one. The key is the one given, else that of QUARTERDECK_API_KEY, else a made one. Says
-    `serving http://127.0.0.1:N` on standard output, and a made key on the line after it. Raises `LocalServiceError`
-    when the port or the folder cannot be used, or the key cannot be sent in a header.
+    With a `simulation` the folder is left alone, and what it describes is served instead. Port 0 takes a free one. The
+    key is the one given, else that of QUARTERDECK_API_KEY, else a made one. Says `serving http://127.0.0.1:N` on
+    standard output, and a made key on the line after it. Raises `LocalServiceError` when the port or the folder cannot
+    be used, or the key cannot be sent in a header.
     """
     given = key or SecretStr(os.environ.get("QUARTERDECK_API_KEY", ""))
     made = SecretStr(new_key())
-    service = await LocalService.open(folder, key=_checked(given) or made, store=store)
+    checked = _checked(given) or made
+    if simulation is None:
+        service = await LocalService.open(folder, key=checked, store=store)
+    else:
+        service = await open_simulated(simulation, key=checked)
     try:
         listening = _listen(port)
         ending = _ending()

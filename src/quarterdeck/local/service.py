@@ -15,6 +15,10 @@ from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.generation import generation
 from quarterdeck.local.launching import new_key
 from quarterdeck.local.ownership import Ownership
+from quarterdeck.local.routes.conversations import conversations_router
+from quarterdeck.local.routes.sandboxes import sandboxes_router
+from quarterdeck.local.routes.specs import specs_router
+from quarterdeck.local.routes.start_tasks import start_tasks_router
 from quarterdeck.local.sandboxes import Sandboxes
 from quarterdeck.local.settings_store import Mode
 from quarterdeck.local.specs import BUILT_IN, Spec
@@ -55,9 +59,12 @@ class LocalService:
             conversations = Conversations(database, sandboxes, changes)
             spoken = await asyncio.to_thread(generation, store, database, changes)
             start_tasks = StartTasks(database, sandboxes, conversations, changes, spoken.llm_model)
-            app = await asyncio.to_thread(
-                build, Parts(folder, spoken, sandboxes, conversations, start_tasks, table), key
+            fleet = (
+                sandboxes_router(sandboxes),
+                start_tasks_router(start_tasks),
+                conversations_router(conversations, start_tasks),
             )
+            app = await asyncio.to_thread(build, Parts(folder, spoken, fleet, specs_router(table)), key)
             if ownership.held():
                 await start_tasks.go_on()
             return cls(app, key, opened.pop_all())

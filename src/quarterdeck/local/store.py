@@ -73,6 +73,13 @@ class Store:
             raise
         return cls(connection)
 
+    @classmethod
+    async def in_memory(cls) -> "Store":
+        """Open a database that is gone when it is closed."""
+        connection = await aiosqlite.connect(":memory:", isolation_level=None)
+        await _prepare(connection, Path(":memory:"))
+        return cls(connection)
+
     async def close(self) -> None:
         """Close the database."""
         await self._connection.close()

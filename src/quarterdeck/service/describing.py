@@ -49,6 +49,7 @@ def _server(generation: Generation, says: _Says, about: dict[str, Any]) -> Serve
         _KEY.get(says, KeyState.UNPROVEN),
         release=_release(about),
         local=local,
+        simulated=local and about.get("simulated_sandboxes") is not None,
         merges=merges,
         mcp_secrets_hidden=nested,
         secret_values_change=nested,

@@ -1,72 +1,132 @@
-"""Doing one thing to several rows, a few at a time, and saying what became of each."""
+"""One command for several sandboxes, from the question beforehand to what became of each."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from typing import TYPE_CHECKING
 
+from quarterdeck.fleet.bulk import BulkRun
+from quarterdeck.fleet.bulk_rows import BulkRow, RowState, Verdict
 from quarterdeck.fleet.plan import Plan
 from quarterdeck.fleet.sandboxes import SandboxRow
-from quarterdeck.service.errors import ServiceError
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell, indented
+from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.lists.sandbox_cells import money
 from quarterdeck.tui.text import Shown
 
-AT_ONCE = 4
-"""Requests of one command under way at a time."""
-LISTED = 8
-"""Rows a dialog names one by one."""
+if TYPE_CHECKING:
+    from quarterdeck.fleet.sandbox_memory import SandboxMemory
+
+
+LOOKS: dict[RowState, tuple[str, str, Tone]] = {
+    RowState.DONE: ("✓", "done", Tone.GOOD),
+    RowState.FAILED: ("✕", "failed", Tone.BAD),
+    RowState.UNCHANGED: ("!", "unchanged", Tone.WARN),
+    RowState.GONE: ("○", "gone", Tone.WARN),
+    RowState.SENT: ("◔", "asked for", Tone.BUSY),
+    RowState.WAITING: ("·", "waiting", Tone.PLAIN),
+    RowState.STOPPED: ("■", "stopped", Tone.MUTED),
+    RowState.SKIPPED: ("-", "skipped", Tone.MUTED),
+}
+"""Sign, word and tone of how far a row is."""
 
 
 @dataclass(frozen=True)
-class Result:
-    """What became of one row; no error means that the server took the command, not that it is done yet."""
+class Order:
+    """Something that can be asked of sandboxes; `verb` is what a person calls it."""
 
-    row: SandboxRow
-    error: ServiceError | None
-
-
-async def do_all(rows: Sequence[SandboxRow], act: Callable[[str], Awaitable[None]]) -> list[Result]:
-    """Do it to all rows, `AT_ONCE` at a time; the results stand in the order of the rows."""
-    gate = asyncio.Semaphore(AT_ONCE)
-
-    async def one(row: SandboxRow) -> Result:
-        async with gate:
-            try:
-                await act(row.id)
-            except ServiceError as error:
-                return Result(row, error)
-            return Result(row, None)
-
-    return list(await asyncio.gather(*(one(row) for row in rows)))
+    verb: str
+    act: Callable[[str], Awaitable[None]]
+    """Asks for it; raises ServiceError."""
+    verdict: Callable[[SandboxMemory | None], Verdict | None]
+    """What the readings say of one it was asked of."""
 
 
-def plan_lines(verb: str, planned: Plan[SandboxRow]) -> list[Cell]:
-    """What a command will do to which rows, and which it leaves out, for a question beforehand."""
-    said = [cell(Shown(f"{verb} {len(planned.rows)} of {len(planned.rows) + len(planned.skipped)} marked sandboxes:"))]
-    said += _named(((row, "") for row in planned.rows), len(planned.rows), Tone.PLAIN)
-    if planned.skipped:
-        said += [EMPTY, cell(Shown(f"{len(planned.skipped)} left out:"), Tone.MUTED)]
-        said += _named(planned.skipped, len(planned.skipped), Tone.MUTED)
-    return said
+class Job:
+    """An order for the rows of a plan, its rows as they were when it was given, and how far it is."""
+
+    def __init__(
+        self,
+        order: Order,
+        planned: Plan[SandboxRow],
+        memories: Mapping[str, SandboxMemory],
+        begin: Callable[[Job], None],
+        *,
+        sweep: bool = False,
+    ) -> None:
+        self.order = order
+        self.sweep = sweep
+        """Whether it is an idle sweep, whose end says what it saved."""
+        left_out = {row.id: row for row, _ in planned.skipped} | {row.id: row for row in planned.hidden}
+        self.sandboxes: Mapping[str, SandboxRow] = {row.id: row for row in planned.rows} | left_out
+        self._news: dict[str, BulkRow] = {}
+        self._begin = begin
+        self.run = BulkRun(
+            planned, order.act, lambda row_id: order.verdict(memories.get(row_id)), progress=self._moved_on
+        )
+
+    def begin(self) -> None:
+        """Do it, for as long as the connection is open."""
+        self._begin(self)
+
+    def again(self) -> bool:
+        """Try again what failed; whether there is anything."""
+        failed = self.run.retry_failed() > 0
+        if failed:
+            self._begin(self)
+        return failed
+
+    def _moved_on(self, row: BulkRow) -> None:
+        self._news[row.id] = row
+
+    def take_news(self) -> Mapping[str, BulkRow]:
+        """Rows that changed since this was asked last, by id."""
+        news, self._news = self._news, {}
+        return news
+
+    @property
+    def title(self) -> Shown:
+        """What is being done."""
+        count = sum(row.state is not RowState.SKIPPED for row in self.run.rows.values())
+        what = "Idle sweep: pause" if self.sweep else self.order.verb
+        return Shown(f"{what} {count:,} sandbox{'' if count == 1 else 'es'}")
+
+    @property
+    def counts(self) -> Cell:
+        """How many rows have come how far."""
+        said = [(Shown(f"{words}  "), tone) for words, tone in self._counted()]
+        if not self.run.ended and (waits := self.run.waits) > 0:
+            said.append((Shown(f"the server asked to wait {waits:.0f}s"), Tone.WARN))
+        return tuple(said)
+
+    @property
+    def failed(self) -> bool:
+        """Whether something was tried and not done, so that it can be tried again."""
+        return any(row.state in (RowState.FAILED, RowState.UNCHANGED) for row in self.run.rows.values())
+
+    @property
+    def result(self) -> Shown:
+        """What became of it, in one line."""
+        said = ", ".join(words for words, _ in self._counted())
+        return text.line(f"{self.title}: {said}. {self.saved}")
+
+    def _counted(self) -> list[tuple[str, Tone]]:
+        counts = Counter(row.state for row in self.run.rows.values())
+        return [(f"{counts[state]:,} {word}", tone) for state, (_, word, tone) in LOOKS.items() if counts[state]]
+
+    @property
+    def saved(self) -> Shown:
+        """What an idle sweep stopped, and what that had cost."""
+        if not self.sweep:
+            return Shown("")
+        done = [row_id for row_id, row in self.run.rows.items() if row.state is RowState.DONE]
+        spent = sum(self.sandboxes[row_id].spent for row_id in done)
+        return Shown(f"It stopped {len(done):,}, which had cost {money(spent)} so far.")
 
 
-def _named(pairs: Iterable[tuple[SandboxRow, str]], count: int, tone: Tone) -> list[Cell]:
-    named = [indented(text.line(f"{row.short_id} {words}"), tone) for row, words in islice(pairs, LISTED)]
-    return [*named, cell(Shown(f"  and {count - LISTED} more"), Tone.MUTED)] if count > LISTED else named
-
-
-def result_words(verb: str, results: Sequence[Result]) -> tuple[Shown, Tone]:
-    """What became of it, in one line; a single failure is told whole."""
-    failed = [result for result in results if result.error is not None]
-    if not failed:
-        which = text.line(results[0].row.short_id) if len(results) == 1 else Shown(f"{len(results)} sandboxes")
-        return Shown(f"{verb}: {which} asked for; the list shows when it is done."), Tone.PLAIN
-    error = failed[0].error
-    assert error is not None
-    first = f"{failed[0].row.short_id}: {error.words} {error.advice}"
-    if len(results) == 1:
-        return text.line(f"{verb} {first}"), Tone.BAD
-    return text.line(f"{verb}: {len(failed)} of {len(results)} failed. {first}"), Tone.BAD
+def state_cell(row: BulkRow) -> Cell:
+    """Sign and word of how far a row is."""
+    sign, word, tone = LOOKS[row.state]
+    return ((Shown(f"{sign} {word}"), tone),)

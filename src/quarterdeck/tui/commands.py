@@ -46,6 +46,7 @@ _KEY_WORDS = {
     "escape": "esc",
     "space": "space",
     "enter": "enter",
+    "asterisk": "*",
 }
 
 
@@ -75,30 +76,67 @@ CONVERSATIONS = (
     Command("new_conversation", "n", "New", "Create a conversation", _C, changes_server=True, bar=2),
     Command("detail", "enter", "Detail", "Show everything about the conversation", _C, bar=3),
     Command("filter", "slash", "Filter", "Show only rows that match what you type", _C, bar=4),
+    Command("statuses", "f", "Statuses", "Choose which states are shown", _C, bar=13),
     Command("show_all", "escape", "Show all", "Forget the filter", _C),
-    Command("pause", "p", "Pause", "Pause the sandbox of the conversation", _C, changes_server=True, bar=5),
-    Command("resume", "r", "Resume", "Resume the sandbox of the conversation", _C, changes_server=True, bar=6),
-    Command("delete", "D", "Delete", "Delete the conversation", _C, changes_server=True, bar=9),
+    Command(
+        "pause", "p", "Pause", "Pause the sandbox of the conversation, or of all marked", _C, changes_server=True, bar=5
+    ),
+    Command(
+        "resume",
+        "r",
+        "Resume",
+        "Resume the sandbox of the conversation, or of all marked",
+        _C,
+        changes_server=True,
+        bar=6,
+    ),
+    Command("delete", "D", "Delete", "Delete the conversation", _C, changes_server=True, bar=11),
     Command("other", "o", "Sandbox", "Go to the sandbox of the conversation", _C, bar=7),
     Command("open_url", "O", "Open URL", "Open the address of the conversation", _C),
-    Command("copy", "y", "Copy id", "Copy the id of the conversation", _C, bar=8),
+    Command("copy", "y", "Copy", "Copy the id, the title or all of the conversation", _C, bar=8),
+    Command("mark", "space", "Mark", "Mark the row, or unmark it", _C, bar=10),
+    Command("mark_range", "v", "Mark range", "Mark the rows from the last mark to the cursor", _C),
+    Command("mark_all", "asterisk", "Mark all", "Mark every row that is shown", _C),
+    Command("mark_none", "u", "Unmark all", "Take all marks away", _C),
+    Command("orphans", "X", "Orphans", "Find sandboxes without conversation, and the other way round", _C, bar=14),
+    Command("job", "B", "Progress", "Show how far the last command for several is", _C),
     Command("sort", "s", "Sort", "Sort by the next column", _C),
     Command("reverse", "S", "Reverse", "Reverse the order", _C),
+    Command("columns", "C", "Columns", "Choose the columns and their order", _C, bar=15),
 )
 
 SANDBOXES = (
     Command("start", "n", "Start", "Start a sandbox from a spec", _B, changes_server=True, bar=2),
-    Command("pause", "p", "Pause", "Pause the sandbox", _B, changes_server=True, bar=3),
-    Command("resume", "r", "Resume", "Resume the sandbox", _B, changes_server=True, bar=4),
+    Command("pause", "p", "Pause", "Pause the sandbox, or all marked", _B, changes_server=True, bar=3),
+    Command("resume", "r", "Resume", "Resume the sandbox, or all marked", _B, changes_server=True, bar=4),
     Command("detail", "enter", "Detail", "Show everything about the sandbox", _B, bar=5),
     Command("filter", "slash", "Filter", "Show only rows that match what you type", _B, bar=6),
+    Command("statuses", "f", "Statuses", "Choose which statuses are shown", _B, bar=13),
     Command("show_all", "escape", "Show all", "Forget the filter", _B),
-    Command("delete", "D", "Delete", "Delete the sandbox and its workspace", _B, changes_server=True, bar=9),
-    Command("other", "o", "Conversation", "Go to the conversation of the sandbox", _B, bar=7),
+    Command(
+        "delete", "D", "Delete", "Delete the sandbox with its workspace, or all marked", _B, changes_server=True, bar=11
+    ),
+    Command("other", "o", "Conversation", "Go to the conversation of the sandbox", _B, bar=16),
     Command("open_url", "O", "Open URL", "Open the address of the sandbox", _B),
-    Command("copy", "y", "Copy id", "Copy the id of the sandbox", _B, bar=8),
+    Command("copy", "y", "Copy", "Copy the id, the address or all of the sandbox", _B, bar=8),
+    Command("mark", "space", "Mark", "Mark the row, or unmark it", _B, bar=7),
+    Command("mark_range", "v", "Mark range", "Mark the rows from the last mark to the cursor", _B),
+    Command("mark_all", "asterisk", "Mark all", "Mark every row that is shown", _B),
+    Command("mark_none", "u", "Unmark all", "Take all marks away", _B),
+    Command(
+        "idle_sweep",
+        "I",
+        "Idle sweep",
+        "Find what is up and does nothing, and pause it",
+        _B,
+        changes_server=True,
+        bar=9,
+    ),
+    Command("orphans", "X", "Orphans", "Find sandboxes without conversation, and the other way round", _B, bar=10),
+    Command("job", "B", "Progress", "Show how far the last command for several is", _B),
     Command("sort", "s", "Sort", "Sort by the next column", _B),
     Command("reverse", "S", "Reverse", "Reverse the order", _B),
+    Command("columns", "C", "Columns", "Choose the columns and their order", _B, bar=15),
 )
 
 SETTINGS = (

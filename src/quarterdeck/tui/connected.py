@@ -16,6 +16,7 @@ from textual.reactive import var
 from textual.signal import Signal
 
 from quarterdeck.service.errors import ServiceError
+from quarterdeck.tui import garbage
 from quarterdeck.tui.commands import Place
 from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.crash import CrashSafe
@@ -36,6 +37,8 @@ OTHER_SCREENS = (
     "quarterdeck.tui.screens.settings",
 )
 """What is imported in a thread once the first records are there, so that no key waits for it later."""
+STARTED_AFTER = 5.0
+"""Seconds after the first frame when most of what stays is there."""
 
 
 def utc_now() -> datetime:
@@ -89,6 +92,8 @@ class ConnectedApp(CrashSafe):
 
     def on_ready(self) -> None:
         """The first frame is on the screen: now the heavy work may begin."""
+        self.set_timer(STARTED_AFTER, garbage.settle)
+        self.set_interval(garbage.EVERY, garbage.look)
         self.call_after_refresh(self.open_session, self.endpoint)
 
     @work(exclusive=True, group="session")
@@ -102,7 +107,7 @@ class ConnectedApp(CrashSafe):
         self.session_news.publish(News(About.SERVER, moved=True))
         try:
             async with self.client_of(endpoint) as client:
-                self.session = Session(client, self._publish, self.clock)
+                self.session = Session(client, self._publish, self.clock, self.notes)
                 await self.connections.opened(endpoint)
                 await self.session.run()
         except ServiceError as error:

@@ -20,6 +20,8 @@ class News:
     about: About
     ids: frozenset[str] = frozenset()
     moved: bool = False
-    """Records came, went, or stand in another order."""
+    """Every row may show something else than before, not only these."""
     another_server: bool = False
     """Another server answers at the same address than before."""
+    words: str = ""
+    """A sentence for whoever looks at a list, raw: it may hold a server's text."""

@@ -11,7 +11,7 @@ from fastapi import APIRouter
 from quarterdeck.local.settings_store import Mode
 
 
-def health_router(folder: Path, mode: Mode) -> APIRouter:
+def health_router(folder: Path, mode: Mode, simulated: int | None) -> APIRouter:
     """Health, and what the service says of itself."""
     router = APIRouter(tags=["Health"])
     opened = time.monotonic()
@@ -33,11 +33,12 @@ def health_router(folder: Path, mode: Mode) -> APIRouter:
 
     @router.get("/server_info")
     async def server_info() -> dict[str, Any]:
-        """What this is: Quarterdeck's local service, which runs no agent, and whether it merges settings."""
+        """What this is: Quarterdeck's local service, which runs no agent; how it stores settings, what it pretends."""
         return {
             "service": "quarterdeck-local",
             "settings_store": mode,
             "runs_agents": False,
+            "simulated_sandboxes": simulated,
             "uptime": time.monotonic() - opened,
             "resources": await asyncio.to_thread(_resources, folder),
         }

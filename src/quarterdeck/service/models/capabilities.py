@@ -48,6 +48,8 @@ class Server:
     release: str | None = None
     local: bool = False
     """Whether it is Quarterdeck's own local service, which runs no agent."""
+    simulated: bool = False
+    """Whether its sandboxes and conversations are pretended, for trying."""
     merges: bool = False
     """Whether a store keeps what its body leaves out."""
     mcp_secrets_hidden: bool = False

@@ -17,7 +17,6 @@ MOVES = (
     ("↑ ↓ j k", "Move by a row"),
     ("pgup pgdn ^u ^d", "Move by a page, by half a page"),
     ("g G", "Go to the first row, to the last"),
-    ("space", "Mark a row"),
     ("^p", "Command palette: every command by its name"),
 )
 KEYS_WIDE = 18
@@ -49,8 +48,14 @@ def _command_line(command: Command) -> Cell:
 class HelpDialog(Dialog[None]):
     """What the keys do; any of the usual keys closes it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark,q,enter", "cancel", "Close", show=False)]
-    HINTS = (("esc", "close"),)
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("question_mark,q,enter", "cancel", "Close", show=False),
+        Binding("j,down", "scroll(1)", "Down", show=False),
+        Binding("k,up", "scroll(-1)", "Up", show=False),
+        Binding("pagedown,ctrl+d,space", "scroll(12)", "Page down", show=False),
+        Binding("pageup,ctrl+u", "scroll(-12)", "Page up", show=False),
+    ]
+    HINTS = (("↑ ↓", "scroll"), ("esc", "close"))
 
     def __init__(self, place: Place) -> None:
         super().__init__(Shown(f"Keys: {place}"))
@@ -59,3 +64,7 @@ class HelpDialog(Dialog[None]):
     def body(self) -> Iterable[Widget]:
         """The lines of the help."""
         yield Static(lines(help_lines(self._place)))
+
+    def action_scroll(self, step: int) -> None:
+        """Scroll by lines."""
+        self.query_one("#body").scroll_relative(y=step, animate=False)

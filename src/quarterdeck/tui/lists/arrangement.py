@@ -2,60 +2,189 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import insort
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Generic
 
-from quarterdeck.fleet.filters import Filter, kept, parse
+from quarterdeck.fleet.filters import Filter, Kind, kept, parse
 from quarterdeck.fleet.sort import ordered
 from quarterdeck.tui.lists.listing import Listing, R
+from quarterdeck.tui.lists.live_rows import RowChanges
 
 SETTLES = 3.0
 """Seconds after a move of the cursor in which rows keep their places."""
+_NEW = object()
+"""The sort key of a row that was not put into its place yet."""
 
 
 class Arrangement(Generic[R]):
-    """The filter and the order that a person chose for one list; moments are monotonic, in seconds."""
+    """The filter and the order that a person chose for one list of `rows`; moments are monotonic, in seconds.
 
-    def __init__(self, listing: Listing[R]) -> None:
+    All ids are kept in order, and so are those the filter lets through. A row that changes is taken out and put in
+    again, so that the cost of a change does not follow the length of the list.
+    """
+
+    def __init__(self, listing: Listing[R], rows: Mapping[str, R]) -> None:
         self._listing = listing
-        self._columns = {column.key: column.sort for column in listing.columns if column.sort is not None}
+        self._rows = rows
+        self._sorts = {column.key: column.sort for column in listing.columns if column.sort is not None}
+        self._keys: dict[str, Any] = {}
+        self._all: list[str] = []
+        self._through: list[str] = []
+        self._passed: set[str] = set()
+        self._late: set[str] = set()
+        """Rows that stand where they stood although their place is another one now."""
+        self._moved_at = -SETTLES
+        self.words = ""
+        """The filter as it was typed."""
         self.filter = Filter()
         self.column: str | None = None
         """The column sorted by; None for the default order."""
         self.reverse = False
-        self._moved_at = -SETTLES
 
-    def filter_by(self, words: str) -> None:
+    @property
+    def ids(self) -> list[str]:
+        """The ids to show, in order."""
+        return self._through if self.filter else self._all
+
+    @property
+    def shown(self) -> list[R]:
+        """The rows to show, in order."""
+        return list(map(self._rows.__getitem__, self.ids))
+
+    def fill(self, now: datetime) -> None:
+        """Put all rows in order."""
+        self._late = set()
+        self._keys = {row_id: self._key(row, now) for row_id, row in self._rows.items()}
+        keys = self._keys
+        self._all = [row.id for row in ordered(self._rows.values(), lambda row: keys[row.id], reverse=self.reverse)]
+        self.sift(now)
+
+    def sift(self, now: datetime) -> bool:
+        """Let the filter look at all rows again; whether it lets other ones through than before."""
+        if not self.filter:
+            self._through, self._passed = [], set()
+            return False
+        before, grammar = self._through, self._listing.grammar
+        rows = kept((self._rows[row_id] for row_id in self._all), self.filter, now, grammar)
+        self._through = [row.id for row in rows]
+        self._passed = set(self._through)
+        return self._through != before
+
+    @property
+    def _budding(self) -> bool:
+        """Whether a word is being typed that is no condition where it lets no row through: all rows decide that."""
+        return any(term.budding for term in self.filter.terms)
+
+    @property
+    def passing(self) -> bool:
+        """Whether the filter may let other rows through as time passes."""
+        return any(term.kind is Kind.MEASURE for term in self.filter.terms)
+
+    def filter_by(self, words: str, now: datetime) -> None:
         """Show only rows that match what was typed."""
-        self.filter = parse(words, self._listing.fields)
+        self.words = words
+        self.filter = parse(words, self._listing.grammar)
+        self.sift(now)
 
-    def sort_by(self, column: str | None, *, reverse: bool) -> None:
-        """Sort by a column, at once."""
-        self.column, self.reverse = column, reverse
+    def sort_by(self, column: str | None, now: datetime, *, reverse: bool) -> None:
+        """Sort by a column, at once; one that cannot be sorted by stands for the default order."""
+        self.column, self.reverse = (column if column in self._sorts else None), reverse
         self._moved_at = -SETTLES
+        self.fill(now)
 
     @property
     def next_column(self) -> str | None:
         """The column after the one sorted by; after the last one the default order comes back."""
-        keys = [None, *self._columns]
+        keys = [None, *self._sorts]
         return keys[(keys.index(self.column) + 1) % len(keys)]
 
     def moved(self, moment: float) -> None:
         """Note that the cursor was moved."""
         self._moved_at = moment
 
-    def key(self, row: R, now: datetime) -> Any:
-        """The sort key of a row."""
+    def take(self, changes: RowChanges[R], now: datetime, moment: float) -> bool:
+        """Take what changed in the rows; whether other rows are shown now, or in another order.
+
+        While the cursor is moving, rows keep their places and new ones stand last.
+        """
+        moves = self._drop(changes.gone)
+        for row_id, row in changes.changed.items():
+            if self._keys.get(row_id, _NEW) != self._key(row, now):
+                self._late.add(row_id)
+            if row_id not in self._keys:
+                self._keys[row_id] = _NEW
+                self._all.append(row_id)
+                moves = True
+            moves |= self._let_through(row_id, row, now)
+        moves |= self.settle(now, moment)
+        return self.sift(now) or moves if self._budding else moves
+
+    def settle(self, now: datetime, moment: float) -> bool:
+        """Put rows into their places, unless the cursor was moved just now; whether any moved."""
+        if not self._late or moment - self._moved_at < SETTLES:
+            return False
+        late, self._late = self._late & self._rows.keys(), set()
+        for row_id in late:
+            self._keys[row_id] = self._key(self._rows[row_id], now)
+        for order, moving in ((self._all, late), (self._through, late & self._passed)):
+            order[:] = [row_id for row_id in order if row_id not in moving]
+            for row_id in moving:
+                insort(order, row_id, key=self._place)
+        return bool(late)
+
+    def _drop(self, gone: Iterable[str]) -> bool:
+        lost = self._keys.keys() & set(gone)
+        if lost:
+            for row_id in lost:
+                del self._keys[row_id]
+            self._late -= lost
+            self._passed -= lost
+            for order in (self._all, self._through):
+                order[:] = [row_id for row_id in order if row_id not in lost]
+        return bool(lost)
+
+    def _let_through(self, row_id: str, row: R, now: datetime) -> bool:
+        """Have the filter look at a row that changed; whether it comes or goes."""
+        if not self.filter or self._budding:
+            return False
+        passes = self.filter.matches(row, now, self._listing.grammar)
+        if passes is (row_id in self._passed):
+            return False
+        if passes:
+            self._passed.add(row_id)
+            self._through.append(row_id)
+            self._late.add(row_id)
+        else:
+            self._passed.discard(row_id)
+            self._through.remove(row_id)
+        return True
+
+    def _key(self, row: R, now: datetime) -> Any:
         if self.column is not None:
-            return self._columns[self.column](row)
+            return self._sorts[self.column](row)
         return self._listing.attention(row, now)
 
-    def arrange(self, rows: Iterable[R], shown: Sequence[R], now: datetime, moment: float) -> Sequence[R]:
-        """The rows to show, in order; while the cursor is moving those that are shown keep their places."""
-        through = kept(rows, self.filter, lambda row: row.haystack, self._listing.fields)
-        in_order = ordered(through, lambda row: self.key(row, now), reverse=self.reverse)
-        if moment - self._moved_at >= SETTLES:
-            return in_order
-        held = {row.id: at for at, row in enumerate(shown)}
-        return sorted(in_order, key=lambda row: held.get(row.id, len(held)))
+    def _place(self, row_id: str) -> tuple[bool, Any, str]:
+        """What `ordered` sorts by, for one row: unknown values last whichever way, equal ones by id."""
+        value = self._keys[row_id]
+        return value is None, _Turned(value) if self.reverse and value is not None else value, row_id
+
+
+class _Turned:
+    """A sort key that compares the other way round."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __lt__(self, other: _Turned) -> bool:
+        return bool(other._value < self._value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Turned) and bool(self._value == other._value)
+
+    def __hash__(self) -> int:
+        return hash(self._value)

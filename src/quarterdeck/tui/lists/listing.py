@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from quarterdeck.fleet.ages import JUST_NOW
+from quarterdeck.fleet.filters import Grammar
 from quarterdeck.fleet.health import Health, HealthState, health_words
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.look import glyph
-from quarterdeck.tui.news import About
+from quarterdeck.tui.news import About, News
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.live_table import Column
 
@@ -40,13 +42,15 @@ class Listing(Protocol[R]):
     """What is listed: which rows there are, how they look, and in which order they stand by default."""
 
     about: About
-    also: frozenset[About]
-    """Other news that changes rows of this list."""
-    fields: Mapping[str, Callable[[R], str]]
-    """`name:` tokens of the filter, and the text each looks into."""
     columns: Sequence[Column[R]]
-    tokens: str
-    """The tokens of the filter, as its empty field shows them."""
+    grammar: Grammar[R]
+    """The tokens its filter knows."""
+    status_name: str
+    """The token of the filter that looks at the word of a row."""
+    note: str
+    """The kind of note that keeps how a person wants it shown."""
+    noun: str
+    """What several rows are called."""
 
     def ids(self, session: Session) -> Iterable[str]:
         """The ids of all rows, in the server's order."""
@@ -54,6 +58,14 @@ class Listing(Protocol[R]):
 
     def row(self, session: Session, row_id: str, now: datetime, before: R | None) -> R | None:
         """The row of an id as it is now, `before` itself when nothing changed; None when it is no row."""
+        ...
+
+    def touched(self, session: Session, news: News) -> Iterable[str]:
+        """The ids of rows of which there may be something new to show."""
+        ...
+
+    def passing(self, session: Session, now: datetime) -> Iterable[str]:
+        """The ids of rows whose word or place may change as time passes."""
         ...
 
     def health(self, session: Session) -> Health:
@@ -64,7 +76,11 @@ class Listing(Protocol[R]):
         """The key of the default order: what needs a look first."""
         ...
 
-    def counts(self, rows: Iterable[R], now: datetime) -> Cell:
+    def word(self, row: R, now: datetime) -> str:
+        """The word a row is counted by."""
+        ...
+
+    def counts(self, words: Counter[str]) -> Cell:
         """How many rows are in which state."""
         ...
 

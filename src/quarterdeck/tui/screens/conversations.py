@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -11,19 +11,24 @@ from textual.binding import BindingType
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.sandbox_rules import why_not_pause, why_not_resume
 from quarterdeck.fleet.sandbox_state import SandboxState, StateWord
+from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.service.errors import ServiceError
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.commands import Command, Place, bindings_at
+from quarterdeck.tui.copying import Copyable, conversation_json
 from quarterdeck.tui.lists.conversations import ConversationListing
-from quarterdeck.tui.screens.listing import ListScreen
+from quarterdeck.tui.screens.sandbox_actions import SandboxActions
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
     from quarterdeck.tui.session import Session
 
+BULK = frozenset({"pause", "resume"})
+"""Commands that act on the sandboxes of the marked rows when there are any."""
 
-class ConversationsScreen(ListScreen[ConversationRow]):
+
+class ConversationsScreen(SandboxActions[ConversationRow]):
     """The list of conversations."""
 
     PLACE = Place.CONVERSATIONS
@@ -32,14 +37,15 @@ class ConversationsScreen(ListScreen[ConversationRow]):
     def __init__(self) -> None:
         super().__init__(ConversationListing())
 
-    def _title_of(self, row: ConversationRow) -> Shown:
+    def title_of(self, row: ConversationRow) -> Shown:
+        """Its title, or its id while it has none."""
         return text.line(row.title) or text.line(row.id)
 
     def why_not(self, command: Command) -> str | None:
         """What a command needs of the conversation under the cursor."""
         reason = super().why_not(command)
         row = self.table.cursor_row
-        if reason is not None or row is None:
+        if reason is not None or row is None or (command.name in BULK and self.table.marks):
             return reason
         if command.name in ("pause", "resume"):
             return self._why_not_change(command.name, row)
@@ -118,7 +124,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
             self.rebuild()
             return
         word = text.line(row.short_id)
-        said = [cell(self._title_of(row), Tone.STRONG), EMPTY, *self._goes_with(session)]
+        said = [cell(self.title_of(row), Tone.STRONG), EMPTY, *self._goes_with(session)]
         if not await self.app.push_screen_wait(TypedConfirmDialog(Shown("Delete this conversation?"), said, word)):
             return
         try:
@@ -135,29 +141,51 @@ class ConversationsScreen(ListScreen[ConversationRow]):
 
     # Its sandbox
 
-    def action_pause(self) -> None:
-        """Pause its sandbox."""
-        if (session := self.app.session) is not None:
-            self._change(session, "Pause", session.pause)
-
-    def action_resume(self) -> None:
-        """Resume its sandbox."""
-        if (session := self.app.session) is not None:
-            self._change(session, "Resume", session.resume)
+    def _sandboxes(self, session: Session) -> tuple[list[SandboxRow], frozenset[str]]:
+        """The sandboxes of the marked rows, or of the one under the cursor, and which only hidden rows live in."""
+        marks, rows = self.table.marks, self.rows.by_id
+        marked = [row_id for row_id in self.arrangement.ids if row_id in marks]
+        meant = marked if marks else [row_id for row_id in (self.table.cursor_id,) if row_id is not None]
+        seen = dict.fromkeys(rows[row_id].sandbox_id for row_id in meant if row_id in rows)
+        hidden = {rows[row_id].sandbox_id for row_id in marks.difference(meant) if row_id in rows} - seen.keys()
+        found = [session.sandbox_row(sandbox_id) for sandbox_id in (*seen, *sorted(filter(None, hidden))) if sandbox_id]
+        return [row for row in found if row is not None], frozenset(filter(None, hidden))
 
     @work(group="change")
-    async def _change(self, session: Session, verb: str, act: Callable[[str], Awaitable[None]]) -> None:
-        row = self.table.cursor_row
-        sandbox_id = self._sandbox_id(row) if row is not None else None
-        if row is None or sandbox_id is None:
+    async def action_pause(self) -> None:
+        """Pause its sandbox, or those of the marked ones."""
+        if (session := self.app.session) is not None:
+            await self._change(session, "Pause")
+
+    @work(group="change")
+    async def action_resume(self) -> None:
+        """Resume its sandbox, or those of the marked ones."""
+        if (session := self.app.session) is not None:
+            await self._change(session, "Resume")
+
+    async def _change(self, session: Session, verb: str) -> None:
+        sandboxes, hidden = self._sandboxes(session)
+        if not sandboxes:
+            self.say(Shown("None of these has a sandbox any more."), Tone.WARN)
             return
-        sharing = [other for other in session.conversations.records.values() if other.sandbox_id == sandbox_id]
-        shared = f" {len(sharing) - 1} other conversations share its sandbox." if len(sharing) > 1 else ""
-        self.say(text.line(f"{verb} asked for.{shared}"))
-        try:
-            await act(sandbox_id)
-        except ServiceError as error:
-            self.say_error(error)
+        await self.change(session, verb, sandboxes, hidden)
+
+    def asked_words(self, verb: str, row: SandboxRow) -> Shown:
+        """What was asked for, and how many others share the sandbox."""
+        others = len(row.conversations) - 1
+        shared = f" {others} other conversation{'s share' if others > 1 else ' shares'} it." if others > 0 else ""
+        return text.line(f"{verb} of its sandbox asked for.{shared or ' The list shows when it is done.'}")
+
+    def copies_of(self, row: ConversationRow) -> Sequence[Copyable]:
+        """Its id, its sandbox, its title, all of it as JSON."""
+        offered = [Copyable(Shown("id"), row.id)]
+        if row.sandbox_id is not None:
+            offered.append(Copyable(Shown("sandbox id"), row.sandbox_id))
+        if row.title:
+            offered.append(Copyable(Shown("title"), row.title))
+        if row.record is not None:
+            offered.append(Copyable(Shown("JSON"), conversation_json(row.record)))
+        return offered
 
     # Elsewhere
 

@@ -1,8 +1,8 @@
-"""The sandboxes: watch them, start, pause and resume them."""
+"""The sandboxes: watch them, start, pause, resume and delete them, sweep the idle ones."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual import work
@@ -10,29 +10,32 @@ from textual.binding import BindingType
 
 from quarterdeck.fleet.plan import plan
 from quarterdeck.fleet.sandbox_rules import why_not_open, why_not_pause, why_not_resume
-from quarterdeck.fleet.sandbox_state import SandboxState
+from quarterdeck.fleet.sandbox_state import Action, SandboxState, StateWord
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.service.errors import ServiceError
 from quarterdeck.tui import text
-from quarterdeck.tui.bulk import do_all, plan_lines, result_words
-from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell, indented
+from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.commands import Command, Place, bindings_at
-from quarterdeck.tui.dialogs.confirm import ConfirmDialog, TypedConfirmDialog
+from quarterdeck.tui.copying import Copyable, sandbox_json
+from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.pick_spec import PickSpecDialog
+from quarterdeck.tui.lists.sandbox_detail import own_requests, timeline
 from quarterdeck.tui.lists.sandboxes import SandboxListing
-from quarterdeck.tui.screens.listing import ListScreen
+from quarterdeck.tui.screens.sandbox_actions import SandboxActions
 from quarterdeck.tui.session import Session
 from quarterdeck.tui.text import Shown
 
-Rule = Callable[[SandboxState], str | None]
-
-RULES: dict[str, Rule] = {"pause": why_not_pause, "resume": why_not_resume, "open_url": why_not_open}
+RULES: dict[str, Callable[[SandboxState], str | None]] = {
+    "pause": why_not_pause,
+    "resume": why_not_resume,
+    "open_url": why_not_open,
+}
 """What the state of a sandbox says about a command."""
-BULK = frozenset({"pause", "resume"})
+BULK = frozenset({"pause", "resume", "delete"})
 """Commands that act on the marked rows when there are any."""
 
 
-class SandboxesScreen(ListScreen[SandboxRow]):
+class SandboxesScreen(SandboxActions[SandboxRow]):
     """The list of sandboxes."""
 
     PLACE = Place.SANDBOXES
@@ -55,35 +58,63 @@ class SandboxesScreen(ListScreen[SandboxRow]):
             return f"{row.short_id}: no conversation lives in it."
         return None
 
-    # Pause and resume
+    def counts(self) -> Cell:
+        """What is marked, how many are in which state, and how many the server lets run."""
+        session = self.app.session
+        cap = session.cap if session is not None else None
+        if cap is None:
+            return super().counts()
+        running = self.rows.counts[StateWord.RUNNING]
+        return (*super().counts(), *cell(Shown(f"running {running} of about {cap}"), Tone.MUTED))
 
-    def action_pause(self) -> None:
-        """Pause the sandbox, or all marked ones."""
-        if (session := self.app.session) is not None:
-            self._change("Pause", why_not_pause, session.pause)
+    # Leaving
 
-    def action_resume(self) -> None:
-        """Resume the sandbox, or all marked ones."""
-        if (session := self.app.session) is not None:
-            self._change("Resume", why_not_resume, session.resume)
+    @property
+    def unsaved(self) -> bool:
+        """Whether a command for several sandboxes has not come to its end."""
+        job = self.app.session.job if self.app.session is not None else None
+        return job is not None and not job.run.ended
 
-    def _targets(self) -> list[SandboxRow]:
-        marked = [self.all[row_id] for row_id in self.table.marks if row_id in self.all]
-        row = self.table.cursor_row
-        return marked or ([row] if row is not None else [])
+    async def may_leave(self) -> bool:
+        """Ask whether the rest of that command is given up."""
+        job = self.app.session.job if self.app.session is not None else None
+        if job is None:
+            return True
+        said = [job.counts, cell(Shown("What is still waiting is not asked for then."), Tone.WARN)]
+        asked = ConfirmDialog(Shown(f"Leave in the middle of this? {job.title}"), said)
+        return await self.app.push_screen_wait(asked) is True
+
+    # Pause, resume, delete
+
+    def _targets(self) -> tuple[list[SandboxRow], frozenset[str]]:
+        """The rows a command is for, and the ids of those among them that the filter hides."""
+        marks, rows = self.table.marks, self.rows.by_id
+        if not marks:
+            row = self.table.cursor_row
+            return ([row] if row is not None else []), frozenset()
+        shown = [row_id for row_id in self.arrangement.ids if row_id in marks]
+        hidden = (marks & rows.keys()) - set(shown)
+        return [rows[row_id] for row_id in (*shown, *sorted(hidden))], hidden
 
     @work(group="change")
-    async def _change(self, verb: str, rule: Rule, act: Callable[[str], Awaitable[None]]) -> None:
-        now, rows = self.app.clock(), self._targets()
-        planned = plan(rows, lambda row: rule(row.state(now)))
-        if len(rows) > 1:
-            question = ConfirmDialog(Shown(f"{verb} {len(planned.rows)} sandboxes?"), plan_lines(verb, planned))
-            if not planned.rows or not await self.app.push_screen_wait(question):
-                return
-            self.table.set_marks(())
-        self.say(*result_words(verb, await do_all(planned.rows, act)))
+    async def action_pause(self) -> None:
+        """Pause the sandbox, or all marked ones."""
+        if (session := self.app.session) is not None:
+            await self.change(session, "Pause", *self._targets())
 
-    # Start and delete
+    @work(group="change")
+    async def action_resume(self) -> None:
+        """Resume the sandbox, or all marked ones."""
+        if (session := self.app.session) is not None:
+            await self.change(session, "Resume", *self._targets())
+
+    @work(exclusive=True, group="dialog")
+    async def action_delete(self) -> None:
+        """Delete the sandbox, or all marked ones, once that has been typed."""
+        if (session := self.app.session) is not None:
+            await self.delete_rows(session, *self._targets())
+
+    # Start
 
     @work(exclusive=True, group="dialog")
     async def action_start(self) -> None:
@@ -99,7 +130,8 @@ class SandboxesScreen(ListScreen[SandboxRow]):
         if not specs:
             self.say(Shown("The server offers no spec to start from."), Tone.WARN)
             return
-        spec = await self.app.push_screen_wait(PickSpecDialog(specs))
+        costs = self.forecast_line(session, Action.START)
+        spec = await self.app.push_screen_wait(PickSpecDialog(specs, [cell(costs, Tone.WARN)] if costs else ()))
         if spec is not None:
             self._start(session, spec)
 
@@ -114,31 +146,48 @@ class SandboxesScreen(ListScreen[SandboxRow]):
             self.app.wanted = record.id
             self.say(text.line(f"Started {record.id}"), Tone.GOOD)
 
+    # Sweep
+
     @work(exclusive=True, group="dialog")
-    async def action_delete(self) -> None:
-        """Delete the sandbox under the cursor, once its short id has been typed."""
-        session, row = self.app.session, self.table.cursor_row
-        if session is None or row is None:
-            return
-        word = text.line(row.short_id)
-        asked = TypedConfirmDialog(Shown(f"Delete sandbox {word}?"), self._delete_lines(row), word)
-        if not await self.app.push_screen_wait(asked):
-            return
-        try:
-            await session.delete_sandbox(row.id)
-        except ServiceError as error:
-            self.say_error(error)
-        else:
-            self.say(Shown(f"Deleted {word}"), Tone.GOOD)
+    async def action_idle_sweep(self) -> None:
+        """Find what is up and does nothing, and pause it once somebody said yes."""
+        from quarterdeck.tui.dialogs.idle_sweep import IdleSweepDialog
 
-    def _delete_lines(self, row: SandboxRow) -> list[Cell]:
-        said = [cell(text.line(row.id), Tone.STRONG), cell(Shown("Its workspace and all files in it go with it."))]
-        if row.conversations:
-            said += [EMPTY, cell(Shown("Conversations that live in it stay listed, without a sandbox:"))]
-            said += [indented(text.line(title or "(untitled)"), Tone.MUTED) for title in row.conversation_titles]
-        return said
+        session = self.app.session
+        if session is None:
+            return
+        found = await self.app.push_screen_wait(IdleSweepDialog(self.rows.by_id.values, self.app.clock))
+        if found is None:
+            return
+        now = self.app.clock()
+        planned = plan([idle.row for idle in found.rows], lambda row: why_not_pause(row.state(now)))
+        await self.change_many(session, "Pause", planned, sweep=True)
 
-    # Elsewhere
+    # One row
+
+    def full_detail_of(self, row: SandboxRow) -> list[Cell]:
+        """What the server tells of it, what happened to it, and what was asked about it."""
+        session, said = self.app.session, self.detail_of(row)
+        return said if session is None else [*said, *own_requests(row.id, session.client.log)]
+
+    def detail_of(self, row: SandboxRow) -> list[Cell]:
+        """What the server tells of it, and what happened to it."""
+        session, said = self.app.session, super().detail_of(row)
+        if session is None:
+            return said
+        return [*said, *timeline(session.memories.timelines.of(row.id), self.app.clock())]
+
+    def copies_of(self, row: SandboxRow) -> Sequence[Copyable]:
+        """Its id, the address of its agent server, all of it as JSON."""
+        address = self._agent_server(row)
+        known = (Copyable(Shown("agent URL"), address[1]),) if address is not None else ()
+        return (Copyable(Shown("id"), row.id), *known, Copyable(Shown("JSON"), sandbox_json(row.record)))
+
+    def _agent_server(self, row: SandboxRow) -> tuple[str, str] | None:
+        """The address of its agent server, or its first one: whole, and as it may be shown."""
+        secret = row.memory.agent_server
+        urls = [url for url in row.memory.urls if secret is None or url.url == secret]
+        return (urls[0].url.get_secret_value(), urls[0].address) if urls else None
 
     def action_other(self) -> None:
         """Go to the newest conversation in it."""
@@ -149,11 +198,8 @@ class SandboxesScreen(ListScreen[SandboxRow]):
     def action_open_url(self) -> None:
         """Open the address of its agent server, or its first one."""
         row = self.table.cursor_row
-        if row is None:
-            return
-        secret = row.memory.agent_server
-        urls = [url for url in row.memory.urls if secret is None or url.url == secret]
-        if urls:
-            self.open_address(urls[0].url.get_secret_value(), urls[0].address)
-        else:
+        address = self._agent_server(row) if row is not None else None
+        if address is None:
             self.say(Shown("It has no address."), Tone.WARN)
+        else:
+            self.open_address(*address)

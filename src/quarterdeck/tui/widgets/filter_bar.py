@@ -1,23 +1,23 @@
-"""The line above a list: its counts, and before them a field to type into while filtering."""
+"""Above a list: its counts, and below them, while there is one, its filter and how much that lets through."""
 
 from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
 
 NO_TOKENS = Shown("")
 
 
-class FilterBar(Horizontal):
-    """Counts of a list, and its filter; the field is made when it is first opened."""
+class FilterBar(Vertical):
+    """Counts of a list, and its filter; the field is made when it is first needed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "clear", "Clear the filter", show=False),
@@ -32,16 +32,18 @@ class FilterBar(Horizontal):
             self.words = words
 
     class Done(Message):
-        """The keyboard goes back to the list."""
+        """The filter is typed; the keyboard goes back to the list."""
 
     def __init__(self, tokens: Shown = NO_TOKENS) -> None:
         super().__init__()
         self._tokens = tokens
         self._counts: Cell = ()
+        self._found: Cell = ()
 
     def compose(self) -> ComposeResult:
-        """The counts."""
+        """The counts, and room for the filter."""
         yield Static(id="counts")
+        yield Horizontal(id="filter-line")
 
     @property
     def words(self) -> str:
@@ -50,24 +52,46 @@ class FilterBar(Horizontal):
 
     def say(self, counts: Cell) -> None:
         """Show the counts."""
-        if counts == self._counts:
+        if counts != self._counts:
+            self._counts = counts
+            self.query_one("#counts", Static).update(content(counts), layout=False)
+
+    def say_found(self, shown: int, known: int, problems: tuple[Shown, ...]) -> None:
+        """Show how much the filter lets through, and what is wrong with it."""
+        if not self.has_class("-open"):
             return
-        self._counts = counts
-        self.query_one("#counts", Static).update(content(counts))
+        chip = cell(Shown(f" {shown:,} of {known:,} "), Tone.EDITED) if self.words.strip() else ()
+        rest = cell(problems[0], Tone.BAD) if problems else cell(self._tokens, Tone.MUTED)
+        found = (*chip, (Shown(" "), Tone.MUTED), *rest)
+        if found != self._found:
+            self._found = found
+            self.query_one("#found", Static).update(content(found), layout=False)
+
+    def put(self, words: str) -> None:
+        """Take a filter that was not typed here."""
+        if words == self.words:
+            return
+        if words:
+            self._make()
+        for field in self.query(Input):
+            field.value = words
+        self.set_class(bool(words), "-open")
 
     def open(self) -> None:
         """Type into the filter."""
+        self._make()
+        self.query_one(Input).focus()
+
+    def _make(self) -> None:
         self.add_class("-open")
         if not self.query(Input):
-            mark = Static(plain(Shown("/ "), Tone.KEY), id="filter-mark")
-            field = Input(placeholder=f"text {self._tokens} !not", id="filter", compact=True)
-            self.mount(mark, field, before=0)
-        self.query_one(Input).focus()
+            mark = Static(plain(Shown("/"), Tone.KEY), id="filter-mark")
+            field = Input(placeholder="words, tokens, !not", id="filter", compact=True)
+            self.query_one("#filter-line").mount(mark, field, Static(id="found"))
 
     def clear(self) -> None:
         """Forget what was typed."""
-        for field in self.query(Input):
-            field.value = ""
+        self.put("")
         self.remove_class("-open")
 
     def action_clear(self) -> None:
@@ -77,7 +101,7 @@ class FilterBar(Horizontal):
 
     def action_keep(self) -> None:
         """Keep what is typed and go back to the list."""
-        self.set_class(bool(self.query_one(Input).value), "-open")
+        self.set_class(bool(self.words), "-open")
         self.post_message(self.Done())
 
     @on(Input.Changed)

@@ -1,0 +1,83 @@
+"""Sandboxes as a filter looks at them: read once, with the conversations in them where the filter asks about those."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from quarterdeck.cli.oneshot import every
+from quarterdeck.cli.plain import sandbox_plain
+from quarterdeck.fleet.filters import Filter, Grammar, Kind
+from quarterdeck.fleet.memories import SandboxMemories
+from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, by_sandbox, sandbox_row
+from quarterdeck.service.client import ServiceClient
+from quarterdeck.service.models.conversation import Conversation
+from quarterdeck.service.models.sandbox import Sandbox
+
+GRAMMAR = Grammar(
+    texts=SANDBOX_GRAMMAR.texts,
+    measures={name: measure for name, measure in SANDBOX_GRAMMAR.measures.items() if name != "for"},
+    flags={name: flag for name, flag in SANDBOX_GRAMMAR.flags.items() if name != "slow"},
+)
+"""What a filter of a command knows: not what takes watching, which a command that has just begun has not done."""
+_OF_CONVERSATIONS = frozenset({"repo", "idle", "cost", "orphan"})
+
+
+@dataclass(frozen=True)
+class Reading:
+    """All sandboxes of a server in its order, and how many records could not be read."""
+
+    rows: tuple[SandboxRow, ...]
+    unreadable: int = 0
+
+
+def asks_about_conversations(wanted: Filter) -> bool:
+    """Whether a filter cannot be answered from the sandboxes alone; words also look into titles."""
+    return any(term.kind is Kind.WORD or term.name in _OF_CONVERSATIONS for term in wanted.terms)
+
+
+async def read_all(client: ServiceClient, *, conversations: bool) -> Reading:
+    """Read the list of sandboxes, and that of conversations if it is wanted."""
+    sandboxes, unreadable = await every(client.sandboxes.pages())
+    if not conversations:
+        return Reading(rows_of(sandboxes, None), unreadable)
+    inhabitants, unread = await every(client.conversations.pages())
+    # One that could not be read may live in any of them: which one is an orphan is not known then.
+    return Reading(rows_of(sandboxes, inhabitants, complete=not unread), unreadable + unread)
+
+
+def rows_of(
+    sandboxes: Iterable[Sandbox], conversations: Iterable[Conversation] | None, *, complete: bool = True
+) -> tuple[SandboxRow, ...]:
+    """The rows of records that were read just now; `conversations` is None where they were not read."""
+    memories, now = SandboxMemories(), utc_now()
+    records = tuple(sandboxes)
+    memories.observe(records, now, beginning=False)
+    groups: Mapping[str, tuple[Conversation, ...]] = by_sandbox(conversations or ())
+    return tuple(
+        sandbox_row(
+            record,
+            memories.by_id[record.id],
+            groups.get(record.id, ()),
+            complete=complete and conversations is not None,
+        )
+        for record in records
+    )
+
+
+def row_plain(row: SandboxRow, now: datetime) -> dict[str, Any]:
+    """A row for scripts, without secrets; what comes from conversations is null where they were not read."""
+    quiet = row.quiet(now)
+    living = [{"id": each.id, "title": each.title} for each in row.conversations]
+    return sandbox_plain(row.record) | {
+        "state": row.state(now).words,
+        "conversations": living if row.complete else None,
+        "orphan": row.orphan if row.complete else None,
+        "spent": round(float(row.spent), 4) if row.complete else None,
+        "quiet_seconds": round(quiet.total_seconds()) if row.complete and quiet is not None else None,
+    }
+
+
+def utc_now() -> datetime:
+    """The moment it is."""
+    return datetime.now(UTC)

@@ -1,0 +1,182 @@
+"""What happened to each sandbox, when it was seen, how long it lasted and who caused it (needs.md need 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import copy
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from quarterdeck.fleet.ages import age
+from quarterdeck.fleet.events import EVENTS, Cause, Event, joined, with_next
+from quarterdeck.fleet.sandbox_state import Action, StateWord
+from quarterdeck.fleet.timeline_note import Noted, from_note, to_note
+
+if TYPE_CHECKING:
+    from quarterdeck.fleet.sandbox_memory import SandboxMemory
+
+IDS = 2_000
+"""Sandboxes whose timeline is kept; those of which nothing was heard for longest go first."""
+KEPT = timedelta(days=30)
+"""The timeline of a sandbox that was not seen for so long is dropped."""
+ANSWERED_BY = timedelta(minutes=5)
+"""What was asked for, and what our start displaced, explains changes for so long."""
+GAP = timedelta(minutes=2)
+"""When nothing was read for so long, a change may have any cause and may have happened at any time in it."""
+CATCHING_UP = timedelta(minutes=1)
+"""After a gap, until every row has been read again."""
+
+_EXPLAINS = {
+    Action.PAUSE: frozenset({StateWord.PAUSED}),
+    Action.RESUME: frozenset({StateWord.STARTING, StateWord.RUNNING}),
+    Action.START: frozenset({StateWord.STARTING, StateWord.RUNNING}),
+}
+_COMING_UP = frozenset({Action.RESUME, Action.START})
+_ASKED = "you asked for it"
+_NOT_ASKED = "nobody here asked for it"
+_FIRST = "first seen so"
+_CLOSED = "changed while nobody watched"
+
+
+class Timelines:
+    """The timelines of all sandboxes of one server; a reading that changes nothing costs nothing here.
+
+    `SandboxMemories` tells of readings and of what is asked for; whoever finds displaced ones tells of those.
+    """
+
+    def __init__(self) -> None:
+        self._by_id: dict[str, tuple[Event, ...]] = {}
+        """Those of which nothing was heard for longest first."""
+        self._last_seen: dict[str, datetime] = {}
+        """When the ones that are not listed now were listed last."""
+        self._asked: dict[str, tuple[Action, datetime]] = {}
+        self._displaced: dict[str, tuple[str, datetime]] = {}
+        self._read_at: datetime | None = None
+        self._gap = timedelta()
+        self._caught_up_at: datetime | None = None
+
+    def of(self, sandbox_id: str) -> tuple[Event, ...]:
+        """What is known of one sandbox, the oldest event first; the last one lasts."""
+        return self._by_id.get(sandbox_id, ())
+
+    # What is seen
+
+    def read(self, now: datetime) -> None:
+        """Note that a reading came in."""
+        if self._read_at is not None and now - self._read_at > GAP:
+            self._gap, self._caught_up_at = now - self._read_at, now + CATCHING_UP
+        self._read_at = now
+
+    def observe(self, sandbox_id: str, before: SandboxMemory | None, after: SandboxMemory, now: datetime) -> None:
+        """Take what a reading made of a sandbox; a `before` of None means that it was not known in this run."""
+        word = after.settled.word
+        if before is not None and before.settled.word == word:
+            return
+        events = self._by_id.get(sandbox_id, ())
+        if before is None:
+            self._last_seen.pop(sandbox_id, None)
+        if events and events[-1].what == word:
+            return
+        if not events and before is None and len(self._by_id) >= IDS:
+            return
+        cause, words = self._cause(sandbox_id, word, now, known=before is not None, began=after.settled.exact)
+        self._keep(sandbox_id, with_next(events, Event(word, now, cause=cause, words=words)))
+
+    def gone(self, sandbox_ids: Iterable[str]) -> None:
+        """Note that these are not listed any more; what happened to them stays known for a while."""
+        for sandbox_id in sandbox_ids:
+            if self._read_at is not None and sandbox_id in self._by_id:
+                self._last_seen[sandbox_id] = self._read_at
+
+    # What explains it
+
+    def asked(self, sandbox_id: str, action: Action, now: datetime) -> None:
+        """Note that something is asked of it here."""
+        self._asked[sandbox_id] = action, now
+
+    def refused(self, sandbox_id: str) -> None:
+        """Note that what was asked of it will not be done."""
+        self._asked.pop(sandbox_id, None)
+
+    def displaced(self, sandbox_ids: Iterable[str], by: str, now: datetime) -> None:
+        """Note that the server paused these to make room for what was started or resumed here, `by` its short id."""
+        for sandbox_id in sandbox_ids:
+            events = self.of(sandbox_id)
+            if not events or events[-1].what != StateWord.PAUSED or now - events[-1].seen_at > ANSWERED_BY:
+                self._displaced[sandbox_id] = by, now
+            elif events[-1].cause is not Cause.YOU:
+                made_room = replace(events[-1], cause=Cause.DISPLACED, words=_made_room(by))
+                self._keep(sandbox_id, (*events[:-1], made_room))
+
+    def _cause(self, sandbox_id: str, word: str, now: datetime, *, known: bool, began: bool) -> tuple[Cause, str]:
+        action = self._asked_for(sandbox_id, word, now)
+        if action is not None and word in _EXPLAINS[action]:
+            return Cause.YOU, _ASKED
+        if action in _COMING_UP:
+            return Cause.SERVER, f"what became of the {action} you asked for"
+        by, at = self._displaced.pop(sandbox_id, ("", None))
+        if at is not None and word == StateWord.PAUSED and now - at <= ANSWERED_BY:
+            return Cause.DISPLACED, _made_room(by)
+        if not known:
+            if sandbox_id in self._by_id:
+                return Cause.UNKNOWN, _CLOSED
+            return (Cause.SERVER, _NOT_ASKED) if began else (Cause.UNKNOWN, _FIRST)
+        if self._caught_up_at is not None and now <= self._caught_up_at:
+            return Cause.UNKNOWN, f"changed while nothing was read for {age(self._gap.total_seconds())}"
+        return Cause.SERVER, _NOT_ASKED
+
+    def _asked_for(self, sandbox_id: str, word: str, now: datetime) -> Action | None:
+        """What was asked of it here not long ago; any change but that to starting settles it."""
+        action, at = self._asked.get(sandbox_id, (None, now))
+        if word != StateWord.STARTING:
+            self._asked.pop(sandbox_id, None)
+        return action if now - at <= ANSWERED_BY else None
+
+    def _keep(self, sandbox_id: str, events: tuple[Event, ...]) -> None:
+        self._by_id.pop(sandbox_id, None)
+        self._by_id[sandbox_id] = events[-EVENTS:]
+        if len(self._by_id) > IDS:
+            oldest = next(iter(self._by_id))
+            del self._by_id[oldest]
+            self._last_seen.pop(oldest, None)
+
+    # From run to run
+
+    def snapshot(self) -> Timelines:
+        """The same as they are now, for another thread to note down."""
+        same = copy(self)
+        same._by_id, same._last_seen = dict(self._by_id), dict(self._last_seen)
+        return same
+
+    def to_note(self, noted: Any = None) -> Any:
+        """What to note down; what was `noted` of sandboxes not known here stays, while it is of use."""
+        now = self._read_at
+        known = {} if noted is None else from_note(noted)
+        for sandbox_id, events in self._by_id.items():
+            seen = self._last_seen.get(sandbox_id, now) or events[-1].seen_at
+            known.pop(sandbox_id, None)
+            known[sandbox_id] = Noted(seen, events)
+        fresh = {i: noted for i, noted in known.items() if now is None or now - noted.seen_at <= KEPT}
+        return to_note(dict(list(fresh.items())[-IDS:]))
+
+    def recall(self, note: Any) -> None:
+        """Take what was noted down in an earlier run; what makes no sense is ignored. Readings may have come before."""
+        here = self._by_id
+        self._by_id = {}
+        for sandbox_id, noted in from_note(note).items():
+            if sandbox_id not in here:
+                self._last_seen[sandbox_id] = noted.seen_at
+            self._by_id[sandbox_id] = joined(noted.events, here.pop(sandbox_id, ()), _CLOSED)
+        self._by_id = dict(list((self._by_id | here).items())[-IDS:])
+
+    @classmethod
+    def from_note(cls, note: Any) -> Timelines:
+        """The timelines that were noted down."""
+        timelines = cls()
+        timelines.recall(note)
+        return timelines
+
+
+def _made_room(by: str) -> str:
+    return f"the server paused it to make room for {by}, which you started or resumed"

@@ -1,0 +1,80 @@
+"""Timelines as plain JSON data, short, for there may be thousands of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from quarterdeck.fleet.events import EVENTS, Cause, Event
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What is noted of one sandbox."""
+
+    seen_at: datetime
+    """When it was listed last."""
+    events: tuple[Event, ...]
+
+
+def to_note(known: Mapping[str, Noted]) -> Any:
+    """Word timelines as JSON data: moments as whole seconds since 1970."""
+    sandboxes = {
+        sandbox_id: [_seconds(noted.seen_at), [_from_event(event) for event in noted.events]]
+        for sandbox_id, noted in known.items()
+    }
+    return {"version": VERSION, "sandboxes": sandboxes}
+
+
+def from_note(note: Any) -> dict[str, Noted]:
+    """Read timelines; whatever makes no sense is left out."""
+    sandboxes = note.get("sandboxes") if isinstance(note, Mapping) and note.get("version") == VERSION else None
+    if not isinstance(sandboxes, Mapping):
+        return {}
+    read = ((str(sandbox_id), _noted(told)) for sandbox_id, told in sandboxes.items())
+    return {sandbox_id: noted for sandbox_id, noted in read if noted is not None}
+
+
+def _noted(told: Any) -> Noted | None:
+    match told:
+        case [seen_at, [*events]]:
+            read = tuple(event for each in events[-EVENTS:] if (event := _event(each)) is not None)
+            moment = _moment(seen_at)
+            return Noted(moment, read) if read and moment is not None else None
+    return None
+
+
+def _from_event(event: Event) -> list[Any]:
+    lasted = None if event.lasted is None else round(event.lasted)
+    return [event.what, _seconds(event.seen_at), lasted, event.cause.value, event.words]
+
+
+def _event(told: Any) -> Event | None:
+    match told:
+        case [str(what), seen_at, lasted, str(cause), str(words)] if cause in set(Cause):
+            moment = _moment(seen_at)
+            seconds = float(lasted) if _is_number(lasted) and lasted >= 0 else None
+            return None if moment is None else Event(what, moment, seconds, Cause(cause), words)
+    return None
+
+
+def _seconds(moment: datetime) -> int:
+    return round(moment.timestamp())
+
+
+def _moment(told: Any) -> datetime | None:
+    if not _is_number(told):
+        return None
+    try:
+        return datetime.fromtimestamp(told, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _is_number(told: Any) -> bool:
+    return isinstance(told, int | float) and not isinstance(told, bool) and math.isfinite(told)

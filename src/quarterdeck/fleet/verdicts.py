@@ -1,0 +1,32 @@
+"""What readings say of something that was asked of a sandbox, for a bulk command."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from quarterdeck.fleet.bulk_rows import Verdict
+from quarterdeck.fleet.sandbox_state import Action, StateWord
+from quarterdeck.service.models.enums import SandboxStatus
+
+if TYPE_CHECKING:
+    from quarterdeck.fleet.sandbox_memory import SandboxMemory
+
+_UP = frozenset({StateWord.STARTING, StateWord.RUNNING})
+
+
+def change_verdict(memory: SandboxMemory | None, action: Action) -> Verdict | None:
+    """Whether a pause, resume or start was seen done; `memory` is None for what is no longer listed.
+
+    A change is done when it is seen: whoever asks for it makes sure it was not so before.
+    """
+    if memory is None or memory.status == SandboxStatus.MISSING:
+        return Verdict.GONE
+    word = memory.settled.known
+    if action is Action.PAUSE:
+        return Verdict.DONE if word is StateWord.PAUSED else None
+    return Verdict.DONE if word in _UP else None
+
+
+def delete_verdict(memory: SandboxMemory | None) -> Verdict | None:
+    """Whether a deletion was seen done: it is no longer listed, or listed as missing."""
+    return Verdict.DONE if memory is None or memory.status == SandboxStatus.MISSING else None

@@ -1,0 +1,122 @@
+"""The idle sweep: what has been quiet for how long and what it cost, before anything is paused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from typing import ClassVar
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from quarterdeck.fleet.ages import age
+from quarterdeck.fleet.idle import THRESHOLD, IdleRow, Sweep, sweep
+from quarterdeck.fleet.quantities import Unit, example, quantity
+from quarterdeck.fleet.sandboxes import SandboxRow
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.dialogs.base import Dialog
+from quarterdeck.tui.lists.sandbox_cells import money, status
+from quarterdeck.tui.paint import lines, plain
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.live_table import Column, LiveTable
+
+NAMED = 6
+"""Sandboxes of unknown quiet time that are named."""
+
+
+class IdleSweepDialog(Dialog[Sweep]):
+    """Choose a threshold and see what it finds; nothing is paused here. Dismisses with what was found."""
+
+    CSS_PATH = ["dialog.tcss", "lists.tcss"]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,pagedown", "look(1)", "Down", show=False),
+        Binding("up,pageup", "look(-1)", "Up", show=False),
+    ]
+    HINTS = (("enter", "go on to the plan"), ("↑ ↓", "scroll"), ("esc", "cancel"))
+
+    def __init__(self, rows: Callable[[], Iterable[SandboxRow]], clock: Callable[[], datetime]) -> None:
+        super().__init__(Shown("Idle sweep: what would be paused"))
+        self._rows = rows
+        self._clock = clock
+        self._threshold = THRESHOLD
+        self._found = Sweep((), ())
+
+    def body(self) -> Iterable[Widget]:
+        """The threshold, what it finds, and what is left out."""
+        quiet = plain(Shown("Quiet for at least"), Tone.MUTED)
+        threshold = age(THRESHOLD.total_seconds())
+        yield Horizontal(Static(quiet, id="quiet"), Input(threshold, id="threshold", compact=True), id="asked")
+        columns: list[Column[IdleRow]] = [
+            Column("sandbox", "SANDBOX", 8, lambda idle, now: cell(text.line(idle.row.short_id))),
+            Column("quiet", "QUIET", 7, lambda idle, now: cell(Shown(age(idle.quiet.total_seconds()))), right=True),
+            Column("cost", "COST", 8, lambda idle, now: cell(money(idle.spent)), right=True),
+            Column("status", "STATUS", 12, lambda idle, now: status(idle.row, now), priority=1),
+            Column("conversation", "CONVERSATION", 12, _title, flex=1),
+        ]
+        table = LiveTable(columns, clock=self._clock, id="found")
+        table.can_focus = False
+        yield table
+        yield Static(id="total")
+
+    def on_mount(self) -> None:
+        """Look with the threshold that is offered, and keep what is found true."""
+        self.query_one(Input).focus()
+        self._sweep()
+        self.set_interval(1.0, self._sweep)
+
+    def _sweep(self) -> None:
+        self._found = sweep(self._rows(), self._threshold, self._clock())
+        table: LiveTable[IdleRow] = self.query_one("#found", LiveTable)
+        table.show(self._found.rows)
+        if not self._found.rows:
+            table.say_empty(Shown("Nothing has been quiet for so long."), Shown("A shorter time may find some."))
+        self.query_one("#total", Static).update(lines(self._total()))
+
+    def _total(self) -> list[Cell]:
+        found = self._found
+        count = len(found.rows)
+        words = f"{count:,} would be paused; they have cost {money(found.spent)} so far."
+        said = [cell(Shown(words), Tone.STRONG)]
+        if found.unknown:
+            names = ", ".join(row.short_id for row in found.unknown[:NAMED])
+            more = f" and {len(found.unknown) - NAMED:,} more" if len(found.unknown) > NAMED else ""
+            left_out = f"{len(found.unknown):,} left out, quiet time not known: {names}{more}."
+            said.append(cell(text.line(left_out), Tone.WARN))
+        return said
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        try:
+            seconds = quantity(event.value.strip().casefold(), Unit.DURATION)
+        except ValueError:
+            seconds = None
+        if seconds is None:
+            self.complain(Shown(f"Write a time like {example(Unit.DURATION)}."))
+            return
+        self.complain(None)
+        self._threshold = timedelta(seconds=min(seconds, 10 * 365 * 86400))
+        self._sweep()
+
+    @on(Input.Submitted)
+    def _go_on(self) -> None:
+        if self.query_one("#problem").display:
+            return
+        self._sweep()
+        if self._found.rows:
+            self.dismiss(self._found)
+        else:
+            self.complain(Shown("There is nothing to pause."))
+
+    def action_look(self, step: int) -> None:
+        """Move in what was found."""
+        self.query_one("#found", LiveTable).action_move(step)
+
+
+def _title(idle: IdleRow, now: datetime) -> Cell:
+    title = next((title for title in idle.row.conversation_titles if title), "")
+    return cell(text.line(title) or Shown("none, orphan" if idle.row.orphan else "-"), Tone.MUTED)

@@ -1,0 +1,143 @@
+"""How far a command for several sandboxes is, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+from textual.widgets import Static
+
+from quarterdeck.fleet.bulk_rows import BulkRow, RowState
+from quarterdeck.fleet.sandboxes import short_id
+from quarterdeck.tui import text
+from quarterdeck.tui.bulk import Job, state_cell
+from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.copying import Copyable
+from quarterdeck.tui.dialogs.base import Dialog
+from quarterdeck.tui.dialogs.copy import CopyWish
+from quarterdeck.tui.paint import content, plain
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.key_bar import hint_cell
+from quarterdeck.tui.widgets.live_table import Column, LiveTable
+
+LOOKS = 0.25
+"""Seconds between two looks at how far it is."""
+Hints = tuple[tuple[str, str], ...]
+UNDER_WAY: Hints = (("esc", "stop the rest"), ("b", "go on in the background"), ("y", "copy"))
+STOPPING: Hints = (("b", "go on in the background"), ("y", "copy"))
+WITH_FAILED: Hints = (("R", "retry failed"), ("y", "copy"), ("f", "save"), ("esc", "close"))
+ENDED: Hints = (("y", "copy"), ("f", "save"), ("esc", "close"))
+_TROUBLE_FIRST = (RowState.FAILED, RowState.UNCHANGED, RowState.GONE, RowState.STOPPED, RowState.DONE)
+
+
+class ProgressDialog(Dialog[CopyWish]):
+    """Every row of a job as it goes; it goes on without the dialog. Dismisses with a summary to be saved to a file."""
+
+    CSS_PATH = ["dialog.tcss", "lists.tcss"]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "stop_or_close", "Stop the rest, or close", show=False, priority=True),
+        Binding("b", "cancel", "Go on in the background", show=False),
+        Binding("R", "retry", "Retry failed", show=False),
+        Binding("y", "copy", "Copy the summary", show=False),
+        Binding("f", "save", "Save the summary", show=False),
+    ]
+    HINTS = ()
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(job.title)
+        self._job = job
+        self._stopping = False
+        self._hints: Hints = ()
+        self._ended = False
+
+    def body(self) -> Iterable[Widget]:
+        """The counts, and a line a row."""
+        yield Static(id="counts")
+        columns: list[Column[BulkRow]] = [
+            Column("state", "STATE", 12, lambda row, now: state_cell(row)),
+            Column("sandbox", "SANDBOX", 9, lambda row, now: cell(text.line(short_id(row.id)))),
+            Column("words", "", 12, self._words, flex=1),
+        ]
+        yield LiveTable(columns, clock=lambda: datetime.min, id="rows")
+
+    def _words(self, row: BulkRow, now: datetime) -> Cell:
+        if row.words:
+            return cell(text.line(row.words), Tone.WARN if row.state is not RowState.SKIPPED else Tone.MUTED)
+        sandbox = self._job.sandboxes.get(row.id)
+        title = next((title for title in sandbox.conversation_titles if title), "") if sandbox is not None else ""
+        return cell(text.line(title), Tone.MUTED)
+
+    @property
+    def table(self) -> LiveTable[BulkRow]:
+        """The rows."""
+        return self.query_one("#rows", LiveTable)
+
+    def on_mount(self) -> None:
+        """Show how far it is, and follow it."""
+        self._job.take_news()
+        self.table.show(list(self._job.run.rows.values()))
+        self.table.focus()
+        self.set_interval(LOOKS, self._look)
+        self._look()
+
+    def _look(self) -> None:
+        job, ended = self._job, self._job.run.ended
+        self.table.patch(job.take_news())
+        self.query_one("#counts", Static).update(content((*job.counts, (Shown(" "), Tone.PLAIN))))
+        if ended and not self._ended:
+            self.table.show(sorted(job.run.rows.values(), key=_place))
+            if job.saved:
+                self._say(job.saved, Tone.STRONG)
+        self._ended = ended
+        self._show_hints()
+
+    def _say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
+        line = self.query_one("#problem", Static)
+        line.update(plain(sentence, tone))
+        line.display = True
+
+    def _show_hints(self) -> None:
+        if self._ended:
+            hints = WITH_FAILED if self._job.failed else ENDED
+        else:
+            hints = STOPPING if self._stopping else UNDER_WAY
+        if hints != self._hints:
+            self._hints = hints
+            spans = (span for key, label in hints for span in hint_cell(key, label, works=True))
+            self.query_one("#hints", Static).update(content(spans))
+
+    def action_stop_or_close(self) -> None:
+        """While it goes on, ask for nothing more; what was asked for is followed to its end. Else close."""
+        if self._job.run.ended:
+            self.dismiss(None)
+        else:
+            self._stopping = True
+            self._job.run.stop()
+            self._look()
+
+    def action_retry(self) -> None:
+        """Try again what was tried and not done."""
+        if not self._job.run.ended:
+            self.complain(Shown("R tries again what failed once the rest has ended."))
+        elif not self._job.again():
+            self.complain(Shown("Nothing has failed."))
+        else:
+            self.complain(None)
+            self._stopping = False
+            self._look()
+
+    def action_copy(self) -> None:
+        """Copy what became of each row."""
+        self.app.copy_to_clipboard(self._job.run.summary())
+        self._say(Shown("Copied the summary, if your terminal takes copies (OSC 52); f saves it to a file."))
+
+    def action_save(self) -> None:
+        """Save what became of each row to a file."""
+        self.dismiss(CopyWish(Copyable(Shown("summary"), self._job.run.summary()), to_file=True))
+
+
+def _place(row: BulkRow) -> int:
+    return _TROUBLE_FIRST.index(row.state) if row.state in _TROUBLE_FIRST else len(_TROUBLE_FIRST)

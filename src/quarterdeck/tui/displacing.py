@@ -1,0 +1,112 @@
+"""Watches what a start or resume costs: the sandboxes that a server pauses for it, and the cap this shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from quarterdeck.fleet.displacement import Cap, cap_learned, found_displaced
+from quarterdeck.fleet.sandbox_state import StateWord
+
+if TYPE_CHECKING:
+    from quarterdeck.fleet.sandbox_memory import SandboxMemory
+
+LOOKED_FOR = timedelta(seconds=30)
+"""How long after a start or resume what stopped is taken to have made room for it."""
+Memories = Mapping[str, "SandboxMemory"]
+
+
+@dataclass(frozen=True)
+class Displaced:
+    """What made room for what."""
+
+    ids: tuple[str, ...]
+    by: str
+    """The id of what was started or resumed."""
+
+
+class Coming:
+    """A sandbox that is coming up, and how the others were before it, but for those something was asked of already."""
+
+    def __init__(self, memories: Memories, clock: Callable[[], datetime]) -> None:
+        self.before = {known: memory.settled.word for known, memory in memories.items() if memory.asked is None}
+        self.sandbox_id: str | None = None
+        """None while the server has not answered."""
+        self.until = clock()
+        self.displaced = 0
+        self._clock = clock
+
+    def answered(self, sandbox_id: str) -> None:
+        """Note that the server took it."""
+        self.sandbox_id, self.until = sandbox_id, self._clock() + LOOKED_FOR
+
+    @property
+    def running(self) -> int:
+        """How many ran before it."""
+        return sum(word == StateWord.RUNNING for word in self.before.values())
+
+
+class Displacing:
+    """The starts and resumes of this deck whose consequences are still being looked for, and what they taught."""
+
+    def __init__(self) -> None:
+        self.cap = Cap()
+        self._coming: list[Coming] = []
+        self._explained: set[str] = set()
+        """Sandboxes whose pause has another reason: somebody here asked for it, or another start displaced them."""
+
+    @contextmanager
+    def watching(self, memories: Memories, clock: Callable[[], datetime]) -> Iterator[Coming]:
+        """Note how things are before a start or resume; whatever comes of it is looked for once it was answered."""
+        coming = Coming(memories, clock)
+        self._coming.append(coming)
+        try:
+            yield coming
+        finally:
+            if coming.sandbox_id is None:
+                self._forget(coming)
+
+    def asked_to_pause(self, sandbox_id: str) -> None:
+        """Note that a pause is not the work of a start."""
+        if self._coming:
+            self._explained.add(sandbox_id)
+
+    def read(self, memories: Memories, now: datetime) -> list[Displaced]:
+        """Take a reading; gives what was found to have made room."""
+        told: list[Displaced] = []
+        after = {known: memory.settled.word for known, memory in memories.items()} if self._coming else {}
+        for coming in [coming for coming in self._coming if coming.sandbox_id is not None]:
+            assert coming.sandbox_id is not None
+            found = found_displaced(coming.before, after, coming.sandbox_id, self._explained)
+            if found:
+                self._explained.update(found)
+                coming.displaced += len(found)
+                self._learn(coming)
+                told.append(Displaced(found, coming.sandbox_id))
+            elif now >= coming.until:
+                self._forget(coming)
+                if not coming.displaced and after.get(coming.sandbox_id) == StateWord.RUNNING:
+                    self._learn(coming)
+        return told
+
+    def _learn(self, coming: Coming) -> None:
+        self.cap = cap_learned(self.cap, running=coming.running, displaced=coming.displaced)
+
+    def _forget(self, coming: Coming) -> None:
+        self._coming.remove(coming)
+        if not self._coming:
+            self._explained.clear()
+
+    # From run to run
+
+    def recall(self, note: Any) -> None:
+        """Take what was noted in an earlier run, unless this one knows better already."""
+        if not self.cap.learned:
+            self.cap = Cap.from_note(note)
+
+    def to_note(self, noted: Any) -> Any:
+        """What to note down; what was noted stays while nothing was learned."""
+        return self.cap.to_note() or noted

@@ -1,0 +1,57 @@
+"""Which conversations live in which sandbox, brought up to date conversation by conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from quarterdeck.service.models.conversation import Conversation
+
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+class Homes:
+    """The conversations of each sandbox, newest first."""
+
+    def __init__(self) -> None:
+        self._home_of: dict[str, str] = {}
+        self._living_in: dict[str, tuple[Conversation, ...]] = {}
+
+    def of(self, sandbox_id: str) -> tuple[Conversation, ...]:
+        """Who lives in a sandbox; the same object for as long as nothing changed."""
+        return self._living_in.get(sandbox_id, ())
+
+    def update(self, records: Mapping[str, Conversation], ids: Iterable[str]) -> frozenset[str]:
+        """Take what is known of these conversations now; gives the sandboxes of which there is something new."""
+        touched: set[str] = set()
+        for conversation_id in ids:
+            record = records.get(conversation_id)
+            before = self._home_of.pop(conversation_id, None)
+            after = record.sandbox_id if record is not None else None
+            touched.update(home for home in (before, after) if home is not None)
+            if before is not None and before != after:
+                self._leave(before, conversation_id)
+            if record is not None and after is not None:
+                self._home_of[conversation_id] = after
+                self._live(after, record, stays=before == after)
+        return frozenset(touched)
+
+    def _live(self, sandbox_id: str, record: Conversation, *, stays: bool) -> None:
+        group = self.of(sandbox_id)
+        if stays:
+            self._living_in[sandbox_id] = tuple(record if each.id == record.id else each for each in group)
+        else:
+            self._living_in[sandbox_id] = tuple(sorted((*group, record), key=_newest_first))
+
+    def _leave(self, sandbox_id: str, conversation_id: str) -> None:
+        others = tuple(record for record in self.of(sandbox_id) if record.id != conversation_id)
+        if others:
+            self._living_in[sandbox_id] = others
+        else:
+            self._living_in.pop(sandbox_id, None)
+
+
+def _newest_first(record: Conversation) -> float:
+    return -(record.created_at or LONG_AGO).timestamp()

@@ -1,0 +1,117 @@
+"""The columns of the list of conversations, kept first to dropped first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from quarterdeck.fleet.ages import calm_age
+from quarterdeck.fleet.conversation_state import Category
+from quarterdeck.fleet.conversations import ConversationRow
+from quarterdeck.fleet.sandboxes import short_id
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import Cell, Span, Tone, cell
+from quarterdeck.tui.look import glyph
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.live_table import Column
+
+if TYPE_CHECKING:
+    from quarterdeck.service.models.conversation import Conversation
+
+DASH = cell(Shown("-"), Tone.MUTED)
+TONES = {Category.TROUBLE: Tone.BAD, Category.BUSY: Tone.BUSY}
+
+
+def state(row: ConversationRow, now: datetime) -> Cell:
+    """Glyph and words of its state."""
+    sign, tone = glyph(row.state.word)
+    if row.task is not None:
+        sign, tone = Shown("✕" if row.state.category is Category.TROUBLE else "◔"), TONES[row.state.category]
+    return ((sign, tone), (Shown(" "), tone), (text.line(row.state.word), tone))
+
+
+def marked_state(row: ConversationRow, now: datetime) -> Cell:
+    """The state, an exclamation mark before it where a person should look."""
+    mark: Span = (Shown("!" if row.state.attention else " "), Tone.WARN)
+    return (mark, *state(row, now))
+
+
+def title(row: ConversationRow, now: datetime) -> Cell:
+    """Its title, quoted while it is only being started."""
+    shown = text.line(row.title) or Shown("(untitled)")
+    return cell(shown, Tone.MUTED if row.task is not None or row.state.category is Category.GONE else Tone.PLAIN)
+
+
+def place(row: ConversationRow, now: datetime) -> Cell:
+    """Repository and branch."""
+    return cell(text.line(row.place), Tone.MUTED) if row.place else DASH
+
+
+def cost(row: ConversationRow, now: datetime) -> Cell:
+    """US dollars so far."""
+    return cell(Shown(f"${row.cost:.2f}")) if row.cost else DASH
+
+
+def sandbox(row: ConversationRow, now: datetime) -> Cell:
+    """The short id of its sandbox, and that it is no more."""
+    if row.sandbox_id is None:
+        return DASH
+    return cell(text.line(short_id(row.sandbox_id) + (" gone" if row.orphan else "")), Tone.MUTED)
+
+
+def pull_requests(row: ConversationRow, now: datetime) -> Cell:
+    """The numbers of its pull requests."""
+    numbers = row.record.pr_number if row.record is not None else ()
+    return cell(Shown(" ".join(f"#{number}" for number in numbers)), Tone.MUTED) if numbers else DASH
+
+
+def _ago(moment: datetime | None, now: datetime) -> Cell:
+    return cell(Shown(calm_age(moment, now)), Tone.MUTED)
+
+
+def _model(record: Conversation) -> str | None:
+    return record.llm_model
+
+
+def _trigger(record: Conversation) -> str | None:
+    return record.trigger
+
+
+def _by(of: Callable[[Conversation], str | None]) -> Callable[[ConversationRow], str | None]:
+    """The sort key made of a text of the record."""
+    return lambda row: of(row.record) if row.record is not None else None
+
+
+def _told(of: Callable[[Conversation], str | None]) -> Callable[[ConversationRow, datetime], Cell]:
+    """The cell that shows a text of the record."""
+
+    def said(row: ConversationRow, now: datetime) -> Cell:
+        value = of(row.record) if row.record is not None else None
+        return cell(text.line(value), Tone.MUTED) if value else DASH
+
+    return said
+
+
+COLUMNS: tuple[Column[ConversationRow], ...] = (
+    Column("state", "STATE", 18, marked_state, sort=lambda row: row.state.word),
+    Column("title", "TITLE", 18, title, sort=lambda row: row.title.casefold() or None, flex=3),
+    Column("repository", "REPO@BRANCH", 16, place, sort=lambda row: row.place or None, flex=2, priority=1),
+    Column(
+        "updated", "UPDATED", 8, lambda row, now: _ago(row.updated_at, now), sort=lambda row: row.updated_at, right=True
+    ),
+    Column("cost", "COST", 7, cost, sort=lambda row: row.cost or None, priority=2, right=True),
+    Column("model", "MODEL", 16, _told(_model), sort=_by(_model), flex=1, priority=3),
+    Column("sandbox", "SANDBOX", 9, sandbox, sort=lambda row: row.sandbox_id, priority=4),
+    Column("trigger", "TRIGGER", 10, _told(_trigger), sort=_by(_trigger), priority=6),
+    Column("pr", "PR", 7, pull_requests, sort=lambda row: (row.record and row.record.pr_number) or None, priority=7),
+    Column(
+        "created",
+        "CREATED",
+        9,
+        lambda row, now: _ago(row.created_at, now),
+        sort=lambda row: row.created_at,
+        priority=5,
+        right=True,
+    ),
+)

@@ -1,0 +1,78 @@
+"""What a command will do to which sandboxes, in lines for a question beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import islice
+
+from quarterdeck.fleet.plan import Plan
+from quarterdeck.fleet.quiet import is_working
+from quarterdeck.fleet.sandboxes import SandboxRow
+from quarterdeck.service.models.enums import ExecutionStatus
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell, indented
+from quarterdeck.tui.text import Shown
+
+LISTED = 200
+"""Rows of one kind that are named one by one."""
+_DONE_WORDS = {"Pause": "paused", "Resume": "resumed", "Delete": "deleted"}
+STRANDS = "Pausing in the middle of a step can leave its run stuck after the resume."
+
+
+def plan_lines(verb: str, planned: Plan[SandboxRow], *, with_hidden: bool = False) -> list[Cell]:
+    """Which rows it will be done to, which it leaves out and why, and which are marked behind the filter."""
+    rows = planned.with_hidden().rows if with_hidden else planned.rows
+    word = _DONE_WORDS[verb]
+    said = [cell(Shown(f"{len(rows):,} will be {word}"), Tone.STRONG)]
+    said += _named(((row, "") for row in rows), len(rows), Tone.PLAIN)
+    if planned.hidden:
+        anyway = (
+            "included although the filter hides them" if with_hidden else "marked, but hidden by the filter: left out"
+        )
+        said += [EMPTY, cell(Shown(f"{len(planned.hidden):,} {anyway}"), Tone.WARN)]
+        said += _named(((row, "") for row in planned.hidden), len(planned.hidden), Tone.MUTED)
+    if planned.skipped:
+        said += [EMPTY, cell(Shown(f"{len(planned.skipped):,} skipped"), Tone.STRONG)]
+        said += _named(planned.skipped, len(planned.skipped), Tone.MUTED)
+    return said
+
+
+def _named(pairs: Iterable[tuple[SandboxRow, str]], count: int, tone: Tone) -> list[Cell]:
+    named = [indented(name_of(row, why), tone) for row, why in islice(pairs, LISTED)]
+    return [*named, cell(Shown(f"  and {count - LISTED:,} more"), Tone.MUTED)] if count > LISTED else named
+
+
+def name_of(row: SandboxRow, why: str = "") -> Shown:
+    """The short id of a sandbox, and its newest title or why it is left out."""
+    title = next((title for title in row.conversation_titles if title), "")
+    return Shown(f"{text.line(row.short_id):<7} {text.line(why or title)}")
+
+
+def busy_line(row: SandboxRow, last_told: Mapping[str, str | None]) -> Shown | None:
+    """Why a pause should be asked about: an agent in it works, or waits for a person; None when neither does."""
+    for record in row.conversations:
+        title = record.title or "a conversation"
+        if is_working((record,), last_told):
+            return text.line(f"The agent of {title} is at work. {STRANDS}")
+        if (record.execution_status or last_told.get(record.id)) == ExecutionStatus.WAITING_FOR_CONFIRMATION:
+            return text.line(f"The agent of {title} waits for an answer. {STRANDS}")
+    return None
+
+
+def busy_lines(rows: Iterable[SandboxRow], last_told: Mapping[str, str | None]) -> list[Cell]:
+    """How many of several sandboxes a pause may leave stuck."""
+    busy = [row for row in rows if busy_line(row, last_told) is not None]
+    if not busy:
+        return []
+    words = f"In {len(busy):,} of them an agent works or waits for an answer. {STRANDS}"
+    return [cell(Shown(words), Tone.WARN), EMPTY]
+
+
+def gone_with(rows: Iterable[SandboxRow]) -> list[Cell]:
+    """What a deletion takes along, and what it leaves behind."""
+    titles = [title for row in rows for title in row.conversation_titles]
+    said = [cell(Shown("Its workspace and all files in it go with it. Nothing brings them back."))]
+    if titles:
+        said += [EMPTY, cell(Shown("Conversations that live in it stay listed, without a sandbox:"))]
+        said += [indented(text.line(title) or Shown("(untitled)"), Tone.MUTED) for title in titles[:LISTED]]
+    return said

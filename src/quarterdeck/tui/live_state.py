@@ -1,0 +1,252 @@
+"""All that is known through one connection: what answers there, three lists, and what follows from them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from quarterdeck.fleet.conversation_state import last_execution_status
+from quarterdeck.fleet.displacement import guessed
+from quarterdeck.fleet.memories import SandboxMemories
+from quarterdeck.fleet.records import Changes
+from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row, short_id
+from quarterdeck.fleet.start_task import in_progress
+from quarterdeck.fleet.watch import Watch
+from quarterdeck.service.errors import ServiceError
+from quarterdeck.tui.carrying import Carried, Carrying
+from quarterdeck.tui.displacing import Displaced, Displacing
+from quarterdeck.tui.homes import Homes
+from quarterdeck.tui.news import About, News
+from quarterdeck.tui.notes import Notes
+from quarterdeck.tui.server_watch import ServerWatch
+from quarterdeck.tui.sources import ConversationSource, SandboxSource, StartTaskSource
+
+if TYPE_CHECKING:
+    from quarterdeck.service.client import ServiceClient
+    from quarterdeck.service.models.capabilities import Server
+    from quarterdeck.service.models.conversation import Conversation, StartTask
+    from quarterdeck.service.models.sandbox import Sandbox
+    from quarterdeck.tui.bulk import Job
+
+ALIKE = 100
+"""Sandboxes whose ids are looked at for what kind of server it is: they are all named alike."""
+
+
+class LiveState:
+    """What is read through one client; `publish` is told what there is news of."""
+
+    def __init__(
+        self,
+        client: ServiceClient,
+        publish: Callable[[News], None],
+        clock: Callable[[], datetime],
+        notes: Notes | None = None,
+    ) -> None:
+        self.client = client
+        self.server_watch = ServerWatch(client, publish)
+        self.memories = SandboxMemories()
+        self.homes = Homes()
+        self.displacing = Displacing()
+        self.job: Job | None = None
+        """The bulk command that was given last."""
+        self.last_statuses: dict[str, str | None] = {}
+        """The last word of the agent in each conversation."""
+        self.followed: set[str] = set()
+        """Start tasks created here."""
+        self.dismissed: set[str] = set()
+        """Start tasks put away here."""
+        self.sandboxes = Watch(SandboxSource(client), self._sandboxes_read)
+        self.conversations = Watch(ConversationSource(client), self._conversations_read)
+        self.start_tasks = Watch(StartTaskSource(client), self._start_tasks_read)
+        self._publish = publish
+        self._clock = clock
+        carried = (
+            Carried("timelines", self.memories.timelines.recall, lambda: self.memories.timelines.snapshot().to_note),
+            Carried("displacement", self.displacing.recall, lambda: self.displacing.to_note),
+        )
+        self._carrying = Carrying(notes or Notes(), client.endpoint, carried, self._not_carried)
+        self._known_whole: dict[About, bool] = {}
+        self._visible: dict[About, tuple[str, ...]] = {}
+        self._hidden = False
+        self._knocks: set[asyncio.Task[None]] = set()
+        self._running: asyncio.TaskGroup | None = None
+
+    async def run(self) -> None:
+        """Read until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            self._running = group
+            group.create_task(self.server_watch.run())
+            group.create_task(self.sandboxes.run())
+            group.create_task(self.conversations.run())
+            group.create_task(self.start_tasks.run())
+            group.create_task(self._carrying.run())
+
+    def refresh(self) -> None:
+        """Read everything again now."""
+        for watch in (self.sandboxes, self.conversations, self.start_tasks):
+            watch.refresh()
+        self.server_watch.doubt()
+
+    @property
+    def server(self) -> Server | None:
+        """What answers, None while that is not known."""
+        return self.server_watch.server
+
+    @property
+    def trouble(self) -> ServiceError | None:
+        """Why it is not known what answers, while it is not."""
+        return self.server_watch.trouble
+
+    @property
+    def release(self) -> str:
+        """The release that answers, empty while it is not known."""
+        return self.server_watch.release
+
+    @property
+    def key_refused(self) -> bool:
+        """Whether a protected call said that the key is wrong or missing."""
+        return self.server_watch.key_refused
+
+    def begin(self, job: Job) -> None:
+        """Carry out a job; it goes on whatever is shown, and ends with the connection."""
+        if self._running is not None:
+            self.job = job
+            self._running.create_task(self._carry_out(job))
+
+    async def _carry_out(self, job: Job) -> None:
+        await job.run.run()
+        self._publish(News(About.SANDBOXES, words=f"{job.result} B shows it."))
+
+    # What is looked at
+
+    def look(self, about: About, visible: Sequence[str]) -> None:
+        """Say which rows of which list are on the screen; the other lists rest."""
+        self._visible = {about: tuple(visible)}
+        self._tell_watches()
+
+    def rest(self, *, hidden: bool) -> None:
+        """Say whether the terminal is out of sight."""
+        self._hidden = hidden
+        self._tell_watches()
+
+    def _tell_watches(self) -> None:
+        now = self._clock()
+        tasks = in_progress(self.start_tasks.records.values(), now)
+        self._tell(self.sandboxes, About.SANDBOXES, self.memories.transitional(now))
+        self._tell(self.conversations, About.CONVERSATIONS, ())
+        self._tell(self.start_tasks, About.START_TASKS, tasks)
+
+    def _tell(self, watch: Watch[Any], about: About, transitional: Collection[str]) -> None:
+        hidden = self._hidden or about not in self._visible
+        watch.look(visible=self._visible.get(about, ()), transitional=transitional, hidden=hidden)
+
+    # What is read
+
+    def _sandboxes_read(self, changes: Changes[Sandbox]) -> None:
+        self.server_watch.doubt_after_failure(About.SANDBOXES, self.sandboxes.health)
+        now = self._clock()
+        fresh = self.memories.observe(changes.read, now, beginning=not self.sandboxes.health.incomplete)
+        self.memories.forget(changes.gone)
+        self._knock(self._visible.get(About.SANDBOXES, ()), now)
+        self._tell_watches()
+        came_or_went = changes.added | changes.gone
+        self._publish(News(About.SANDBOXES, fresh | changes.changed | came_or_went))
+        living_there = [record.id for sandbox_id in came_or_went for record in self.homes.of(sandbox_id)]
+        self._publish_of(About.CONVERSATIONS, living_there, self._completed(About.SANDBOXES, self.sandboxes))
+        self._find_displaced(now)
+        if fresh or changes.gone:
+            self._carrying.changed()
+
+    def _find_displaced(self, now: datetime) -> None:
+        before = self.displacing.cap
+        for displaced in self.displacing.read(self.memories.by_id, now):
+            self.memories.timelines.displaced(displaced.ids, short_id(displaced.by), now)
+            self._publish(News(About.SANDBOXES, frozenset(displaced.ids), words=self._displaced_words(displaced)))
+        if self.displacing.cap != before:
+            self._carrying.changed()
+
+    def _displaced_words(self, displaced: Displaced) -> str:
+        named = []
+        for sandbox_id in displaced.ids:
+            title = next((record.title for record in self.homes.of(sandbox_id) if record.title), None)
+            named.append(short_id(sandbox_id) + (f" ({title})" if title else ""))
+        return f"The server paused {', '.join(named)} to make room for {short_id(displaced.by)}."
+
+    def _conversations_read(self, changes: Changes[Conversation]) -> None:
+        self.server_watch.doubt_after_failure(About.CONVERSATIONS, self.conversations.health)
+        for record in changes.read:
+            self.last_statuses[record.id] = last_execution_status(self.last_statuses.get(record.id), record)
+        for gone in changes.gone:
+            self.last_statuses.pop(gone, None)
+        ids = changes.changed | changes.added | changes.gone
+        homes = self.homes.update(self.conversations.records, ids)
+        self._publish(News(About.CONVERSATIONS, ids))
+        self._publish_of(About.SANDBOXES, homes, self._completed(About.CONVERSATIONS, self.conversations))
+
+    def _publish_of(self, about: About, ids: Iterable[str], everything: bool) -> None:
+        """Tell what a reading of one list means for the other one."""
+        if (touched := frozenset(ids)) or everything:
+            self._publish(News(about, touched, everything))
+
+    def _completed(self, about: About, watch: Watch[Any]) -> bool:
+        """Whether it changed with this reading if all of a list is known: on that hangs what is an orphan."""
+        whole = not watch.health.incomplete
+        before = self._known_whole.get(about, False)
+        self._known_whole[about] = whole
+        return whole is not before
+
+    def _not_carried(self, error: ServiceError) -> None:
+        words = f"What happens to sandboxes is not noted down for the next run: {error.words} {error.advice}"
+        self._publish(News(About.SANDBOXES, words=words))
+
+    # Rows
+
+    def sandbox_row(self, sandbox_id: str, before: SandboxRow | None = None) -> SandboxRow | None:
+        """What a list says of a sandbox, `before` itself when nothing changed; None when there is no such one."""
+        record = self.sandboxes.records.get(sandbox_id)
+        memory = self.memories.by_id.get(sandbox_id)
+        if record is None or memory is None:
+            return None
+        return sandbox_row(
+            record,
+            memory,
+            self.homes.of(sandbox_id),
+            before,
+            complete=not self.conversations.health.incomplete,
+            last_told=self.last_statuses,
+        )
+
+    @property
+    def all_sandboxes(self) -> Mapping[str, Sandbox] | None:
+        """The sandboxes by id, None until they have been read completely."""
+        return None if self.sandboxes.health.incomplete else self.sandboxes.records
+
+    @property
+    def cap(self) -> int | None:
+        """About how many sandboxes the server lets run at a time, None when that is not known."""
+        return guessed(self.displacing.cap, islice(self.sandboxes.records, ALIKE)).about
+
+    def _start_tasks_read(self, changes: Changes[StartTask]) -> None:
+        self._tell_watches()
+        ended = {record.app_conversation_id for record in changes.read} - {None}
+        if not ended <= self.conversations.records.keys() and changes:
+            self.conversations.refresh()
+            self.sandboxes.refresh()
+        self._publish(News(About.START_TASKS, changes.changed | changes.added | changes.gone))
+
+    def _knock(self, visible: Sequence[str], now: datetime) -> None:
+        for sandbox_id in self.memories.take_knocks(visible, now):
+            task = asyncio.create_task(self._knock_at(sandbox_id))
+            self._knocks.add(task)
+            task.add_done_callback(self._knocks.discard)
+
+    async def _knock_at(self, sandbox_id: str) -> None:
+        memory = self.memories.by_id.get(sandbox_id)
+        address = memory.agent_server if memory is not None else None
+        if address is not None:
+            answered = await self.client.knock(address)
+            self.memories.knocked(sandbox_id, self._clock(), answered=answered)
+            self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))

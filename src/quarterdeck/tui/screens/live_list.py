@@ -1,0 +1,198 @@
+"""A screen of live rows: kept up to date at the cost of what changed, with a side pane about the row of the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from time import monotonic
+from typing import Generic
+
+from textual import events, getters, on
+from textual.containers import Horizontal, VerticalScroll
+from textual.widget import Widget
+
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.lists.arrangement import Arrangement
+from quarterdeck.tui.lists.listing import Listing, R, health_cell, known
+from quarterdeck.tui.lists.live_rows import LiveRows
+from quarterdeck.tui.news import About, News
+from quarterdeck.tui.screens.base import WIDE, DeckScreen
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.filter_bar import FilterBar
+from quarterdeck.tui.widgets.lines import Lines
+from quarterdeck.tui.widgets.live_table import LiveTable
+from quarterdeck.tui.widgets.table_messages import Highlighted, Seen
+
+SIFTED_EVERY = 5.0
+"""Seconds between two looks of a filter that asks for how long something has lasted."""
+
+
+class LiveList(DeckScreen, Generic[R]):
+    """The rows of a `listing`, those its arrangement lets through, in its order."""
+
+    CSS_PATH = "listing.tcss"
+    AUTO_FOCUS = "LiveTable"
+    HORIZONTAL_BREAKPOINTS = []  # a class on the screen would style every widget anew before the first frame
+
+    filter_bar = getters.query_one(FilterBar)
+    side = getters.query_one("#side-text", Lines)
+
+    def __init__(self, listing: Listing[R]) -> None:
+        super().__init__()
+        self.listing = listing
+        self.rows = LiveRows(listing)
+        self.arrangement = Arrangement(listing, self.rows.by_id)
+        self._side_says: list[Cell] = []
+        self._sifted_at = 0.0
+
+    def parts(self) -> Iterable[Widget]:
+        """Counts and filter, the table, and at its side what is known of the row under the cursor."""
+        yield FilterBar(Shown(self.listing.grammar.hint))
+        table = LiveTable(self.listing.columns, clock=self.app.clock, id="table")
+        yield Horizontal(table, VerticalScroll(Lines(id="side-text"), id="side", can_focus=False), id="list")
+
+    @property
+    def table(self) -> LiveTable[R]:
+        """The table."""
+        return self.query_one("#table", LiveTable)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The side pane is there where there is room for it."""
+        self.query_one("#side").display = event.size.width >= WIDE
+
+    # Keeping the rows up to date
+
+    def on_mount(self) -> None:
+        """Show what is known already, and let time pass."""
+        super().on_mount()
+        self.set_interval(1.0, self._tick)
+        self.rebuild()
+
+    def on_screen_resume(self) -> None:
+        """Catch up with what happened while another screen was shown."""
+        super().on_screen_resume()
+        self.rebuild()
+        self._look()
+
+    def on_news(self, news: News) -> None:
+        """Bring the rows up to date that the news is about."""
+        if not self.is_current:
+            return
+        if news.words:
+            self.say(text.line(news.words), Tone.WARN)
+        if news.about is About.SERVER or (news.about is self.listing.about and news.moved):
+            self.rebuild()
+        elif self.app.session is not None:
+            self._update(self.listing.touched(self.app.session, news))
+
+    def rebuild(self) -> None:
+        """Make all rows anew, in order."""
+        now = self.app.clock()
+        self.rows.fill(self.app.session, now)
+        self.arrangement.fill(now)
+        self.show_rows()
+
+    def show_rows(self) -> None:
+        """Show the rows as they are arranged now."""
+        self.table.show(self.arrangement.shown)
+        if not self.arrangement.ids:
+            self.table.say_empty(*self._nothing())
+        self._go_to_wanted()
+        self._rows_changed()
+
+    def _update(self, ids: Iterable[str]) -> None:
+        """Make these rows anew; only when one of them comes, goes or changes its place is the list shown again."""
+        session, now = self.app.session, self.app.clock()
+        if session is None:
+            return
+        changes = self.rows.update(session, ids, now)
+        if changes.gone & self.table.marks:
+            self.table.set_marks(self.table.marks - changes.gone)
+        if self.arrangement.take(changes, now, monotonic()):
+            self.show_rows()
+        elif changes:
+            self.table.patch(changes.changed)
+            self._rows_changed()
+        elif not self.rows.by_id:
+            self.table.say_empty(*self._nothing())
+        self.refresh_frame()
+
+    def _rows_changed(self) -> None:
+        self.filter_bar.say(self.counts())
+        self._show_row()
+        self.refresh_frame()
+
+    def _tick(self) -> None:
+        """Let time pass: words that change with it, places that were held, filters that ask for a duration."""
+        session, now, moment = self.app.session, self.app.clock(), monotonic()
+        if not self.is_current or session is None:
+            return
+        self._update(self.listing.passing(session, now))
+        moved = self.arrangement.settle(now, moment)
+        if self.arrangement.passing and moment - self._sifted_at >= SIFTED_EVERY:
+            self._sifted_at = moment
+            moved |= self.arrangement.sift(now)
+        if moved:
+            self.show_rows()
+        self.table.tick()
+
+    def _look(self) -> None:
+        if self.app.session is not None and self.is_current:
+            self.app.session.look(self.listing.about, self.table.visible_ids)
+
+    @on(Seen)
+    def _other_rows_seen(self) -> None:
+        self._look()
+
+    @on(Highlighted)
+    def _cursor_moved(self) -> None:
+        self.arrangement.moved(monotonic())
+        self._show_row()
+        self.refresh_frame()
+
+    # What is said around the table
+
+    def health(self) -> Cell:
+        """How fresh the list is, or why there is none."""
+        session = self.app.session
+        if session is None:
+            waiting = self.app.trouble is None
+            return cell(Shown("connecting…"), Tone.BUSY) if waiting else cell(Shown("no server"), Tone.BAD)
+        if session.key_refused:
+            return cell(Shown("key refused"), Tone.BAD)
+        return health_cell(self.listing.health(session), monotonic())
+
+    def resting_line(self) -> Cell:
+        """What is wrong with the readings, if anything is."""
+        error = self.app.trouble
+        if error is None and self.app.session is not None:
+            error = self.listing.health(self.app.session).error
+        return cell(text.line(f"{error.words} {error.advice}"), Tone.BAD) if error is not None else ()
+
+    def counts(self) -> Cell:
+        """How many rows are in which state."""
+        return self.listing.counts(self.rows.counts)
+
+    def _nothing(self) -> tuple[Shown, Shown]:
+        if self.rows.by_id:
+            return Shown(f"0 of {len(self.rows.by_id)} match."), Shown("esc shows all of them again.")
+        if self.app.trouble is not None:
+            return text.line(self.app.trouble.words), Shown("c chooses another server.")
+        return self.listing.nothing(self.app.session)
+
+    def _show_row(self) -> None:
+        row = self.table.cursor_row
+        said = known(self.detail_of(row)) if row is not None else []
+        if said != self._side_says:
+            self._side_says = said
+            self.side.say(said)
+
+    def detail_of(self, row: R) -> list[Cell]:
+        """Everything known about a row."""
+        return self.listing.detail(row, self.app.clock())
+
+    def _go_to_wanted(self) -> None:
+        """Put the cursor on the row that was asked for elsewhere, once it is there."""
+        wanted = self.app.wanted
+        if wanted is not None and self.is_current and wanted in self.rows.by_id and self.table.move_to(wanted):
+            self.app.wanted = None

@@ -1,0 +1,178 @@
+"""What can be done to sandboxes, one or many, from either list: asked about, carried out, confirmed by readings.
+
+What only a command needs is imported by it: the first frame waits for all that is imported here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from textual import work
+
+from quarterdeck.fleet.plan import Plan, plan
+from quarterdeck.fleet.sandbox_rules import why_not_pause, why_not_resume
+from quarterdeck.fleet.sandbox_state import Action
+from quarterdeck.fleet.sandboxes import SandboxRow
+from quarterdeck.service.errors import ServiceError
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
+from quarterdeck.tui.commands import Command
+from quarterdeck.tui.lists.listing import R
+from quarterdeck.tui.screens.listing import ListScreen
+from quarterdeck.tui.text import Shown
+
+if TYPE_CHECKING:
+    from quarterdeck.tui.bulk import Job, Order
+    from quarterdeck.tui.session import Session
+
+RULES = {"Pause": why_not_pause, "Resume": why_not_resume}
+"""What the state of a sandbox says about a change."""
+
+
+class SandboxActions(ListScreen[R]):
+    """A list from which sandboxes are paused, resumed and deleted."""
+
+    def why_not(self, command: Command) -> str | None:
+        """A job can be looked at once there is one."""
+        reason = super().why_not(command)
+        if reason is None and command.name == "job" and (self.app.session is None or self.app.session.job is None):
+            return "Nothing was done to several sandboxes yet; space marks rows, p pauses the marked ones."
+        return reason
+
+    def resting_line(self) -> Cell:
+        """How far a job is, while it goes on out of sight."""
+        job = self.app.session.job if self.app.session is not None else None
+        if job is None or job.run.ended:
+            return super().resting_line()
+        return (*cell(Shown(f"{job.title}: "), Tone.BUSY), *job.counts, *cell(Shown(" B shows it."), Tone.MUTED))
+
+    # Asking for it
+
+    def order(self, session: Session, verb: str) -> Order:
+        """What is meant by a verb."""
+        from quarterdeck.fleet.verdicts import change_verdict, delete_verdict
+        from quarterdeck.tui.bulk import Order
+
+        if verb == "Delete":
+            return Order(verb, session.delete_sandbox, delete_verdict)
+        action = Action.PAUSE if verb == "Pause" else Action.RESUME
+        act = session.pause if action is Action.PAUSE else session.resume
+        return Order(verb, act, lambda memory: change_verdict(memory, action))
+
+    async def change(self, session: Session, verb: str, rows: Sequence[SandboxRow], hidden: Collection[str]) -> None:
+        """Pause or resume sandboxes: one at once unless there is something to ask, several after a plan."""
+        now, rule = self.app.clock(), RULES[verb]
+        planned = plan(rows, lambda row: rule(row.state(now)), hidden)
+        if len(rows) == 1 and planned.rows:
+            if await self._asked(verb, *self._doubts(session, verb, planned.rows[0])):
+                await self._do_one(self.order(session, verb), planned.rows[0])
+        elif rows:
+            await self.change_many(session, verb, planned)
+
+    def _doubts(self, session: Session, verb: str, row: SandboxRow) -> tuple[Shown, Shown | None]:
+        """The question before a change of one sandbox, and the reason to ask it, if there is one."""
+        from quarterdeck.tui.lists.plans import busy_line
+
+        question = text.line(f"{verb} {row.short_id}?")
+        if verb == "Pause":
+            return question, busy_line(row, session.last_statuses)
+        return question, self.forecast_line(session, Action.RESUME) or None
+
+    async def _asked(self, verb: str, question: Shown, doubt: Shown | None) -> bool:
+        if doubt is None:
+            return True
+        from quarterdeck.tui.dialogs.confirm import ConfirmDialog
+
+        asked = ConfirmDialog(question, [cell(doubt, Tone.WARN)])
+        return await self.app.push_screen_wait(asked) is True
+
+    def forecast_line(self, session: Session, action: Action, count: int = 1) -> Shown:
+        """What a start or resume will likely do to others; empty when nothing."""
+        from quarterdeck.fleet.displacement import forecast
+
+        rows = filter(None, (session.sandbox_row(sandbox_id) for sandbox_id in session.sandboxes.records))
+        return text.line(forecast(rows, self.app.clock(), session.cap, action, count=count).words)
+
+    async def _do_one(self, order: Order, row: SandboxRow) -> None:
+        try:
+            await order.act(row.id)
+        except ServiceError as error:
+            self.say(text.line(f"{order.verb} {row.short_id}: {error.words} {error.advice}"), Tone.BAD)
+        else:
+            self.say(self.asked_words(order.verb, row))
+
+    def asked_words(self, verb: str, row: SandboxRow) -> Shown:
+        """What to say once something was asked for; the readings say when it is done."""
+        return text.line(f"{verb} of {row.short_id} asked for; the list shows when it is done.")
+
+    # Several
+
+    async def change_many(self, session: Session, verb: str, planned: Plan[SandboxRow], *, sweep: bool = False) -> None:
+        """Show what will be done, and do it once somebody said yes."""
+        from quarterdeck.tui.dialogs.plan import PlanDialog
+        from quarterdeck.tui.lists.plans import busy_lines
+
+        if self._busy_with_another(session):
+            return
+        warnings: list[Cell] = []
+        if verb == "Pause":
+            warnings = busy_lines(planned.rows, session.last_statuses)
+        elif line := self.forecast_line(session, Action.RESUME, len(planned.rows)):
+            warnings = [cell(line, Tone.WARN), EMPTY]
+        title = Shown(f"{verb} {len(planned.rows):,} sandbox{'' if len(planned.rows) == 1 else 'es'}?")
+        agreed = await self.app.push_screen_wait(PlanDialog(title, verb, planned, warnings))
+        if agreed is not None:
+            await self._carry_out(session, verb, agreed, sweep=sweep)
+
+    async def delete_rows(self, session: Session, rows: Sequence[SandboxRow], hidden: Collection[str]) -> None:
+        """Delete sandboxes once the short id of the one, or the number of the many, has been typed."""
+        from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
+        from quarterdeck.tui.lists.plans import gone_with, plan_lines
+
+        planned = plan(rows, lambda row: None, hidden)
+        if len(rows) == 1:
+            (row,) = rows
+            word = text.line(row.short_id)
+            said = [cell(text.line(row.id), Tone.STRONG), *gone_with(rows)]
+            one = TypedConfirmDialog(Shown(f"Delete sandbox {word}?"), said, word)
+            if await self.app.push_screen_wait(one):
+                await self._do_one(self.order(session, "Delete"), row)
+            return
+        if self._busy_with_another(session):
+            return
+        if not planned.rows:
+            self.say(Shown("The filter hides every marked row; esc shows them, u unmarks them."), Tone.WARN)
+            return
+        word = Shown(str(len(planned.rows)))
+        said = [*plan_lines("Delete", planned), EMPTY, *gone_with(planned.rows)]
+        asked = TypedConfirmDialog(Shown(f"Delete {word} sandboxes?"), said, word)
+        if await self.app.push_screen_wait(asked):
+            await self._carry_out(session, "Delete", planned)
+
+    def _busy_with_another(self, session: Session) -> bool:
+        busy = session.job is not None and not session.job.run.ended
+        if busy:
+            self.say(Shown("Another command for several sandboxes is still going on; B shows it."), Tone.WARN)
+        return busy
+
+    async def _carry_out(self, session: Session, verb: str, planned: Plan[SandboxRow], *, sweep: bool = False) -> None:
+        from quarterdeck.tui.bulk import Job
+
+        job = Job(self.order(session, verb), planned, session.memories.by_id, session.begin, sweep=sweep)
+        self.table.set_marks(())
+        job.begin()
+        await self._show_job(job)
+
+    @work(exclusive=True, group="dialog")
+    async def action_job(self) -> None:
+        """Show how far the last command for several sandboxes is, and what became of each."""
+        if self.app.session is not None and self.app.session.job is not None:
+            await self._show_job(self.app.session.job)
+
+    async def _show_job(self, job: Job) -> None:
+        from quarterdeck.tui.dialogs.progress import ProgressDialog
+
+        wish = await self.app.push_screen_wait(ProgressDialog(job))
+        if wish is not None:
+            await self.save(wish.what)

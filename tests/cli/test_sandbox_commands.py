@@ -1,0 +1,200 @@
+"""Filters, plans and watching from the command line, on a simulated service of 60 sandboxes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Ended, Run
+from tests.cli.serving import KEY, serving
+
+On = Callable[..., Ended]
+
+
+@pytest.fixture
+def on(run: Run, monkeypatch: pytest.MonkeyPatch) -> Iterator[On]:
+    """Run a command line on a simulation in which nothing changes by itself."""
+    monkeypatch.setenv("QUARTERDECK_API_KEY", KEY)
+    with serving("--simulate", "60", "--churn", "0") as (url, _):
+        monkeypatch.setenv("QUARTERDECK_URL", url)
+        yield run
+
+
+def listed(on: On, *arguments: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = on("sandboxes", "list", "--json", *arguments).json
+    return found
+
+
+def ids(on: On, status: str) -> list[str]:
+    return [one["id"] for one in listed(on) if one["status"] == status]
+
+
+def test_a_filter_asks_for_what_the_deck_asks_for(on: On) -> None:
+    everything = listed(on)
+    assert (len(everything), everything[0]["conversations"], everything[0]["orphan"]) == (60, None, None)
+    orphans = listed(on, "--filter", "orphan")
+    assert all(one["orphan"] and one["conversations"] == [] for one in orphans)
+    inhabited = listed(on, "--filter", "!orphan")
+    assert len(orphans) + len(inhabited) == 60
+    assert all(one["conversations"] for one in inhabited)
+    idle = listed(on, "--filter", "idle>30m !orphan")
+    assert idle
+    assert all(one["quiet_seconds"] > 1800 and one["status"] in {"RUNNING", "STARTING"} for one in idle)
+    title = inhabited[0]["conversations"][0]["title"]
+    assert inhabited[0]["id"] in {one["id"] for one in listed(on, "--filter", f'"{title}"')}
+    assert "sentinel" not in json.dumps(everything + inhabited)
+    assert "simulated-" not in json.dumps([one["exposed_urls"] for one in everything])
+
+
+def test_a_table_has_what_comes_from_conversations_only_where_they_were_read(on: On) -> None:
+    assert "SPENT" not in on("sandboxes", "list", "--filter", "status:running").out
+    asked = on("sandboxes", "list", "--filter", "cost>0.01")
+    assert "SPENT" in asked.out.splitlines()[0]
+    assert "$" in asked.out
+
+
+@pytest.mark.parametrize("typed", ["idle>abc", "status:", "for>1h", "idle>30", "colour:red"])
+def test_a_filter_that_is_not_understood_whole_is_wrong_usage_and_does_nothing(on: On, typed: str) -> None:
+    for command in (("list",), ("pause",), ("delete", "--yes")):
+        ended = on("sandboxes", *command, "--filter", f"status:running {typed}")
+        assert (ended.status, ended.out) == (2, "")
+    assert ids(on, "RUNNING")
+    assert len(listed(on)) == 60
+
+
+def test_nothing_matched_is_a_status_of_its_own(on: On) -> None:
+    for command in (("sandboxes", "list"), ("sandboxes", "pause"), ("conversations", "list")):
+        assert on(*command, "--filter", "nobody-is-called-so").status == 3
+
+
+@pytest.mark.parametrize("arguments", [(), ("--filter", ""), ("--filter", "  ")])
+@pytest.mark.parametrize("verb", ["pause", "resume", "delete"])
+def test_naming_nothing_never_means_all(run: Run, verb: str, arguments: tuple[str, ...]) -> None:
+    ended = run("sandboxes", verb, *arguments)
+    assert (ended.status, ended.out) == (2, "")
+
+
+def test_a_dry_run_tells_the_plan_and_does_nothing(on: On) -> None:
+    before = listed(on)
+    told = on("sandboxes", "pause", "--filter", "age>1s", "--dry-run", "--json")
+    assert told.status == 0
+    planned = {one["id"]: (one["result"], one["done"]) for one in told.json}
+    for one in before:
+        up = one["status"] in {"RUNNING", "STARTING"}
+        assert planned[one["id"]] == ("planned" if up else "skipped", False)
+    assert all(one["why"] for one in told.json if one["result"] == "skipped")
+    assert listed(on) == before
+
+
+def test_what_a_filter_lets_through_is_paused_and_read_so(on: On) -> None:
+    running = ids(on, "RUNNING")[:2]
+    other = ids(on, "PAUSED")[0]
+    ended = on("sandboxes", "pause", *running, other, "--filter", f"status:running,paused !id:{running[1]}", "--json")
+    assert ended.status == 0
+    results = {one["id"]: (one["result"], one["status"]) for one in ended.json}
+    assert results == {running[0]: ("done", "PAUSED"), other: ("skipped", "PAUSED")}
+    assert running[0] in ids(on, "PAUSED")
+    assert running[1] in ids(on, "RUNNING")
+
+
+def test_what_is_named_and_cannot_be_done_is_a_failure_and_an_unknown_id_too(on: On) -> None:
+    failed = ids(on, "ERROR")[0]
+    ended = on("sandboxes", "resume", failed, "nobody", "--json")
+    assert ended.status == 1
+    assert {one["id"]: one["result"] for one in ended.json} == {failed: "skipped", "nobody": "gone"}
+    assert on("sandboxes", "resume", "--filter", f"id:{failed}").status == 0
+
+
+def test_deleting_needs_its_word(on: On) -> None:
+    doomed, *_ = ids(on, "PAUSED")
+    refused = on("sandboxes", "delete", doomed)
+    assert refused.status == 2
+    assert doomed in refused.out
+    assert "--yes" in refused.err
+    assert len(listed(on)) == 60
+    assert on("sandboxes", "delete", doomed, "--yes").out == f"{doomed} deleted\n"
+    assert doomed not in {one["id"] for one in listed(on)}
+
+
+def test_a_start_can_be_looked_at_first(on: On) -> None:
+    assert "simulated-node" in on("sandboxes", "start", "simulated-node", "--dry-run").out
+    assert on("sandboxes", "start", "no-such", "--dry-run").status == 1
+    assert len(listed(on)) == 60
+
+
+def test_conversations_are_filtered_too(on: On) -> None:
+    orphans = on("conversations", "list", "--json", "--filter", "orphan").json
+    assert orphans
+    assert all(one["sandbox_status"] == "MISSING" for one in orphans)
+    assert on("conversations", "list", "--filter", "cost>abc").status == 2
+
+
+class Watching:
+    """`sandboxes list --watch --json` in a process of its own, once it watches."""
+
+    def __init__(self, *arguments: str) -> None:
+        program = [sys.executable, "-m", "quarterdeck", "sandboxes", "list", "--watch", "--json", *arguments]
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(program, stdout=pipe, stderr=pipe, text=True, env=dict(os.environ))
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        self.out, self.err = self.process.stdout, self.process.stderr
+        assert "watching" in self.err.readline()
+
+    def change(self) -> dict[str, str | None]:
+        told: dict[str, str | None] = json.loads(self.out.readline())
+        return told
+
+    def ended(self) -> tuple[int, str]:
+        """How it ended, and what it still had to say on standard error."""
+        rest = self.err.read()
+        return self.process.wait(20), rest
+
+
+def test_watching_tells_changes_and_ends_cleanly_when_told_to(on: On) -> None:
+    inhabited = [one["id"] for one in listed(on, "--filter", "status:running !orphan")]
+    paused = ids(on, "PAUSED")
+    by_status, by_cost = Watching("--filter", "status:running"), Watching("--filter", "cost>0 status:running")
+    assert on("sandboxes", "pause", inhabited[0]).status == 0
+    assert on("sandboxes", "delete", paused[0], inhabited[1], "--yes").status == 0
+    for watching in (by_status, by_cost):
+        told = {(one["id"], one["from"], one["to"], one["cause"]) for one in (watching.change(), watching.change())}
+        assert told == {(inhabited[0], "Running", "Paused", "server"), (inhabited[1], "Running", None, "server")}
+    by_status.process.send_signal(signal.SIGTERM)
+    by_cost.process.send_signal(signal.SIGINT)
+    assert by_status.ended() == by_cost.ended() == (0, "")
+
+
+def test_watching_ends_when_nobody_reads_it_any_more(on: On) -> None:
+    watching = Watching()
+    watching.out.close()
+    assert watching.ended() == (128 + signal.SIGPIPE, "")
+
+
+def test_watching_a_server_that_does_not_answer_is_a_failure(run: Run) -> None:
+    ended = run("sandboxes", "list", "--watch", "--url", "http://127.0.0.1:9")
+    assert (ended.status, len(ended.err.splitlines())) == (1, 1)
+
+
+def test_an_interrupt_stops_what_was_not_asked_for_yet(on: On) -> None:
+    running = ids(on, "RUNNING")
+    program = [sys.executable, "-m", "quarterdeck", "sandboxes", "pause", *running]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(
+        program, stdout=pipe, stderr=pipe, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    first = process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    rest, told = process.stdout.readlines(), process.stderr.read()
+    assert process.wait(20) == 1
+    done = {line.split()[0] for line in [first, *rest]}
+    assert done == set(ids(on, "PAUSED")) & set(running)
+    assert f"{len(done)} done, {len(running) - len(done)} stopped" in told
+    assert "Traceback" not in told

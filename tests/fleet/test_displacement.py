@@ -1,0 +1,90 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quarterdeck.fleet.displacement import Cap, cap_learned, forecast, found_displaced, guessed
+from quarterdeck.fleet.memories import SandboxMemories
+from quarterdeck.fleet.sandbox_state import Action
+from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row
+from quarterdeck.service.models.conversation import Conversation
+from quarterdeck.service.models.sandbox import Sandbox
+
+from .fakes import at
+
+
+def rows(*told: tuple[str, str, float | None], pausing: str = "") -> list[SandboxRow]:
+    """Rows of (id, status, when created)."""
+    memories = SandboxMemories()
+    records = [
+        Sandbox(id=name, status=status, created_at=None if created is None else at(created))
+        for name, status, created in told
+    ]
+    memories.observe(records, at(0), beginning=False)
+    if pausing:
+        memories.asked(pausing, Action.PAUSE, at(0))
+    title = Conversation(id="c", title="Fix login")
+    return [
+        sandbox_row(record, memories.by_id[record.id], (title,) if record.id == "old" else ()) for record in records
+    ]
+
+
+FIVE = [("d", "RUNNING", 40.0), ("old", "RUNNING", 10.0), ("c", "RUNNING", 30.0), ("b", "RUNNING", 20.0)]
+
+
+def test_the_oldest_created_running_one_is_named_when_the_cap_is_reached() -> None:
+    seen = forecast(rows(*FIVE, ("p", "PAUSED", 1.0)), at(0), 4, Action.RESUME)
+    assert seen.ids == ("old",)
+    assert (seen.running, seen.cap) == (4, 4)
+    assert "old (Fix login)" in seen.words
+    assert "4 of about 4" in seen.words
+
+
+@pytest.mark.parametrize(("cap", "action"), [(5, Action.START), (None, Action.START), (1, Action.PAUSE)])
+def test_nothing_is_foreseen_below_the_cap_without_one_and_for_a_pause(cap: int | None, action: Action) -> None:
+    seen = forecast(rows(*FIVE), at(0), cap, action)
+    assert (seen.ids, seen.words) == ((), "")
+
+
+def test_several_at_once_displace_several_oldest_first_but_never_more_than_run() -> None:
+    assert forecast(rows(*FIVE), at(0), 4, Action.RESUME, count=2).ids == ("old", "b")
+    assert forecast(rows(*FIVE), at(0), 4, Action.RESUME, count=9).ids == ("old", "b", "c", "d")
+
+
+def test_what_is_being_paused_already_does_not_count() -> None:
+    assert forecast(rows(*FIVE, pausing="b"), at(0), 4, Action.START).ids == ()
+
+
+def test_one_of_unknown_age_is_thought_the_youngest() -> None:
+    assert forecast(rows(*FIVE, ("x", "RUNNING", None)), at(0), 1, Action.START).ids == ("old", "b", "c", "d", "x")
+
+
+def test_what_ran_before_and_is_paused_after_was_displaced_but_for_what_was_asked_for() -> None:
+    before = {"a": "Running", "b": "Running", "c": "Paused", "d": "Running", "e": "Running", "f": "Starting"}
+    after = {"a": "Paused", "b": "Running", "c": "Paused", "d": "Paused", "f": "Paused", "new": "Running"}
+    assert found_displaced(before, after, "new", asked={"d"}) == ("a",)
+    assert found_displaced(before, after, "a") == ("d",)
+
+
+def test_a_displacement_teaches_the_cap() -> None:
+    assert cap_learned(Cap(), running=5, displaced=1) == Cap(5, learned=True)
+    assert cap_learned(Cap(5), running=8, displaced=6) == Cap(3, learned=True)
+    assert cap_learned(Cap(5), running=4, displaced=0) == Cap(5)
+    assert cap_learned(Cap(5), running=5, displaced=0) == Cap(None, learned=True)
+    assert cap_learned(Cap(), running=50, displaced=0) == Cap()
+
+
+def test_containers_let_guess_the_usual_cap_until_one_is_learned() -> None:
+    assert guessed(Cap(), ["oh-agent-server-7WN"]) == Cap(5)
+    assert guessed(Cap(), ["7WN"]) == Cap()
+    assert guessed(Cap(None, learned=True), ["oh-agent-server-7WN"]).about is None
+
+
+@given(st.none() | st.integers(1, 100))
+def test_a_learned_cap_is_known_in_the_next_run(about: int | None) -> None:
+    assert Cap.from_note(Cap(about, learned=True).to_note()) == Cap(about, learned=True)
+    assert Cap(about).to_note() is None
+
+
+@pytest.mark.parametrize("note", [None, [], "5", {}, {"cap": "5"}, {"cap": True}, {"cap": 0}, {"cap": 2.5}])
+def test_a_note_that_makes_no_sense_teaches_nothing(note: object) -> None:
+    assert Cap.from_note(note) == Cap()

@@ -1,0 +1,212 @@
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quarterdeck.fleet.filters import Grammar, Measure, kept, parse
+from quarterdeck.fleet.quantities import Unit
+
+from .fakes import NOON, at
+
+
+@dataclass(frozen=True)
+class Row:
+    id: str
+    title: str
+    status: str = "Running"
+    quiet_since: datetime | None = None
+    spent: float = 0.0
+    orphan: bool = False
+
+    @property
+    def haystack(self) -> str:
+        return f"{self.title}\n{self.status}".casefold()
+
+
+def _idle(row: Row, now: datetime) -> float | None:
+    return None if row.quiet_since is None else (now - row.quiet_since).total_seconds()
+
+
+GRAMMAR: Grammar[Row] = Grammar(
+    texts={"status": lambda row, now: row.status, "spec": lambda row, now: ""},
+    measures={"idle": Measure(_idle), "cost": Measure(lambda row, now: row.spent, Unit.NUMBER)},
+    flags={"orphan": lambda row, now: row.orphan},
+)
+ROWS = [
+    Row("1", "Fix Login bug", quiet_since=at(-3600), spent=2.5),
+    Row("2", "Fix build", "Paused", spent=1.5),
+    Row("3", "STRASSE", "Error", orphan=True),
+    Row("4", "login: new", "Needs you", quiet_since=at(-60)),
+]
+
+
+def found(typed: str, rows: Sequence[Row] = ROWS, *, finished: bool = False) -> str:
+    return "".join(row.id for row in kept(rows, parse(typed, GRAMMAR, finished=finished), NOON, GRAMMAR))
+
+
+@pytest.mark.parametrize(
+    ("typed", "ids"),
+    [
+        ("", "1234"),
+        ("   ", "1234"),
+        ("fix", "12"),
+        ("LOGIN", "14"),
+        ("fix login", "1"),
+        ("login fix", "1"),
+        ("!fix", "34"),
+        ("!fix !login", "3"),
+        ("straße", "3"),
+        ('"login bug"', "1"),
+        ('"bug login"', ""),
+        ("status:paused", "2"),
+        ("status:PAU", "2"),
+        ("status:paused,error", "23"),
+        ("!status:paused,error", "14"),
+        ('status:"needs you"', "4"),
+        ('status:paused,"needs you"', "24"),
+        ("fix !status:paused", "1"),
+        ("spec:x", ""),
+        ("login:", "4"),
+        ("owner:me", ""),
+        ("nothing", ""),
+        ("idle>30m", "1"),
+        ("idle>=1h", "1"),
+        ("idle>1h", ""),
+        ("idle<30m", "4"),
+        ("idle<=60s", "4"),
+        ("idle>0.5h", "1"),
+        ("idle>59m59s", "1"),
+        ("!idle>30m", "234"),
+        ("cost>1.5", "1"),
+        ("cost>=1.5", "12"),
+        ("cost>$2", "1"),
+        ("cost<.5", "34"),
+        ("orphan", "3"),
+        ("!orphan", "124"),
+        ("orphan status:error", "3"),
+        ("status>5", ""),
+    ],
+)
+def test_what_a_filter_lets_through(typed: str, ids: str) -> None:
+    assert found(typed) == ids
+    assert parse(typed, GRAMMAR).problems == ()
+
+
+HALF = [
+    "!",
+    '"',
+    "status:",
+    "!status:",
+    "status:,",
+    "idle>",
+    "idle>=",
+    "idle>3",
+    "idle>1h3",
+    "idle<.",
+    "cost>",
+    "cost>$",
+]
+
+
+@pytest.mark.parametrize("typed", HALF)
+def test_what_is_half_typed_is_no_condition_yet(typed: str) -> None:
+    assert found(typed) == "1234"
+    assert not parse(typed, GRAMMAR)
+    assert not parse(typed, GRAMMAR).problems
+
+
+@pytest.mark.parametrize("typed", ["idle>abc", "idle>-5m", "idle>30x", "idle>30m,1h", "cost>1m", "cost>two"])
+def test_a_value_that_means_nothing_is_said_and_hides_nothing(typed: str) -> None:
+    wanted = parse(typed, GRAMMAR)
+    assert found(typed) == "1234"
+    (problem,) = wanted.problems
+    assert problem.startswith(f"{typed}: ")
+    assert ("30m" in problem) is typed.startswith("idle")
+
+
+@pytest.mark.parametrize("typed", [*HALF, "idel>30m", "stauts:paused", "!stauts:paused", "idle>abc"])
+def test_a_script_is_told_of_everything_that_is_no_condition(typed: str) -> None:
+    wanted = parse(f"fix {typed}", GRAMMAR, finished=True)
+    assert len(wanted.problems) == 1
+    assert len(wanted.terms) == 1
+
+
+@pytest.mark.parametrize("token", ["orphan", "idle>30m", "cost>1.5", "status:paused"])
+def test_typing_a_token_letter_by_letter_never_hides_all_rows(token: str) -> None:
+    for end in range(len(token)):
+        assert found(token[:end]), token[:end]
+        assert found(f"fix {token[:end]}"), token[:end]
+
+
+def test_a_word_that_may_become_a_token_is_searched_for_where_it_is_found_and_once_it_is_finished() -> None:
+    rows = [Row("1", "Add cost report"), Row("2", "Fix build")]
+    assert found("cos", rows) == "1"
+    assert found("orph", rows) == "12"
+    assert found("orph ", rows) == ""
+    assert found("orph fix", rows) == ""
+    assert found("orph", rows, finished=True) == ""
+
+
+def test_the_hint_names_every_token() -> None:
+    assert GRAMMAR.hint == "status:  spec:  idle>  cost>  orphan"
+
+
+# What holds for any text
+
+ANY_ROWS = st.lists(
+    st.builds(
+        Row,
+        st.uuids().map(str),
+        st.text(alphabet="abcßS x", max_size=6),
+        st.sampled_from(["Running", "Paused", "HIBERNATING"]),
+        st.none() | st.integers(-4000, 10).map(at),
+        st.floats(0, 5),
+        st.booleans(),
+    ),
+    max_size=6,
+)
+WORD = st.text(alphabet='abcß:!S "<>=', min_size=1, max_size=5)
+VALUE = st.sampled_from(["30m", "1h", "0s", "2", "1.5", "", "x", "3", "1h3"])
+TOKEN = st.one_of(
+    st.sampled_from(["orphan", "status:run", "status:paused,run", "status:", "spec:x", "a", "S", "cost", "idle"]),
+    st.builds("{}{}{}".format, st.sampled_from(["idle", "cost"]), st.sampled_from([">", "<", ">=", "<="]), VALUE),
+)
+SIGNED = st.builds("{}{}".format, st.sampled_from(["", "!"]), TOKEN)
+
+
+def ids_of(rows: Sequence[Row], typed: str) -> list[str]:
+    return [row.id for row in kept(rows, parse(typed, GRAMMAR), NOON, GRAMMAR)]
+
+
+@given(ANY_ROWS, st.text(max_size=20) | st.lists(SIGNED | WORD, max_size=4).map(" ".join))
+def test_any_text_typed_gives_some_of_the_rows_in_their_order(rows: list[Row], typed: str) -> None:
+    left = iter(row.id for row in rows)
+    assert all(each in left for each in ids_of(rows, typed))
+    parse(typed, GRAMMAR, finished=True)
+
+
+@given(ANY_ROWS, TOKEN)
+def test_a_condition_and_its_inverse_part_the_rows(rows: list[Row], token: str) -> None:
+    if parse(f"{token} ", GRAMMAR):
+        both = ids_of(rows, f"{token} ") + ids_of(rows, f"!{token} ")
+        assert sorted(both) == sorted(row.id for row in rows)
+
+
+@given(ANY_ROWS, st.lists(SIGNED, max_size=4))
+def test_the_order_of_the_conditions_makes_no_difference(rows: list[Row], tokens: list[str]) -> None:
+    one_way, other_way = " ".join(tokens) + " ", " ".join(reversed(tokens)) + " "
+    assert ids_of(rows, one_way) == ids_of(rows, other_way)
+
+
+@given(ANY_ROWS, SIGNED, SIGNED)
+def test_each_further_condition_only_takes_rows_away(rows: list[Row], first: str, second: str) -> None:
+    assert set(ids_of(rows, f"{first} {second}")) <= set(ids_of(rows, first))
+
+
+@given(ANY_ROWS, st.lists(SIGNED, max_size=3))
+def test_one_row_is_let_through_as_it_is_among_many(rows: list[Row], tokens: list[str]) -> None:
+    wanted = parse(" ".join([*tokens, ""]), GRAMMAR)
+    assert [row.id for row in rows if wanted.matches(row, NOON, GRAMMAR)] == ids_of(rows, " ".join([*tokens, ""]))

@@ -1,0 +1,223 @@
+from datetime import datetime, timedelta
+
+import pytest
+
+from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, ConversationRow, conversation_row
+from quarterdeck.fleet.filters import kept, parse
+from quarterdeck.fleet.idle import sweep
+from quarterdeck.fleet.memories import SandboxMemories
+from quarterdeck.fleet.orphans import orphan_conversations, orphan_sandboxes
+from quarterdeck.fleet.sandbox_state import Action
+from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, sandbox_row, urgency
+from quarterdeck.fleet.sort import ordered
+from quarterdeck.service.models.conversation import Conversation, Metrics
+
+from .fakes import NOON, at, sandbox
+
+HALF_HOUR = timedelta(minutes=30)
+
+
+def talk(
+    agent: str | None = "idle", updated: datetime | None = NOON, cost: float | None = None, name: str = "c"
+) -> Conversation:
+    metrics = Metrics(accumulated_cost=cost)
+    return Conversation(id=name, execution_status=agent, updated_at=updated, metrics=metrics, title="Fix login")
+
+
+def row(
+    *conversations: Conversation,
+    name: str = "a",
+    status: str = "RUNNING",
+    seen: float = -9000,
+    began: bool = False,
+    complete: bool = True,
+    last_told: dict[str, str | None] | None = None,
+) -> SandboxRow:
+    """A row as it is at noon; `began` when its state was seen to begin."""
+    memories = SandboxMemories()
+    record = sandbox(status, name)
+    memories.observe([record], at(seen), beginning=began)
+    return sandbox_row(record, memories.by_id[name], conversations, complete=complete, last_told=last_told or {})
+
+
+# How long a sandbox has been quiet
+
+
+def test_it_has_been_quiet_since_the_newest_update_of_what_lives_in_it() -> None:
+    quiet = row(talk(updated=at(-4000), name="c1"), talk("finished", at(-3000), name="c2"))
+    assert quiet.quiet(at(0)) == timedelta(seconds=3000)
+
+
+def test_one_in_which_an_agent_works_is_not_quiet_at_all() -> None:
+    busy = row(talk(updated=at(-4000), name="c1"), talk("running", at(-3000), name="c2"))
+    assert busy.working
+    assert busy.quiet(at(0)) == timedelta()
+    assert busy.quiet_since is None
+
+
+def test_what_an_agent_last_said_counts_while_its_server_does_not_tell() -> None:
+    untold = talk(None, at(-4000))
+    assert row(untold, last_told={"c": "running"}).working
+    assert not row(untold, last_told={"c": "finished"}).working
+
+
+def test_one_that_was_resumed_a_minute_ago_has_not_been_quiet_for_a_day() -> None:
+    assert row(talk(updated=at(-86400)), seen=-60, began=True).quiet(at(0)) == timedelta(seconds=60)
+    assert row(talk(updated=at(-86400)), seen=-60, began=False).quiet(at(0)) == timedelta(days=1)
+
+
+def test_one_without_conversations_has_been_quiet_at_least_since_it_was_seen_up() -> None:
+    assert row(seen=-7200).quiet(at(0)) == timedelta(hours=2)
+
+
+def test_the_clock_of_a_server_may_be_ahead() -> None:
+    assert row(talk(updated=at(500))).quiet(at(0)) == timedelta()
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [row(talk(updated=None)), row(talk(), status="PAUSED"), row(talk(), complete=False), row(complete=False)],
+    ids=["no moment", "not up", "not all conversations read", "not even one read"],
+)
+def test_where_it_is_not_known_nothing_is_claimed(unknown: SandboxRow) -> None:
+    assert unknown.quiet(at(0)) is None
+    wanted = parse("!idle>1s idle<1w", SANDBOX_GRAMMAR)
+    assert kept([unknown], wanted, at(0), SANDBOX_GRAMMAR) == []
+
+
+def test_what_it_cost_is_the_sum_of_what_its_conversations_did() -> None:
+    assert row(talk(cost=1.5, name="c1"), talk(cost=None, name="c2"), talk(cost=0.25, name="c3")).spent == 1.75
+    assert row(talk(cost=float("nan"))).spent == 0.0
+
+
+# The sweep
+
+
+def test_a_sweep_finds_what_has_been_quiet_the_longest_first_with_what_it_cost() -> None:
+    rows = [
+        row(talk(updated=at(-2000), cost=1.0), name="b"),
+        row(talk(updated=at(-9000), cost=2.5), name="c"),
+        row(talk(updated=at(-100)), name="young"),
+        row(talk("running", at(-9000)), name="busy"),
+        row(talk(updated=at(-9000)), name="paused", status="PAUSED"),
+        row(talk(updated=None), name="untold"),
+        row(name="orphan", seen=-2500),
+    ]
+    found = sweep(rows, HALF_HOUR, at(0))
+    assert [(idle.id, idle.quiet.total_seconds()) for idle in found.rows] == [
+        ("c", 9000),
+        ("orphan", 2500),
+        ("b", 2000),
+    ]
+    assert found.spent == 3.5
+    assert [each.id for each in found.unknown] == ["untold"]
+
+
+def test_a_sweep_leaves_alone_what_is_being_paused() -> None:
+    memories = SandboxMemories()
+    record = sandbox("RUNNING")
+    memories.observe([record], at(-9000), beginning=False)
+    memories.asked("abc", Action.PAUSE, at(-1))
+    assert sweep([sandbox_row(record, memories.by_id["abc"], ())], HALF_HOUR, at(0)).rows == ()
+
+
+def test_what_runs_and_has_been_quiet_for_longest_stands_first_among_what_runs() -> None:
+    rows = [
+        row(talk("running"), name="busy"),
+        row(talk(updated=at(-10)), name="young"),
+        row(talk(updated=at(-3000)), name="quiet"),
+        row(status="ERROR", name="failed"),
+        row(status="PAUSED", name="paused"),
+    ]
+    found = [each.id for each in ordered(rows, lambda each: urgency(each, at(0)))]
+    assert found == ["failed", "quiet", "young", "busy", "paused"]
+
+
+# Orphans
+
+
+def test_a_sandbox_nobody_lives_in_is_an_orphan_once_all_conversations_were_read() -> None:
+    rows = [row(name="a"), row(talk(), name="b"), row(name="c", complete=False)]
+    assert [each.id for each in orphan_sandboxes(rows)] == ["a"]
+
+
+def lived_in(sandbox_id: str | None, status: str | None = "PAUSED") -> Conversation:
+    return Conversation(id=f"in {sandbox_id}", sandbox_id=sandbox_id, sandbox_status=status)
+
+
+def test_a_conversation_is_an_orphan_when_its_sandbox_is_missing_or_no_longer_listed() -> None:
+    records = [lived_in("a"), lived_in("gone"), lived_in("missing", "MISSING"), lived_in(None)]
+    while_reading = [conversation_row(record) for record in records]
+    assert [each.id for each in orphan_conversations(while_reading)] == ["in missing"]
+    rows = [conversation_row(each.record, None, each, sandboxes={"a"}) for each in while_reading if each.record]
+    assert [each.id for each in orphan_conversations(rows)] == ["in gone", "in missing"]
+    assert rows[0] is while_reading[0]
+
+
+# The tokens
+
+
+@pytest.mark.parametrize(
+    ("typed", "ids"),
+    [
+        ("status:running", "abc"),
+        ("status:pausing", "d"),
+        ("spec:x", ""),
+        ("id:b", "b"),
+        ("repo:web", "b"),
+        ("idle>30m", "bcd"),
+        ("cost>1", "b"),
+        ("orphan", "cd"),
+        ("slow", ""),
+        ("for>2h", "abc"),
+        ("age>1s", ""),
+        ("login", "a"),
+    ],
+)
+def test_the_tokens_of_the_sandboxes(typed: str, ids: str) -> None:
+    memories = SandboxMemories()
+    records = [sandbox("RUNNING", name) for name in "abcd"]
+    memories.observe(records, at(-9000), beginning=False)
+    memories.asked("d", Action.PAUSE, at(-1))
+    web = Conversation(
+        id="w", selected_repository="acme/web", updated_at=at(-8000), metrics=Metrics(accumulated_cost=3.0)
+    )
+    living: dict[str, tuple[Conversation, ...]] = {"a": (talk(),), "b": (web,)}
+    rows = [sandbox_row(record, memories.by_id[record.id], living.get(record.id, ())) for record in records]
+    found = kept(rows, parse(typed, SANDBOX_GRAMMAR, finished=True), at(0), SANDBOX_GRAMMAR)
+    assert "".join(each.id for each in found) == ids
+
+
+@pytest.mark.parametrize(
+    ("typed", "ids"),
+    [
+        ("state:work", "a"),
+        ('status:"needs you"', "b"),
+        ("running", "a"),
+        ("repo:web", "a"),
+        ("model:opus", "b"),
+        ("sandbox:box", "ab"),
+        ("orphan", "b"),
+        ("cost>=2", "b"),
+        ("updated<1m", "a"),
+        ("age>1h", "b"),
+    ],
+)
+def test_the_tokens_of_the_conversations(typed: str, ids: str) -> None:
+    def made(name: str, agent: str, model: str, second: float, cost: float) -> ConversationRow:
+        record = Conversation(
+            id=name,
+            sandbox_id=f"box-{name}",
+            sandbox_status="RUNNING",
+            execution_status=agent,
+            selected_repository="acme/web" if name == "a" else None,
+            llm_model=model,
+            created_at=at(second),
+            updated_at=at(second),
+            metrics=Metrics(accumulated_cost=cost),
+        )
+        return conversation_row(record, sandboxes={"box-a"})
+
+    rows = [made("a", "running", "small", -9, 1.0), made("b", "waiting_for_confirmation", "opus", -9000, 2.0)]
+    found = kept(rows, parse(typed, CONVERSATION_GRAMMAR, finished=True), at(0), CONVERSATION_GRAMMAR)
+    assert "".join(each.id for each in found) == ids

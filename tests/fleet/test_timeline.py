@@ -1,0 +1,251 @@
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quarterdeck.fleet.events import EVENTS, Cause, Event, joined
+from quarterdeck.fleet.memories import SandboxMemories
+from quarterdeck.fleet.sandbox_state import Action
+from quarterdeck.fleet.timeline import IDS, Timelines
+
+from .fakes import at, sandbox
+
+DAY = 86_400
+
+
+class Watched:
+    """The memories and the timelines of one server, read by hand."""
+
+    def __init__(self, note: object = None) -> None:
+        self.timelines = Timelines.from_note(note)
+        self.memories = SandboxMemories(self.timelines)
+
+    def read(self, second: float, *statuses: str, beginning: bool = False) -> None:
+        """Read sandboxes a, b, c ... in these statuses; "-" stands for one that is not read."""
+        records = [sandbox(status, name) for name, status in zip("abcdef", statuses, strict=False) if status != "-"]
+        self.memories.observe(records, at(second), beginning=beginning)
+
+    def told(self, name: str = "a") -> list[tuple[str, Cause]]:
+        return [(event.what, event.cause) for event in self.timelines.of(name)]
+
+    def noted(self) -> Any:
+        """What the next run finds."""
+        return json.loads(json.dumps(self.timelines.to_note()))
+
+
+def test_what_was_asked_for_here_was_you_and_the_rest_the_server() -> None:
+    watched = Watched()
+    watched.read(0, "RUNNING")
+    watched.memories.asked("a", Action.PAUSE, at(10))
+    watched.memories.answered("a")
+    watched.read(12, "PAUSED")
+    watched.read(60, "RUNNING")
+    assert watched.told() == [("Running", Cause.UNKNOWN), ("Paused", Cause.YOU), ("Running", Cause.SERVER)]
+
+
+def test_both_steps_of_a_resume_were_you() -> None:
+    watched = Watched()
+    watched.read(0, "PAUSED")
+    watched.memories.asked("a", Action.RESUME, at(10))
+    watched.read(12, "STARTING")
+    watched.read(20, "RUNNING")
+    watched.read(90, "PAUSED")
+    causes = [cause for _, cause in watched.told()]
+    assert causes == [Cause.UNKNOWN, Cause.YOU, Cause.YOU, Cause.SERVER]
+
+
+def test_a_resume_that_fails_was_asked_for_here_and_did_not_fail_by_your_will() -> None:
+    watched = Watched()
+    watched.read(0, "PAUSED")
+    watched.memories.asked("a", Action.RESUME, at(10))
+    watched.read(12, "STARTING")
+    watched.read(15, "MISSING")
+    last = watched.timelines.of("a")[-1]
+    assert (last.what, last.cause) == ("Missing", Cause.SERVER)
+    assert "resume" in last.words
+
+
+def test_a_start_asked_for_here_was_you_and_one_that_just_appeared_was_not() -> None:
+    watched = Watched()
+    watched.memories.started(sandbox("RUNNING", "a"), at(0))
+    watched.read(1, "RUNNING", "STARTING", beginning=True)
+    assert watched.told("a") == [("Running", Cause.YOU)]
+    assert watched.told("b") == [("Starting", Cause.SERVER)]
+
+
+def test_a_refused_pause_explains_nothing_and_nor_does_one_of_long_ago() -> None:
+    watched = Watched()
+    watched.read(0, "RUNNING", "RUNNING")
+    watched.memories.asked("a", Action.PAUSE, at(1))
+    watched.memories.refused("a")
+    watched.memories.asked("b", Action.PAUSE, at(1))
+    for second in range(2, 400, 60):
+        watched.read(second, "RUNNING", "RUNNING")
+    watched.read(410, "PAUSED", "PAUSED")
+    assert watched.told("a")[-1] == ("Paused", Cause.SERVER)
+    assert watched.told("b")[-1] == ("Paused", Cause.SERVER)
+
+
+@pytest.mark.parametrize("told_first", [True, False])
+def test_a_pause_that_made_room_for_a_start_of_ours_is_told_apart(told_first: bool) -> None:
+    watched = Watched()
+    watched.read(0, "RUNNING", "RUNNING")
+    if told_first:
+        watched.timelines.displaced(["a"], "new", at(4))
+    watched.memories.asked("b", Action.PAUSE, at(3))
+    watched.read(5, "PAUSED", "PAUSED")
+    if not told_first:
+        watched.timelines.displaced(["a", "b"], "new", at(6))
+    assert watched.told("a")[-1] == ("Paused", Cause.DISPLACED)
+    assert "new" in watched.timelines.of("a")[-1].words
+    assert watched.told("b")[-1] == ("Paused", Cause.YOU)
+
+
+def test_a_state_lasts_until_the_next_one_was_seen() -> None:
+    watched = Watched()
+    watched.read(0, "RUNNING")
+    watched.read(90, "PAUSED")
+    watched.read(100, "PAUSED")
+    assert [event.lasted for event in watched.timelines.of("a")] == [90.0, None]
+    assert watched.timelines.of("a")[-1].seen_at == at(90)
+
+
+def test_a_change_found_after_a_gap_has_no_known_cause_and_no_known_moment() -> None:
+    watched = Watched()
+    watched.read(0, "RUNNING", "RUNNING", "RUNNING")
+    watched.memories.observe((), at(3600), beginning=False)
+    watched.read(3600, "PAUSED")
+    watched.read(3640, "-", "PAUSED")
+    assert watched.told("a")[-1] == ("Paused", Cause.UNKNOWN)
+    assert watched.told("b")[-1] == ("Paused", Cause.UNKNOWN)
+    assert "1h00m" in watched.timelines.of("a")[-1].words
+    assert watched.timelines.of("a")[0].lasted is None
+    watched.read(3700, "-", "-", "PAUSED")
+    assert watched.told("c")[-1] == ("Paused", Cause.SERVER)
+
+
+def test_readings_that_change_nothing_and_flaps_are_no_events() -> None:
+    watched = Watched()
+    for second, status in enumerate(["RUNNING", "RUNNING", "STARTING", "STARTING", "RUNNING", "STARTING"]):
+        watched.read(second, status)
+    assert watched.told() == [("Running", Cause.UNKNOWN)]
+
+
+def test_a_sandbox_the_server_does_not_find_is_missing_from_then_on() -> None:
+    watched = Watched()
+    watched.read(0, "RUNNING")
+    watched.memories.asked("a", Action.PAUSE, at(1))
+    watched.memories.missing("a", at(2))
+    assert watched.memories.by_id["a"].state(at(2)).word == "Missing"
+    assert watched.told()[-1] == ("Missing", Cause.SERVER)
+
+
+def test_only_the_newest_events_are_kept() -> None:
+    watched = Watched()
+    for number in range(EVENTS + 5):
+        watched.read(number * 100, "RUNNING" if number % 2 else "PAUSED")
+    events = watched.timelines.of("a")
+    assert len(events) == EVENTS
+    assert events[-1].seen_at == at((EVENTS + 4) * 100)
+
+
+# From run to run
+
+
+def test_the_next_run_knows_what_happened_before_and_says_what_changed_meanwhile() -> None:
+    watched = Watched()
+    watched.read(0, "RUNNING", "PAUSED")
+    watched.memories.asked("a", Action.PAUSE, at(1))
+    watched.read(2, "PAUSED", "PAUSED")
+    again = Watched(watched.noted())
+    again.read(DAY, "RUNNING", "PAUSED")
+    assert again.told("a") == [("Running", Cause.UNKNOWN), ("Paused", Cause.YOU), ("Running", Cause.UNKNOWN)]
+    assert again.timelines.of("a")[1].lasted is None
+    assert again.timelines.of("a")[0] == watched.timelines.of("a")[0]
+    assert again.told("b") == [("Paused", Cause.UNKNOWN)]
+
+
+def test_a_note_that_is_read_late_joins_what_was_seen_already() -> None:
+    watched = Watched()
+    watched.read(0, "RUNNING", "RUNNING")
+    watched.read(50, "PAUSED", "RUNNING")
+    early, late = Watched(watched.noted()), Watched()
+    for each in (early, late):
+        each.read(DAY, "RUNNING", "RUNNING", "RUNNING")
+        each.read(DAY + 9, "RUNNING", "ERROR", "RUNNING")
+    late.timelines.recall(watched.noted())
+    for name in "abc":
+        assert late.told(name) == early.told(name)
+        assert [e.lasted for e in late.timelines.of(name)] == [e.lasted for e in early.timelines.of(name)]
+
+
+def test_what_another_deck_noted_stays() -> None:
+    one, other = Watched(), Watched()
+    one.read(0, "RUNNING", "-")
+    other.read(0, "-", "PAUSED")
+    both = Timelines.from_note(one.timelines.to_note(other.noted()))
+    assert both.of("a")
+    assert both.of("b")
+
+
+def test_a_sandbox_that_was_not_seen_for_thirty_days_is_forgotten_and_a_steady_one_is_not() -> None:
+    watched = Watched()
+    watched.read(0, "RUNNING", "RUNNING", "RUNNING")
+    watched.memories.forget(["b"])
+    again = Watched(watched.noted())
+    again.read(29 * DAY, "RUNNING")
+    assert set(again.noted()["sandboxes"]) == {"a", "b", "c"}
+    again.read(31 * DAY, "RUNNING")
+    assert set(again.noted()["sandboxes"]) == {"a"}
+
+
+def test_thousands_of_sandboxes_are_bounded_and_those_that_change_are_the_ones_that_are_kept() -> None:
+    timelines = Timelines()
+    memories = SandboxMemories(timelines)
+    many = [sandbox("RUNNING", f"box-{number}") for number in range(IDS + 500)]
+    memories.observe(many, at(0), beginning=False)
+    last = f"box-{IDS + 400}"
+    assert timelines.of(last) == ()
+    memories.observe([sandbox("PAUSED", last)], at(5), beginning=True)
+    assert [event.what for event in timelines.of(last)] == ["Paused"]
+    assert len(timelines.to_note()["sandboxes"]) == IDS
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(JSON)
+def test_a_note_that_makes_no_sense_is_no_note(note: object) -> None:
+    assert Timelines.from_note(note).to_note()["sandboxes"] == {}
+    Timelines.from_note({"version": 1, "sandboxes": note})
+    Timelines.from_note({"version": 1, "sandboxes": {"a": note, "b": [0, note], "c": [0, [note]]}})
+
+
+EVENT = st.builds(
+    Event,
+    st.sampled_from(["Running", "Paused", "x\u202e"]),
+    st.integers(0, 10**6).map(at),
+    st.none() | st.integers(0, 10**6).map(float),
+    st.sampled_from(Cause),
+    st.text(max_size=9),
+)
+
+
+@given(st.lists(EVENT, min_size=1, max_size=EVENTS))
+def test_a_note_holds_all_that_was_known(events: list[Event]) -> None:
+    moment = round(at(0).timestamp())
+    told = [[e.what, round(e.seen_at.timestamp()), e.lasted, e.cause, e.words] for e in events]
+    timelines = Timelines.from_note({"version": 1, "sandboxes": {"a": [moment, told]}})
+    assert timelines.of("a") == tuple(events)
+    assert Timelines.from_note(json.loads(json.dumps(timelines.to_note()))).of("a") == tuple(events)
+
+
+def test_joining_with_nothing_changes_nothing() -> None:
+    events = (Event("Running", at(0)),)
+    assert joined(events, (), "") == joined((), events, "") == events

@@ -1,0 +1,204 @@
+"""What a simulated service answers, and how what is asked of it comes true."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from quarterdeck.local.records import ConversationRecord, SandboxRecord
+from quarterdeck.local.simulated.simulation import Faults, Simulation
+from tests.local.simulated import CONVERSATIONS, SANDBOXES, simulated
+
+STILL = Simulation(150, churn=0)
+
+
+async def test_it_says_that_it_is_simulated_and_lets_nobody_in_without_the_key() -> None:
+    async with simulated(STILL) as service:
+        assert (await service.get("/server_info"))["simulated_sandboxes"] == 150
+        assert "simulated" in (await service.get("/openapi.json"))["info"]["title"]
+        del service.http.headers["X-Session-API-Key"]
+        assert (await service.http.get(f"{SANDBOXES}/search")).status_code == 401
+
+
+async def test_equal_seeds_make_equal_sandboxes_and_others_do_not() -> None:
+    async with simulated(STILL) as first, simulated(STILL) as second, simulated(replace(STILL, seed=2)) as other:
+        assert await first.all() == await second.all()
+        assert await first.all(CONVERSATIONS) == await second.all(CONVERSATIONS)
+        assert [record["id"] for record in await first.all()] == list(STILL.ids())
+        assert not set(STILL.ids()) & {record["id"] for record in await other.all()}
+
+
+async def test_records_have_the_shape_of_real_ones_and_come_newest_first() -> None:
+    async with simulated(STILL) as service:
+        sandboxes, conversations = await service.all(), await service.all(CONVERSATIONS)
+    assert len(sandboxes) == 150
+    assert all(record.keys() == SandboxRecord.__annotations__.keys() for record in sandboxes)
+    assert all(record.keys() == ConversationRecord.__annotations__.keys() for record in conversations)
+    for records in (sandboxes, conversations):
+        born = [record["created_at"] for record in records]
+        assert born == sorted(born, reverse=True)
+
+
+async def test_shares_are_believable() -> None:
+    async with simulated(Simulation(1000, churn=0)) as service:
+        sandboxes, conversations = await service.all(), await service.all(CONVERSATIONS)
+    shares = Counter(record["status"] for record in sandboxes)
+    assert shares["PAUSED"] > shares["RUNNING"] > shares["ERROR"] > 10
+    ids = {record["id"] for record in sandboxes}
+    inhabited = {record["sandbox_id"] for record in conversations}
+    assert 50 < len(ids - inhabited) < 200
+    assert 20 < len(inhabited - ids) < 100
+    assert len({record["execution_status"] for record in conversations}) > 5
+    running = [record for record in sandboxes if record["status"] == "RUNNING"]
+    assert all(record["exposed_urls"] and record["session_api_key"] for record in running)
+
+
+async def test_a_batch_stands_in_the_order_asked_with_null_for_the_unknown() -> None:
+    first, second, *rest = STILL.ids()
+    async with simulated(STILL) as service:
+        answer = await service.get(SANDBOXES, id=[second, "nobody", first])
+        assert [record and record["id"] for record in answer] == [second, None, first]
+        too_many = await service.http.get(SANDBOXES, params={"id": [first, second, *rest][:101]})
+        assert too_many.status_code == 400
+
+
+async def test_a_pause_takes_a_moment_and_its_conversations_are_told() -> None:
+    async with simulated(STILL) as service:
+        conversation = next(one for one in await service.all(CONVERSATIONS) if one["sandbox_status"] == "RUNNING")
+        sandbox_id = conversation["sandbox_id"]
+        assert await service.post(f"{SANDBOXES}/{sandbox_id}/pause") == {"success": True}
+        assert await service.status(sandbox_id) == "RUNNING"
+        service.time.passes(1)
+        paused = await service.sandbox(sandbox_id)
+        assert (paused["status"], paused["session_api_key"], paused["exposed_urls"]) == ("PAUSED", None, None)
+        (told,) = await service.get(CONVERSATIONS, ids=conversation["id"])
+        assert (told["sandbox_status"], told["execution_status"], told["session_api_key"]) == ("PAUSED", None, None)
+
+
+async def test_a_resume_starts_and_runs_later() -> None:
+    async with simulated(STILL) as service:
+        sandbox_id = await service.any("PAUSED")
+        await service.post(f"{SANDBOXES}/{sandbox_id}/resume")
+        assert await service.status(sandbox_id) == "STARTING"
+        service.time.passes(6)
+        assert await service.status(sandbox_id) == "RUNNING"
+
+
+async def test_a_pause_overtakes_a_start() -> None:
+    async with simulated(STILL) as service:
+        sandbox_id = (await service.post(SANDBOXES, sandbox_spec_id="simulated-node"))["id"]
+        assert (await service.all())[0]["id"] == sandbox_id
+        await service.post(f"{SANDBOXES}/{sandbox_id}/pause")
+        service.time.passes(60)
+        assert await service.status(sandbox_id) == "PAUSED"
+
+
+async def test_a_deleted_sandbox_is_gone_and_leaves_its_conversations() -> None:
+    async with simulated(STILL) as service:
+        conversation = next(one for one in await service.all(CONVERSATIONS) if one["sandbox_status"] == "PAUSED")
+        path = f"{SANDBOXES}/{conversation['sandbox_id']}"
+        query = {"sandbox_id": conversation["sandbox_id"]}
+        assert (await service.http.delete(path, params=query)).json() == {"success": True}
+        assert await service.sandbox(conversation["sandbox_id"]) is None
+        assert len(await service.all()) == 149
+        (told,) = await service.get(CONVERSATIONS, ids=conversation["id"])
+        assert told["sandbox_status"] == "MISSING"
+        assert (await service.http.delete(path, params=query)).status_code == 404
+
+
+async def test_what_is_not_there_cannot_be_asked_anything() -> None:
+    async with simulated(STILL) as service:
+        missing = await service.any("MISSING")
+        for path in (f"{SANDBOXES}/nobody/pause", f"{SANDBOXES}/{missing}/resume", f"{SANDBOXES}?sandbox_spec_id=no"):
+            assert (await service.http.post(path)).status_code == 404
+
+
+async def test_a_cap_pauses_those_created_first() -> None:
+    up = {"RUNNING", "STARTING"}
+    async with simulated(replace(STILL, cap=3)) as service:
+        before = [record["id"] for record in await service.all() if record["status"] in up]
+        started = await service.post(SANDBOXES)
+        after = [record["id"] for record in await service.all() if record["status"] in up]
+    assert after == [started["id"], *before[:2]]
+
+
+async def test_nothing_changes_by_itself_without_churn() -> None:
+    async with simulated(STILL) as service:
+        service.time.passes(120)
+        before = await service.all()
+        service.time.passes(3600)
+        assert await service.all() == before
+
+
+async def test_so_many_change_in_a_second_and_the_shares_stay() -> None:
+    async with simulated(Simulation(1000, churn=1)) as service:
+        before, lived = await service.all(), await service.all(CONVERSATIONS)
+        service.time.passes(5)
+        after, living = await service.all(), await service.all(CONVERSATIONS)
+        other = {new["id"] for old, new in zip(before, after, strict=True) if old != new}
+        other |= {new["sandbox_id"] for old, new in zip(lived, living, strict=True) if old != new}
+        assert 40 <= len(other) <= 60 + 20  # those that were starting before run by now
+        for _ in range(20):
+            service.time.passes(60)
+            await service.all()
+        shares = Counter(record["status"] for record in await service.all())
+    assert 450 < shares["PAUSED"] < 750
+    assert 150 < shares["RUNNING"] < 450
+
+
+async def test_faults_happen_to_whom_they_are_said_to() -> None:
+    async with simulated(STILL) as service:
+        running = [record["id"] for record in await service.all() if record["status"] == "RUNNING"]
+    fails, ignored, gone, good, *_ = running
+    faults = Faults(frozenset({fails}), frozenset({ignored}), frozenset({gone}), rate_limit_at=5, retry_after=7)
+    async with simulated(replace(STILL, faults=faults)) as service:
+        answers = {one: await service.http.post(f"{SANDBOXES}/{one}/pause") for one in (fails, ignored, gone, good)}
+        limited = await service.http.post(f"{SANDBOXES}/{running[4]}/pause")
+        service.time.passes(5)
+        assert [answer.status_code for answer in answers.values()] == [500, 200, 404, 200]
+        assert (limited.status_code, limited.headers["Retry-After"]) == (429, "7")
+        assert [await service.status(one) for one in (fails, ignored, good)] == ["RUNNING", "RUNNING", "PAUSED"]
+        assert await service.sandbox(gone) is None
+
+
+@pytest.mark.parametrize("query", [{"title__contains": "LOGIN"}, {"created_at__lt": "2026-02-01T00:00:00Z"}])
+async def test_conversations_are_searched(query: dict[str, str]) -> None:
+    async with simulated(STILL) as service:
+        everything = await service.all(CONVERSATIONS)
+        found = (await service.get(f"{CONVERSATIONS}/search", **query))["items"]
+        assert 0 < len(found) < len(everything)
+        assert await service.get(f"{CONVERSATIONS}/count", **query) == len(found)
+        if "title__contains" in query:
+            assert all("login" in one["title"].lower() for one in found)
+        else:
+            assert all(one["created_at"] < query["created_at__lt"] for one in found)
+        (one, *_) = found
+        living = await service.get(f"{CONVERSATIONS}/search", sandbox_id__eq=one["sandbox_id"])
+        assert one["id"] in [each["id"] for each in living["items"]]
+        assert {each["sandbox_id"] for each in living["items"]} == {one["sandbox_id"]}
+
+
+async def test_a_conversation_is_created_step_by_step_changed_and_deleted() -> None:
+    async with simulated(STILL) as service:
+        task = await service.post(CONVERSATIONS, {"title": "Red", "selected_repository": "a/b"})
+        assert (task["status"], task["app_conversation_id"]) == ("WORKING", None)
+        words = []
+        for _ in range(12):
+            service.time.passes(1)
+            (task,) = await service.get(f"{CONVERSATIONS}/start-tasks", ids=task["id"])
+            words.append(task["status"])
+        assert list(dict.fromkeys(words)) == ["WAITING_FOR_SANDBOX", "STARTING_CONVERSATION", "READY"]
+        created = (await service.all(CONVERSATIONS))[0]
+        assert (created["id"], created["title"]) == (task["app_conversation_id"], "Red")
+        path = f"{CONVERSATIONS}/{created['id']}"
+        assert (await service.http.patch(path, json={"title": "Blue"})).json()["title"] == "Blue"
+        assert (await service.http.delete(path)).json() == {"success": True}
+        assert await service.get(CONVERSATIONS, ids=created["id"]) == [None]
+
+
+async def test_a_conversation_in_no_sandbox_fails_with_a_reason() -> None:
+    async with simulated(STILL) as service:
+        task = await service.post(CONVERSATIONS, {"sandbox_id": "nobody"})
+        (ended,) = await service.get(f"{CONVERSATIONS}/start-tasks", ids=task["id"])
+        assert ended["status"] == "ERROR"
+        assert "nobody" in ended["detail"]

@@ -1,0 +1,130 @@
+"""A server with a fleet that pauses, resumes, starts and deletes truly, and has the faults a test gives it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.service.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer
+
+SANDBOXES = "/api/v1/sandboxes"
+CONVERSATIONS = "/api/v1/app-conversations"
+SPECS: list[dict[str, Any]] = [
+    {
+        "id": "default-spec",
+        "command": ["agent", "serve"],
+        "working_dir": "/workspace",
+        "initial_env": {"TOKEN": "hush"},
+    },
+    {"id": "other-spec", "command": None, "working_dir": None, "initial_env": {}},
+]
+Record = dict[str, Any]
+
+
+@dataclass
+class FakeFleet:
+    """Records by id, in the order they are listed; faults by id."""
+
+    sandboxes: dict[str, Record] = field(default_factory=dict)
+    conversations: dict[str, Record] = field(default_factory=dict)
+    fails: set[str] = field(default_factory=set)
+    """Orders for these are answered with an error."""
+    deaf: set[str] = field(default_factory=set)
+    """Orders for these are answered with success, and nothing is done."""
+    busy: dict[str, int] = field(default_factory=dict)
+    """Orders for these are answered so often with "too many requests" first."""
+    retry_after: str = "1"
+    cap: int | None = None
+    """Starts and resumes above it pause the oldest that runs."""
+    orders: list[tuple[str, str]] = field(default_factory=list)
+    """What was asked of which sandbox."""
+
+    @property
+    def server(self) -> FakeServer:
+        return FakeServer(self._answer)
+
+    def add(self, sandbox_id: str, status: str = "RUNNING", created: str = "2026-03-14T06:00:00Z") -> str:
+        running = status == "RUNNING"
+        urls = [{"name": "AGENT_SERVER", "url": f"http://box/{sandbox_id}?key=hush", "port": 8000}] if running else None
+        self.sandboxes[sandbox_id] = {
+            "id": sandbox_id,
+            "status": status,
+            "sandbox_spec_id": "default-spec",
+            "session_api_key": "sentinel-sandbox-key" if running else None,
+            "exposed_urls": urls,
+            "created_at": created,
+        }
+        return sandbox_id
+
+    def talk(self, conversation_id: str, sandbox_id: str, title: str, **more: object) -> None:
+        self.conversations[conversation_id] = {
+            "id": conversation_id,
+            "title": title,
+            "sandbox_id": sandbox_id,
+            "sandbox_status": self.sandboxes.get(sandbox_id, {}).get("status"),
+            "execution_status": "finished",
+            "created_at": "2026-03-14T09:00:00Z",
+            "updated_at": "2026-03-14T10:00:00Z",
+            "metrics": {"accumulated_cost": 2.0},
+            **more,
+        }
+
+    def statuses(self, ids: Iterable[str]) -> set[str]:
+        return {str(self.sandboxes[each]["status"]) for each in ids}
+
+    def _answer(self, asked: Asked) -> Answer | Exception:
+        match asked.method, asked.path:
+            case "GET", "/openapi.json":
+                return Answer({"info": {"version": "1.8.1"}})
+            case "GET", "/api/settings":
+                return UNSTORED
+            case "GET", "/api/v1/sandboxes/search":
+                return _page(self.sandboxes.values())
+            case "GET", "/api/v1/app-conversations/search":
+                return _page(self.conversations.values())
+            case "GET", "/api/v1/app-conversations/start-tasks/search":
+                return _page(())
+            case "GET", "/api/v1/sandbox-specs/search":
+                return _page(SPECS)
+            case "GET", "/api/v1/sandboxes":
+                return Answer([self.sandboxes.get(value) for name, value in asked.query if name == "id"])
+            case "POST", "/api/v1/sandboxes":
+                return self._start()
+            case (("POST" | "DELETE"), path) if path.startswith(f"{SANDBOXES}/"):
+                sandbox_id, _, verb = path.removeprefix(f"{SANDBOXES}/").partition("/")
+                return self._order(sandbox_id, verb or "delete")
+        return NO_ROUTE
+
+    def _start(self) -> Answer:
+        self._make_room()
+        started = self.add(f"new{len(self.sandboxes)}", created="2026-03-14T15:00:00Z")
+        return Answer(self.sandboxes[started])
+
+    def _order(self, sandbox_id: str, verb: str) -> Answer:
+        if self.busy.get(sandbox_id, 0):
+            self.busy[sandbox_id] -= 1
+            return Answer({"detail": "Too many"}, 429, {"Retry-After": self.retry_after})
+        self.orders.append((verb, sandbox_id))
+        if sandbox_id not in self.sandboxes:
+            return Answer({"detail": "Sandbox not found"}, 404)
+        if sandbox_id in self.fails:
+            return Answer({"detail": "It broke"}, 400)
+        if sandbox_id not in self.deaf:
+            self._do(sandbox_id, verb)
+        return Answer({"success": True})
+
+    def _do(self, sandbox_id: str, verb: str) -> None:
+        if verb == "delete":
+            del self.sandboxes[sandbox_id]
+            return
+        if verb == "resume":
+            self._make_room()
+        self.sandboxes[sandbox_id] |= {"status": "PAUSED" if verb == "pause" else "RUNNING"}
+
+    def _make_room(self) -> None:
+        running = [record for record in self.sandboxes.values() if record["status"] == "RUNNING"]
+        if self.cap is not None and len(running) >= self.cap:
+            min(running, key=lambda record: str(record["created_at"]))["status"] = "PAUSED"
+
+
+def _page(items: Iterable[Record]) -> Answer:
+    return Answer({"items": [dict(item) for item in items], "next_page_id": None})

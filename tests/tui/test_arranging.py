@@ -1,0 +1,171 @@
+"""How a person arranges a list: filter, order, columns, marks; and that it stays so from run to run."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.tui.app import Deck
+from quarterdeck.tui.notes import Notes
+from tests.tui.fake_fleet import FakeFleet
+from tests.tui.seat import WIDE, Seat, answering
+
+PROD = Endpoint("prod", "http://server.test")
+
+
+@asynccontextmanager
+async def at_sandboxes(
+    fleet: FakeFleet, tmp_path: Path, *, notes: Notes | None = None, size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[Seat]:
+    deck = Deck(PROD, answering(fleet.server), crash_folder=tmp_path, notes=notes)
+    async with deck.run_test(size=size) as pilot:
+        seat = Seat(deck, pilot)
+        await seat.until(lambda: deck.session)
+        await seat.press("2")
+        await seat.until(lambda: len(seat.list_screen.rows.by_id) == len(fleet.sandboxes))
+        yield seat
+
+
+def shown(seat: Seat) -> list[str]:
+    return [row.id for row in seat.list_screen.table.rows]
+
+
+def are_shown(seat: Seat, ids: list[str]) -> bool:
+    return sorted(shown(seat)) == ids
+
+
+@pytest.fixture
+def fleet() -> FakeFleet:
+    fleet = FakeFleet()
+    for number in range(4):
+        fleet.add(f"run{number}")
+    fleet.add("off4", "PAUSED")
+    fleet.add("off5", "PAUSED")
+    fleet.talk("c1", "run1", "Fix the build", metrics={"accumulated_cost": 3.0})
+    return fleet
+
+
+async def test_the_filter_speaks_the_whole_grammar(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_sandboxes(fleet, tmp_path) as seat:
+        await seat.sees("Fix the build")
+        await seat.press("slash")
+        await seat.sees("status:")
+        for typed, ids in {
+            "orphan status:paused": ["off4", "off5"],
+            "!orphan": ["run1"],
+            "cost>2": ["run1"],
+            "build": ["run1"],
+            "spec:default id:run !id:run1": ["run0", "run2", "run3"],
+        }.items():
+            await seat.press("ctrl+u", "end", "ctrl+u")
+            for letter in typed:
+                await seat.press({" ": "space", ":": "colon", ">": "greater_than_sign"}.get(letter, letter))
+            await seat.until(partial(are_shown, seat, ids))
+            await seat.sees(f"{len(ids)} of 6")
+
+
+async def test_a_token_that_means_nothing_is_told_at_the_bar(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_sandboxes(fleet, tmp_path, size=WIDE) as seat:
+        await seat.press("slash", *"idle", "greater_than_sign", *"abc")
+        await seat.sees("abc is no duration")
+        assert len(shown(seat)) == 6
+        await seat.press("escape")
+        await seat.until(lambda: "abc" not in seat.text)
+
+
+async def test_statuses_are_chosen_from_a_menu_and_stand_in_the_filter(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_sandboxes(fleet, tmp_path) as seat:
+        await seat.press("f")
+        await seat.sees("Which statuses are shown", "[ ] ‖ Paused")
+        await seat.press("down", "space", "enter")
+        await seat.sees("status:paused", "2 of 6")
+        await seat.press("f")
+        await seat.sees("[x] ‖ Paused")
+        await seat.press("d", "enter")
+        await seat.until(lambda: len(shown(seat)) == 6)
+
+
+async def test_marks_of_a_range_of_all_that_match_and_of_none(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_sandboxes(fleet, tmp_path) as seat:
+        table = seat.list_screen.table
+        await seat.press("v")
+        await seat.sees("Mark a row with space first")
+        await seat.press("g", "space", "j", "j", "v")
+        await seat.sees("4 marked")
+        await seat.press("u")
+        await seat.until(lambda: not table.marks)
+        await seat.press("u")
+        await seat.sees("Nothing is marked")
+        await seat.press("slash")
+        await seat.type("status:paused")
+        await seat.press("enter", "asterisk")
+        assert table.marks == {"off4", "off5"}
+
+
+async def test_a_mark_goes_with_its_sandbox(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_sandboxes(fleet, tmp_path) as seat:
+        await seat.press("asterisk")
+        await seat.sees("6 marked")
+        del fleet.sandboxes["off5"]
+        await seat.press("ctrl+r")
+        await seat.sees("5 marked")
+
+
+async def test_columns_are_chosen_and_moved(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_sandboxes(fleet, tmp_path) as seat:
+        assert "OWNER" not in seat.line(2)
+        await seat.press("C")
+        await seat.sees("[x] OWNER")
+        await seat.press("end", *("K",) * 10, "down", "space", "enter")
+        await seat.until(lambda: seat.line(2).split()[:2] == ["OWNER", "SANDBOX"])
+        await seat.press("C", "d", "enter")
+        await seat.until(lambda: seat.line(2).split()[:2] == ["STATUS", "SANDBOX"])
+
+
+async def test_filter_order_and_columns_are_there_again_in_the_next_run(fleet: FakeFleet, tmp_path: Path) -> None:
+    notes = Notes()
+    async with at_sandboxes(fleet, tmp_path, notes=notes) as seat:
+        await seat.press("s", "s", "S", "C", "down", "down", "space", "enter", "slash")
+        await seat.type("status:running")
+        await seat.press("enter")
+        await seat.until(lambda: "status:running" in str(notes._pages))
+    async with at_sandboxes(fleet, tmp_path, notes=notes) as seat:
+        await seat.sees("status:running", "4 of 6", "SANDBOX ▼")
+        assert shown(seat) == ["run3", "run2", "run1", "run0"]
+        assert "CONVERSATION" not in seat.line(3)
+        await seat.press("escape")
+        await seat.until(lambda: len(shown(seat)) == 6)
+
+
+async def test_a_view_that_makes_no_sense_is_passed_over(fleet: FakeFleet, tmp_path: Path) -> None:
+    notes = Notes()
+    await notes.change("sandbox view", PROD, lambda _: {"columns": ["nothing", 3], "sort": "nothing", "filter": 7})
+    async with at_sandboxes(fleet, tmp_path, notes=notes) as seat:
+        await seat.until(lambda: len(shown(seat)) == 6)
+        await seat.sees("STATUS", "SANDBOX")
+
+
+async def test_copies_hold_no_secret_and_can_be_saved(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_sandboxes(fleet, tmp_path) as seat:
+        seat.list_screen.table.move_to("run1")
+        await seat.press("y")
+        await seat.sees("Copy of run1", "agent URL", "http://box/run1", "OSC 52")
+        assert "hush" not in seat.text
+        await seat.press("down", "down", "f")
+        await seat.until(lambda: (tmp_path / "copied.txt").exists())
+        saved = (tmp_path / "copied.txt").read_text()
+        assert '"id": "run1"' in saved
+        assert "hush" not in saved
+        assert "sentinel" not in saved
+
+
+async def test_at_60_by_20_all_is_still_there(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_sandboxes(fleet, tmp_path, size=(60, 20)) as seat:
+        await seat.sees("STATUS", "SANDBOX", "CONVERSATION", "FOR", "4 Running", "2 Paused", "live")
+        await seat.press("asterisk", "p")
+        await seat.sees("4 will be paused", "y do it")
+        await seat.press("escape", "I")
+        await seat.sees("Quiet for at least", "would be paused")

@@ -1,0 +1,182 @@
+"""Commands for several sandboxes: asked about, carried out a few at a time, and told row by row as it was."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from quarterdeck.fleet.bulk_rows import RowState
+from quarterdeck.service.endpoint import Endpoint
+from tests.tui.fake_fleet import FakeFleet
+from tests.tui.seat import NARROW, Seat, answering, seated
+
+PROD = Endpoint("prod", "http://server.test")
+
+
+@asynccontextmanager
+async def at_sandboxes(fleet: FakeFleet, tmp_path: Path, *, size: tuple[int, int] = NARROW) -> AsyncIterator[Seat]:
+    async with seated(answering(fleet.server), PROD, size=size, crashes=tmp_path) as seat:
+        await seat.until(lambda: seat.deck.session)
+        await seat.press("2")
+        await seat.until(lambda: len(seat.list_screen.table.rows) == len(fleet.sandboxes))
+        yield seat
+
+
+def states(seat: Seat) -> dict[str, RowState]:
+    assert seat.session.job is not None
+    return {row.id: row.state for row in seat.session.job.run.rows.values()}
+
+
+@pytest.fixture
+def fleet() -> FakeFleet:
+    fleet = FakeFleet()
+    for number in range(6):
+        fleet.add(f"box{number}")
+    fleet.add("idle6", "PAUSED")
+    return fleet
+
+
+async def test_a_plan_says_what_will_be_done_and_does_nothing_by_default(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_sandboxes(fleet, tmp_path) as seat:
+        await seat.press("asterisk", "p")
+        await seat.sees("Pause 6 sandboxes?", "6 will be paused", "1 skipped", "It is paused already")
+        await seat.press("enter")
+        await seat.until(lambda: not seat.deck.screen.is_modal)
+        assert fleet.orders == []
+        assert len(seat.list_screen.table.marks) == 7
+
+
+async def test_every_row_ends_with_the_truth(fleet: FakeFleet, tmp_path: Path) -> None:
+    fleet.fails, fleet.busy = {"box1"}, {"box2": 1}
+    async with at_sandboxes(fleet, tmp_path) as seat:
+        await seat.press("asterisk")
+        del fleet.sandboxes["box3"]
+        await seat.press("p", "y")
+        await seat.sees("4 done", "1 failed", "1 gone", "1 skipped", "It broke")
+        assert states(seat) == {
+            **dict.fromkeys(("box0", "box2", "box4", "box5"), RowState.DONE),
+            "box1": RowState.FAILED,
+            "box3": RowState.GONE,
+            "idle6": RowState.SKIPPED,
+        }
+        assert fleet.statuses(("box0", "box2", "box4", "box5")) == {"PAUSED"}
+
+
+async def test_failed_rows_are_tried_again_and_the_summary_is_saved(fleet: FakeFleet, tmp_path: Path) -> None:
+    fleet.fails = {"box1"}
+    async with at_sandboxes(fleet, tmp_path) as seat:
+        await seat.press("asterisk", "p", "y")
+        await seat.sees("5 done", "1 failed", "R retry failed")
+        fleet.fails.clear()
+        await seat.press("R")
+        await seat.sees("6 done")
+        await seat.press("f")
+        await seat.until(lambda: (tmp_path / "copied.txt").exists())
+        assert "box1  done" in (tmp_path / "copied.txt").read_text()
+
+
+async def test_escape_stops_the_rest_and_what_was_sent_is_followed(fleet: FakeFleet, tmp_path: Path) -> None:
+    fleet.busy, fleet.retry_after = {f"box{number}": 9 for number in range(6)}, "30"
+    async with at_sandboxes(fleet, tmp_path) as seat:
+        await seat.press("asterisk", "p", "y")
+        await seat.sees("the server asked to wait")
+        await seat.press("escape")
+        await seat.sees("6 stopped", "1 skipped", "esc close")
+        assert fleet.orders == []
+        await seat.press("escape")
+        await seat.until(lambda: not seat.deck.screen.is_modal)
+
+
+async def test_it_goes_on_in_the_background_and_can_be_looked_at_again(fleet: FakeFleet, tmp_path: Path) -> None:
+    fleet.busy = {"box5": 2}
+    async with at_sandboxes(fleet, tmp_path) as seat:
+        await seat.press("asterisk", "p", "y")
+        await seat.sees("go on in the background")
+        await seat.press("b")
+        await seat.sees("Pause 6 sandboxes:", "B shows it.")
+        await seat.press("B")
+        await seat.sees("6 done")
+
+
+async def test_marked_rows_behind_the_filter_are_left_alone_unless_asked_for(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_sandboxes(fleet, tmp_path) as seat:
+        await seat.press("asterisk", "slash")
+        await seat.type("id:box0")
+        await seat.press("enter")
+        await seat.sees("7 marked, 6 hidden by the filter")
+        await seat.press("p")
+        await seat.sees("1 will be paused", "5 marked, but hidden by the filter")
+        await seat.press("h")
+        await seat.sees("6 will be paused")
+        await seat.press("h", "y")
+        await seat.sees("1 done")
+        assert fleet.orders == [("pause", "box0")]
+
+
+async def test_deleting_several_needs_their_number_to_be_typed(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_sandboxes(fleet, tmp_path) as seat:
+        await seat.press("g", "space", "space", "D")
+        await seat.sees("Delete 2 sandboxes?", "2 will be deleted", "Type 2 to go on")
+        await seat.press("1", "enter")
+        await seat.sees("Nothing was done.")
+        await seat.press("backspace", "2", "enter")
+        await seat.sees("2 done")
+        assert len(fleet.sandboxes) == 5
+
+
+async def test_one_sandbox_is_paused_without_a_question_unless_its_agent_works(tmp_path: Path) -> None:
+    fleet = FakeFleet()
+    fleet.add("calm")
+    fleet.add("busy")
+    fleet.talk("c1", "busy", "Fix the build", execution_status="running")
+    async with at_sandboxes(fleet, tmp_path) as seat:
+        await seat.sees("Fix the build")
+        screen = seat.list_screen
+        screen.table.move_to("calm")
+        await seat.press("p")
+        await seat.until(lambda: fleet.orders == [("pause", "calm")])
+        screen.table.move_to("busy")
+        await seat.press("p")
+        await seat.sees("Pause busy?", "The agent of Fix the build is at work.")
+        await seat.press("enter")
+        assert fleet.orders == [("pause", "calm")]
+        await seat.press("p", "y")
+        await seat.until(lambda: ("pause", "busy") in fleet.orders)
+
+
+async def test_leaving_in_the_middle_is_asked_about(fleet: FakeFleet, tmp_path: Path) -> None:
+    fleet.busy, fleet.retry_after = {f"box{number}": 9 for number in range(6)}, "60"
+    async with at_sandboxes(fleet, tmp_path) as seat:
+        await seat.press("asterisk", "p", "y", "b", "Q")
+        await seat.sees("Leave in the middle of this? Pause 6 sandboxes")
+        await seat.press("enter")
+        await seat.until(lambda: not seat.deck.screen.is_modal)
+        await seat.press("asterisk", "p")
+        await seat.sees("still going on; B shows it.")
+
+
+async def test_a_sandbox_is_paused_from_one_of_its_conversations_and_the_others_are_named(tmp_path: Path) -> None:
+    fleet = FakeFleet()
+    fleet.add("shared")
+    fleet.talk("c1", "shared", "First")
+    fleet.talk("c2", "shared", "Second")
+    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+        await seat.sees("First", "Second")
+        await seat.until(lambda: "shared" in seat.session.sandboxes.records)
+        await seat.press("p")
+        await seat.sees("1 other conversation shares it.")
+        assert fleet.orders == [("pause", "shared")]
+
+
+async def test_the_sandboxes_of_marked_conversations_are_paused_together(fleet: FakeFleet, tmp_path: Path) -> None:
+    for number in range(3):
+        fleet.talk(f"c{number}", f"box{number}", f"Talk {number}")
+    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+        await seat.sees("Talk 0", "Talk 2")
+        await seat.until(lambda: len(seat.session.sandboxes.records) == 7)
+        await seat.press("asterisk", "p")
+        await seat.sees("Pause 3 sandboxes?", "box0", "Talk 2")
+        await seat.press("y")
+        await seat.sees("3 done")
+        assert sorted(fleet.orders) == [("pause", "box0"), ("pause", "box1"), ("pause", "box2")]

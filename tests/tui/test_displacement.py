@@ -1,0 +1,65 @@
+"""What a start or resume costs is foreseen, told, and remembered."""
+
+from pathlib import Path
+
+from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.tui.notes import Notes
+from tests.tui.fake_fleet import FakeFleet
+from tests.tui.seat import WIDE
+from tests.tui.test_arranging import at_sandboxes
+
+PROD = Endpoint("prod", "http://server.test")
+
+
+def full_fleet() -> FakeFleet:
+    fleet = FakeFleet(cap=3)
+    fleet.add("old", created="2026-03-10T06:00:00Z")
+    fleet.add("mid", created="2026-03-11T06:00:00Z")
+    fleet.add("new", created="2026-03-12T06:00:00Z")
+    fleet.add("off", "PAUSED")
+    fleet.talk("c1", "old", "Fix login")
+    return fleet
+
+
+async def test_what_made_room_is_told_and_the_next_start_warns(tmp_path: Path) -> None:
+    fleet, notes = full_fleet(), Notes()
+    async with at_sandboxes(fleet, tmp_path, notes=notes, size=WIDE) as seat:
+        await seat.sees("Fix login")
+        await seat.press("n")
+        await seat.sees("default-spec  (default)", "/workspace", "TOKEN")
+        assert "hush" not in seat.text
+        await seat.press("enter")
+        await seat.sees("The server paused old (Fix login) to make room for new4.", "running 3 of about 3")
+        seat.list_screen.table.move_to("old")
+        await seat.press("enter")
+        await seat.sees("Timeline", "displaced", "make room for new4")
+        await seat.press("escape", "n")
+        await seat.sees("3 of about 3 run already", "likely pause the oldest one")
+        await seat.press("escape")
+        await seat.until(lambda: "displacement" in str(notes._pages))
+        await seat.until(lambda: "make room" in str(notes._pages))
+    async with at_sandboxes(fleet, tmp_path, notes=notes, size=WIDE) as seat:
+        await seat.sees("running 3 of about 3")
+        seat.list_screen.table.move_to("off")
+        await seat.press("r")
+        await seat.sees("Resume off?", "likely pause the oldest one")
+        await seat.press("enter")
+        assert ("resume", "off") not in fleet.orders
+        seat.list_screen.table.move_to("old")
+        await seat.press("enter")
+        await seat.sees("make room for new4")
+
+
+async def test_a_pause_asked_for_here_is_no_displacement(tmp_path: Path) -> None:
+    fleet = full_fleet()
+    fleet.cap = None
+    async with at_sandboxes(fleet, tmp_path, size=WIDE) as seat:
+        seat.list_screen.table.move_to("off")
+        await seat.press("r")
+        await seat.until(lambda: ("resume", "off") in fleet.orders)
+        seat.list_screen.table.move_to("mid")
+        await seat.press("p")
+        await seat.sees("1 Paused")
+        await seat.press("enter")
+        await seat.sees("Timeline", "you")
+        assert "to make room" not in seat.text

@@ -1,0 +1,71 @@
+"""Finding what costs money for nothing: idle sandboxes, and what lost its counterpart."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from quarterdeck.service.endpoint import Endpoint
+from tests.tui.fake_fleet import FakeFleet
+from tests.tui.seat import WIDE, Seat, answering, seated
+
+PROD = Endpoint("prod", "http://server.test")
+
+
+def ago(**time: float) -> str:
+    return (datetime.now(UTC) - timedelta(**time)).isoformat()
+
+
+def idle_fleet() -> FakeFleet:
+    fleet = FakeFleet()
+    for name in ("old1", "old2", "fresh", "busy", "untold", "alone"):
+        fleet.add(name)
+    fleet.talk("c1", "old1", "Yesterday's work", updated_at=ago(hours=20))
+    fleet.talk("c2", "old2", "Lunch", updated_at=ago(hours=2))
+    fleet.talk("c3", "fresh", "Just now", updated_at=ago(minutes=1))
+    fleet.talk("c4", "busy", "Working", updated_at=ago(hours=9), execution_status="running")
+    fleet.talk("c5", "untold", "No times", updated_at=None, created_at=None)
+    fleet.talk("c6", "vanished", "Its box is gone", updated_at=ago(days=3))
+    return fleet
+
+
+async def arrive(seat: Seat) -> None:
+    await seat.until(lambda: seat.deck.session)
+    await seat.press("2")
+    await seat.sees("Yesterday's", "alone")
+
+
+async def test_a_sweep_lists_before_it_pauses_and_says_what_it_stopped(tmp_path: Path) -> None:
+    fleet = idle_fleet()
+    async with seated(answering(fleet.server), PROD, size=WIDE, crashes=tmp_path) as seat:
+        await arrive(seat)
+        await seat.press("I")
+        await seat.sees("2 would be paused; they have cost $4.00 so far.", "20h00m", "2h00m", "1 left out", "untold")
+        await seat.press("ctrl+u", "end", "ctrl+u", *"3h")
+        await seat.sees("1 would be paused; they have cost $2.00 so far.")
+        assert fleet.orders == []
+        await seat.press("enter")
+        await seat.sees("Pause 1 sandbox?", "old1")
+        await seat.press("y")
+        await seat.sees("1 done", "It stopped 1, which had cost $2.00 so far.")
+        assert fleet.orders == [("pause", "old1")]
+
+
+async def test_a_time_that_is_none_is_told_and_goes_no_further(tmp_path: Path) -> None:
+    async with seated(answering(idle_fleet().server), PROD, crashes=tmp_path) as seat:
+        await arrive(seat)
+        await seat.press("I", "ctrl+u", "end", "ctrl+u", *"soon")
+        await seat.sees("Write a time like 30m")
+        await seat.press("enter")
+        await seat.sees("Write a time like 30m")
+
+
+async def test_orphans_of_both_kinds_are_counted_and_gone_to(tmp_path: Path) -> None:
+    async with seated(answering(idle_fleet().server), PROD, crashes=tmp_path) as seat:
+        await arrive(seat)
+        await seat.press("X")
+        await seat.sees("1  Sandboxes that no conversation lives in", "1  Conversations whose sandbox is gone")
+        await seat.press("enter")
+        await seat.until(lambda: not seat.deck.screen.is_modal)
+        assert seat.list_screen.table.cursor_id == "alone"
+        await seat.press("X", "down", "enter")
+        await seat.sees("[1 Conversations]")
+        await seat.until(lambda: seat.list_screen.table.cursor_id == "c6")
