@@ -1,10 +1,10 @@
 import pytest
 from pydantic import SecretStr
 
-from quarterdeck.draft.catalogue import BY_KEY
 from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.mcp import Servers
-from quarterdeck.draft.mcp_checks import problems
+from quarterdeck.draft.fields.catalogue import BY_KEY
+from quarterdeck.draft.mcp.checks import problems
+from quarterdeck.draft.mcp.servers import Servers
 from quarterdeck.draft.problem import Problem, Severity
 from quarterdeck.service.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.service.models.settings import Settings

@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from quarterdeck.draft import exchange
 from quarterdeck.draft.draft import MCP, Draft
-from quarterdeck.draft.exchange import ImportRefused, imported
-from quarterdeck.draft.field import Control, Field, Group
-from quarterdeck.draft.form_fields import CANONICAL, FormFields
-from quarterdeck.draft.mcp_secrets import bare
-from quarterdeck.draft.reading import as_json
+from quarterdeck.draft.fields.field import Control, Field, Group
+from quarterdeck.draft.fields.form_fields import CANONICAL, FormFields
+from quarterdeck.draft.fields.reading import as_json
+from quarterdeck.draft.kept import exchange
+from quarterdeck.draft.kept.exchange import ImportRefused, imported
+from quarterdeck.draft.mcp.secrets import bare
 from quarterdeck.service.models.mcp import McpConfig, StdioServer
 from quarterdeck.service.models.settings import Settings
 from tests.draft.strategies import MARKED_RECORDS, marked_drafts

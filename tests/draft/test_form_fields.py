@@ -4,11 +4,11 @@ from typing import Any
 import pytest
 
 from quarterdeck.draft.draft import MCP, Draft
-from quarterdeck.draft.field import Control, Group
-from quarterdeck.draft.form_fields import CANONICAL, FormFields, fields_on, kind_in
-from quarterdeck.draft.generated import AGENT_KIND
+from quarterdeck.draft.fields.field import Control, Group
+from quarterdeck.draft.fields.form_fields import CANONICAL, FormFields, fields_on, kind_in
+from quarterdeck.draft.fields.generated import AGENT_KIND
+from quarterdeck.draft.fields.reading import Unreadable
 from quarterdeck.draft.limits import problems
-from quarterdeck.draft.reading import Unreadable
 from quarterdeck.draft.review import Act, Line, review
 from quarterdeck.draft.verify import verify
 from quarterdeck.draft.words import editable

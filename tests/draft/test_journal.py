@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from quarterdeck.draft import journal
 from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.journal import Saved, Undo
-from quarterdeck.draft.mcp_secrets import bare, members
+from quarterdeck.draft.kept import journal
+from quarterdeck.draft.kept.journal import Saved, Undo
+from quarterdeck.draft.mcp.secrets import bare, members
 from quarterdeck.service.models.mcp import McpConfig, McpServer, SseServer, StdioServer
 from quarterdeck.service.models.settings import Settings
 from tests.draft.strategies import PLAIN_FIELDS, marked_drafts, saved

@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from quarterdeck.draft import keeping
 from quarterdeck.draft.draft import MCP, Draft
-from quarterdeck.draft.mcp_secrets import bare, missing
-from quarterdeck.draft.reading import Unreadable
+from quarterdeck.draft.fields.reading import Unreadable
+from quarterdeck.draft.kept import unsaved as keeping
+from quarterdeck.draft.mcp.secrets import bare, missing
 from quarterdeck.service.models.mcp import McpConfig, SseServer, StdioServer
 from quarterdeck.service.models.settings import Settings
 from tests.draft.strategies import marked_drafts

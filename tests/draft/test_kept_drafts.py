@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from quarterdeck.draft.kept_drafts import MOST, KeptDraft, left_behind, offered, with_entry, without_entry
+from quarterdeck.draft.kept.unsaved_page import MOST, KeptDraft, left_behind, offered, with_entry, without_entry
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

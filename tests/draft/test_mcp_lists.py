@@ -3,8 +3,8 @@
 from pydantic import SecretStr
 
 from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.mcp_convert import converted
-from quarterdeck.draft.mcp_duplicates import duplicates
+from quarterdeck.draft.mcp.convert import converted
+from quarterdeck.draft.mcp.duplicates import duplicates
 from quarterdeck.draft.verify import verify
 from quarterdeck.service.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.service.models.settings import Settings

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.mcp import EntryState, listed
-from quarterdeck.draft.mcp_secrets import as_data
+from quarterdeck.draft.mcp.secrets import as_data
+from quarterdeck.draft.mcp.servers import EntryState, listed
 from quarterdeck.draft.merge import Side, merge, settle
 from quarterdeck.service.models.mcp import McpConfig, McpServer, SseServer, StdioServer
 from quarterdeck.service.models.settings import Settings

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from quarterdeck.draft.mcp import identities
-from quarterdeck.draft.mcp_paste import PasteError, pasted
-from quarterdeck.draft.mcp_secrets import bare, missing
-from quarterdeck.draft.mcp_text import without_secrets
+from quarterdeck.draft.mcp.paste import PasteError, pasted
+from quarterdeck.draft.mcp.secrets import bare, missing
+from quarterdeck.draft.mcp.servers import identities
+from quarterdeck.draft.mcp.text import without_secrets
 from quarterdeck.service.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from tests.draft.strategies import MARKED_SERVER
 

@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.mcp import Identity, Servers, identities
+from quarterdeck.draft.mcp.servers import Identity, Servers, identities
 from quarterdeck.draft.merge import Side, merge, settle
 from quarterdeck.service.models.mcp import McpConfig, McpServer, SseServer, StdioServer
 from quarterdeck.service.models.settings import Settings

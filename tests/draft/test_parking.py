@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.mcp import EntryState
+from quarterdeck.draft.mcp.servers import EntryState
 from quarterdeck.draft.review import KEPT_HERE, Act, Line, review
 from quarterdeck.draft.verify import verify
 from quarterdeck.service.models.capabilities import Generation, KeyState, Server

@@ -1,7 +1,7 @@
 """Which saved settings conversations go by, and from when on."""
 
 from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.form_fields import fields_on
+from quarterdeck.draft.fields.form_fields import fields_on
 from quarterdeck.draft.reach import effect_word, until_when
 from quarterdeck.service.generations import rules_of
 from quarterdeck.service.models.capabilities import Generation, KeyState, Server

@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quarterdeck.draft import exchange, journal, keeping, parked
 from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.mcp import listed
-from quarterdeck.draft.mcp_secrets import bare, filled, members, missing
-from quarterdeck.draft.mcp_text import without_secrets
+from quarterdeck.draft.kept import exchange, journal, parked
+from quarterdeck.draft.kept import unsaved as keeping
+from quarterdeck.draft.mcp.secrets import bare, filled, members, missing
+from quarterdeck.draft.mcp.servers import listed
+from quarterdeck.draft.mcp.text import without_secrets
 from quarterdeck.draft.review import lines
 from quarterdeck.service.models.mcp import McpServer
 from tests.draft.strategies import MARK, MARKED_SERVER, marked_drafts, saved

@@ -2,7 +2,7 @@
 
 import pytest
 
-from quarterdeck.draft.catalogue import BY_KEY, CATALOGUE
+from quarterdeck.draft.fields.catalogue import BY_KEY, CATALOGUE
 from quarterdeck.draft.problem import Severity
 from tests.live.targets import Target, targets_in
 from tests.live.values import VALUES

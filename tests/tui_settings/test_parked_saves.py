@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from quarterdeck.cli.kept_notes import KeptNotes
-from quarterdeck.draft.parked import from_note
+from quarterdeck.draft.kept.parked import from_note
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.service.models.mcp import McpServer
 from tests.tui.seat import LOCAL

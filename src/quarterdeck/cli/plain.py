@@ -3,7 +3,7 @@
 from typing import Any
 
 from quarterdeck.draft import masks
-from quarterdeck.draft.catalogue import CATALOGUE
+from quarterdeck.draft.fields.catalogue import CATALOGUE
 from quarterdeck.service.models.base import as_json
 from quarterdeck.service.models.conversation import Conversation
 from quarterdeck.service.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer

@@ -7,11 +7,11 @@ from typing import Any
 from pydantic import SecretStr, ValidationError
 
 from quarterdeck.cli.failure import CommandError
-from quarterdeck.draft.catalogue import BY_KEY
 from quarterdeck.draft.draft import MCP, Draft
-from quarterdeck.draft.field import Control, Field
-from quarterdeck.draft.form_fields import FormFields
-from quarterdeck.draft.mcp import Servers, identities, listed
+from quarterdeck.draft.fields.catalogue import BY_KEY
+from quarterdeck.draft.fields.field import Control, Field
+from quarterdeck.draft.fields.form_fields import FormFields
+from quarterdeck.draft.mcp.servers import Servers, identities, listed
 from quarterdeck.service.models.mcp import McpConfig
 
 FROM_INPUT = "-"

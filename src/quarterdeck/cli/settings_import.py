@@ -10,7 +10,7 @@ from quarterdeck.cli.oneshot import with_client
 from quarterdeck.cli.output import note
 from quarterdeck.cli.settings_saving import save_and_report
 from quarterdeck.config import Config
-from quarterdeck.draft import exchange
+from quarterdeck.draft.kept import exchange
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.tui import files
 

@@ -1,7 +1,7 @@
 """The settings of a server as the commands see them: its record, and the fields it has."""
 
 from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.form_fields import fields_on, kind_in
+from quarterdeck.draft.fields.form_fields import fields_on, kind_in
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.models.capabilities import Server
 

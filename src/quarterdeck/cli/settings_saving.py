@@ -9,8 +9,9 @@ from quarterdeck.cli.failure import CommandError
 from quarterdeck.cli.kept_notes import KeptNotes
 from quarterdeck.cli.output import as_json, note, say
 from quarterdeck.config import Config
-from quarterdeck.draft import journal, limits
+from quarterdeck.draft import limits
 from quarterdeck.draft.draft import MCP, Draft
+from quarterdeck.draft.kept import journal
 from quarterdeck.draft.merge import Conflict, Side
 from quarterdeck.draft.review import Line, Review
 from quarterdeck.draft.saving import Questions, Request, SaveResult, save
@@ -19,7 +20,7 @@ from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.errors import ServiceError
 from quarterdeck.service.models.capabilities import Server
-from quarterdeck.tui.typed_secrets import RememberingStore, TypedSecrets
+from quarterdeck.tui.settings.typed_secrets import RememberingStore, TypedSecrets
 
 
 class Agreement:

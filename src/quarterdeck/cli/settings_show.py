@@ -10,7 +10,7 @@ from quarterdeck.cli.plain import settings_plain
 from quarterdeck.config import Config
 from quarterdeck.draft import words
 from quarterdeck.draft.draft import MCP, Draft
-from quarterdeck.draft.field import Field
+from quarterdeck.draft.fields.field import Field
 from quarterdeck.service.client import ServiceClient
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from quarterdeck.draft.draft import MCP, Draft
-from quarterdeck.draft.mcp import Transport, transport_of
+from quarterdeck.draft.mcp.servers import Transport, transport_of
 from quarterdeck.draft.problem import Problem
 
 _LISTS = {"sse_servers": Transport.SSE, "shttp_servers": Transport.SHTTP, "stdio_servers": Transport.STDIO}

@@ -8,15 +8,15 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from quarterdeck.draft.field import Field
+from quarterdeck.draft.fields.field import Field
+from quarterdeck.draft.fields.form_fields import CANONICAL, FormFields
+from quarterdeck.draft.fields.reading import Unreadable
 from quarterdeck.draft.findings import problems_of
-from quarterdeck.draft.form_fields import CANONICAL, FormFields
-from quarterdeck.draft.mcp import Servers
-from quarterdeck.draft.mcp_duplicates import folded
-from quarterdeck.draft.parking import with_kept
+from quarterdeck.draft.mcp.duplicates import folded
+from quarterdeck.draft.mcp.parking import with_kept
+from quarterdeck.draft.mcp.servers import Servers
+from quarterdeck.draft.mcp.stored import StoredServers
 from quarterdeck.draft.problem import Problem
-from quarterdeck.draft.reading import Unreadable
-from quarterdeck.draft.stored_servers import StoredServers
 from quarterdeck.service.models.mcp import McpServer
 from quarterdeck.service.models.settings import Settings, SettingsChanges
 

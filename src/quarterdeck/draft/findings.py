@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from quarterdeck.draft import mcp_checks
-from quarterdeck.draft.field import Control, Field
+from quarterdeck.draft.fields.field import Control, Field
+from quarterdeck.draft.mcp import checks as mcp_checks
 from quarterdeck.draft.problem import Finding, Problem, Severity, warning
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from quarterdeck.draft import words
-from quarterdeck.draft.catalogue import BY_KEY
 from quarterdeck.draft.draft import MCP, Draft
-from quarterdeck.draft.field import Control
-from quarterdeck.draft.generated import AGENT_KIND
-from quarterdeck.draft.mcp import EntryState
-from quarterdeck.draft.nested_fields import OF_AGENT
+from quarterdeck.draft.fields.catalogue import BY_KEY
+from quarterdeck.draft.fields.field import Control
+from quarterdeck.draft.fields.generated import AGENT_KIND
+from quarterdeck.draft.fields.nested_fields import OF_AGENT
+from quarterdeck.draft.mcp.servers import EntryState
 from quarterdeck.draft.problem import Problem
 from quarterdeck.service.models.capabilities import Server
 

@@ -12,9 +12,9 @@ from itertools import count
 from typing import Any
 
 from quarterdeck.draft.draft import MCP, Draft, Edits
-from quarterdeck.draft.mcp import Entry, Identity, Servers, listed
-from quarterdeck.draft.mcp_pairs import paired
-from quarterdeck.draft.parking import with_kept
+from quarterdeck.draft.mcp.pairs import paired
+from quarterdeck.draft.mcp.parking import with_kept
+from quarterdeck.draft.mcp.servers import Entry, Identity, Servers, listed
 from quarterdeck.service.models.mcp import McpServer
 from quarterdeck.service.models.settings import Settings
 

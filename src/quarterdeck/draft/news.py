@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from quarterdeck.draft.draft import MCP, Draft
-from quarterdeck.draft.mcp import Identity
+from quarterdeck.draft.mcp.servers import Identity
 from quarterdeck.draft.merge import Merged
 
 

@@ -1,9 +1,9 @@
 """What a saved setting reaches: which conversations go by it, and from when on (needs.md fact 0.12, need 19)."""
 
 from quarterdeck.draft import limits
-from quarterdeck.draft.catalogue import SESSIONS_ONLY
 from quarterdeck.draft.draft import MCP, Draft
-from quarterdeck.draft.field import Field, Group
+from quarterdeck.draft.fields.catalogue import SESSIONS_ONLY
+from quarterdeck.draft.fields.field import Field, Group
 from quarterdeck.service.models.capabilities import Server
 
 _NOT_OF_CONVERSATIONS = (Group.INTERFACE, Group.PRIVACY)

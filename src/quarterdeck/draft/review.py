@@ -6,11 +6,11 @@ from enum import StrEnum
 
 from quarterdeck.draft import limits, words
 from quarterdeck.draft.draft import MCP, Draft
-from quarterdeck.draft.form_fields import FormFields
+from quarterdeck.draft.fields.form_fields import FormFields
 from quarterdeck.draft.limits import Loss
-from quarterdeck.draft.mcp import Entry, EntryState
+from quarterdeck.draft.mcp.differences import differences
+from quarterdeck.draft.mcp.servers import Entry, EntryState
 from quarterdeck.draft.problem import Problem
-from quarterdeck.draft.server_changes import differences
 from quarterdeck.service.models.capabilities import Server
 
 KEPT_HERE = "kept on this machine"

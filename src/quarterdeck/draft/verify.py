@@ -8,9 +8,9 @@ from pydantic import SecretStr
 
 from quarterdeck.draft import words
 from quarterdeck.draft.draft import MCP, Draft
-from quarterdeck.draft.field import Control
-from quarterdeck.draft.generated import AGENT_KIND
-from quarterdeck.draft.mcp import Entry, EntryState, Identity, Servers, identities
+from quarterdeck.draft.fields.field import Control
+from quarterdeck.draft.fields.generated import AGENT_KIND
+from quarterdeck.draft.mcp.servers import Entry, EntryState, Identity, Servers, identities
 from quarterdeck.service.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.service.models.settings import Settings
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from quarterdeck.draft import masks
 from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.field import Control, Field
-from quarterdeck.draft.mcp import Servers, name_of, transport_of
-from quarterdeck.draft.mcp_secrets import missing
-from quarterdeck.draft.reading import Unreadable, typed
+from quarterdeck.draft.fields.field import Control, Field
+from quarterdeck.draft.fields.reading import Unreadable, typed
+from quarterdeck.draft.mcp.secrets import missing
+from quarterdeck.draft.mcp.servers import Servers, name_of, transport_of
 from quarterdeck.service.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 
 NOT_SET = "not set"

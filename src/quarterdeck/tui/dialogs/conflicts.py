@@ -10,10 +10,10 @@ from textual.widgets import OptionList, Static
 
 from quarterdeck.draft import words
 from quarterdeck.draft.draft import MCP
-from quarterdeck.draft.field import Field
-from quarterdeck.draft.form_fields import FormFields
+from quarterdeck.draft.fields.field import Field
+from quarterdeck.draft.fields.form_fields import FormFields
+from quarterdeck.draft.mcp.differences import differences
 from quarterdeck.draft.merge import Conflict, Side
-from quarterdeck.draft.server_changes import differences
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.dialogs.base import Dialog

@@ -3,7 +3,7 @@
 from datetime import datetime
 from enum import StrEnum
 
-from quarterdeck.draft.kept_drafts import KeptDraft
+from quarterdeck.draft.kept.unsaved_page import KeptDraft
 from quarterdeck.draft.words import counted
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.dialogs.choose import Choice, ChooseDialog

@@ -9,8 +9,8 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from quarterdeck.draft import masks, words
-from quarterdeck.draft.mcp import name_of
-from quarterdeck.draft.reading import typed
+from quarterdeck.draft.fields.reading import typed
+from quarterdeck.draft.mcp.servers import name_of
 from quarterdeck.service.models.mcp import McpServer, ShttpServer, StdioServer
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone

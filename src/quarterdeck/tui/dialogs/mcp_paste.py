@@ -9,13 +9,13 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
-from quarterdeck.draft.mcp import Servers
-from quarterdeck.draft.mcp_paste import Pasted, PasteError
+from quarterdeck.draft.mcp.paste import Pasted, PasteError
+from quarterdeck.draft.mcp.servers import Servers
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.paint import lines
-from quarterdeck.tui.pasted_servers import TakenIn, take_in
+from quarterdeck.tui.settings.pasted_servers import TakenIn, take_in
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.settings.plain_area import PlainArea
 

@@ -9,10 +9,10 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Input
 
-from quarterdeck.draft.mcp_checks import KEY
-from quarterdeck.draft.mcp_convert import converted
+from quarterdeck.draft.fields.reading import Unreadable, as_whole
+from quarterdeck.draft.mcp.checks import KEY
+from quarterdeck.draft.mcp.convert import converted
 from quarterdeck.draft.problem import Problem
-from quarterdeck.draft.reading import Unreadable, as_whole
 from quarterdeck.service.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.dialogs.mcp_members import TypeLine, members_of, shown

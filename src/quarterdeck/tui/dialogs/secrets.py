@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from pydantic import SecretStr
 
-from quarterdeck.draft import checks
+from quarterdeck.draft.fields import checks
 from quarterdeck.draft.problem import Problem
 from quarterdeck.service.errors import Outcome, ServiceError
 from quarterdeck.service.models.secrets import CustomSecret

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from textual.widget import Widget
 from textual.widgets import OptionList
 
-from quarterdeck.draft import checks
+from quarterdeck.draft.fields import checks
 from quarterdeck.draft.problem import Problem, Severity
 from quarterdeck.service.models.secrets import ProviderToken
 from quarterdeck.tui import text

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
-from quarterdeck.draft import keeping
-from quarterdeck.draft.kept_drafts import KeptDraft
+from quarterdeck.draft.kept import unsaved as keeping
+from quarterdeck.draft.kept.unsaved_page import KeptDraft
 from quarterdeck.service.errors import ServiceError
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.dialogs.detail import DetailDialog
 from quarterdeck.tui.dialogs.left_edits import LeftEdits, LeftEditsDialog
-from quarterdeck.tui.draft_keeper import DraftKeeper
 from quarterdeck.tui.screens.loaded_settings import LoadedSettings
-from quarterdeck.tui.settings_words import taken_up_lines
+from quarterdeck.tui.settings.draft_keeper import DraftKeeper
+from quarterdeck.tui.settings.words import taken_up_lines
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:

@@ -11,21 +11,21 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.form_fields import FormFields
-from quarterdeck.draft.mcp import Identity
+from quarterdeck.draft.fields.form_fields import FormFields
+from quarterdeck.draft.kept.parked import from_note
+from quarterdeck.draft.mcp.servers import Identity
 from quarterdeck.draft.merge import Conflict, merge
 from quarterdeck.draft.news import news_of
-from quarterdeck.draft.parked import from_note
 from quarterdeck.service.errors import ServiceError
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.commands import commands_at
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.screens.base import DeckScreen
-from quarterdeck.tui.settings_saving import PARKED
-from quarterdeck.tui.settings_source import SettingsSource
-from quarterdeck.tui.settings_words import why_nothing
+from quarterdeck.tui.settings.saving import PARKED
+from quarterdeck.tui.settings.source import SettingsSource
+from quarterdeck.tui.settings.typed_secrets import RememberingStore
+from quarterdeck.tui.settings.words import why_nothing
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.typed_secrets import RememberingStore
 from quarterdeck.tui.widgets.key_bar import Hint
 from quarterdeck.tui.widgets.settings.bar import SettingsBar
 from quarterdeck.tui.widgets.settings.field_filter import FieldFilter

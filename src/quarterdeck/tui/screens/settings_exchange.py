@@ -11,14 +11,14 @@ from textual import on, work
 
 from quarterdeck.draft import words
 from quarterdeck.draft.draft import MCP, Draft
-from quarterdeck.draft.mcp import Entry
-from quarterdeck.draft.mcp_paste import pasted
-from quarterdeck.draft.mcp_text import without_secrets
+from quarterdeck.draft.mcp.paste import pasted
+from quarterdeck.draft.mcp.servers import Entry
+from quarterdeck.draft.mcp.text import without_secrets
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.dialogs.mcp_paste import PasteServersDialog
 from quarterdeck.tui.screens.settings_lists import SettingsLists
-from quarterdeck.tui.server_checks import Checked, check, check_all, summary, under_way
+from quarterdeck.tui.settings.server_checks import Checked, check, check_all, summary, under_way
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.settings.form import SettingsForm
 from quarterdeck.tui.widgets.settings.lists import Tried

@@ -15,7 +15,7 @@ from quarterdeck.tui.dialogs.profiles import RenameProfileDialog, SaveProfileDia
 from quarterdeck.tui.dialogs.secrets import DescribeSecretDialog, NewSecretDialog, SecretValueDialog
 from quarterdeck.tui.dialogs.tokens import PickProviderDialog, TokenDialog
 from quarterdeck.tui.screens.kept_settings import KeptSettings
-from quarterdeck.tui.settings_lists import SUGGESTED, read_lists, read_suggestions
+from quarterdeck.tui.settings.lists import SUGGESTED, read_lists, read_suggestions
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.settings.form import SettingsForm
 from quarterdeck.tui.widgets.settings.lists import NOTHING_READ

@@ -7,21 +7,23 @@ from dataclasses import replace
 
 from textual import work
 
-from quarterdeck.draft import journal, limits
+from quarterdeck.draft import limits
 from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.journal import Saved
+from quarterdeck.draft.kept import journal
+from quarterdeck.draft.kept.journal import Saved
 from quarterdeck.draft.problem import Problem
 from quarterdeck.draft.reach import until_when
 from quarterdeck.draft.saving import SaveResult
 from quarterdeck.service.errors import ServiceError
 from quarterdeck.service.models.enums import SandboxStatus
-from quarterdeck.tui import settings_files, text
+from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.commands import command_at
 from quarterdeck.tui.dialogs.detail import DetailDialog
 from quarterdeck.tui.screens.settings_servers import SettingsServers
-from quarterdeck.tui.settings_saving import JOURNAL, Saving
-from quarterdeck.tui.settings_words import difference_lines, undo_lines
+from quarterdeck.tui.settings import files as settings_files
+from quarterdeck.tui.settings.saving import JOURNAL, Saving
+from quarterdeck.tui.settings.words import difference_lines, undo_lines
 from quarterdeck.tui.text import Shown
 
 

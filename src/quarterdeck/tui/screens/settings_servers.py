@@ -6,11 +6,12 @@ from functools import partial
 
 from textual import on, work
 
-from quarterdeck.draft import mcp_checks, words
+from quarterdeck.draft import words
 from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.mcp import Entry, copy_of, empty_server
-from quarterdeck.draft.mcp_convert import converted
-from quarterdeck.draft.mcp_duplicates import duplicates
+from quarterdeck.draft.mcp import checks as mcp_checks
+from quarterdeck.draft.mcp.convert import converted
+from quarterdeck.draft.mcp.duplicates import duplicates
+from quarterdeck.draft.mcp.servers import Entry, copy_of, empty_server
 from quarterdeck.draft.problem import Problem
 from quarterdeck.service.models.mcp import McpServer
 from quarterdeck.tui.cells import Tone

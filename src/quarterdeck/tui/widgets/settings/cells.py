@@ -1,8 +1,8 @@
 """One row of the form in cells: its value, and the word at its right that says how it stands."""
 
 from quarterdeck.draft import words
-from quarterdeck.draft.field import Field
-from quarterdeck.draft.form_fields import NOT_HERE
+from quarterdeck.draft.fields.field import Field
+from quarterdeck.draft.fields.form_fields import NOT_HERE
 from quarterdeck.draft.reach import effect_word
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.field import Field
+from quarterdeck.draft.fields.field import Field
 from quarterdeck.draft.problem import Problem
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone

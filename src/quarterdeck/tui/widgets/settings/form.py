@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.mcp import Entry, Identity
+from quarterdeck.draft.mcp.servers import Entry, Identity
 from quarterdeck.draft.problem import Problem
 from quarterdeck.service.models.capabilities import Server
 from quarterdeck.service.models.mcp import McpServer

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from quarterdeck.draft import limits, words
 from quarterdeck.draft.draft import MCP
-from quarterdeck.draft.field import Field
-from quarterdeck.draft.mcp import Entry
+from quarterdeck.draft.fields.field import Field
+from quarterdeck.draft.mcp.servers import Entry
 from quarterdeck.service.models.mcp import StdioServer
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line

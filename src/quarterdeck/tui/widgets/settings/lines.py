@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 
 from quarterdeck.draft import words
-from quarterdeck.draft.field import Field
+from quarterdeck.draft.fields.field import Field
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line
 from quarterdeck.tui.widgets.settings.cells import brief, chip, value_cell

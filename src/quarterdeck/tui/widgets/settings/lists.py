@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from quarterdeck.draft.field import Group
-from quarterdeck.draft.mcp import Entry
+from quarterdeck.draft.fields.field import Group
+from quarterdeck.draft.mcp.servers import Entry
 from quarterdeck.service.models.mcp import McpServer
 from quarterdeck.service.models.profiles import Profile, Profiles
 from quarterdeck.service.models.secrets import CustomSecret

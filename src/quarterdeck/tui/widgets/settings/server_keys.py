@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
-from quarterdeck.draft.mcp import Entry
-from quarterdeck.draft.mcp_convert import converted
-from quarterdeck.draft.mcp_duplicates import duplicates
+from quarterdeck.draft.mcp.convert import converted
+from quarterdeck.draft.mcp.duplicates import duplicates
+from quarterdeck.draft.mcp.servers import Entry
 from quarterdeck.service.models.mcp import StdioServer
 from quarterdeck.tui.widgets.settings.form import SettingsForm
 

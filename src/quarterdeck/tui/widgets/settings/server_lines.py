@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from quarterdeck.draft import words
 from quarterdeck.draft.draft import MCP
-from quarterdeck.draft.mcp import Entry, EntryState, name_of
-from quarterdeck.draft.mcp_duplicates import duplicates
-from quarterdeck.draft.mcp_secrets import missing
+from quarterdeck.draft.mcp.duplicates import duplicates
+from quarterdeck.draft.mcp.secrets import missing
+from quarterdeck.draft.mcp.servers import Entry, EntryState, name_of
 from quarterdeck.service.models.mcp import StdioServer
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line

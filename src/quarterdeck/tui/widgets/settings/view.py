@@ -6,8 +6,8 @@ from functools import cached_property
 
 from quarterdeck.draft import limits, words
 from quarterdeck.draft.draft import MCP, Draft
-from quarterdeck.draft.field import Control, Field, Group
-from quarterdeck.draft.mcp import Entry, EntryState, Identity
+from quarterdeck.draft.fields.field import Control, Field, Group
+from quarterdeck.draft.mcp.servers import Entry, EntryState, Identity
 from quarterdeck.draft.problem import Problem
 from quarterdeck.service.models.capabilities import Server
 from quarterdeck.service.models.profiles import Profile

@@ -1,0 +1,1 @@
+"""What outlives a draft, without secrets: notes of unsaved edits, saves and parked servers, and settings as files."""

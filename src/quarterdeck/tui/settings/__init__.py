@@ -1,0 +1,1 @@
+"""What the settings screen does beside painting: reading, saving, noting down, checking and carrying settings."""

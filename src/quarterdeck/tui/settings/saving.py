@@ -1,0 +1,90 @@
+"""One save of the settings as a person sees it: its dialogs, and what is noted on this machine before and after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from quarterdeck.draft.kept import journal, parked
+from quarterdeck.draft.kept.parked_page import exchanged
+from quarterdeck.draft.saving import Questions, Request, SaveResult, save
+from quarterdeck.service.errors import ServiceError
+from quarterdeck.tui.cells import Cell
+from quarterdeck.tui.dialogs.conflicts import ConflictsDialog
+from quarterdeck.tui.dialogs.review import review_dialog
+
+if TYPE_CHECKING:
+    from quarterdeck.draft.draft import Draft
+    from quarterdeck.draft.merge import Conflict, Side
+    from quarterdeck.draft.review import Review
+    from quarterdeck.draft.saving import Store, Tell
+    from quarterdeck.service.endpoint import Endpoint
+    from quarterdeck.service.models.capabilities import Server
+    from quarterdeck.service.models.mcp import McpServer
+    from quarterdeck.tui.connected import ConnectedApp
+
+JOURNAL, PARKED = "journal", "parked"
+"""Kinds of notes: what saves changed, and the MCP servers kept here while they are parked."""
+
+
+@dataclass(frozen=True)
+class Saving:
+    """Where a save goes, and whom it asks; `preface` stands above the review. Used inside a worker."""
+
+    app: ConnectedApp
+    endpoint: Endpoint
+    store: Store
+    server: Server
+    tell: Tell
+    preface: Sequence[Cell] = ()
+
+    async def run(self, draft: Draft) -> SaveResult:
+        """Save a draft."""
+        prepared: list[Draft] = []
+
+        async def prepare(agreed: Draft) -> None:
+            await self._keep_parked(agreed.parked, agreed.to_keep_here, at_once=False)
+            prepared.append(agreed)
+
+        async def settle(conflicts: Sequence[Conflict]) -> Sequence[Side] | None:
+            return await self.app.push_screen_wait(ConflictsDialog(conflicts, draft.fields))
+
+        result = await save(draft, self.store, self.server, Questions(settle, self._agree, prepare), self.tell)
+        try:
+            return await self._settle(result, prepared[-1] if prepared else None)
+        except ServiceError as error:
+            return replace(result, words=f"{result.words} · {error.words}", error=True)
+
+    async def _agree(self, review: Review, request: Request | None, again: bool) -> bool:
+        dialog = review_dialog(review, request, again=again, preface=self.preface)
+        return await self.app.push_screen_wait(dialog) is True
+
+    async def _settle(self, result: SaveResult, prepared: Draft | None) -> SaveResult:
+        """Note down what was done; what was kept here for a save that was refused, or not needed any more, goes."""
+        if result.meant is not None and result.meant.changes:
+            await self._note(result, result.meant)
+        if prepared is None or prepared.parked == prepared.to_keep_here:
+            return result
+        before, after = prepared.parked, prepared.to_keep_here
+        if result.meant is None:
+            await self._keep_parked(after, before)
+            return result
+        if not result.saved:
+            return result
+        await self._keep_parked(before, after)
+        kept = parked.from_note(await self.app.notes.read(PARKED, self.endpoint))
+        return replace(result, draft=result.draft.with_parked(kept))
+
+    async def _keep_parked(
+        self, before: tuple[McpServer, ...], after: tuple[McpServer, ...], *, at_once: bool = True
+    ) -> None:
+        """Keep some servers here in place of others, or (not `at_once`) first of all beside them."""
+        if before != after:
+            gone = before if at_once else ()
+            await self.app.notes.change(PARKED, self.endpoint, lambda page: exchanged(page, gone, after))
+
+    async def _note(self, result: SaveResult, meant: Draft) -> None:
+        release = self.app.session.release if self.app.session is not None else ""
+        note = journal.note_of(meant, result.found, self.app.clock(), release)
+        await self.app.notes.change(JOURNAL, self.endpoint, lambda page: journal.add_to(page, note))

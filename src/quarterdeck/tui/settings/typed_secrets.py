@@ -1,0 +1,111 @@
+"""Settings of servers that tell no secrets of MCP servers and replace them all at each save (contract T5).
+
+What was typed in this run is kept in memory, put onto every record that is read, and so sent again with the next save.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from quarterdeck.draft.mcp.servers import Transport, listed, name_of, transport_of
+from quarterdeck.draft.words import has_secret
+from quarterdeck.service.errors import Outcome, ServiceError
+from quarterdeck.service.generations import secrets_lost
+from quarterdeck.service.models.mcp import McpConfig, McpServer, StdioServer
+from quarterdeck.service.models.settings import Settings, SettingsChanges
+from quarterdeck.service.prepared import PreparedRequest
+
+
+class Service(Protocol):
+    """The settings of a server; every failure is a ServiceError."""
+
+    async def load(self) -> Settings | None:
+        """Read what is stored."""
+
+    async def store(self, base: Settings | None, changes: SettingsChanges) -> None:
+        """Store changes."""
+
+    def preview(self, base: Settings | None, changes: SettingsChanges) -> PreparedRequest:
+        """The request that would be sent."""
+
+
+@dataclass
+class TypedSecrets:
+    """The MCP servers that were sent with secrets in this run, by transport and name or address."""
+
+    servers: Mapping[tuple[Transport, str], McpServer] = field(default_factory=dict, repr=False)
+
+    def remember(self, config: McpConfig) -> None:
+        """Keep the secrets of what is now stored; what is not among it is gone."""
+        self.servers = _with_secrets(config)
+
+    def remember_also(self, config: McpConfig) -> None:
+        """Keep the secrets of what may be stored, besides those known."""
+        self.servers = {**self.servers, **_with_secrets(config)}
+
+    def onto(self, found: Settings) -> Settings:
+        """A record with the secrets that are known of its MCP servers."""
+        if found.mcp_config is None or not self.servers:
+            return found
+        config = found.mcp_config
+        lists = ("sse_servers", "stdio_servers", "shttp_servers")
+        filled = {name: tuple(map(self._filled, getattr(config, name))) for name in lists}
+        return found.model_copy(update={"mcp_config": config.model_copy(update=filled)})
+
+    def _filled(self, server: McpServer) -> McpServer:
+        known = self.servers.get((transport_of(server), name_of(server)))
+        return server if known is None else server.model_copy(update=_secret_members(known))
+
+
+class RememberingStore:
+    """The settings as the form sees them: with the secrets that were typed in this run, where none are told."""
+
+    def __init__(self, service: Service, typed: TypedSecrets, *, hidden: bool) -> None:
+        self._service = service
+        self._typed = typed
+        self.hidden = hidden
+        """Whether the server tells no secrets of MCP servers."""
+        self._read: tuple[Settings | None, Settings | None] = (None, None)
+        """The last record as it was read, and with its secrets."""
+
+    async def load(self) -> Settings | None:
+        """Read what is stored, and add the secrets known."""
+        found = await self._service.load()
+        self._read = found, self._typed.onto(found) if found is not None and self.hidden else found
+        return self._read[1]
+
+    async def store(self, base: Settings | None, changes: SettingsChanges) -> None:
+        """Store changes, and remember the secrets in them."""
+        config = changes.get("mcp_config")
+        try:
+            await self._service.store(self._bare(base), changes)
+        except ServiceError as error:
+            if isinstance(config, McpConfig) and error.outcome in (Outcome.UNKNOWN, Outcome.APPLIED):
+                self._typed.remember_also(config)
+            raise
+        if isinstance(config, McpConfig):
+            self._typed.remember(config)
+
+    def preview(self, base: Settings | None, changes: SettingsChanges) -> PreparedRequest:
+        """The request that would be sent."""
+        return self._service.preview(self._bare(base), changes)
+
+    def losing(self, base: Settings | None, changes: SettingsChanges) -> tuple[str, ...]:
+        """Names of MCP servers whose secrets go with these changes, because they are not told and not typed again."""
+        return secrets_lost(base, changes) if self.hidden else ()
+
+    def _bare(self, base: Settings | None) -> Settings | None:
+        """The record as the server told it."""
+        read, shown = self._read
+        return read if base == shown else base
+
+
+def _with_secrets(config: McpConfig) -> dict[tuple[Transport, str], McpServer]:
+    return {(transport_of(server), name_of(server)): server for server in listed(config) if _secret_members(server)}
+
+
+def _secret_members(server: McpServer) -> dict[str, Any]:
+    """What of a server is never told: key or variables, and headers."""
+    own: dict[str, Any] = {"env": server.env} if isinstance(server, StdioServer) else {"api_key": server.api_key}
+    headers = (server.model_extra or {}).get("headers")
+    return (own if has_secret(server) else {}) | ({"headers": headers} if headers else {})
