@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.kept import exchange, journal, parked
-from quarterdeck.draft.kept import unsaved as keeping
+from quarterdeck.draft.kept import exchange, journal, parked, unsaved
 from quarterdeck.draft.mcp.secrets import bare, filled, members, missing
 from quarterdeck.draft.mcp.servers import listed
 from quarterdeck.draft.mcp.text import without_secrets
@@ -24,7 +23,7 @@ def test_no_secret_is_in_a_note_or_a_file(draft: Draft) -> None:
     after = saved(draft)
     exported = exchange.exported(draft, release="1.6.0")
     written = (
-        json.dumps(keeping.to_note(draft)),
+        json.dumps(unsaved.to_note(draft)),
         json.dumps(journal.note_of(draft, after.base, NOON, "1.6.0")),
         json.dumps(journal.note_of(draft, None, NOON, "1.6.0")),
         json.dumps(parked.to_note(draft.to_keep_here, with_secrets=False)),

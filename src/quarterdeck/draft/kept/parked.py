@@ -6,6 +6,9 @@ from typing import Any
 from quarterdeck.draft.mcp.secrets import as_data, bare, from_data
 from quarterdeck.service.models.mcp import McpServer
 
+KIND = "parked"
+"""The kind of note that it is."""
+
 
 def to_note(servers: Iterable[McpServer], *, with_secrets: bool) -> dict[str, Any] | None:
     """Write the servers down, their secrets only where the person said yes to that; None when there are none."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from quarterdeck.draft.draft import MCP, Draft
 from quarterdeck.draft.fields.field import Control, Field
-from quarterdeck.draft.kept import unsaved_rows as kept_rows
+from quarterdeck.draft.kept import unsaved_rows
 from quarterdeck.draft.kept.plain_values import fits, hides, holds, label_of, plain
 
 
@@ -26,7 +26,7 @@ def to_note(draft: Draft) -> dict[str, Any] | None:
     if not draft.edited:
         return None
     fields = {key: _noted(draft, key) for key in draft.edits if key != MCP}
-    rows = kept_rows.noted(draft.servers) if MCP in draft.edits else []
+    rows = unsaved_rows.noted(draft.servers) if MCP in draft.edits else []
     return {"fields": fields, "servers": rows}
 
 
@@ -35,7 +35,7 @@ def from_note(note: Any, draft: Draft) -> Restored:
     told = note if isinstance(note, dict) else {}
     fields = told.get("fields")
     known = dict(_known(draft, fields)) if isinstance(fields, dict) else {}
-    rows = kept_rows.restored(told.get("servers"), draft.servers)
+    rows = unsaved_rows.restored(told.get("servers"), draft.servers)
     values = {key: edit["value"] for key, edit in known.items() if "value" in edit}
     if rows.servers is not draft.servers:
         values[MCP] = rows.servers

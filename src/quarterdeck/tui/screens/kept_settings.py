@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
-from quarterdeck.draft.kept import unsaved as keeping
+from quarterdeck.draft.kept import unsaved
 from quarterdeck.draft.kept.unsaved_page import KeptDraft
 from quarterdeck.service.errors import ServiceError
 from quarterdeck.tui.cells import Tone
@@ -86,7 +86,7 @@ class KeptSettings(LoadedSettings):
                 return
 
     async def _take_up(self, endpoint: Endpoint, kept: KeptDraft) -> None:
-        restored = keeping.from_note(kept.says, self.form.draft)
+        restored = unsaved.from_note(kept.says, self.form.draft)
         await self.form.change(lambda draft: restored.draft)
         await self.keeper.take_over(endpoint, kept, self.form.draft)
         self.say(Shown("Taken up; ctrl+s shows the edits, ctrl+z takes them back."), Tone.GOOD)

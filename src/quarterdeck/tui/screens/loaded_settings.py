@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from quarterdeck.draft.draft import Draft
 from quarterdeck.draft.fields.form_fields import FormFields
-from quarterdeck.draft.kept.parked import from_note
+from quarterdeck.draft.kept import parked
 from quarterdeck.draft.mcp.servers import Identity
 from quarterdeck.draft.merge import Conflict, merge
 from quarterdeck.draft.news import news_of
@@ -21,7 +21,6 @@ from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.commands import commands_at
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.screens.base import DeckScreen
-from quarterdeck.tui.settings.saving import PARKED
 from quarterdeck.tui.settings.source import SettingsSource
 from quarterdeck.tui.settings.typed_secrets import RememberingStore
 from quarterdeck.tui.settings.words import why_nothing
@@ -127,14 +126,14 @@ class LoadedSettings(DeckScreen):
             found = await store.load()
         except ServiceError as error:
             failure = error
-        parked = await self._parked(endpoint)
+        kept_here = await self._kept_here(endpoint)
         if client is not self._through or self.saving:
             return
         self._failure = failure
         if failure is None:
             self.store = store
             first = not self.loaded
-            self.take(found, parked)
+            self.take(found, kept_here)
             self.load_more(client, first=first)
         elif self.loaded:
             self.say_error(failure)
@@ -143,10 +142,10 @@ class LoadedSettings(DeckScreen):
     def load_more(self, client: ServiceClient, *, first: bool) -> None:
         """Read what belongs to a record that was just read, for the `first` time since the connection was opened."""
 
-    async def _parked(self, endpoint: Endpoint) -> tuple[McpServer, ...]:
+    async def _kept_here(self, endpoint: Endpoint) -> tuple[McpServer, ...]:
         """The MCP servers that this machine keeps for a service; as before, when they cannot be read."""
         try:
-            return from_note(await self.app.notes.read(PARKED, endpoint))
+            return parked.from_note(await self.app.notes.read(parked.KIND, endpoint))
         except ServiceError as error:
             self.say_error(error)
             return self.form.draft.parked
@@ -155,12 +154,12 @@ class LoadedSettings(DeckScreen):
         """Forget what was read from another connection."""
         self.schema, self.store = (), None
 
-    def take(self, found: Settings | None, parked: tuple[McpServer, ...]) -> None:
+    def take(self, found: Settings | None, kept_here: tuple[McpServer, ...]) -> None:
         """Put the draft on top of a record that was read; where both sides changed something, only say so."""
         first, self._loaded_at = not self.loaded, self.app.clock()
         old = self.form.draft.with_fields(self.fields_for(found))
-        if parked != old.parked:
-            old = old.with_parked(parked)
+        if kept_here != old.parked:
+            old = old.with_parked(kept_here)
         merged = merge(old, found)
         if merged.conflicts:
             self.put(old, {_row(conflict) for conflict in merged.conflicts}, self.form.view.arrived)

@@ -22,7 +22,7 @@ from quarterdeck.tui.commands import command_at
 from quarterdeck.tui.dialogs.detail import DetailDialog
 from quarterdeck.tui.screens.settings_servers import SettingsServers
 from quarterdeck.tui.settings import files as settings_files
-from quarterdeck.tui.settings.saving import JOURNAL, Saving
+from quarterdeck.tui.settings.saving import Saving
 from quarterdeck.tui.settings.words import difference_lines, undo_lines
 from quarterdeck.tui.text import Shown
 
@@ -102,7 +102,7 @@ class SettingsSaves(SettingsServers):
             return
         self._tell("Reading what is stored now…")
         try:
-            saved = journal.last(await self.app.notes.read(JOURNAL, endpoint))
+            saved = journal.last(await self.app.notes.read(journal.KIND, endpoint))
             found = await store.load()
         except ServiceError as error:
             self.say_error(error)

@@ -10,7 +10,7 @@ from functools import partial
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from quarterdeck.draft.kept import unsaved as keeping
+from quarterdeck.draft.kept import unsaved
 from quarterdeck.draft.kept.unsaved_page import KeptDraft, left_behind, offered, with_entry, without_entry
 from quarterdeck.service.errors import ServiceError
 from quarterdeck.tui.notes import Notes, about
@@ -91,7 +91,7 @@ class DraftKeeper:
 
     def _page(self, draft: Draft, page: Any) -> Any:
         """The page with these edits; runs beside the deck's loop, wherever the disk is waited for."""
-        says = keeping.to_note(draft)
+        says = unsaved.to_note(draft)
         if says is None:
             return without_entry(page, self._run)
         kept = KeptDraft(self._run, self._clock(), draft.count, says)

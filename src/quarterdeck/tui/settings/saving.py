@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from quarterdeck.service.models.mcp import McpServer
     from quarterdeck.tui.connected import ConnectedApp
 
-JOURNAL, PARKED = "journal", "parked"
-"""Kinds of notes: what saves changed, and the MCP servers kept here while they are parked."""
-
 
 @dataclass(frozen=True)
 class Saving:
@@ -73,7 +70,7 @@ class Saving:
         if not result.saved:
             return result
         await self._keep_parked(before, after)
-        kept = parked.from_note(await self.app.notes.read(PARKED, self.endpoint))
+        kept = parked.from_note(await self.app.notes.read(parked.KIND, self.endpoint))
         return replace(result, draft=result.draft.with_parked(kept))
 
     async def _keep_parked(
@@ -82,9 +79,9 @@ class Saving:
         """Keep some servers here in place of others, or (not `at_once`) first of all beside them."""
         if before != after:
             gone = before if at_once else ()
-            await self.app.notes.change(PARKED, self.endpoint, lambda page: exchanged(page, gone, after))
+            await self.app.notes.change(parked.KIND, self.endpoint, lambda page: exchanged(page, gone, after))
 
     async def _note(self, result: SaveResult, meant: Draft) -> None:
         release = self.app.session.release if self.app.session is not None else ""
         note = journal.note_of(meant, result.found, self.app.clock(), release)
-        await self.app.notes.change(JOURNAL, self.endpoint, lambda page: journal.add_to(page, note))
+        await self.app.notes.change(journal.KIND, self.endpoint, lambda page: journal.add_to(page, note))

@@ -6,7 +6,7 @@ from pydantic import SecretStr
 
 from quarterdeck.draft.draft import MCP, Draft
 from quarterdeck.draft.fields.reading import Unreadable
-from quarterdeck.draft.kept import unsaved as keeping
+from quarterdeck.draft.kept import unsaved
 from quarterdeck.draft.mcp.secrets import bare, missing
 from quarterdeck.service.models.mcp import McpConfig, SseServer, StdioServer
 from quarterdeck.service.models.settings import Settings
@@ -16,8 +16,8 @@ FILES = StdioServer(name="files", command="npx", env={"K": SecretStr("held")})
 STORED = Settings(language="de", llm_api_key_set=True, mcp_config=McpConfig(stdio_servers=(FILES,)))
 
 
-def restored_on(base: Draft, edited: Draft) -> keeping.Restored:
-    return keeping.from_note(json.loads(json.dumps(keeping.to_note(edited))), base)
+def restored_on(base: Draft, edited: Draft) -> unsaved.Restored:
+    return unsaved.from_note(json.loads(json.dumps(unsaved.to_note(edited))), base)
 
 
 def shape(draft: Draft) -> list[tuple[object, ...]]:
@@ -51,7 +51,7 @@ def test_no_plain_edit_is_left_out(draft: Draft) -> None:
 
 
 def test_nothing_edited_is_no_note() -> None:
-    assert keeping.to_note(Draft(STORED)) is None
+    assert unsaved.to_note(Draft(STORED)) is None
 
 
 @given(marked_drafts())
@@ -104,7 +104,7 @@ def test_a_note_cannot_bring_a_value_of_another_kind() -> None:
     note = {
         "fields": {"language": {"value": 5}, "enable_sound_notifications": {"value": None}, "mcp_config": {"value": 1}}
     }
-    assert not keeping.from_note(note, Draft(STORED)).draft.edited
+    assert not unsaved.from_note(note, Draft(STORED)).draft.edited
 
 
 @given(
@@ -120,7 +120,7 @@ def test_a_note_cannot_bring_a_value_of_another_kind() -> None:
     )
 )
 def test_a_note_that_makes_no_sense_does_no_harm(note: object) -> None:
-    assert keeping.from_note(note, Draft(STORED)).draft.base == STORED
+    assert unsaved.from_note(note, Draft(STORED)).draft.base == STORED
 
 
 def test_added_servers_come_back_where_they_stood() -> None:
