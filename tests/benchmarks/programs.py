@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from textual.app import App, ComposeResult
 from textual.coordinate import Coordinate
-from textual.widgets import DataTable
+from textual.widgets import DataTable, Footer, Header
 
 from quarterdeck.tui import theme
 from quarterdeck.tui.cells import Cell, Tone, cell
@@ -69,7 +69,9 @@ class Floor(App[None]):
         self.records = made_up(count)
 
     def compose(self) -> ComposeResult:
+        yield Header()
         yield DataTable[str](cursor_type="row")
+        yield Footer()
 
     def on_mount(self) -> None:
         table = self.query_one(DataTable[str])

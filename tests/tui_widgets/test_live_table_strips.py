@@ -72,9 +72,10 @@ LINE = st.lists(
 
 @given(LINE, LINE)
 def test_painting_up_to_the_last_difference_gives_the_new_line(old: list[Segment], new: list[Segment]) -> None:
-    cells = differing_cells(old, new)
-    assert screen_cells(new)[:cells] + screen_cells(old)[cells:] == screen_cells(new)
-    assert (cells == 0) == (screen_cells(old) == screen_cells(new))
+    start, end = differing_cells(old, new)
+    before, after = screen_cells(old), screen_cells(new)
+    assert before[:start] + after[start:end] + before[end:] == after
+    assert (start == end) == (before == after)
 
 
 def test_an_empty_table_teaches_in_words_that_fit_any_width() -> None:

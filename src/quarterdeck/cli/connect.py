@@ -45,7 +45,8 @@ class Connector:
             return
         client_class = await asyncio.to_thread(_client_class)
         known = key or (await self.known.find_key(endpoint)).key
-        async with client_class(endpoint, key=known) as client:
+        # Making one imports what HTTP needs, so that goes into a thread too.
+        async with await asyncio.to_thread(client_class, endpoint, known) as client:
             yield client
 
     @asynccontextmanager

@@ -89,13 +89,17 @@ class FullPass(Generic[R]):
     """One reading of the whole list: `add` each page as it comes, `complete` once the last one is in.
 
     A pass that is dropped half way has updated what it read and removed nothing. A page that is the very object of the
-    pass before it is not looked into.
+    pass before it is not looked into for as long as all pages before it are too.
     """
 
     def __init__(self, records: Records[R]) -> None:
         self._records = records
         self._batches = records._batches
         self._pages: list[Page[R]] = []
+        self._listed: dict[str, None] = {}
+        """The ids of the pages, noted page by page, so that the end of a long list is no longer than its pages."""
+        self._noted = 0
+        """How many pages are noted; none before there is one that differs from the pass before."""
 
     @property
     def pages(self) -> int:
@@ -118,7 +122,10 @@ class FullPass(Generic[R]):
         self._pages.append(page)
         held = self._records._pages
         if at < len(held) and page is held[at]:
+            if self._noted:
+                self._note()
             return Changes(read=page.items)
+        self._note()
         return self._records._take(page.items)
 
     def complete(self) -> Changes[R]:
@@ -126,15 +133,28 @@ class FullPass(Generic[R]):
         records, pages = self._records, tuple(self._pages)
         if len(pages) == len(records._pages) and all(map(operator.is_, pages, records._pages)):
             return Changes()
-        order = dict.fromkeys(record.id for page in pages for record in page.items)
-        gone = records._by_id.keys() - order.keys()
-        for record_id in gone:
-            del records._by_id[record_id]
-        ordered = {record_id: records._by_id[record_id] for record_id in order if record_id in records._by_id}
-        reordered = any(map(operator.ne, ordered, records._by_id))
-        if reordered:
-            records._by_id = ordered
+        self._note()
+        gone, reordered = frozenset[str](), False
+        if list(records._by_id) != list(self._listed):
+            gone, reordered = self._put_in_order()
         # Pages say what is held only when no batch and no later page told something else of the same record.
-        told_once = len(order) == sum(len(page.items) for page in pages)
+        told_once = len(self._listed) == sum(len(page.items) for page in pages)
         records._pages = pages if told_once and records._batches == self._batches else ()
-        return Changes(gone=frozenset(gone), reordered=reordered)
+        return Changes(gone=gone, reordered=reordered)
+
+    def _note(self) -> None:
+        for page in self._pages[self._noted :]:
+            self._listed.update(dict.fromkeys([record.id for record in page.items]))
+        self._noted = len(self._pages)
+
+    def _put_in_order(self) -> tuple[frozenset[str], bool]:
+        """Drop what is not listed; gives it, and whether the rest stood in another order."""
+        held = self._records._by_id
+        gone = held.keys() - self._listed.keys()
+        for record_id in gone:
+            del held[record_id]
+        ordered = {record_id: held[record_id] for record_id in self._listed if record_id in held}
+        reordered = any(map(operator.ne, ordered, held))
+        if reordered:
+            self._records._by_id = ordered
+        return frozenset(gone), reordered

@@ -3,11 +3,10 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from quarterdeck.service.calls import Call, Repeat
 from quarterdeck.service.errors import ServiceError
-from quarterdeck.service.listing import Listing
 from quarterdeck.service.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.service.models.page import Page
 from quarterdeck.service.paths import segment
@@ -17,9 +16,7 @@ from quarterdeck.service.sender import Sender
 
 CONVERSATIONS = "/api/v1/app-conversations"
 START_TASKS = f"{CONVERSATIONS}/start-tasks"
-ConversationListing = Listing[Conversation]
-StartTaskListing = Listing[StartTask]
-"""Built when imported, off the event loop: it takes milliseconds."""
+READ_CONVERSATION = TypeAdapter(Conversation)
 
 
 def _undashed(record_id: str) -> str:
@@ -32,8 +29,8 @@ class ConversationsResource:
 
     def __init__(self, sender: Sender) -> None:
         self._sender = sender
-        self._conversations = Records(sender, ConversationListing, _undashed)
-        self._tasks = Records(sender, StartTaskListing, _undashed)
+        self._conversations = Records(sender, READ_CONVERSATION.validate_python, _undashed)
+        self._tasks = Records(sender, StartTask.model_validate, _undashed)
         self._documented_only = False
         self._tasks_listed = True
 
@@ -78,9 +75,9 @@ class ConversationsResource:
             "POST", CONVERSATIONS, body=creation_body(new), repeat=Repeat.ONCE, seconds=self._sender.limits.start
         )
         reply = await self._sender.send(call)
-        for shape in (StartTask, Conversation):
+        for read in (StartTask.model_validate_json, READ_CONVERSATION.validate_json):
             try:
-                return shape.model_validate_json(reply.body)
+                return read(reply.body)
             except ValidationError:
                 continue
         return None

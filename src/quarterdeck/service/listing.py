@@ -1,15 +1,17 @@
-"""Reading a list from bytes: the fast way for a good one, record by record for a bad one."""
+"""Reading a list from bytes, record by record: one whose text is what it was is not read again."""
 
-# Annotations stay text: pydantic would build a model for every `Listing[R]` among them.
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Annotated, Any, Generic, Protocol, TypeVar
+from array import array
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from quarterdeck.service.bodies import read_json, wrong_api
 from quarterdeck.service.models.page import Page
+from quarterdeck.service.pieces import decode, visit_list
 
 
 class Record(Protocol):
@@ -22,55 +24,112 @@ class Record(Protocol):
 
 
 R = TypeVar("R", bound=Record)
-T = TypeVar("T")
+Validate = Callable[[object], R]
+"""Makes a record of what JSON holds; raises ValidationError."""
+EMPTY: Page[Any] = Page(())
 
 
-def _page_id(value: object) -> str | None:
-    """A page id as text, just as it was given; an empty one means the end."""
-    return str(value) if isinstance(value, str | int) and value != "" else None
+@dataclass(frozen=True)
+class Reading(Generic[R]):
+    """A page, and the texts its records were read from: the n-th record had that length and that hash."""
 
-
-class Listing(BaseModel, Generic[T]):
-    """A list as servers send it, nulls for records that are not there."""
-
-    model_config = ConfigDict(frozen=True)
-
-    items: tuple[T | None, ...]
-    next_page_id: Annotated[str | None, BeforeValidator(_page_id)] = None
+    page: Page[R] = EMPTY
+    records: tuple[R | None, ...] = ()
+    """None for one that could not be read."""
+    lengths: array[int] = field(default_factory=lambda: array("L"))
+    hashes: array[int] = field(default_factory=lambda: array("q"))
 
 
 class ListReader(Generic[R]):
     """Reads lists of one kind of record."""
 
-    def __init__(self, listing: type[Listing[R]]) -> None:
-        self._listing = listing
+    def __init__(self, validate: Validate[R]) -> None:
+        self._validate = validate
 
-    def read(self, body: bytes, request: str = "") -> Page[R]:
+    def read(self, body: bytes, request: str = "", before: Reading[R] | None = None) -> Reading[R]:
         """Read a page or a bare array; nulls are left out, records that cannot be read are counted.
 
-        Raises ServiceError: WRONG_API for anything that is not a list, BROKEN for half of one.
+        `before` is what the same question was answered with last time: its records are taken where the text of one is
+        the same. Raises ServiceError: WRONG_API for anything that is not a list, BROKEN for half of one.
         """
+        texts = _Texts(self._record_of, before or Reading())
         try:
-            # A page is read straight from bytes, so a bare array is put into the shape of one first.
-            listing = self._listing.model_validate_json(b'{"items":%b}' % body if body[:1] == b"[" else body)
-        except ValidationError:
-            return self._read_one_by_one(read_json(body, request), request)
-        return Page(tuple(item for item in listing.items if item is not None), listing.next_page_id)
+            others = visit_list(body.decode(), texts.visit)
+        except (ValueError, IndexError, RecursionError):
+            return self._read_at_once(read_json(body, request), request)
+        return texts.reading(_page_id(others.get("next_page_id")))
 
-    def _read_one_by_one(self, content: Any, request: str) -> Page[R]:
+    def _read_at_once(self, content: Any, request: str) -> Reading[R]:
         members = {"items": content} if isinstance(content, list) else content
         items = members.get("items") if isinstance(members, dict) else None
         if not isinstance(members, dict) or not ("items" in members and isinstance(items, list | None)):
             raise wrong_api("The server answered something that is not a list.", request, 200)
-        present = [item for item in items or () if item is not None]
-        records = [record for item in present if (record := self._record_of(item)) is not None]
-        return Page(tuple(records), _page_id(members.get("next_page_id")), len(present) - len(records))
+        records = tuple([self._record_of(item) for item in items or () if item is not None])
+        return Reading(_page(records, _page_id(members.get("next_page_id"))), records)
 
     def _record_of(self, item: object) -> R | None:
         try:
-            return self._listing.model_validate({"items": (item,)}).items[0]
+            return self._validate(item)
         except ValidationError:
             return None
+
+
+class _Texts(Generic[R]):
+    """Takes the texts of a list as they come and puts them beside those of the last reading, in step with it."""
+
+    def __init__(self, record_of: Callable[[object], R | None], before: Reading[R]) -> None:
+        self._record_of = record_of
+        self._before = before
+        self._next = 0
+        """The record of the last reading that is expected now."""
+        self._places: dict[str, int] | None = None
+        self._records: list[R | None] = []
+        self._lengths = array("L")
+        self._hashes = array("q")
+
+    def visit(self, text: str, at: int) -> int:
+        """Take the member that begins there; gives where it ends."""
+        before, number = self._before, self._next
+        if number < len(before.lengths):
+            end = at + before.lengths[number]
+            mark = hash(text[at:end])
+            if mark == before.hashes[number]:
+                self._next = number + 1
+                self._note(before.records[number], end - at, mark)
+                return end
+        value, end = decode(text, at)
+        if value is not None:
+            record = self._record_of(value)
+            self._next = self._after(record)
+            self._note(record, end - at, hash(text[at:end]))
+        return end
+
+    def reading(self, next_page_id: str | None) -> Reading[R]:
+        """What was taken."""
+        records = tuple(self._records)
+        return Reading(_page(records, next_page_id), records, self._lengths, self._hashes)
+
+    def _note(self, record: R | None, length: int, mark: int) -> None:
+        self._records.append(record)
+        self._lengths.append(length)
+        self._hashes.append(mark)
+
+    def _after(self, record: R | None) -> int:
+        """Where to go on in the last reading after a record whose text is another one: it changed, or it is new."""
+        if self._places is None:
+            self._places = {known.id: at for at, known in enumerate(self._before.records) if known is not None}
+        place = self._next if record is None else self._places.get(record.id, self._next - 1)
+        return place + 1
+
+
+def _page(records: tuple[R | None, ...], next_page_id: str | None) -> Page[R]:
+    read = tuple([record for record in records if record is not None])
+    return Page(read, next_page_id, len(records) - len(read))
+
+
+def _page_id(value: object) -> str | None:
+    """A page id as text, just as it was given; an empty one means the end."""
+    return str(value) if isinstance(value, str | int) and value != "" else None
 
 
 def without(page: Page[R], known: Collection[str]) -> Page[R]:

@@ -20,11 +20,14 @@ class Memo(Generic[A]):
         self._size = size
         self._answers: OrderedDict[Hashable, tuple[Hashable, A]] = OrderedDict()
 
-    def same(self, question: Hashable, source: Hashable, make: Callable[[], A]) -> A:
-        """Return the answer made last time if it was made from an equal `source`, else make and remember it."""
+    def same(self, question: Hashable, source: Hashable, make: Callable[[A | None], A]) -> A:
+        """Return the answer made last time if it was made from an equal `source`, else make and remember it.
+
+        `make` is given the answer to the same question before, None when there was none.
+        """
         known = self._answers.get(question)
         if known is None or known[0] != source:
-            known = (source, make())
+            known = (source, make(None if known is None else known[1]))
             self._answers[question] = known
         self._answers.move_to_end(question)
         while len(self._answers) > self._size:

@@ -1,14 +1,13 @@
 """One kind of record on one server: its pages and its batches."""
 
-# Annotations stay text: pydantic would build a model for every `Listing[R]` among them.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Generic
+from typing import Generic, NamedTuple
 
 from quarterdeck.service.calls import Call, Reply
 from quarterdeck.service.errors import ErrorKind, ServiceError
-from quarterdeck.service.listing import Listing, ListReader, R, without
+from quarterdeck.service.listing import ListReader, R, Reading, Validate, without
 from quarterdeck.service.memo import Memo, digest
 from quarterdeck.service.models.page import Page
 from quarterdeck.service.paths import Query
@@ -30,13 +29,13 @@ class Records(Generic[R]):
     `same` brings two spellings of one id together. Equal bytes to the same question give the same object.
     """
 
-    def __init__(self, sender: Sender, listing: type[Listing[R]], same: Callable[[str], str] = exactly) -> None:
+    def __init__(self, sender: Sender, validate: Validate[R], same: Callable[[str], str] = exactly) -> None:
         self._sender = sender
-        self._reader = ListReader(listing)
+        self._reader = ListReader(validate)
         self._same = same
-        self._pages: Memo[Page[R]] = Memo(sender.limits.pages)
+        self._pages: Memo[Reading[R]] = Memo(sender.limits.pages)
         self._thinned: Memo[Page[R]] = Memo(sender.limits.pages)
-        self._batches: Memo[Batch[R] | None] = Memo(BATCHES_KEPT)
+        self._batches: Memo[_Answers[R]] = Memo(BATCHES_KEPT)
         self._batch_offered = True
 
     def forget(self) -> None:
@@ -89,25 +88,32 @@ class Records(Generic[R]):
                     raise
                 self._batch_offered = False
                 return None
-        answer = self._batches.same(
-            (path, *ids), tuple(digest(reply.body) for reply in replies), lambda: self._in_order(replies, ids, path)
-        )
-        self._batch_offered = answer is not None
-        return answer
+        source = tuple([digest(reply.body) for reply in replies])
+        answers = self._batches.same((path, *ids), source, lambda before: self._answers(replies, ids, path, before))
+        self._batch_offered = answers.in_order is not None
+        return answers.in_order
 
     async def _page(self, call: Call, known: set[str]) -> Page[R]:
         """Read one page, without the records that are known already."""
         reply = await self._sender.send(call)
         question, source = (call.path, call.query), digest(reply.body)
-        page = self._pages.same(question, source, lambda: self._reader.read(reply.body, str(call)))
+        page = self._pages.same(question, source, lambda before: self._reader.read(reply.body, str(call), before)).page
         new = without(page, known)
         if new is page:
             return page
-        return self._thinned.same(question, (source, *(item.id for item in new.items)), lambda: new)
+        return self._thinned.same(question, (source, *(item.id for item in new.items)), lambda _: new)
 
-    def _in_order(self, replies: Sequence[Reply], ids: Sequence[str], path: str) -> Batch[R] | None:
+    def _answers(
+        self, replies: Sequence[Reply], ids: Sequence[str], path: str, before: _Answers[R] | None
+    ) -> _Answers[R]:
+        known: Sequence[Reading[R] | None] = before.readings if before is not None else [None] * len(replies)
+        readings = [
+            self._reader.read(reply.body, f"GET {path}", reading) for reply, reading in zip(replies, known, strict=True)
+        ]
+        return _Answers(readings, self._in_order([reading.page for reading in readings], ids, path))
+
+    def _in_order(self, pages: Sequence[Page[R]], ids: Sequence[str], path: str) -> Batch[R] | None:
         """Put answers into the order asked; None when they are part of a list and prove nothing about the ids."""
-        pages = [self._reader.read(reply.body, f"GET {path}") for reply in replies]
         found = {self._same(item.id): item for page in pages for item in page.items}
         wanted = [self._same(record_id) for record_id in ids]
         missing = set(wanted) - found.keys()
@@ -118,6 +124,13 @@ class Records(Generic[R]):
             words = f"{unreadable} of {len(ids)} records cannot be read."
             raise ServiceError(ErrorKind.SHAPE, words, "The server may be of a release not known here.", request=path)
         return tuple(found.get(record_id) for record_id in wanted)
+
+
+class _Answers(NamedTuple, Generic[R]):
+    """What a batch was answered with, reply by reply, and all of it in the order asked."""
+
+    readings: Sequence[Reading[R]]
+    in_order: Batch[R] | None
 
 
 def _wants_other_than(name: str, error: ServiceError) -> bool:

@@ -8,7 +8,6 @@ from pydantic import SecretStr, ValidationError
 
 from quarterdeck.service.calls import Call, Repeat, Reply
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.service.listing import Listing
 from quarterdeck.service.models.base import Wire
 from quarterdeck.service.models.capabilities import Generation, Server
 from quarterdeck.service.models.secrets import CustomSecret, ProviderToken
@@ -22,9 +21,6 @@ FLAT_SECRETS = "/api/secrets"
 NESTED_SECRETS = "/api/v1/secrets"
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 """What a variable of a sandbox can be named; flat servers take any name and cannot delete some (contract T25)."""
-
-SecretListing = Listing[CustomSecret]
-"""Built when imported, off the event loop: it takes milliseconds."""
 
 
 class _FlatSecrets(Wire):
@@ -40,7 +36,7 @@ class SecretsResource:
     def __init__(self, sender: Sender, server: Callable[[], Server]) -> None:
         self._sender = sender
         self._server = server
-        self._records = Records(sender, SecretListing)
+        self._records = Records(sender, CustomSecret.model_validate)
 
     async def list(self) -> tuple[CustomSecret, ...]:
         """Read the names and descriptions of all custom secrets, in the server's order."""

@@ -37,6 +37,8 @@ OTHER_SCREENS = (
     "quarterdeck.tui.screens.settings",
 )
 """What is imported in a thread once the first records are there, so that no key waits for it later."""
+SHOWN_AFTER = 0.5
+"""Seconds that the first rows have to reach the screen, with nothing else in their way."""
 STARTED_AFTER = 5.0
 """Seconds after the first frame when most of what stays is there."""
 
@@ -125,10 +127,14 @@ class ConnectedApp(CrashSafe):
         self.session_news.publish(news)
         if not self._other_screens_asked:
             self._other_screens_asked = True
-            self.run_worker(asyncio.to_thread(_import_all, OTHER_SCREENS), group="other screens")
+            self.set_timer(SHOWN_AFTER, self._import_other_screens)
         if self.session is not None and self.session.key_refused and not self._key_refused:
             self._key_refused = True
             self.ask_for_connection()
+
+    @work(group="other screens")
+    async def _import_other_screens(self) -> None:
+        await asyncio.to_thread(_import_all, OTHER_SCREENS)
 
     def ask_for_connection(self) -> None:
         """Have the person choose a connection, or give another key."""

@@ -78,10 +78,11 @@ class LiveState:
         """Read until cancelled."""
         async with asyncio.TaskGroup() as group:
             self._running = group
-            group.create_task(self.server_watch.run())
-            group.create_task(self.sandboxes.run())
+            # What is looked at first is asked for first: each answer takes its milliseconds.
             group.create_task(self.conversations.run())
+            group.create_task(self.sandboxes.run())
             group.create_task(self.start_tasks.run())
+            group.create_task(self.server_watch.run())
             group.create_task(self._carrying.run())
 
     def refresh(self) -> None:

@@ -2,16 +2,14 @@
 
 from typing import Annotated
 
-from pydantic import BeforeValidator, SecretStr
+from pydantic import SecretStr
+from pydantic.dataclasses import dataclass
 
-from quarterdeck.service.models.base import Moment, Wire
-
-
-def _nothing_as_empty(value: object) -> object:
-    return () if value is None else value
+from quarterdeck.service.models.base import Moment, NullIsEmpty, Wire, Word
 
 
-class TokenUsage(Wire):
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
     """Tokens used so far, counts."""
 
     prompt_tokens: int = 0
@@ -22,37 +20,39 @@ class TokenUsage(Wire):
     context_window: int = 0
 
 
-class Metrics(Wire):
+@dataclass(frozen=True, slots=True)
+class Metrics:
     """Cost so far, in US dollars; it lags behind and is zero at first."""
 
-    model_name: str | None = None
+    model_name: Word | None = None
     accumulated_cost: float | None = None
     max_budget_per_task: float | None = None
     accumulated_token_usage: TokenUsage | None = None
 
 
-class Conversation(Wire):
+@dataclass(frozen=True, slots=True)
+class Conversation:
     """A conversation as its server reported it; both statuses are the server's own words."""
 
     id: str
     title: str | None = None
     sandbox_id: str | None = None
-    sandbox_status: str | None = None
-    execution_status: str | None = None
-    selected_repository: str | None = None
-    selected_branch: str | None = None
-    git_provider: str | None = None
-    trigger: str | None = None
-    pr_number: Annotated[tuple[int, ...], BeforeValidator(_nothing_as_empty)] = ()
-    llm_model: str | None = None
+    sandbox_status: Word | None = None
+    execution_status: Word | None = None
+    selected_repository: Word | None = None
+    selected_branch: Word | None = None
+    git_provider: Word | None = None
+    trigger: Word | None = None
+    pr_number: Annotated[tuple[int, ...], NullIsEmpty] = ()
+    llm_model: Word | None = None
     metrics: Metrics | None = None
     parent_conversation_id: str | None = None
-    sub_conversation_ids: Annotated[tuple[str, ...], BeforeValidator(_nothing_as_empty)] = ()
+    sub_conversation_ids: Annotated[tuple[str, ...], NullIsEmpty] = ()
     public: bool | None = None
-    created_by_user_id: str | None = None
+    created_by_user_id: Word | None = None
     conversation_url: SecretStr | None = None
     session_api_key: SecretStr | None = None
-    agent_kind: str | None = None
+    agent_kind: Word | None = None
     created_at: Moment = None
     updated_at: Moment = None
 

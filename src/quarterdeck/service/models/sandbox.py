@@ -4,18 +4,16 @@ from typing import Annotated
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import BeforeValidator, SecretStr
+from pydantic.dataclasses import dataclass
 
-from quarterdeck.service.models.base import Moment, Wire
-
-
-def _nothing_as_empty(value: object) -> object:
-    return () if value is None else value
+from quarterdeck.service.models.base import Moment, NullIsEmpty, Wire, Word
 
 
-class ExposedUrl(Wire):
+@dataclass(frozen=True, slots=True)
+class ExposedUrl:
     """One address of a sandbox; its query may hold the sandbox's key, so the whole is a secret."""
 
-    name: str
+    name: Word
     url: SecretStr
     port: int | None = None
 
@@ -26,16 +24,17 @@ class ExposedUrl(Wire):
         return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-class Sandbox(Wire):
+@dataclass(frozen=True, slots=True)
+class Sandbox:
     """A sandbox as its server reported it; `status` is the server's own word."""
 
     id: str
-    status: str
-    sandbox_spec_id: str | None = None
+    status: Word
+    sandbox_spec_id: Word | None = None
     session_api_key: SecretStr | None = None
-    exposed_urls: Annotated[tuple[ExposedUrl, ...], BeforeValidator(_nothing_as_empty)] = ()
+    exposed_urls: Annotated[tuple[ExposedUrl, ...], NullIsEmpty] = ()
     created_at: Moment = None
-    created_by_user_id: str | None = None
+    created_by_user_id: Word | None = None
 
 
 class SandboxSpec(Wire):

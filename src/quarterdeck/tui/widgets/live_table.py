@@ -1,19 +1,20 @@
 """A table of live rows that paints only the lines that changed.
 
 It is built on Textual's line API. One rule drives all painting: after anything happens, each line whose strip is no
-longer the one painted is asked for again, from the left to its last changed cell (`_repaint`). So the cost follows
+longer the one painted is asked for again, from its first to its last changed cell (`_repaint`). So the cost follows
 what is on the screen, never the number of rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import ClassVar, Generic
 
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
+from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -29,6 +30,8 @@ __all__ = ["Column", "LiveTable"]
 
 HEADER = 1
 """Lines above the rows."""
+AGE_STEP = timedelta(seconds=5)
+"""Between two looks at all ages: each of them is bytes to a terminal that may be far away."""
 
 
 class LiveTable(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
@@ -55,6 +58,9 @@ class LiveTable(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         Binding("space", "mark", "Mark", show=False),
         Binding("enter", "choose", "Open", show=False),
     ]
+
+    virtual_size: Reactive[Size] = Reactive(Size(0, HEADER), repaint=False)
+    """Textual's own has the screen laid out anew, and all of it painted, whenever a row comes or goes."""
 
     Highlighted = table_messages.Highlighted
     Chosen = table_messages.Chosen
@@ -94,13 +100,21 @@ class LiveTable(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         self._repaint()
 
     def tick(self) -> None:
-        """Let time pass: ages on the screen are brought up to date."""
-        self._now = self._clock()
-        self._repaint()
+        """Let time pass: ages on the screen are brought up to date, in steps."""
+        now = self._clock()
+        if now - self._now >= AGE_STEP:
+            self._now = now
+            self._repaint()
 
     def sorted_by(self, key: str | None, *, reverse: bool = False) -> None:
         """Say in the header which column the owner sorted by."""
         self._sort = (key, reverse)
+        self._repaint()
+
+    def show_columns(self, columns: Sequence[Column[R]]) -> None:
+        """Show other columns of the same rows."""
+        self._columns = tuple(columns)
+        self._drawer = None
         self._repaint()
 
     def say_empty(self, title: Shown, hint: Shown) -> None:
@@ -247,6 +261,13 @@ class LiveTable(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
             self._reveal()
         self._tell_seen()
 
+    def watch_virtual_size(self, before: Size, after: Size) -> None:
+        """The scrollbar comes, goes, or shows another share."""
+        if (before.height > self.size.height) != (after.height > self.size.height):
+            self.refresh(layout=True)
+        elif self.show_vertical_scrollbar:
+            self.vertical_scrollbar.window_virtual_size = after.height
+
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Scrolling shows other rows."""
         super().watch_scroll_y(old_value, new_value)
@@ -279,8 +300,10 @@ class LiveTable(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
             if painted is None:
                 continue
             strip = self._line(y, drawing)
-            if strip is not painted and (cells := differing_cells(painted, strip)):
-                self.refresh(Region(0, y, cells, 1))
+            if strip is not painted:
+                start, end = differing_cells(painted, strip)
+                if start < end:
+                    self.refresh(Region(start, y, end - start, 1))
 
     def _line(self, y: int, drawing: RowDrawer[R]) -> Strip:
         if y < HEADER:

@@ -1,6 +1,8 @@
 """Texts cut at their width and joined into lines: what a table, or any list of cells, is painted from."""
 
 from collections.abc import Iterable
+from itertools import takewhile
+from operator import eq
 
 from rich.cells import get_character_cell_size
 from rich.segment import Segment
@@ -100,10 +102,11 @@ def _centred(text: str, style: Style, width: int, ground: Style) -> Strip:
     return line.strip(width, ground)
 
 
-def differing_cells(old: Iterable[Segment], new: Iterable[Segment]) -> int:
-    """How many cells from the left must be painted again to turn one line into another of the same width."""
+def differing_cells(old: Iterable[Segment], new: Iterable[Segment]) -> tuple[int, int]:
+    """From which cell to which one line must be painted again to become another one of the same width; (0, 0): none."""
     before, after = list(old), list(new)
     while before and after and before[-1] == after[-1]:
         before.pop()
         after.pop()
-    return Strip(after).cell_length
+    same = sum(1 for _ in takewhile(bool, map(eq, before, after)))
+    return (Strip(after[:same]).cell_length, Strip(after).cell_length) if after else (0, 0)

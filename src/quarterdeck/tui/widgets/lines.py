@@ -1,0 +1,85 @@
+"""Lines of a detail that paint only what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from textual.geometry import Region, Size
+from textual.strip import Strip
+from textual.visual import Visual
+from textual.widget import Widget
+
+from quarterdeck.tui.cells import Cell
+from quarterdeck.tui.paint import content
+from quarterdeck.tui.widgets.table_strips import differing_cells
+
+REMEMBERED = 256
+"""Drawn cells that are kept: from row to row most lines of a detail are the same."""
+
+
+class Lines(Widget):
+    """One cell a line, wrapped, inside of something that scrolls.
+
+    A line that changed is painted alone. The screen is laid out anew only when they are more than fit, before or after.
+    """
+
+    DEFAULT_CSS = "Lines { width: 100%; height: auto; min-height: 100%; }"
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
+        super().__init__(id=id)
+        self._said: Sequence[Cell] = ()
+        self._strips: list[Strip] = []
+        self._drawn: dict[Cell, list[Strip]] = {}
+        self._width = 0
+
+    def say(self, said: Sequence[Cell]) -> None:
+        """Show these lines."""
+        before, self._said = self._strips, said
+        after = self._draw(self.size.width)
+        if not self.size or max(len(before), len(after)) > self._room:
+            self.refresh(layout=True)
+            return
+        blank = self._blank
+        for y, (old, new) in enumerate(zip_longest(before, after, fillvalue=blank)):
+            start, end = differing_cells(old, new) if old is not new else (0, 0)
+            if start < end:
+                self.refresh(Region(start, y, end - start, 1))
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """As many lines as the cells take at this width."""
+        return len(self._strips if width == self._width else self._draw(width))
+
+    def render_line(self, y: int) -> Strip:
+        """One line."""
+        strips = self._strips if self.size.width == self._width else self._draw(self.size.width)
+        return strips[y] if y < len(strips) else self._blank
+
+    def notify_style_update(self) -> None:
+        """The theme may be another one."""
+        super().notify_style_update()
+        self._drawn.clear()
+        self._width = 0
+
+    @property
+    def _room(self) -> int:
+        """Lines of the place it scrolls in."""
+        return self.parent.size.height if isinstance(self.parent, Widget) else 0
+
+    @property
+    def _blank(self) -> Strip:
+        return Strip.blank(self._width, self.visual_style.rich_style)
+
+    def _draw(self, width: int) -> list[Strip]:
+        if width != self._width or len(self._drawn) > REMEMBERED:
+            self._width = width
+            self._drawn.clear()
+        self._strips = [strip for cell in self._said for strip in self._strips_of(cell)]
+        return self._strips
+
+    def _strips_of(self, cell: Cell) -> list[Strip]:
+        strips = self._drawn.get(cell)
+        if strips is None:
+            strips = Visual.to_strips(self, content(cell), self._width, None, self.visual_style, pad=True)
+            strips = self._drawn[cell] = strips or [self._blank]
+        return strips

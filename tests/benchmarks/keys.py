@@ -1,0 +1,55 @@
+"""From a key to its answer on the screen, in the list of sandboxes, while records change."""
+
+import random
+from collections.abc import Iterator
+
+from textual.color import Color
+
+from quarterdeck.tui import theme
+from tests.benchmarks import cases
+from tests.benchmarks.budgets import Measured, share
+from tests.benchmarks.terminal import Terminal
+
+KEYS = 100
+TURN = 20
+"""Keys one way before they go the other way."""
+PER_PAGE = 1 / 4
+"""Seconds the deck takes for a page, at its pace."""
+DOWN, UP = "\x1b[B", "\x1b[A"
+ESCAPE = b"\x1b["
+
+
+def measure(sizes: tuple[int, ...]) -> Iterator[Measured]:
+    """Percentiles against a still floor, for lists of these sizes; none has batch reads, so every page is read anew."""
+    with cases.floor() as terminal:
+        terminal.start()
+        floor = _press(terminal, ESCAPE)
+    known: dict[int, list[float]] = {}
+    for size in sizes:
+        with cases.server(size, churn=0.01, batches=False) as address, cases.deck(address) as terminal:
+            terminal.until(cases.FIRST_ROW)
+            terminal.press(cases.SANDBOXES)
+            terminal.rest(3 + size / 100 * PER_PAGE)
+            known[size] = _press(terminal, _cursor_bar())
+        p95 = _p95(known[size])
+        yield Measured(f"key to paint p95, {size:,} changing rows / a still floor", p95 / _p95(floor), 1.25)
+        yield Measured(f"key to paint p99 / p95, {size:,} changing rows", share(known[size], 99) / p95, 3)
+    if len(sizes) > 1:
+        growth = _p95(known[sizes[-1]]) / _p95(known[sizes[0]])
+        yield Measured(f"growth of key to paint p95, {sizes[0]:,} to {sizes[-1]:,} rows", growth, 1.5)
+
+
+def _press(terminal: Terminal, shown: bytes) -> list[float]:
+    chance = random.Random(1)
+    keys = [UP if number // TURN % 2 else DOWN for number in range(KEYS)]
+    return terminal.answers(keys, shown, lambda: chance.uniform(0.1, 0.15))
+
+
+def _p95(seconds: list[float]) -> float:
+    return share(seconds, 95)
+
+
+def _cursor_bar() -> bytes:
+    """What the terminal is sent for the background of the row under the cursor, and hardly for anything else."""
+    red, green, blue = Color.parse(theme.DARK.variables[theme.ROW_CURSOR]).rgb
+    return f"48;2;{red};{green};{blue}".encode()

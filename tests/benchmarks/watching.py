@@ -1,0 +1,30 @@
+"""What the deck costs while nobody touches it and 1 % of the records change each two seconds."""
+
+from collections.abc import Iterator
+
+from tests.benchmarks import cases
+from tests.benchmarks.budgets import Measured
+from tests.benchmarks.keys import PER_PAGE
+
+SECONDS = 30.0
+CPU = {100: 2.0, 10_000: 3.0}
+MEMORY = {100: 1.25, 10_000: 1.45, 100_000: 3.5}
+BYTES = 50.0
+
+
+def measure(sizes: tuple[int, ...]) -> Iterator[Measured]:
+    """CPU against a floor at rest, bytes a second, and the most memory against the floor's."""
+    with cases.floor() as terminal:
+        terminal.start()
+        floor, floor_memory = terminal.rest(SECONDS), terminal.most_memory
+    for size in sizes:
+        with cases.server(size, churn=0.01, tick=2.0) as address, cases.deck(address) as terminal:
+            terminal.until(cases.FIRST_ROW)
+            terminal.press(cases.SANDBOXES)
+            terminal.rest(3 + size / 100 * PER_PAGE)
+            cost = terminal.rest(SECONDS)
+            if size in CPU:
+                yield Measured(f"CPU watching {size:,} sandboxes / a floor at rest", cost.cpu / floor.cpu, CPU[size])
+            written = cost.written / SECONDS
+            yield Measured(f"bytes to the terminal, {size:,} rows of which 1 % change", written, BYTES, "bytes/s")
+            yield Measured(f"memory with {size:,} records / floor", terminal.most_memory / floor_memory, MEMORY[size])
