@@ -11,8 +11,8 @@ from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.errors import ErrorKind
 from quarterdeck.service.models.capabilities import KeyState
-from quarterdeck.tui.news import About, News
-from quarterdeck.tui.session import Session
+from quarterdeck.tui.live.news import About, News
+from quarterdeck.tui.live.session import Session
 from tests.live.forwarder import Forwarder, forwarder
 from tests.live.refused import refused
 from tests.live.settings_kit import settings_of

@@ -14,9 +14,9 @@ from quarterdeck.local.settings_store import Mode
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.tui.app import Deck
+from quarterdeck.tui.live.session import Connect, Session
 from quarterdeck.tui.notes import Notes
 from quarterdeck.tui.screens.listing import ListScreen
-from quarterdeck.tui.session import Connect, Session
 from tests.service.fakes import FAST, FakeServer
 
 LOCAL = Endpoint("local service")

@@ -15,13 +15,13 @@ from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row
 from quarterdeck.service.models.conversation import Conversation
 from quarterdeck.service.models.sandbox import Sandbox
 from quarterdeck.tui.cells import Cell
-from quarterdeck.tui.homes import Homes
 from quarterdeck.tui.lists.arrangement import SETTLES, Arrangement
 from quarterdeck.tui.lists.filter_words import statuses_in, with_statuses
 from quarterdeck.tui.lists.listing import health_cell
 from quarterdeck.tui.lists.live_rows import RowChanges
 from quarterdeck.tui.lists.plans import plan_lines
 from quarterdeck.tui.lists.sandboxes import SandboxListing
+from quarterdeck.tui.live.homes import Homes
 from quarterdeck.tui.opening import can_open_browser
 
 NOW = datetime(2026, 3, 14, 15, 0, tzinfo=UTC)

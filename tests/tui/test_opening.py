@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.errors import ErrorKind, ServiceError
-from quarterdeck.tui.session import Connect
+from quarterdeck.tui.live.session import Connect
 from tests.service.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer
 from tests.tui.seat import LOCAL, Seat, answering, local, seated
 

@@ -19,7 +19,7 @@ from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.errors import ServiceError
 from quarterdeck.service.models.conversation import Conversation
 from quarterdeck.service.models.sandbox import Sandbox
-from quarterdeck.tui.sources import ConversationSource, SandboxSource
+from quarterdeck.tui.live.sources import ConversationSource, SandboxSource
 
 CLOSELY = 99
 """How many sandboxes that the filter lets through are read between two readings of the whole list: one request."""

@@ -25,8 +25,8 @@ from quarterdeck.tui.theme import THEMES, variable_defaults
 
 if TYPE_CHECKING:
     from quarterdeck.service.endpoint import Endpoint
+    from quarterdeck.tui.live.session import Connect
     from quarterdeck.tui.screens.base import DeckScreen
-    from quarterdeck.tui.session import Connect
 
 
 def _conversations() -> Screen[None]:

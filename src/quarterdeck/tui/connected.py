@@ -20,7 +20,7 @@ from quarterdeck.tui import garbage
 from quarterdeck.tui.commands import Place
 from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.crash import CrashSafe
-from quarterdeck.tui.news import About, News
+from quarterdeck.tui.live.news import About, News
 from quarterdeck.tui.notes import Notes
 from quarterdeck.tui.releases import Releases
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from quarterdeck.service.client import ServiceClient
     from quarterdeck.service.endpoint import Endpoint
-    from quarterdeck.tui.session import Connect, Session
+    from quarterdeck.tui.live.session import Connect, Session
 
 OTHER_SCREENS = (
     "quarterdeck.tui.dialogs.connections",
@@ -102,7 +102,7 @@ class ConnectedApp(CrashSafe):
     async def open_session(self, endpoint: Endpoint) -> None:
         """Follow an endpoint until another one is opened; the old one is closed first."""
         endpoint = self.connections.opened_as(endpoint)
-        from quarterdeck.tui.session import Session
+        from quarterdeck.tui.live.session import Session
 
         self.endpoint, self.session, self.trouble = endpoint, None, None
         self._key_refused = False

@@ -13,11 +13,11 @@ from textual.widgets import Static
 from quarterdeck.fleet.bulk_rows import BulkRow, RowState
 from quarterdeck.fleet.sandboxes import short_id
 from quarterdeck.tui import text
-from quarterdeck.tui.bulk import Job, state_cell
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.copying import Copyable
 from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.dialogs.copy import CopyWish
+from quarterdeck.tui.live.bulk import Job, state_cell
 from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.key_bar import hint_cell

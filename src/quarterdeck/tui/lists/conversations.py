@@ -20,12 +20,12 @@ from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.lists.conversation_cells import COLUMNS
 from quarterdeck.tui.lists.conversation_detail import detail
 from quarterdeck.tui.lists.listing import counted
-from quarterdeck.tui.news import About, News
+from quarterdeck.tui.live.news import About, News
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.live_table import Column
 
 if TYPE_CHECKING:
-    from quarterdeck.tui.session import Session
+    from quarterdeck.tui.live.session import Session
 
 BEING_STARTED = "starting"
 """What start tasks are counted by, whichever step they are in."""

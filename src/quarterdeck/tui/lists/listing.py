@@ -12,13 +12,13 @@ from quarterdeck.fleet.filters import Grammar
 from quarterdeck.fleet.health import Health, HealthState, health_words
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.live.news import About, News
 from quarterdeck.tui.look import glyph
-from quarterdeck.tui.news import About, News
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.live_table import Column
 
 if TYPE_CHECKING:
-    from quarterdeck.tui.session import Session
+    from quarterdeck.tui.live.session import Session
 
 
 class Row(Protocol):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic
 from quarterdeck.tui.lists.listing import Listing, R
 
 if TYPE_CHECKING:
-    from quarterdeck.tui.session import Session
+    from quarterdeck.tui.live.session import Session
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.tui.lists.conversations import ConversationListing
 
 if TYPE_CHECKING:
-    from quarterdeck.tui.session import Session
+    from quarterdeck.tui.live.session import Session
 
 
 @dataclass(frozen=True)

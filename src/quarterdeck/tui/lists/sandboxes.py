@@ -14,12 +14,12 @@ from quarterdeck.tui.cells import Cell
 from quarterdeck.tui.lists.listing import counted
 from quarterdeck.tui.lists.sandbox_cells import sandbox_columns
 from quarterdeck.tui.lists.sandbox_detail import detail
-from quarterdeck.tui.news import About, News
+from quarterdeck.tui.live.news import About, News
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.live_table import Column
 
 if TYPE_CHECKING:
-    from quarterdeck.tui.session import Session
+    from quarterdeck.tui.live.session import Session
 
 COUNTED = (
     StateWord.RUNNING,

@@ -16,7 +16,7 @@ from quarterdeck.tui.lists.columns import chosen_columns
 from quarterdeck.tui.lists.filter_words import statuses_in, with_statuses
 from quarterdeck.tui.lists.listing import Listing, R
 from quarterdeck.tui.lists.marks import Marks, marked_words
-from quarterdeck.tui.news import News
+from quarterdeck.tui.live.news import News
 from quarterdeck.tui.screens.live_list import LiveList
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.filter_bar import FilterBar

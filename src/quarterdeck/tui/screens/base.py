@@ -21,7 +21,7 @@ from quarterdeck.tui.widgets.message_line import MessageLine
 
 if TYPE_CHECKING:
     from quarterdeck.service.errors import ServiceError
-    from quarterdeck.tui.news import News
+    from quarterdeck.tui.live.news import News
 
 WIDE = 100
 """Columns from which a screen shows its side pane."""

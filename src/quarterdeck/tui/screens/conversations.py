@@ -22,7 +22,7 @@ from quarterdeck.tui.screens.sandbox_actions import SandboxActions
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
-    from quarterdeck.tui.session import Session
+    from quarterdeck.tui.live.session import Session
 
 BULK = frozenset({"pause", "resume"})
 """Commands that act on the sandboxes of the marked rows when there are any."""

@@ -15,7 +15,7 @@ from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.lists.arrangement import Arrangement
 from quarterdeck.tui.lists.listing import Listing, R, health_cell, known
 from quarterdeck.tui.lists.live_rows import LiveRows
-from quarterdeck.tui.news import About, News
+from quarterdeck.tui.live.news import About, News
 from quarterdeck.tui.screens.base import WIDE, DeckScreen
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.filter_bar import FilterBar

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from quarterdeck.service.models.mcp import McpServer
     from quarterdeck.service.models.schema import SchemaField
     from quarterdeck.service.models.settings import Settings
-    from quarterdeck.tui.news import News
+    from quarterdeck.tui.live.news import News
 
 READ_AGAIN = timedelta(seconds=10)
 """Age at which a record is read again when the screen comes back, and pause between two tries after a failure."""

@@ -23,8 +23,8 @@ from quarterdeck.tui.screens.listing import ListScreen
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
-    from quarterdeck.tui.bulk import Job, Order
-    from quarterdeck.tui.session import Session
+    from quarterdeck.tui.live.bulk import Job, Order
+    from quarterdeck.tui.live.session import Session
 
 RULES = {"Pause": why_not_pause, "Resume": why_not_resume}
 """What the state of a sandbox says about a change."""
@@ -52,7 +52,7 @@ class SandboxActions(ListScreen[R]):
     def order(self, session: Session, verb: str) -> Order:
         """What is meant by a verb."""
         from quarterdeck.fleet.verdicts import change_verdict, delete_verdict
-        from quarterdeck.tui.bulk import Order
+        from quarterdeck.tui.live.bulk import Order
 
         if verb == "Delete":
             return Order(verb, session.delete_sandbox, delete_verdict)
@@ -157,7 +157,7 @@ class SandboxActions(ListScreen[R]):
         return busy
 
     async def _carry_out(self, session: Session, verb: str, planned: Plan[SandboxRow], *, sweep: bool = False) -> None:
-        from quarterdeck.tui.bulk import Job
+        from quarterdeck.tui.live.bulk import Job
 
         job = Job(self.order(session, verb), planned, session.memories.by_id, session.begin, sweep=sweep)
         self.table.set_marks(())

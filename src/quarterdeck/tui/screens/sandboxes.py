@@ -21,8 +21,8 @@ from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.pick_spec import PickSpecDialog
 from quarterdeck.tui.lists.sandbox_detail import own_requests, timeline
 from quarterdeck.tui.lists.sandboxes import SandboxListing
+from quarterdeck.tui.live.session import Session
 from quarterdeck.tui.screens.sandbox_actions import SandboxActions
-from quarterdeck.tui.session import Session
 from quarterdeck.tui.text import Shown
 
 RULES: dict[str, Callable[[SandboxState], str | None]] = {

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.tui.live_state import LiveState
-from quarterdeck.tui.news import About, News
+from quarterdeck.tui.live.news import About, News
+from quarterdeck.tui.live.state import LiveState
 
 if TYPE_CHECKING:
     from pydantic import SecretStr

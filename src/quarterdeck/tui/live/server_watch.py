@@ -12,7 +12,7 @@ from quarterdeck.fleet.health import Health
 from quarterdeck.fleet.interval import backoff
 from quarterdeck.service.errors import ServiceError
 from quarterdeck.service.models.capabilities import KeyState, Server
-from quarterdeck.tui.news import About, News
+from quarterdeck.tui.live.news import About, News
 
 if TYPE_CHECKING:
     from quarterdeck.service.client import ServiceClient

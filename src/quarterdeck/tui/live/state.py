@@ -16,20 +16,20 @@ from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row, short_id
 from quarterdeck.fleet.start_task import in_progress
 from quarterdeck.fleet.watch import Watch
 from quarterdeck.service.errors import ServiceError
-from quarterdeck.tui.carrying import Carried, Carrying
-from quarterdeck.tui.displacing import Displaced, Displacing
-from quarterdeck.tui.homes import Homes
-from quarterdeck.tui.news import About, News
+from quarterdeck.tui.live.carrying import Carried, Carrying
+from quarterdeck.tui.live.displacing import Displaced, Displacing
+from quarterdeck.tui.live.homes import Homes
+from quarterdeck.tui.live.news import About, News
+from quarterdeck.tui.live.server_watch import ServerWatch
+from quarterdeck.tui.live.sources import ConversationSource, SandboxSource, StartTaskSource
 from quarterdeck.tui.notes import Notes
-from quarterdeck.tui.server_watch import ServerWatch
-from quarterdeck.tui.sources import ConversationSource, SandboxSource, StartTaskSource
 
 if TYPE_CHECKING:
     from quarterdeck.service.client import ServiceClient
     from quarterdeck.service.models.capabilities import Server
     from quarterdeck.service.models.conversation import Conversation, StartTask
     from quarterdeck.service.models.sandbox import Sandbox
-    from quarterdeck.tui.bulk import Job
+    from quarterdeck.tui.live.bulk import Job
 
 ALIKE = 100
 """Sandboxes whose ids are looked at for what kind of server it is: they are all named alike."""
