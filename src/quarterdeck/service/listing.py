@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -132,13 +132,16 @@ def _page_id(value: object) -> str | None:
     return str(value) if isinstance(value, str | int) and value != "" else None
 
 
-def without(page: Page[R], known: Collection[str]) -> Page[R]:
+def without(page: Page[R], known: Set[str]) -> Page[R]:
     """Leave out records whose id is known already, from earlier pages or earlier in this one.
 
     Offset pages overlap whenever something new arrives. A page without such records is returned as it is.
     """
+    ids = [item.id for item in page.items]
+    if known.isdisjoint(ids) and len(set(ids)) == len(ids):
+        return page
     own: dict[str, R] = {}
     for item in page.items:
         if item.id not in known:
             own.setdefault(item.id, item)
-    return page if len(own) == len(page.items) else Page(tuple(own.values()), page.next_page_id, page.unreadable)
+    return Page(tuple(own.values()), page.next_page_id, page.unreadable)

@@ -57,7 +57,7 @@ class Records(Generic[R]):
             asked = query if page_id is None else (*query, ("page_id", page_id))
             page = await self._page(Call("GET", path, asked, background=background), records)
             yield page
-            records.update(item.id for item in page.items)
+            records.update([item.id for item in page.items])
             page_id = page.next_page_id
             if page_id is None:
                 return
