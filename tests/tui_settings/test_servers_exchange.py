@@ -173,6 +173,7 @@ async def test_copies_hold_no_secret_and_can_be_pasted_back(sit: Sit, copied: li
         assert "sentinel" not in "".join(copied)
         assert list(json.loads(copied[0])["mcpServers"]) == ["db"]
         await seat.press("i")
+        await seat.sees("Paste MCP servers as JSON")
         await seat.paste(copied[1])
         await seat.sees("3 servers found, 3 are there just so.")
 
