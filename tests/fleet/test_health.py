@@ -8,7 +8,7 @@ from quarterdeck.service.errors import ErrorKind
 
 from .fakes import failure
 
-GOOD = after_pass(after_answer(Health(), 100.0), 0)
+GOOD = after_pass(after_answer(Health(), 100.0), 100.0, 0)
 
 
 def failed(health: Health, kind: ErrorKind = ErrorKind.STALLED, times: int = 1) -> Health:
@@ -23,6 +23,8 @@ def failed(health: Health, kind: ErrorKind = ErrorKind.STALLED, times: int = 1) 
         (Health(), 100.0, "loading…"),
         (GOOD, 100.4, "live now"),
         (GOOD, 102.0, "live 2s ago"),
+        (after_answer(GOOD, 159.0), 159.5, "live now"),
+        (after_answer(GOOD, 225.0), 226.0, "live 1s ago, all 2m ago"),
         (replace(GOOD, incomplete=True), 103.0, "live 3s ago, incomplete"),
         (replace(GOOD, unreadable=3), 103.0, "live 3s ago, 3 unreadable"),
         (replace(GOOD, doubted=True), 101.0, "live 1s ago, server lists none, asking again"),

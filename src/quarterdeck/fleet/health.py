@@ -9,6 +9,9 @@ from quarterdeck.service.errors import ErrorKind, ServiceError
 OFFLINE_AFTER = 3
 """Failures in a row after which a server counts as away (reliability.md section 3)."""
 
+WORTH_A_WORD = 60.0
+"""Seconds since the whole list was read after which that is said beside the age of what is on the screen."""
+
 AWAY = frozenset(
     {
         ErrorKind.DNS,
@@ -45,6 +48,8 @@ class Health:
     """Failures in a row."""
     read_at: float | None = None
     """When the server last answered with records."""
+    whole_at: float | None = None
+    """When the whole list was last read through."""
     next_try_at: float | None = None
     """When the next try after a failure is due."""
     incomplete: bool = True
@@ -63,10 +68,10 @@ def after_answer(health: Health, now: float) -> Health:
     return replace(health, state=state, error=None, failures=0, read_at=now, next_try_at=None)
 
 
-def after_pass(health: Health, unreadable: int) -> Health:
-    """The health after the whole list was read."""
+def after_pass(health: Health, now: float, unreadable: int) -> Health:
+    """The health after the whole list was read through."""
     state = HealthState.ONLINE if health.state is HealthState.LOADING else health.state
-    return replace(health, state=state, incomplete=False, unreadable=unreadable, doubted=False)
+    return replace(health, state=state, whole_at=now, incomplete=False, unreadable=unreadable, doubted=False)
 
 
 def after_failure(health: Health, error: ServiceError, *, next_try_at: float, broken: bool) -> Health:
@@ -101,13 +106,20 @@ def _freshness(health: Health, now: float) -> list[str]:
     old = None if health.read_at is None else age(now - health.read_at)
     if not health.failures:
         ago = "now" if old in (None, "now") else f"{old} ago"
-        return [f"live {ago}" if health.state is HealthState.ONLINE else f"back {ago}"]
+        return [f"live {ago}" if health.state is HealthState.ONLINE else f"back {ago}", *_rest_of_it(health, now)]
     words = ["offline"] if health.state is HealthState.OFFLINE else []
     words.append("nothing read yet" if old is None else f"stale {old}")
     if health.next_try_at is not None:
         wait = health.next_try_at - now
         words.append(f"next try in {age(wait)}" if wait >= 1 else "trying…")
     return words
+
+
+def _rest_of_it(health: Health, now: float) -> list[str]:
+    """How old the rows are that nobody looks at, once that is worth a word."""
+    if health.whole_at is None or now - health.whole_at < WORTH_A_WORD:
+        return []
+    return [f"all {age(now - health.whole_at)} ago"]
 
 
 def _doubts(health: Health) -> list[str]:

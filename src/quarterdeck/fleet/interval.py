@@ -5,6 +5,8 @@ ON_SCREEN = 5.0
 HIDDEN = 30.0
 FULL_PASS = 30.0
 """Between two readings of a whole list whose rows on screen are read by batch."""
+PASS_REST = 8.0
+"""The rest after reading a whole list at least, as a multiple of the time it took: a long one is read slowly."""
 REFRESH = 1.0
 """Between two readings somebody asked for."""
 LONGEST_BACKOFF = 60.0

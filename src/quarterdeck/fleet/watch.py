@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
 from quarterdeck.fleet.health import Health, HealthState, after_answer, after_failure, after_pass
-from quarterdeck.fleet.interval import FULL_PASS, IN_TRANSITION, REFRESH, backoff, interval
+from quarterdeck.fleet.interval import FULL_PASS, IN_TRANSITION, PASS_REST, REFRESH, backoff, interval
 from quarterdeck.fleet.records import Changes, FullPass, Identified, Records
 from quarterdeck.service.errors import ServiceError
 from quarterdeck.service.models.page import Page
@@ -131,11 +131,13 @@ class Watch(Generic[R]):
         return self._by_batch and not self._one_page and bool(self._look.ids)
 
     def _pass_interval(self) -> float:
-        """The rest after a full pass; never shorter than the pass took, so that a long list does not fill the line."""
+        """The rest after a full pass: the longer that took, the longer, so that a long list costs little."""
         if self._health.doubted:
             return IN_TRANSITION
         alone = self._one_page or not self._by_batch
-        return max(self._look.interval if alone else FULL_PASS, self._pass_took)
+        if alone:
+            return max(self._look.interval, self._pass_took)
+        return max(FULL_PASS, PASS_REST * self._pass_took)
 
     async def _rest_until(self, due: float) -> None:
         self._nap = asyncio.ensure_future(self._sleep(due - self._clock()))
@@ -177,7 +179,7 @@ class Watch(Generic[R]):
             self._publish(Changes())
             return
         changes = reading.complete()
-        self._health = after_pass(self._health, reading.unreadable)
+        self._health = after_pass(self._health, self._clock(), reading.unreadable)
         self._publish(changes)
 
     async def _tick(self) -> None:
