@@ -64,6 +64,10 @@ def test_what_was_stored_badly_before_only_warns() -> None:
     assert Draft(stored).set("max_iterations", -6).errors
 
 
+def test_empty_text_that_is_stored_counts_as_not_set() -> None:
+    assert Draft(Settings(llm_base_url="", git_user_email="")).problems == ()
+
+
 def test_server_rows_are_edited_removed_and_restored() -> None:
     first, second = StdioServer(name="one", command="npx"), StdioServer(name="two", command="uvx")
     draft = Draft(Settings(mcp_config=McpConfig(stdio_servers=(first, second))))

@@ -25,7 +25,7 @@ def problems_of(draft: Draft) -> Iterator[Problem]:
 
 def _finding(draft: Draft, entry: Field) -> Finding | None:
     value = draft.value(entry.key)
-    if value is None:
+    if value is None or (value == "" and entry.key not in draft.edits):  # servers treat empty text as not set
         return None
     findings = [found for found in (check(value) for check in entry.checks) if found]
     stops = (finding for finding in findings if finding.severity is Severity.ERROR)
