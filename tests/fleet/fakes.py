@@ -24,11 +24,11 @@ def at(seconds: float) -> datetime:
     return NOON + timedelta(seconds=seconds)
 
 
-def sandbox(status: str, sandbox_id: str = "abc", *, served: bool = False) -> Sandbox:
+def sandbox(status: str, sandbox_id: str = "abc", *, served: bool = False, key: str = "box-key") -> Sandbox:
     """A sandbox as a server lists it; `served` ones have a key and the address of their agent server."""
     urls = (ExposedUrl(name="AGENT_SERVER", url=SecretStr("http://box:8000")),) if served else ()
-    key = SecretStr("box-key") if served else None
-    return Sandbox(id=sandbox_id, status=status, exposed_urls=urls, session_api_key=key)
+    secret = SecretStr(key) if served else None
+    return Sandbox(id=sandbox_id, status=status, exposed_urls=urls, session_api_key=secret)
 
 
 def failure(kind: ErrorKind = ErrorKind.UNREACHABLE, retry_after: float | None = None) -> ServiceError:

@@ -8,6 +8,7 @@ import pytest
 
 from quarterdeck.fleet.bulk import AT_ONCE, PATIENCE, BulkRun
 from quarterdeck.fleet.bulk_rows import BulkRow, RowState, Verdict
+from quarterdeck.fleet.events import Cause
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.plan import Plan, plan
 from quarterdeck.fleet.sandbox_state import Action
@@ -185,6 +186,38 @@ async def test_a_success_without_change_is_called_so_only_after_the_readings_had
     assert states(run) == {"box-000": RowState.UNCHANGED}
 
 
+async def test_what_failed_instead_ends_at_once() -> None:
+    fleet = fleet_of(2)
+    fleet.faults = {"box-000": [None]}
+    run = bulk(fleet)
+    watching = asyncio.create_task(fleet.watch())
+    running = asyncio.create_task(run.run())
+    await fleet.clock.run(1.0)
+    fleet.status["box-000"] = "ERROR"
+    await fleet.clock.run(5.0)
+    watching.cancel()
+    assert running.done()
+    assert states(run) == {"box-000": RowState.FAILED, "box-001": RowState.DONE}
+    assert "it has failed instead" in run.rows["box-000"].words
+
+
+async def test_what_somebody_changed_back_while_the_run_went_on_is_called_so_and_tried_again() -> None:
+    fleet = fleet_of(2)
+    fleet.faults = {"box-001": [failure(ErrorKind.RATE, retry_after=20.0)]}
+    run = bulk(fleet)
+    watching = asyncio.create_task(fleet.watch())
+    running = asyncio.create_task(run.run())
+    await fleet.clock.run(5.0)
+    assert run.rows["box-000"].state is RowState.DONE
+    fleet.status["box-000"] = "RUNNING"
+    await fleet.clock.run(60.0)
+    watching.cancel()
+    await running
+    assert states(run) == {"box-000": RowState.UNDONE, "box-001": RowState.DONE}
+    assert "changed it back" in run.rows["box-000"].words
+    assert run.retry_failed() == 1
+
+
 async def test_a_stop_leaves_the_rest_and_follows_what_is_under_way() -> None:
     fleet = fleet_of(20)
     run = bulk(fleet)
@@ -284,3 +317,30 @@ def test_verdicts_follow_readings_and_not_what_was_answered() -> None:
     assert verdicts == {"a": None, "b": Verdict.DONE, "c": Verdict.GONE, "d": Verdict.GONE}
     assert change_verdict(memories.by_id["b"], Action.RESUME) is None
     assert [delete_verdict(memories.by_id.get(i)) for i in "acd"] == [None, Verdict.DONE, Verdict.DONE]
+
+
+def test_a_pause_that_somebody_undid_between_two_readings_is_known_by_the_new_key() -> None:
+    memories = SandboxMemories()
+    before, after = sandbox("RUNNING", "a", served=True), sandbox("RUNNING", "a", served=True, key="another")
+    memories.observe([before], at(0), beginning=False)
+    memories.asked("a", Action.PAUSE, at(1))
+    memories.observe([before], at(2), beginning=False)
+    assert change_verdict(memories.by_id["a"], Action.PAUSE) is None
+    memories.observe([after], at(3), beginning=False)
+    assert change_verdict(memories.by_id["a"], Action.PAUSE) is Verdict.UNDONE
+    assert memories.by_id["a"].state(at(3)).words == "Running"
+    told = [(event.what, event.cause) for event in memories.timelines.of("a")[1:]]
+    assert told == [("Paused", Cause.YOU), ("Running", Cause.SERVER)]
+    memories.asked("a", Action.PAUSE, at(4))
+    assert change_verdict(memories.by_id["a"], Action.PAUSE) is None
+
+
+def test_what_only_an_answer_called_gone_is_read_closely_until_a_reading_tells() -> None:
+    memories = SandboxMemories()
+    memories.observe([sandbox("RUNNING", "a"), sandbox("PAUSED", "b")], at(0), beginning=False)
+    memories.missing("a", at(1))
+    memories.doubt("b", at(1))
+    assert memories.transitional(at(2)) == {"a", "b"}
+    memories.forget(["a"])
+    assert memories.transitional(at(3)) == {"b"}
+    assert memories.transitional(at(200)) == frozenset()

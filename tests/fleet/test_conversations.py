@@ -3,7 +3,8 @@ from datetime import datetime
 import pytest
 
 from quarterdeck.fleet.conversation_state import Category, conversation_state, last_execution_status
-from quarterdeck.fleet.conversations import ConversationRow, attention, conversation_row, start_row
+from quarterdeck.fleet.conversations import DECK_GRAMMAR, ConversationRow, attention, conversation_row, start_row
+from quarterdeck.fleet.filters import kept, parse
 from quarterdeck.fleet.sort import ordered
 from quarterdeck.fleet.start_task import in_progress, start_progress, worth_showing
 from quarterdeck.service.models.conversation import Conversation, Metrics, StartRequest, StartTask
@@ -46,7 +47,15 @@ def test_the_word_for_two_statuses(sandbox: str | None, agent: str | None, word:
 def test_a_person_is_wanted_where_an_agent_waits_or_is_in_trouble() -> None:
     wanting = {"waiting_for_confirmation", "stuck", "error"}
     known = {"idle", "running", "paused", "finished", "deleting", *wanting}
-    assert {agent for agent in known if conversation_state(conversation("RUNNING", agent)).attention} == wanting
+    states = {agent: conversation_state(conversation("RUNNING", agent)) for agent in known}
+    assert {agent for agent, state in states.items() if state.attention} == wanting
+    assert {agent for agent, state in states.items() if state.came_to_something} == wanting | {"finished"}
+
+
+def test_nobody_can_help_a_conversation_whose_sandbox_is_broken() -> None:
+    state = conversation_state(conversation("ERROR", None))
+    assert not state.attention
+    assert not state.came_to_something
 
 
 def test_what_an_agent_last_said_stands_while_its_sandbox_is_quiet() -> None:
@@ -161,12 +170,26 @@ def row(row_id: str, agent: str, updated: float | None) -> ConversationRow:
     )
 
 
-def test_starts_come_first_then_who_needs_you_then_the_newest() -> None:
+def test_starts_come_first_then_who_needs_you_then_who_is_in_trouble_then_the_newest() -> None:
     rows = [
         row("old", "finished", 10),
+        row("stuck", "stuck", 2),
         row("new", "running", 20),
         row("never", "idle", None),
         row("waits", "waiting_for_confirmation", 1),
+        row("failed", "error", 3),
         start_row(task("WORKING"), at(5)),
     ]
-    assert [each.id for each in ordered(rows, attention)] == ["t", "waits", "new", "old", "never"]
+    ids = [each.id for each in ordered(rows, attention)]
+    assert ids == ["t", "waits", "failed", "stuck", "new", "old", "never"]
+
+
+def test_a_row_is_made_anew_when_its_mark_comes_or_goes_and_filters_know_it() -> None:
+    record = conversation("RUNNING", "waiting_for_confirmation")
+    plain = conversation_row(record)
+    marked = conversation_row(record, None, plain, unseen=True)
+    assert (plain.unseen, marked.unseen, marked.needs_you) == (False, True, True)
+    assert conversation_row(record, None, marked, unseen=True) is marked
+    assert not conversation_row(record, None, marked).unseen
+    for typed, found in {"unseen": [marked], "needs-you": [plain, marked], "!unseen needs-you": [plain]}.items():
+        assert kept([plain, marked], parse(typed, DECK_GRAMMAR), at(0), DECK_GRAMMAR) == found

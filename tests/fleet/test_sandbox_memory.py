@@ -256,3 +256,9 @@ def test_a_knock_nobody_answers_is_shown_until_a_running_reading_or_an_answer() 
 def test_an_answer_to_a_knock_that_comes_after_a_reading_settled_it_is_dropped() -> None:
     story = Story("RUNNING", *["STARTING"] * 3, "PAUSED").knocks(answered=False)
     assert story.state().words == "Paused"
+
+
+def test_one_found_starting_may_have_been_so_for_longer() -> None:
+    found, begun = Story("STARTING"), Story("STARTING", beginning=True)
+    assert [each.state().lasted(at(each.second + 9.0)) for each in (found, begun)] == ["≥9s", "9s"]
+    assert found.state().lasted(at(found.second)) == "now"

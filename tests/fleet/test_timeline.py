@@ -9,6 +9,7 @@ from quarterdeck.fleet.events import EVENTS, Cause, Event, joined
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.timeline import IDS, Timelines
+from quarterdeck.fleet.timeline_note import from_note
 
 from .fakes import at, sandbox
 
@@ -43,6 +44,27 @@ def test_what_was_asked_for_here_was_you_and_the_rest_the_server() -> None:
     watched.read(12, "PAUSED")
     watched.read(60, "RUNNING")
     assert watched.told() == [("Running", Cause.UNKNOWN), ("Paused", Cause.YOU), ("Running", Cause.SERVER)]
+
+
+def test_what_a_knock_finds_running_is_so_in_its_timeline() -> None:
+    memories = SandboxMemories()
+    memories.observe([sandbox("RUNNING", "a", served=True)], at(0), beginning=False)
+    memories.observe([sandbox("PAUSED", "a")], at(1), beginning=False)
+    memories.asked("a", Action.RESUME, at(2))
+    memories.observe([sandbox("STARTING", "a")], at(3), beginning=False)
+    memories.knocked("a", at(4), answered=True)
+    assert [event.what for event in memories.timelines.of("a")] == ["Running", "Paused", "Starting", "Running"]
+    assert memories.timelines.of("a")[-1].cause is Cause.YOU
+
+
+def test_a_start_that_was_listed_before_it_was_answered_was_you() -> None:
+    watched = Watched()
+    watched.read(0, "-", "RUNNING")
+    watched.read(2, "STARTING", "RUNNING", beginning=True)
+    assert watched.told() == [("Starting", Cause.SERVER)]
+    watched.memories.started(sandbox("STARTING", "a"), at(8))
+    watched.read(10, "RUNNING", "RUNNING")
+    assert watched.told() == [("Starting", Cause.YOU), ("Running", Cause.YOU)]
 
 
 def test_both_steps_of_a_resume_were_you() -> None:
@@ -175,7 +197,7 @@ def test_a_note_that_is_read_late_joins_what_was_seen_already() -> None:
     for each in (early, late):
         each.read(DAY, "RUNNING", "RUNNING", "RUNNING")
         each.read(DAY + 9, "RUNNING", "ERROR", "RUNNING")
-    late.timelines.recall(watched.noted())
+    late.timelines.recall(from_note(watched.noted()))
     for name in "abc":
         assert late.told(name) == early.told(name)
         assert [e.lasted for e in late.timelines.of(name)] == [e.lasted for e in early.timelines.of(name)]

@@ -140,3 +140,15 @@ async def test_a_delete_tells_a_missing_conversation_from_a_missing_call(answer:
     with pytest.raises(ServiceError) as caught:
         await client.conversations.delete("c1")
     assert caught.value.kind is kind
+
+
+COUNT = f"GET {COLLECTION}/count"
+
+
+@pytest.mark.parametrize(
+    ("answer", "count"),
+    [(Answer(340), 340), (NO_ROUTE, None), (NO_METHOD, None), (PAGE_INSTEAD, None), (Answer({"count": 1}), None)],
+)
+async def test_how_many_there_are_is_told_or_not(answer: Answer, count: int | None) -> None:
+    client, _ = client_of({COUNT: [answer]})
+    assert await client.conversations.count() == count

@@ -48,3 +48,22 @@ async def test_a_turn_nobody_waits_for_any_more_is_given_to_the_next() -> None:
     started = time.monotonic()
     await waiting
     assert time.monotonic() - started < 1.9 * SECOND
+
+
+async def test_a_background_turn_that_has_waited_a_second_goes_next_and_the_limit_stays() -> None:
+    turns = Pace(5)
+    given: list[tuple[float, str]] = []
+
+    async def take(name: str, times: int, *, background: bool) -> None:
+        for _ in range(times):
+            await turns.turn(background=background)
+            given.append((time.monotonic(), name))
+
+    people = [take("person", 10, background=False) for _ in range(4)]
+    await asyncio.gather(*people, take("watch", 4, background=True))
+    moments = [when for when, _ in given]
+    assert all(later - earlier >= SECOND * 0.95 for earlier, later in zip(moments, moments[5:], strict=False))
+    watched = [at for at, (_, name) in enumerate(given) if name == "watch"]
+    # One turn a second for each who waits in the background: the sixth of each six, or so.
+    assert watched[-1] < len(given) - 10
+    assert all(5 <= later - earlier <= 7 for earlier, later in zip([-1, *watched], watched, strict=False))

@@ -8,7 +8,7 @@ from quarterdeck.cli.output import as_json, note, say, table
 from quarterdeck.cli.selection import Selected
 from quarterdeck.fleet.bulk_rows import BulkRow, RowState, counted
 
-NOT_DONE = frozenset({RowState.FAILED, RowState.UNCHANGED, RowState.GONE, RowState.STOPPED})
+NOT_DONE = frozenset({RowState.FAILED, RowState.UNCHANGED, RowState.UNDONE, RowState.GONE, RowState.STOPPED})
 """Ends of a row that was to be changed, and was not."""
 
 

@@ -75,6 +75,8 @@ class Following:
 
     async def _act(self, sandbox_id: str) -> None:
         resource = self._client.sandboxes
+        if self._verb is not Verb.DELETE:
+            self._memories.asked(sandbox_id, Action(self._verb), utc_now())
         match self._verb:
             case Verb.PAUSE:
                 await resource.pause(sandbox_id)
@@ -106,3 +108,4 @@ class Following:
                 (record for record in records.values() if record is not None), utc_now(), beginning=False
             )
             self._memories.forget([sandbox_id for sandbox_id, record in records.items() if record is None])
+            self.bulk.look()

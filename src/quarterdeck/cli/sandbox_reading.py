@@ -9,7 +9,7 @@ from quarterdeck.service.models.sandbox import Sandbox
 async def read_some(client: ServiceClient, ids: Sequence[str]) -> dict[str, Sandbox | None]:
     """The sandboxes of these ids, None for one the server does not know; reads the list where no batch can be read.
 
-    It takes its turn among what is asked for meanwhile: in the background it would have to wait for the end of that.
+    It takes its turn among what is asked for meanwhile, so that what was asked for first comes to its end soon.
     """
     answer = await client.sandboxes.read(ids)
     if answer is not None:

@@ -29,6 +29,13 @@ HOPELESS = frozenset({ErrorKind.AUTH, ErrorKind.READ_ONLY, ErrorKind.NOT_OFFERED
 AWAY = frozenset({ErrorKind.DNS, ErrorKind.UNREACHABLE, ErrorKind.CONNECT_TIMEOUT, ErrorKind.TLS})
 AWAY_AFTER = 3
 """Rows in a row that found no server until the rest is not tried."""
+_TOLD = {
+    Verdict.DONE: (RowState.DONE, ""),
+    Verdict.UNDONE: (RowState.UNDONE, "It was done, but something else has changed it back since."),
+    Verdict.BROKEN: (RowState.FAILED, "The readings say that it has failed instead."),
+    Verdict.GONE: (RowState.GONE, "It is no longer there."),
+}
+"""The end of a row that the readings tell of."""
 
 
 def _nobody(row: BulkRow) -> None:
@@ -145,7 +152,7 @@ class BulkRun(Generic[R]):
         if error.kind is ErrorKind.RATE:
             self._again_after(row_id, error, words)
         elif error.kind is ErrorKind.MISSING:
-            self._decide_by_reading(row_id, f"{words} No reading has shown that it is gone.", MISSED)
+            self._decide_by_reading(row_id, f"{words} No reading has shown that it is gone.", missed=True)
         elif error.outcome is Outcome.APPLIED:
             self._decide_by_reading(row_id)
         elif error.outcome is Outcome.UNKNOWN:
@@ -183,12 +190,20 @@ class BulkRun(Generic[R]):
             if (verdict := self._confirmed(row.id)) in (Verdict.DONE, Verdict.GONE):
                 self._say(row.id, *_decided(verdict, row.words))
 
-    def _decide_by_reading(self, row_id: str, otherwise: str = "", patience: float = PATIENCE) -> None:
-        self._pending[row_id] = self._clock() + patience, otherwise
+    def _decide_by_reading(self, row_id: str, otherwise: str = "", *, missed: bool = False) -> None:
+        self._pending[row_id] = self._clock() + (MISSED if missed else PATIENCE), otherwise
+
+    def _look_again(self) -> None:
+        """Doubt what is done already for as long as the rest goes on: somebody else may change it back."""
+        for row in [row for row in self._rows.values() if row.state is RowState.DONE]:
+            verdict = self._confirmed(row.id) or Verdict.UNDONE
+            if verdict is not Verdict.DONE:
+                self._say(row.id, *_TOLD[verdict])
 
     async def _follow(self, senders: list[asyncio.Task[None]]) -> None:
         while True:
             self.look()
+            self._look_again()
             if all(sender.done() for sender in senders) and not self._pending:
                 return
             await self._sleep(LOOK_AGAIN)
@@ -200,10 +215,8 @@ class BulkRun(Generic[R]):
 
 def _decided(verdict: Verdict | None, otherwise: str) -> tuple[RowState, str]:
     """The end of a row: what the readings say, or what counts when they say nothing."""
-    if verdict is Verdict.DONE:
-        return RowState.DONE, ""
-    if verdict is Verdict.GONE:
-        return RowState.GONE, "It is no longer there."
+    if verdict is not None:
+        return _TOLD[verdict]
     if otherwise:
         return RowState.FAILED, otherwise
     return RowState.UNCHANGED, "The server said that it did it, but the readings show no change."

@@ -20,6 +20,8 @@ class RowState(StrEnum):
     """A reading confirmed it."""
     UNCHANGED = "unchanged"
     """The server said that it did it, and the readings say that it did not."""
+    UNDONE = "undone"
+    """It was done, and is so no longer: something else changed it since."""
     FAILED = "failed"
     GONE = "gone"
     """There is no such sandbox any more."""
@@ -31,8 +33,8 @@ class RowState(StrEnum):
 
 ENDED = frozenset(RowState) - {RowState.WAITING, RowState.SENT}
 """States that only a retry leaves."""
-RETRIED = frozenset({RowState.FAILED, RowState.UNCHANGED})
-"""States that a retry tries again: the readings have shown that it was not done."""
+RETRIED = frozenset({RowState.FAILED, RowState.UNCHANGED, RowState.UNDONE})
+"""States that a retry tries again: the readings have shown that it is not so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,10 @@ class Verdict(StrEnum):
     """What the readings say of a row that something was asked of."""
 
     DONE = "done"
-    UNCHANGED = "unchanged"
+    UNDONE = "undone"
+    """It was done, and is so no longer."""
+    BROKEN = "broken"
+    """It has failed instead."""
     GONE = "gone"
 
 

@@ -48,6 +48,9 @@ class Category(StrEnum):
     UNKNOWN = "unknown"
 
 
+_ATTENTION = frozenset({Category.WAITING, Category.TROUBLE})
+
+
 @dataclass(frozen=True, slots=True)
 class ConversationState:
     """What the screen says of a conversation, or of the start task that will be one."""
@@ -59,8 +62,13 @@ class ConversationState:
 
     @property
     def attention(self) -> bool:
-        """Whether a person should look."""
-        return self.category in {Category.WAITING, Category.TROUBLE}
+        """Whether a person should do something: an agent asks, or it cannot go on alone."""
+        return self.category in _ATTENTION and self.word != ConversationWord.SANDBOX_ERROR
+
+    @property
+    def came_to_something(self) -> bool:
+        """Whether an agent has stopped, with a result, a question or in trouble."""
+        return self.attention or self.category is Category.DONE
 
 
 _AGENT: dict[str, ConversationState] = {

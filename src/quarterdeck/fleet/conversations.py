@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,13 @@ class ConversationRow:
     """All of its text a filter looks into, case folded."""
     orphan: bool = False
     """Whether the sandbox it lived in is no more."""
+    unseen: bool = False
+    """Whether it came to something since somebody looked at it, as far as is known."""
+
+    @property
+    def needs_you(self) -> bool:
+        """Whether its agent waits for a person."""
+        return self.state.category is Category.WAITING
 
     @property
     def short_id(self) -> str:
@@ -67,14 +74,22 @@ def conversation_row(
     before: ConversationRow | None = None,
     *,
     sandboxes: Container[str] | None = None,
+    unseen: bool = False,
 ) -> ConversationRow:
     """Make the row of a conversation; gives `before` itself when it would be equal.
 
-    `sandboxes` are the ids of all sandboxes, None until they have been read completely.
+    `sandboxes` are the ids of all sandboxes, None until they have been read completely; `unseen` says that it came to
+    something since somebody looked.
     """
     state = conversation_state(record, last_status)
     orphan = _is_orphan(record, sandboxes)
-    if before is not None and before.record is record and before.state == state and before.orphan is orphan:
+    if (
+        before is not None
+        and before.record is record
+        and before.state == state
+        and before.orphan is orphan
+        and before.unseen is unseen
+    ):
         return before
     texts = (
         record.id,
@@ -96,6 +111,7 @@ def conversation_row(
         record=record,
         haystack=_haystack(texts),
         orphan=orphan,
+        unseen=unseen,
     )
 
 
@@ -124,13 +140,13 @@ def start_row(task: StartTask, now: datetime, before: ConversationRow | None = N
 
 
 def attention(row: ConversationRow) -> tuple[int, float]:
-    """The place of a row in the default order: start tasks, then who needs you, then the newest update."""
+    """The place of a row in the default order: start tasks, who needs you, who is in trouble; the newest first."""
     if row.task is not None:
         group = 0
-    elif row.state.category is Category.WAITING:
-        group = 1
+    elif row.state.attention:
+        group = 1 if row.needs_you else 2
     else:
-        group = 2
+        group = 3
     return group, -row.updated_at.timestamp() if row.updated_at else 0.0
 
 
@@ -170,6 +186,12 @@ CONVERSATION_GRAMMAR: Grammar[ConversationRow] = Grammar(
     flags={
         "orphan": lambda row, now: row.orphan,
         "running": lambda row, now: row.state.category is Category.BUSY,
+        "needs-you": lambda row, now: row.needs_you,
     },
 )
 """What a filter over conversations knows: `age` and `updated` are how long ago, `running` is what is at work."""
+
+DECK_GRAMMAR = replace(
+    CONVERSATION_GRAMMAR, flags={"unseen": lambda row, now: row.unseen, **CONVERSATION_GRAMMAR.flags}
+)
+"""The same where it is known what was looked at."""

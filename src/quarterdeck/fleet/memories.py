@@ -16,7 +16,7 @@ from quarterdeck.fleet.sandbox_memory import (
     after_reading,
     after_refusal,
 )
-from quarterdeck.fleet.sandbox_state import Action
+from quarterdeck.fleet.sandbox_state import SLOW_AFTER, Action
 from quarterdeck.fleet.timeline import Timelines
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ class SandboxMemories:
         self._by_id: dict[str, SandboxMemory] = {}
         self._pending: set[str] = set()
         """Of which something is asked: they are few, and looked through at each reading."""
+        self._doubtful: dict[str, datetime] = {}
+        """Those that only an answer has called gone, and since when: the next readings tell."""
 
     @property
     def by_id(self) -> Mapping[str, SandboxMemory]:
@@ -62,6 +64,7 @@ class SandboxMemories:
         for sandbox_id in ids:
             self._by_id.pop(sandbox_id, None)
             self._pending.discard(sandbox_id)
+            self._doubtful.pop(sandbox_id, None)
         self.timelines.gone(ids)
 
     def started(self, record: Sandbox, now: datetime) -> None:
@@ -91,13 +94,20 @@ class SandboxMemories:
         """Note that the server answered that it is not there; it shows as missing until a reading says otherwise."""
         self.refused(sandbox_id)
         if (memory := self._by_id.get(sandbox_id)) is not None:
+            self.doubt(sandbox_id, now)
             after = after_missing(memory, now)
             self._keep(sandbox_id, after)
             self.timelines.observe(sandbox_id, memory, after, now)
 
+    def doubt(self, sandbox_id: str, now: datetime) -> None:
+        """Note that it should be gone, which readings have to show: it is read closely for a while."""
+        if sandbox_id in self._by_id:
+            self._doubtful[sandbox_id] = now
+
     def transitional(self, now: datetime) -> frozenset[str]:
         """Which ids have something under way, for `Watch.look`."""
-        return frozenset(i for i in self._pending if self._by_id[i].in_transition(now))
+        self._doubtful = {i: at for i, at in self._doubtful.items() if now - at <= SLOW_AFTER}
+        return frozenset(i for i in self._pending if self._by_id[i].in_transition(now)) | self._doubtful.keys()
 
     def take_knocks(self, ids: Iterable[str], now: datetime) -> tuple[str, ...]:
         """Hand out which of these (the visible ones) to knock at now; each rests for a while then."""
@@ -109,7 +119,9 @@ class SandboxMemories:
     def knocked(self, sandbox_id: str, now: datetime, *, answered: bool) -> None:
         """Note what a knock found."""
         if (memory := self._by_id.get(sandbox_id)) is not None:
-            self._keep(sandbox_id, after_knock(memory, now, answered=answered))
+            after = after_knock(memory, now, answered=answered)
+            self._keep(sandbox_id, after)
+            self.timelines.observe(sandbox_id, memory, after, now)
 
     def _keep(self, sandbox_id: str, memory: SandboxMemory) -> None:
         self._by_id[sandbox_id] = memory

@@ -65,6 +65,8 @@ class SandboxMemory:
     """ERROR readings in a row, not believed yet."""
     flip: Flip | None = None
     """What it was before, when nobody here had asked for the change."""
+    resumed: bool = False
+    """It was paused as it was asked here, and has been resumed since, by somebody else."""
 
     def state(self, now: datetime) -> SandboxState:
         """What to say of it now."""
@@ -110,13 +112,14 @@ def after_reading(
     if memory is not None and (flip := _doubted(memory, word, now)) is not None:
         return replace(memory, flip=flip)
     answered = memory.answered if memory and quiet else None
+    resumed = memory is not None and status not in STOPPED and (memory.resumed or _resumed(memory, record))
     after = SandboxMemory(
         status=record.status,
         has_run=has_run,
         settled=settled_state(
             _state_of(memory, word, now, beginning=beginning), quiet=quiet > 0, silent=answered is False
         ),
-        asked=_unconfirmed(memory, status, now, has_run=has_run, beginning=beginning),
+        asked=None if resumed else _unconfirmed(memory, status, now, has_run=has_run, beginning=beginning),
         quiet=quiet,
         knocked_at=memory.knocked_at if memory and status == SandboxStatus.STARTING else None,
         answered=answered,
@@ -124,13 +127,14 @@ def after_reading(
         key=(record.session_api_key or (memory.key if memory else None)) if has_run else None,
         errors=errors,
         flip=_flip(memory, word, now),
+        resumed=resumed,
     )
     return memory if memory == after else after
 
 
 def after_asking(memory: SandboxMemory, action: Action, now: datetime) -> SandboxMemory:
     """Note that an action is under way; it stays pending until a reading confirms it."""
-    return replace(memory, asked=Asked(action, now))
+    return replace(memory, asked=Asked(action, now), resumed=False)
 
 
 def after_refusal(memory: SandboxMemory) -> SandboxMemory:
@@ -191,6 +195,13 @@ def _flip(memory: SandboxMemory | None, word: str, now: datetime) -> Flip | None
     return Flip(memory.settled.word, now) if word in WORDS.values() else None
 
 
+def _resumed(memory: SandboxMemory, record: Sandbox) -> bool:
+    """Whether it was paused and resumed between two readings: some servers give a new key then (reliability.md 1.1)."""
+    pausing = memory.asked is not None and memory.asked.action is Action.PAUSE
+    keys = (memory.key, record.session_api_key)
+    return pausing and None not in keys and keys[0] != keys[1]
+
+
 def _errors(memory: SandboxMemory | None, status: str, *, beginning: bool) -> int:
     """ERROR readings in a row, this one included, while it is starting; else none."""
     if status != SandboxStatus.ERROR:
@@ -199,7 +210,7 @@ def _errors(memory: SandboxMemory | None, status: str, *, beginning: bool) -> in
         return int(beginning)
     if memory.errors:
         return min(memory.errors + 1, ERRORS_BELIEVED)
-    return int(memory.asked is not None and memory.asked.action is not Action.PAUSE)
+    return int(memory.asked is not None and (memory.asked.action is not Action.PAUSE or memory.comes_up))
 
 
 def _state_of(memory: SandboxMemory | None, word: str, now: datetime, *, beginning: bool) -> SandboxState:

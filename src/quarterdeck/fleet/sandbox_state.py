@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from quarterdeck.fleet.ages import age_of, calm_age, stopwatch
+from quarterdeck.fleet.ages import JUST_NOW, age_of, calm_age, stopwatch
 from quarterdeck.service.models.enums import SandboxStatus
 
 SLOW_AFTER = timedelta(seconds=120)
@@ -85,10 +85,8 @@ class SandboxState:
 
     def lasted(self, now: datetime) -> str:
         """How long it has been so, with "≥" when its beginning was not seen."""
-        if self.known in IN_PASSING:
-            return age_of(self.since, now)
-        age = calm_age(self.since, now)
-        return age if self.exact or age.startswith("<") else f"≥{age}"
+        age = age_of(self.since, now) if self.known in IN_PASSING else calm_age(self.since, now)
+        return age if self.exact or age == JUST_NOW or age.startswith("<") else f"≥{age}"
 
 
 def settled_state(state: SandboxState, *, quiet: bool, silent: bool) -> SandboxState:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -35,6 +35,7 @@ _EXPLAINS = {
 _COMING_UP = frozenset({Action.RESUME, Action.START})
 _ASKED = "you asked for it"
 _NOT_ASKED = "nobody here asked for it"
+_UNDONE = "resumed before a reading showed the pause; nobody here asked for it"
 _FIRST = "first seen so"
 _CLOSED = "changed while nobody watched"
 
@@ -71,6 +72,8 @@ class Timelines:
     def observe(self, sandbox_id: str, before: SandboxMemory | None, after: SandboxMemory, now: datetime) -> None:
         """Take what a reading made of a sandbox; a `before` of None means that it was not known in this run."""
         word = after.settled.word
+        if before is not None and after.resumed and not before.resumed:
+            self._paused_unseen(sandbox_id, now)
         if before is not None and before.settled.word == word:
             return
         events = self._by_id.get(sandbox_id, ())
@@ -92,8 +95,11 @@ class Timelines:
     # What explains it
 
     def asked(self, sandbox_id: str, action: Action, now: datetime) -> None:
-        """Note that something is asked of it here."""
+        """Note that something is asked of it here; a start is told of once answered, and may be listed by then."""
         self._asked[sandbox_id] = action, now
+        events = self.of(sandbox_id)
+        if action is Action.START and events and events[-1].cause is Cause.SERVER:
+            self._keep(sandbox_id, (*events[:-1], replace(events[-1], cause=Cause.YOU, words=_ASKED)))
 
     def refused(self, sandbox_id: str) -> None:
         """Note that what was asked of it will not be done."""
@@ -108,6 +114,13 @@ class Timelines:
             elif events[-1].cause is not Cause.YOU:
                 made_room = replace(events[-1], cause=Cause.DISPLACED, words=_made_room(by))
                 self._keep(sandbox_id, (*events[:-1], made_room))
+
+    def _paused_unseen(self, sandbox_id: str, now: datetime) -> None:
+        """Note a pause that was asked for here, and that somebody undid before a reading showed it."""
+        self._asked.pop(sandbox_id, None)
+        paused = Event(StateWord.PAUSED, now, cause=Cause.YOU, words=_ASKED)
+        again = Event(StateWord.RUNNING, now, cause=Cause.SERVER, words=_UNDONE)
+        self._keep(sandbox_id, with_next(with_next(self.of(sandbox_id), paused), again))
 
     def _cause(self, sandbox_id: str, word: str, now: datetime, *, known: bool, began: bool) -> tuple[Cause, str]:
         action = self._asked_for(sandbox_id, word, now)
@@ -160,11 +173,11 @@ class Timelines:
         fresh = {i: noted for i, noted in known.items() if now is None or now - noted.seen_at <= KEPT}
         return to_note(dict(list(fresh.items())[-IDS:]))
 
-    def recall(self, note: Any) -> None:
-        """Take what was noted down in an earlier run; what makes no sense is ignored. Readings may have come before."""
+    def recall(self, known: Mapping[str, Noted]) -> None:
+        """Take what an earlier run noted down, as `timeline_note.from_note` reads it; readings may have come before."""
         here = self._by_id
         self._by_id = {}
-        for sandbox_id, noted in from_note(note).items():
+        for sandbox_id, noted in known.items():
             if sandbox_id not in here:
                 self._last_seen[sandbox_id] = noted.seen_at
             self._by_id[sandbox_id] = joined(noted.events, here.pop(sandbox_id, ()), _CLOSED)
@@ -174,7 +187,7 @@ class Timelines:
     def from_note(cls, note: Any) -> Timelines:
         """The timelines that were noted down."""
         timelines = cls()
-        timelines.recall(note)
+        timelines.recall(from_note(note))
         return timelines
 
 

@@ -17,13 +17,16 @@ _UP = frozenset({StateWord.STARTING, StateWord.RUNNING})
 def change_verdict(memory: SandboxMemory | None, action: Action) -> Verdict | None:
     """Whether a pause, resume or start was seen done; `memory` is None for what is no longer listed.
 
-    A change is done when it is seen: whoever asks for it makes sure it was not so before.
+    A change is done when it is seen: whoever asks for it makes sure it was not so before. What has failed instead
+    stays so, and what was paused and runs again was resumed by somebody else.
     """
     if memory is None or memory.status == SandboxStatus.MISSING:
         return Verdict.GONE
     word = memory.settled.known
+    if word is StateWord.ERROR:
+        return Verdict.BROKEN
     if action is Action.PAUSE:
-        return Verdict.DONE if word is StateWord.PAUSED else None
+        return Verdict.DONE if word is StateWord.PAUSED else Verdict.UNDONE if memory.resumed else None
     return Verdict.DONE if word in _UP else None
 
 

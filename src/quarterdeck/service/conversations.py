@@ -1,9 +1,9 @@
 """App conversations and the start tasks that create them (contract section g)."""
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from quarterdeck.service.calls import Call, Repeat
 from quarterdeck.service.errors import ServiceError
@@ -17,6 +17,7 @@ from quarterdeck.service.sender import Sender
 CONVERSATIONS = "/api/v1/app-conversations"
 START_TASKS = f"{CONVERSATIONS}/start-tasks"
 READ_CONVERSATION = TypeAdapter(Conversation)
+READ_COUNT = TypeAdapter(Annotated[int, Field(strict=True, ge=0)])
 
 
 def _undashed(record_id: str) -> str:
@@ -61,6 +62,18 @@ class ConversationsResource:
         async for page in self._conversations.pages(CONVERSATIONS, background=background):
             self._documented_only = True
             yield page
+
+    async def count(self, *, background: bool = False) -> int | None:
+        """How many conversations there are; None where the server does not say."""
+        try:
+            reply = await self._sender.send(Call("GET", f"{CONVERSATIONS}/count", background=background))
+            return READ_COUNT.validate_json(reply.body)
+        except ServiceError as error:
+            if not not_offered(error):
+                raise
+        except ValidationError:
+            pass
+        return None
 
     async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[Conversation | None, ...] | None:
         """Read these conversations in this order, None for one that is not there; None for all: no such read here."""

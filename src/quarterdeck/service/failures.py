@@ -77,7 +77,8 @@ def root_cause(error: BaseException) -> BaseException | None:
 
 def final(call: Call, error: ServiceError) -> ServiceError:
     """The error that is raised when nothing more is tried: a write whose answer is lost has an unknown outcome."""
-    lost = error.kind in LOST or error.kind in (ErrorKind.SERVER, ErrorKind.TOO_LARGE)
+    failed = error.kind is ErrorKind.SERVER and error.outcome is Outcome.UNKNOWN
+    lost = failed or error.kind in LOST or error.kind is ErrorKind.TOO_LARGE
     no_http = error.kind is ErrorKind.WRONG_API and error.status is None
     if call.method == "GET" or not (lost or no_http):
         return error

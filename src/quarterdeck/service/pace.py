@@ -2,30 +2,41 @@
 
 import asyncio
 from collections import deque
+from typing import NamedTuple
 
 SECOND = 1.0
+
+
+class _Waiter(NamedTuple):
+    """Somebody who waits for a turn."""
+
+    given: asyncio.Future[None]
+    since: float
+    """On the loop's clock."""
 
 
 class Pace:
     """Gives out turns, at most `per_second` in any second and one fewer to background requests.
 
     A real server slows a client down that asks more than ten times a second, browsers of the same user included
-    (contract section h), and the slot kept free lets a key press go at once while a long list is read.
+    (contract section h), and the slot kept free lets a key press go at once while a long list is read. A background
+    request that has waited for a second goes next: what people asked for is confirmed by such readings.
     """
 
     def __init__(self, per_second: int) -> None:
         self._per_second = per_second
         self._given: deque[float] = deque(maxlen=per_second)
-        self._people: deque[asyncio.Future[None]] = deque()
-        self._background: deque[asyncio.Future[None]] = deque()
+        self._people: deque[_Waiter] = deque()
+        self._background: deque[_Waiter] = deque()
         self._timer: asyncio.TimerHandle | None = None
 
     async def turn(self, *, background: bool = False) -> None:
         """Wait until the next request may go."""
-        waiter = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        waiter = _Waiter(loop.create_future(), loop.time())
         (self._background if background else self._people).append(waiter)
         self._give()
-        await waiter
+        await waiter.given
 
     def _give(self) -> None:
         """Give out every turn that is due, and set the timer for the next one."""
@@ -33,16 +44,22 @@ class Pace:
             self._timer.cancel()
             self._timer = None
         loop = asyncio.get_running_loop()
-        for queue, slots in ((self._people, self._per_second), (self._background, max(1, self._per_second - 1))):
-            while queue:
-                due = self._due(slots)
-                if due > loop.time():
-                    self._timer = loop.call_at(due, self._give)
-                    return
-                waiter = queue.popleft()
-                if not waiter.done():
-                    waiter.set_result(None)
-                    self._given.append(loop.time())
+        while (queue := self._next(loop.time())) is not None:
+            due = self._due(self._per_second if self._people else max(1, self._per_second - 1))
+            if due > loop.time():
+                self._timer = loop.call_at(due, self._give)
+                return
+            waiter = queue.popleft()
+            if not waiter.given.done():
+                waiter.given.set_result(None)
+                self._given.append(loop.time())
+
+    def _next(self, now: float) -> deque[_Waiter] | None:
+        """Whose turn is next: people's, unless there are none or a background request has waited for long enough."""
+        overdue = bool(self._background) and now - self._background[0].since >= SECOND
+        if self._people and not overdue:
+            return self._people
+        return self._background or None
 
     def _due(self, slots: int) -> float:
         """When one more turn makes no more than `slots` of them in a second, on the loop's clock."""

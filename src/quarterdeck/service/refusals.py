@@ -15,6 +15,8 @@ LONGEST = 200
 """Characters of a server's own words that are passed on."""
 NO_ROUTE = "Not Found"
 """What servers say of a path they do not have; anything else names what was looked for (contract section h)."""
+ENDS = (".", "!", "?", "…")
+"""What a sentence ends with."""
 
 _COMPLAINTS = re.compile(r"\d+ validation errors? for ")
 _COMPLAINT = re.compile(r"  (?P<message>\S.*?) \[type=\w+")
@@ -97,7 +99,8 @@ def _names_a_record(call: Call, content: Any) -> bool:
 
 def _words(kind: ErrorKind, status: int, said: str, wait: float | None) -> tuple[str, str]:
     """One sentence of what is wrong and one of what to do."""
-    because = f": {said}" if said else "."
+    because = f": {said}" if said else ""
+    because += "" if said.endswith(ENDS) else "."
     match kind:
         case ErrorKind.AUTH:
             return "The key is missing or not the right one.", "Check the key of this connection."

@@ -16,6 +16,8 @@ Settle = Callable[[], Awaitable[Outcome]]
 """Reads back whether a write whose answer got lost was done: APPLIED, NOT_APPLIED, or UNKNOWN when it cannot tell."""
 SETTLED = Reply(200, b"{}")
 """Stands for the lost answer of a write that turned out to be done."""
+FAILED = 500
+"""The status of a server's own failure; 502 to 504 may come from what stands before it."""
 
 
 class Sender:
@@ -50,6 +52,8 @@ class Sender:
                     call.repeat, error.kind, status=error.status, retry_after=error.retry_after, repeats=repeats
                 )
                 if step is None:
+                    if await _ended(call, error, settle) is Outcome.APPLIED:
+                        return SETTLED
                     raise final(call, error) from None
                 wait = max(step.after, self.limits.repeat_after * 2**repeats)
                 if call.repeat is Repeat.READ and _now() + wait >= deadline:
@@ -78,6 +82,16 @@ async def _settled(settle: Settle | None) -> Outcome:
         return Outcome.UNKNOWN if settle is None else await settle()
     except ServiceError:
         return Outcome.UNKNOWN
+
+
+async def _ended(call: Call, error: ServiceError, settle: Settle | None) -> Outcome:
+    """What became of a write that is not repeated.
+
+    A server that answers that it failed has nothing under way for that record any more: one more reading tells.
+    """
+    if settle is not None and call.item and error.status == FAILED:
+        error.outcome = await _settled(settle)
+    return error.outcome
 
 
 def _now() -> float:

@@ -94,6 +94,7 @@ CONVERSATIONS = (
     Command("other", "o", "Sandbox", "Go to the sandbox of the conversation", _C, bar=7),
     Command("open_url", "O", "Open URL", "Open the address of the conversation", _C),
     Command("copy", "y", "Copy", "Copy the id, the title or all of the conversation", _C, bar=8),
+    Command("see_all", "a", "All seen", "Take the + away from every row that is shown", _C, bar=12),
     Command("mark", "space", "Mark", "Mark the row, or unmark it", _C, bar=10),
     Command("mark_range", "v", "Mark range", "Mark the rows from the last mark to the cursor", _C),
     Command("mark_all", "asterisk", "Mark all", "Mark every row that is shown", _C),

@@ -78,7 +78,8 @@ class World:
             self.wake(sandbox)
 
     def wake(self, sandbox: SimulatedSandbox) -> None:
-        """Let a sandbox start, and run in a while."""
+        """Let a sandbox start with a new key, as the remote service does, and run in a while."""
+        sandbox.key = new_key(self.dice)
         self.set_status(sandbox, SandboxStatus.STARTING)
         self._run_soon(sandbox)
 

@@ -22,6 +22,8 @@ class DetailDialog(Dialog[None]):
         Binding("k,up", "scroll(-1)", "Up", show=False),
         Binding("pagedown,ctrl+d,space", "scroll(15)", "Page down", show=False),
         Binding("pageup,ctrl+u", "scroll(-15)", "Page up", show=False),
+        Binding("g,home", "go(0)", "To the top", show=False),
+        Binding("G,end", "go(1)", "To the end", show=False),
     ]
     HINTS = (("↑ ↓", "scroll"), ("esc", "close"))
 
@@ -48,3 +50,8 @@ class DetailDialog(Dialog[None]):
     def action_scroll(self, step: int) -> None:
         """Scroll by lines."""
         self.query_one("#body").scroll_relative(y=step, animate=False)
+
+    def action_go(self, end: int) -> None:
+        """Scroll to the end, or to the top."""
+        body = self.query_one("#body")
+        body.scroll_to(y=end * body.max_scroll_y, animate=False)

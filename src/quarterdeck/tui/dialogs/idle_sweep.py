@@ -84,7 +84,9 @@ class IdleSweepDialog(Dialog[Sweep]):
         if found.unknown:
             names = ", ".join(row.short_id for row in found.unknown[:NAMED])
             more = f" and {len(found.unknown) - NAMED:,} more" if len(found.unknown) > NAMED else ""
-            left_out = f"{len(found.unknown):,} left out, quiet time not known: {names}{more}."
+            reading = not all(row.complete for row in found.unknown)
+            why = "not known while conversations are still being read" if reading else "not known"
+            left_out = f"{len(found.unknown):,} left out, quiet time {why}: {names}{more}."
             said.append(cell(text.line(left_out), Tone.WARN))
         return said
 

@@ -89,7 +89,7 @@ def _sandbox(row: SandboxRow, now: datetime) -> Cell:
         *status(row, now),
         (Shown(f"  {row.state(now).lasted(now)}"), Tone.MUTED),
         (Shown("  "), Tone.MUTED),
-        (text.line(row.record.sandbox_spec_id or ""), Tone.MUTED),
+        (text.line((row.record.sandbox_spec_id or "").rpartition("/")[2]), Tone.MUTED),
     )
 
 

@@ -30,7 +30,9 @@ UNDER_WAY: Hints = (("esc", "stop the rest"), ("b", "go on in the background"), 
 STOPPING: Hints = (("b", "go on in the background"), ("y", "copy"))
 WITH_FAILED: Hints = (("R", "retry failed"), ("y", "copy"), ("f", "save"), ("esc", "close"))
 ENDED: Hints = (("y", "copy"), ("f", "save"), ("esc", "close"))
-_TROUBLE_FIRST = (RowState.FAILED, RowState.UNCHANGED, RowState.GONE, RowState.STOPPED, RowState.DONE)
+_TROUBLE_FIRST = (
+    RowState.FAILED, RowState.UNCHANGED, RowState.UNDONE, RowState.GONE, RowState.STOPPED, RowState.DONE,
+)  # fmt: skip
 
 
 class ProgressDialog(Dialog[CopyWish]):
@@ -88,7 +90,9 @@ class ProgressDialog(Dialog[CopyWish]):
         self.table.patch(job.take_news())
         self.query_one("#counts", Static).update(content((*job.counts, (Shown(" "), Tone.PLAIN))))
         if ended and not self._ended:
-            self.table.show(sorted(job.run.rows.values(), key=_place))
+            rows = sorted(job.run.rows.values(), key=_place)
+            self.table.show(rows)
+            self.table.move_to(rows[0].id)
             if job.saved:
                 self._say(job.saved, Tone.STRONG)
         self._ended = ended

@@ -32,13 +32,14 @@ def state(row: ConversationRow, now: datetime) -> Cell:
 
 
 def marked_state(row: ConversationRow, now: datetime) -> Cell:
-    """The state, an exclamation mark before it where a person should look."""
-    mark: Span = (Shown("!" if row.state.attention else " "), Tone.WARN)
-    return (mark, *state(row, now))
+    """The state; before it `+` where nobody has looked since, and `!` where a person should do something."""
+    unseen: Span = (Shown("+" if row.unseen else " "), Tone.KEY)
+    attention: Span = (Shown("!" if row.state.attention else " "), Tone.WARN)
+    return (unseen, attention, *state(row, now))
 
 
 def title(row: ConversationRow, now: datetime) -> Cell:
-    """Its title, quoted while it is only being started."""
+    """Its title, quiet while it is only being started."""
     shown = text.line(row.title) or Shown("(untitled)")
     return cell(shown, Tone.MUTED if row.task is not None or row.state.category is Category.GONE else Tone.PLAIN)
 
@@ -94,8 +95,8 @@ def _told(of: Callable[[Conversation], str | None]) -> Callable[[ConversationRow
 
 
 COLUMNS: tuple[Column[ConversationRow], ...] = (
-    Column("state", "STATE", 18, marked_state, sort=lambda row: row.state.word),
-    Column("title", "TITLE", 18, title, sort=lambda row: row.title.casefold() or None, flex=3),
+    Column("state", "STATE", 19, marked_state, sort=lambda row: row.state.word),
+    Column("title", "TITLE", 17, title, sort=lambda row: row.title.casefold() or None, flex=3),
     Column("repository", "REPO@BRANCH", 16, place, sort=lambda row: row.place or None, flex=2, priority=1),
     Column(
         "updated", "UPDATED", 8, lambda row, now: _ago(row.updated_at, now), sort=lambda row: row.updated_at, right=True

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from quarterdeck.fleet.conversation_state import ConversationWord
 from quarterdeck.fleet.conversations import (
-    CONVERSATION_GRAMMAR,
+    DECK_GRAMMAR,
     ConversationRow,
     attention,
     conversation_row,
@@ -16,11 +17,12 @@ from quarterdeck.fleet.conversations import (
 )
 from quarterdeck.fleet.health import Health
 from quarterdeck.fleet.start_task import worth_showing
-from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.lists.conversation_cells import COLUMNS
 from quarterdeck.tui.lists.conversation_detail import detail
 from quarterdeck.tui.lists.listing import counted
 from quarterdeck.tui.live.news import About, News
+from quarterdeck.tui.look import glyph
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.live_table import Column
 
@@ -29,6 +31,21 @@ if TYPE_CHECKING:
 
 BEING_STARTED = "starting"
 """What start tasks are counted by, whichever step they are in."""
+COUNTED_FIRST = frozenset({BEING_STARTED, ConversationWord.NEEDS_YOU})
+"""Words that stand before the others in the line above the list."""
+
+
+def wanting(need_you: int, unseen: int) -> Cell:
+    """How many conversations want somebody, for the line above the list."""
+    sign, tone = glyph(ConversationWord.NEEDS_YOU)
+    asks = Shown(f"{sign} {need_you:,} need{'s' if need_you == 1 else ''} you  ")
+    news = Shown(f"+ {unseen:,} unseen  ")
+    return (*(cell(asks, tone) if need_you else ()), *(cell(news, Tone.KEY) if unseen else ()))
+
+
+def so_far(read: int, left: int) -> Cell:
+    """How much of a long list has been read, while some of it has not."""
+    return cell(Shown(f"{read:,} of {read + left:,} read  "), Tone.BUSY) if left else ()
 
 
 class ConversationListing:
@@ -36,7 +53,7 @@ class ConversationListing:
 
     about = About.CONVERSATIONS
     columns: Sequence[Column[ConversationRow]] = COLUMNS
-    grammar = CONVERSATION_GRAMMAR
+    grammar = DECK_GRAMMAR
     status_name = "state"
     note = "conversation view"
     noun = "conversations"
@@ -52,7 +69,8 @@ class ConversationListing:
         record = session.conversations.records.get(row_id)
         if record is not None:
             told = session.last_statuses.get(row_id)
-            return conversation_row(record, told, before, sandboxes=session.all_sandboxes)
+            unseen = row_id in session.unseen
+            return conversation_row(record, told, before, sandboxes=session.all_sandboxes, unseen=unseen)
         task = session.start_tasks.records.get(row_id)
         if task is None or not worth_showing(
             task, now, listed=session.conversations.records, followed=session.followed, dismissed=session.dismissed
@@ -83,10 +101,10 @@ class ConversationListing:
         return row.state.word if row.task is None else BEING_STARTED
 
     def counts(self, words: Counter[str]) -> Cell:
-        """How many conversations are in which state."""
+        """How many conversations are in which state; those that need somebody are counted by `wanting`."""
         starting = words[BEING_STARTED]
         first: Cell = ((Shown(f"◔ {starting} starting  "), Tone.BUSY),) if starting else ()
-        known = [(word, count) for word, count in words.most_common() if count and word != BEING_STARTED]
+        known = [(word, count) for word, count in words.most_common() if count and word not in COUNTED_FIRST]
         return first + tuple(span for word, count in known for span in counted(word, count))
 
     def nothing(self, session: Session | None) -> tuple[Shown, Shown]:

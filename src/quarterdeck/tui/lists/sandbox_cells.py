@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 
 from quarterdeck.fleet.ages import calm_age
@@ -69,11 +70,13 @@ def urls(row: SandboxRow, now: datetime) -> Cell:
 
 
 def agent_word(row: SandboxRow, last_told: LastTold) -> str | None:
-    """The word for the newest conversation in it."""
+    """The word for the newest conversation in it; how the sandbox is, its own record knows best."""
     if not row.conversations:
         return None
-    newest = row.conversations[0]
-    return conversation_state(newest, last_told(newest.id)).word
+    newest, told = row.conversations[0], last_told(row.conversations[0].id)
+    if newest.sandbox_status != row.record.status:
+        newest = replace(newest, sandbox_status=row.record.status)
+    return conversation_state(newest, told).word
 
 
 def sandbox_columns(last_told: LastTold) -> tuple[Column[SandboxRow], ...]:

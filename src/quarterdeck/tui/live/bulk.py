@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from quarterdeck.fleet.bulk import BulkRun
-from quarterdeck.fleet.bulk_rows import BulkRow, RowState, Verdict
+from quarterdeck.fleet.bulk_rows import RETRIED, BulkRow, RowState, Verdict
 from quarterdeck.fleet.plan import Plan
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.tui import text
@@ -24,6 +24,7 @@ LOOKS: dict[RowState, tuple[str, str, Tone]] = {
     RowState.DONE: ("✓", "done", Tone.GOOD),
     RowState.FAILED: ("✕", "failed", Tone.BAD),
     RowState.UNCHANGED: ("!", "unchanged", Tone.WARN),
+    RowState.UNDONE: ("↺", "undone", Tone.WARN),
     RowState.GONE: ("○", "gone", Tone.WARN),
     RowState.SENT: ("◔", "asked for", Tone.BUSY),
     RowState.WAITING: ("·", "waiting", Tone.PLAIN),
@@ -104,7 +105,7 @@ class Job:
     @property
     def failed(self) -> bool:
         """Whether something was tried and not done, so that it can be tried again."""
-        return any(row.state in (RowState.FAILED, RowState.UNCHANGED) for row in self.run.rows.values())
+        return any(row.state in RETRIED for row in self.run.rows.values())
 
     @property
     def result(self) -> Shown:

@@ -20,15 +20,24 @@ SHARE = 100
 """Rest after a writing at least, as a multiple of the time it took."""
 
 
+def _as_it_is(note: Any) -> Any:
+    """Sense is made of a short note where it is taken."""
+    return note
+
+
 @dataclass(frozen=True)
 class Carried:
     """One kind of note of one session."""
 
     kind: str
     recall: Callable[[Any], None]
-    """Takes what was noted."""
+    """Takes what was noted, as `reads` gives it."""
     says: Callable[[], Callable[[Any], Any]]
     """Gives what makes a note of what was noted; that is called in another thread, so it must not change any more."""
+    shared: bool = False
+    """Whether it also takes what the note holds after a writing: other decks may have written there."""
+    reads: Callable[[Any], Any] = _as_it_is
+    """Makes sense of a note; it is called in another thread, for a long note would hold the keys up."""
 
 
 class Carrying:
@@ -48,18 +57,32 @@ class Carrying:
         self._changed.set()
 
     async def run(self) -> None:
-        """Read, and write whenever something changed, until cancelled."""
+        """Read, and write whenever something changed, until cancelled; what is new then is written at once."""
         try:
             for each in self._carried:
-                each.recall(await self._notes.read(each.kind, self._endpoint))
-            rest = REST
+                note = await self._notes.read(each.kind, self._endpoint)
+                each.recall(await asyncio.to_thread(each.reads, note))
+            await self._write_changes()
+        except ServiceError as error:
+            self._complain(error)
+
+    async def _write_changes(self) -> None:
+        rest = REST
+        try:
             while True:
                 await self._changed.wait()
                 await asyncio.sleep(rest)
-                self._changed.clear()
                 began = monotonic()
-                for each in self._carried:
-                    await self._notes.change(each.kind, self._endpoint, each.says())
+                noted = await self._write()
                 rest = max(REST, SHARE * (monotonic() - began))
-        except ServiceError as error:
-            self._complain(error)
+                for each, says in zip(self._carried, noted, strict=True):
+                    if each.shared:
+                        each.recall(await asyncio.to_thread(each.reads, says))
+        finally:
+            if self._changed.is_set():
+                await self._write()
+
+    async def _write(self) -> list[Any]:
+        """Write all of it; gives what is noted now."""
+        self._changed.clear()
+        return [await self._notes.change(each.kind, self._endpoint, each.says()) for each in self._carried]

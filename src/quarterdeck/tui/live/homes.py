@@ -53,5 +53,6 @@ class Homes:
             self._living_in.pop(sandbox_id, None)
 
 
-def _newest_first(record: Conversation) -> float:
-    return -(record.created_at or LONG_AGO).timestamp()
+def _newest_first(record: Conversation) -> tuple[float, str]:
+    """Those made at the same moment stand by id, so that "the newest" is one and the same in every run."""
+    return -(record.created_at or LONG_AGO).timestamp(), record.id

@@ -72,7 +72,9 @@ class Session(LiveState):
         """Delete a sandbox with its workspace."""
         try:
             await self.client.sandboxes.delete(sandbox_id)
+            self.memories.doubt(sandbox_id, self._clock())
         finally:
+            self._tell_watches()
             self.refresh()
 
     async def create(self, new: NewConversation) -> str | None:

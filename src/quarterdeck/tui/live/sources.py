@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from quarterdeck.service.errors import ServiceError
 from quarterdeck.service.models.page import Page
 
 if TYPE_CHECKING:
@@ -33,10 +35,18 @@ class ConversationSource:
 
     def __init__(self, client: ServiceClient) -> None:
         self._client = client
+        self._counted = False
+        self.total: int | None = None
+        """How many there were when they were first read; None for one page of them, and where nobody says."""
 
-    def pages(self) -> AsyncIterator[Page[Conversation]]:
-        """All of them, page by page."""
-        return self._client.conversations.pages(background=True)
+    async def pages(self) -> AsyncIterator[Page[Conversation]]:
+        """All of them, page by page; when there is more than one, it is asked once how many there are."""
+        async for page in self._client.conversations.pages(background=True):
+            yield page
+            if page.next_page_id is not None and not self._counted:
+                self._counted = True
+                with suppress(ServiceError):  # the list is read all the same
+                    self.total = await self._client.conversations.count(background=True)
 
     async def read(self, ids: Sequence[str]) -> Sequence[Conversation | None] | None:
         """These ones."""

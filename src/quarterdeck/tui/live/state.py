@@ -14,14 +14,17 @@ from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.records import Changes
 from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row, short_id
 from quarterdeck.fleet.start_task import in_progress
+from quarterdeck.fleet.timeline_note import from_note
 from quarterdeck.fleet.watch import Watch
 from quarterdeck.service.errors import ServiceError
 from quarterdeck.tui.live.carrying import Carried, Carrying
 from quarterdeck.tui.live.displacing import Displaced, Displacing
 from quarterdeck.tui.live.homes import Homes
+from quarterdeck.tui.live.knocking import Knocking
 from quarterdeck.tui.live.news import About, News
 from quarterdeck.tui.live.server_watch import ServerWatch
 from quarterdeck.tui.live.sources import ConversationSource, SandboxSource, StartTaskSource
+from quarterdeck.tui.live.unseen_marks import UnseenMarks
 from quarterdeck.tui.notes import Notes
 
 if TYPE_CHECKING:
@@ -59,19 +62,27 @@ class LiveState:
         self.dismissed: set[str] = set()
         """Start tasks put away here."""
         self.sandboxes = Watch(SandboxSource(client), self._sandboxes_read)
-        self.conversations = Watch(ConversationSource(client), self._conversations_read)
+        self._conversation_source = ConversationSource(client)
+        self.conversations = Watch(self._conversation_source, self._conversations_read)
         self.start_tasks = Watch(StartTaskSource(client), self._start_tasks_read)
         self._publish = publish
         self._clock = clock
+        notes = notes or Notes()
+        self.unseen = UnseenMarks(notes, client.endpoint, self.conversations, self.last_statuses, publish, clock)
         carried = (
-            Carried("timelines", self.memories.timelines.recall, lambda: self.memories.timelines.snapshot().to_note),
+            Carried(
+                "timelines",
+                self.memories.timelines.recall,
+                lambda: self.memories.timelines.snapshot().to_note,
+                reads=from_note,
+            ),
             Carried("displacement", self.displacing.recall, lambda: self.displacing.to_note),
         )
-        self._carrying = Carrying(notes or Notes(), client.endpoint, carried, self._not_carried)
+        self._carrying = Carrying(notes, client.endpoint, carried, self._not_carried)
         self._known_whole: dict[About, bool] = {}
         self._visible: dict[About, tuple[str, ...]] = {}
         self._hidden = False
-        self._knocks: set[asyncio.Task[None]] = set()
+        self._knocking = Knocking(client, self.memories, publish, clock)
         self._running: asyncio.TaskGroup | None = None
 
     async def run(self) -> None:
@@ -84,6 +95,7 @@ class LiveState:
             group.create_task(self.start_tasks.run())
             group.create_task(self.server_watch.run())
             group.create_task(self._carrying.run())
+            group.create_task(self.unseen.run())
 
     def refresh(self) -> None:
         """Read everything again now."""
@@ -151,13 +163,16 @@ class LiveState:
         now = self._clock()
         fresh = self.memories.observe(changes.read, now, beginning=not self.sandboxes.health.incomplete)
         self.memories.forget(changes.gone)
-        self._knock(self._visible.get(About.SANDBOXES, ()), now)
+        self._knocking.at(self._visible.get(About.SANDBOXES, ()), now)
         self._tell_watches()
         came_or_went = changes.added | changes.gone
         self._publish(News(About.SANDBOXES, fresh | changes.changed | came_or_went))
         living_there = [record.id for sandbox_id in came_or_went for record in self.homes.of(sandbox_id)]
         self._publish_of(About.CONVERSATIONS, living_there, self._completed(About.SANDBOXES, self.sandboxes))
         self._find_displaced(now)
+        if self.job is not None:
+            # A state may last for one reading only, and later ones may tell more of what counted as not done.
+            self.job.run.look()
         if fresh or changes.gone:
             self._carrying.changed()
 
@@ -182,10 +197,18 @@ class LiveState:
             self.last_statuses[record.id] = last_execution_status(self.last_statuses.get(record.id), record)
         for gone in changes.gone:
             self.last_statuses.pop(gone, None)
-        ids = changes.changed | changes.added | changes.gone
+        ids = changes.changed | changes.added | changes.gone | self.unseen.read(changes.read)
         homes = self.homes.update(self.conversations.records, ids)
         self._publish(News(About.CONVERSATIONS, ids))
         self._publish_of(About.SANDBOXES, homes, self._completed(About.CONVERSATIONS, self.conversations))
+
+    def _start_tasks_read(self, changes: Changes[StartTask]) -> None:
+        self._tell_watches()
+        ended = {record.app_conversation_id for record in changes.read} - {None}
+        if not ended <= self.conversations.records.keys() and changes:
+            self.conversations.refresh()
+            self.sandboxes.refresh()
+        self._publish(News(About.START_TASKS, changes.changed | changes.added | changes.gone))
 
     def _publish_of(self, about: About, ids: Iterable[str], everything: bool) -> None:
         """Tell what a reading of one list means for the other one."""
@@ -226,28 +249,13 @@ class LiveState:
         return None if self.sandboxes.health.incomplete else self.sandboxes.records
 
     @property
+    def conversations_left(self) -> int:
+        """How many conversations have not been read yet, as far as the server said how many there are."""
+        if not self.conversations.health.incomplete:
+            return 0
+        return max((self._conversation_source.total or 0) - len(self.conversations.records), 0)
+
+    @property
     def cap(self) -> int | None:
         """About how many sandboxes the server lets run at a time, None when that is not known."""
         return guessed(self.displacing.cap, islice(self.sandboxes.records, ALIKE)).about
-
-    def _start_tasks_read(self, changes: Changes[StartTask]) -> None:
-        self._tell_watches()
-        ended = {record.app_conversation_id for record in changes.read} - {None}
-        if not ended <= self.conversations.records.keys() and changes:
-            self.conversations.refresh()
-            self.sandboxes.refresh()
-        self._publish(News(About.START_TASKS, changes.changed | changes.added | changes.gone))
-
-    def _knock(self, visible: Sequence[str], now: datetime) -> None:
-        for sandbox_id in self.memories.take_knocks(visible, now):
-            task = asyncio.create_task(self._knock_at(sandbox_id))
-            self._knocks.add(task)
-            task.add_done_callback(self._knocks.discard)
-
-    async def _knock_at(self, sandbox_id: str) -> None:
-        memory = self.memories.by_id.get(sandbox_id)
-        address = memory.agent_server if memory is not None else None
-        if address is not None:
-            answered = await self.client.knock(address)
-            self.memories.knocked(sandbox_id, self._clock(), answered=answered)
-            self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import work
 from textual.binding import BindingType
 
+from quarterdeck.fleet.conversation_state import ConversationWord
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.sandbox_rules import why_not_pause, why_not_resume
 from quarterdeck.fleet.sandbox_state import SandboxState, StateWord
@@ -17,11 +18,12 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.commands import Command, Place, bindings_at
 from quarterdeck.tui.copying import Copyable, conversation_json
-from quarterdeck.tui.lists.conversations import ConversationListing
+from quarterdeck.tui.lists.conversations import ConversationListing, so_far, wanting
 from quarterdeck.tui.screens.sandbox_actions import SandboxActions
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
+    from quarterdeck.tui.live.news import News
     from quarterdeck.tui.live.session import Session
 
 BULK = frozenset({"pause", "resume"})
@@ -36,6 +38,8 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
 
     def __init__(self) -> None:
         super().__init__(ConversationListing())
+        self._unseen = 0
+        """How many rows are unseen, as the line above the list says."""
 
     def title_of(self, row: ConversationRow) -> Shown:
         """Its title, or its id while it has none."""
@@ -44,6 +48,8 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
     def why_not(self, command: Command) -> str | None:
         """What a command needs of the conversation under the cursor."""
         reason = super().why_not(command)
+        if reason is None and command.name == "see_all" and not self._unseen:
+            return "Nothing is unseen."
         row = self.table.cursor_row
         if reason is not None or row is None or (command.name in BULK and self.table.marks):
             return reason
@@ -56,6 +62,47 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
         if command.name == "open_url" and (row.record is None or row.record.conversation_url is None):
             return "It has an address only while its sandbox runs; r resumes it."
         return None
+
+    # The line above the list
+
+    def on_news(self, news: News) -> None:
+        """A reading may tell how many there are without changing a row."""
+        super().on_news(news)
+        if self.is_current:
+            self.filter_bar.say(self.counts())
+
+    def counts(self) -> Cell:
+        """How much is read, how many need somebody and how many are unseen, before all other counts."""
+        session = self.app.session
+        read = so_far(len(session.conversations.records), session.conversations_left) if session is not None else ()
+        self._unseen = sum(row.unseen for row in self.rows.by_id.values())
+        return (*read, *wanting(self.rows.counts[ConversationWord.NEEDS_YOU], self._unseen), *super().counts())
+
+    # What was looked at
+
+    def looked_at(self, row_id: str) -> None:
+        """Take the mark away from what somebody looks at."""
+        if self.app.session is not None:
+            self.app.session.unseen.looked((row_id,))
+
+    def _go_to_wanted(self) -> None:
+        """Who goes to a conversation looks at it."""
+        wanted = self.app.wanted
+        super()._go_to_wanted()
+        if wanted is not None and self.app.wanted is None:
+            self.looked_at(wanted)
+
+    def action_see_all(self) -> None:
+        """Take the marks of all that is shown away; what the filter hides keeps its mark."""
+        session = self.app.session
+        seen = [row.id for row in self.arrangement.shown if row.unseen]
+        hidden = self._unseen - len(seen)
+        if session is None or not seen:
+            self.say(Shown(f"Nothing is unseen among these; the filter hides {hidden:,}."), Tone.WARN)
+            return
+        session.unseen.looked(seen)
+        rest = f" {hidden:,} that the filter hides stay unseen." if hidden else ""
+        self.say(Shown(f"{len(seen):,} marked as seen.{rest}"), Tone.GOOD)
 
     def _why_not_change(self, name: str, row: ConversationRow) -> str | None:
         state = self._sandbox_state(row)
@@ -200,4 +247,5 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
         """Open the address of the conversation."""
         row = self.table.cursor_row
         if row is not None and row.record is not None and row.record.conversation_url is not None:
+            self.looked_at(row.id)
             self.open_address(row.record.conversation_url.get_secret_value(), "the conversation's address")

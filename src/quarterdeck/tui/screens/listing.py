@@ -53,7 +53,12 @@ class ListScreen(ArrangedList[R]):
         row = self.table.cursor_row
         if row is not None:
             said = partial(self._full_detail, row.id)
+            self.looked_at(row.id)
             await self.app.push_screen_wait(DetailDialog(self.title_of(row), said))
+            self.looked_at(row.id)
+
+    def looked_at(self, row_id: str) -> None:
+        """Somebody begins or ends to look at a row."""
 
     def _full_detail(self, row_id: str) -> list[Cell]:
         row = self.rows.by_id.get(row_id)

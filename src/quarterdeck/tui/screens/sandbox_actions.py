@@ -95,6 +95,8 @@ class SandboxActions(ListScreen[R]):
         return text.line(forecast(rows, self.app.clock(), session.cap, action, count=count).words)
 
     async def _do_one(self, order: Order, row: SandboxRow) -> None:
+        # Servers answer a deletion of a paused one only after ten seconds and more (contract section e).
+        self.say(text.line(f"{order.verb} of {row.short_id}: asking the server…"), Tone.BUSY)
         try:
             await order.act(row.id)
         except ServiceError as error:

@@ -1,0 +1,90 @@
+"""A bulk pause of 200 in the deck, on a simulation in which things go wrong: the truth stands on every row."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from quarterdeck.fleet import bulk, interval, sandbox_state
+from quarterdeck.fleet.bulk_rows import RowState
+from quarterdeck.local.simulated.service import open_simulated
+from quarterdeck.local.simulated.simulation import Faults, Simulation
+from quarterdeck.service.client import ServiceClient
+from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.tui.live.session import Connect
+from tests.service.fakes import FAST
+from tests.tui.seat import WIDE, seated
+
+SIM = Endpoint("sim")
+WANTED = 200
+
+
+def simulated(simulation: Simulation) -> Connect:
+    @asynccontextmanager
+    async def connect(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[ServiceClient]:
+        service = await open_simulated(simulation)
+        try:
+            async with ServiceClient(endpoint, key=service.key, app=service.app, limits=FAST) as client:
+                yield client
+        finally:
+            await service.close()
+
+    return connect
+
+
+async def statuses(simulation: Simulation, wanted: str) -> list[str]:
+    """The ids of the sandboxes that begin in a status."""
+    async with simulated(simulation)(SIM, None) as client:
+        return [one.id async for page in client.sandboxes.pages() for one in page.items if one.status == wanted]
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Readings follow each other fast, and patience with a pause ends soon."""
+    monkeypatch.setattr(interval, "IN_TRANSITION", 0.2)
+    monkeypatch.setattr(bulk, "PATIENCE", 4.0)
+    monkeypatch.setattr(sandbox_state, "PAUSED_BY", sandbox_state.PAUSED_BY / 20)
+
+
+async def test_a_bulk_pause_of_200_ends_with_the_truth_on_every_row(hurried: None, tmp_path: Path) -> None:
+    calm = Simulation(700, churn=0)
+    running = await statuses(calm, "RUNNING")
+    ids = sorted(running)[:WANTED]
+    faults = Faults(
+        pauses_fail=frozenset(ids[10:20]),
+        pauses_ignored=frozenset(ids[30:35]),
+        gone=frozenset(ids[50:62]),
+        rate_limit_at=100,
+        retry_after=2,
+    )
+    expected = (
+        dict.fromkeys(ids, (RowState.DONE, "Paused"))
+        | dict.fromkeys(faults.pauses_fail, (RowState.FAILED, "Running"))
+        | dict.fromkeys(faults.pauses_ignored, (RowState.UNCHANGED, "still Running"))
+        | dict.fromkeys(faults.gone, (RowState.GONE, None))
+    )
+    async with seated(simulated(replace(calm, faults=faults)), SIM, size=WIDE, crashes=tmp_path) as seat:
+        await seat.press("2")
+        await seat.until(lambda: seat.deck.session and not seat.session.sandboxes.health.incomplete)
+        await seat.until(lambda: not seat.session.conversations.health.incomplete)
+        screen = seat.list_screen
+        screen.table.set_marks(ids)
+        await seat.press("p")
+        await seat.sees("Pause 200 sandboxes?", "200 will be paused")
+        await seat.press("y")
+        await seat.sees("the server asked to wait")
+        await seat.sees("173 done", "10 failed", "5 unchanged", "12 gone", "R retry failed")
+        await seat.press("escape")
+        await seat.until(lambda: not seat.deck.screen.is_modal)
+        job, now = seat.session.job, seat.deck.clock()
+        assert job is not None
+        shown = {row.id: row.state(now).words for row in screen.table.rows}
+        assert {each: (row.state, shown.get(each)) for each, row in job.run.rows.items()} == expected
+        for untouched in set(running) - set(ids):
+            assert shown[untouched] == "Running"
+        await seat.sees("Paused", f"{len(running) - 185} Running")
+        limited = [entry for entry in seat.session.client.log if entry.status == 429]
+        assert len(limited) == 1

@@ -1,0 +1,216 @@
+"""What conversations came to since somebody looked: marks in the list, kept from run to run and from deck to deck."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quarterdeck.cli.kept_notes import KeptNotes
+from quarterdeck.fleet.conversations import ConversationRow
+from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.tui.app import Deck
+from quarterdeck.tui.notes import Notes
+from tests.service.fakes import UNSTORED, Answer, Asked, FakeServer
+from tests.tui.fake_fleet import CONVERSATIONS, FakeFleet
+from tests.tui.seat import NARROW, WIDE, Seat, answering
+
+PROD = Endpoint("prod", "http://server.test")
+TITLES = {"c1": "Fix login", "c2": "Migrate schema", "c3": "Upgrade httpx"}
+
+
+@pytest.fixture
+def fleet() -> FakeFleet:
+    fleet = FakeFleet()
+    fleet.add("box")
+    for conversation_id, title in TITLES.items():
+        fleet.talk(conversation_id, "box", title, execution_status="running")
+    fleet.talk("c0", "box", "Long done", execution_status="finished")
+    return fleet
+
+
+@asynccontextmanager
+async def at_conversations(
+    fleet: FakeFleet, tmp_path: Path, notes: Notes | None = None, size: tuple[int, int] = NARROW
+) -> AsyncIterator[Seat]:
+    deck = Deck(PROD, answering(fleet.server), crash_folder=tmp_path, notes=notes)
+    async with deck.run_test(size=size) as pilot:
+        seat = Seat(deck, pilot)
+        await seat.sees("Long done", *TITLES.values())
+        yield seat
+
+
+async def comes_to(seat: Seat, fleet: FakeFleet, **outcomes: str) -> None:
+    """Let agents come to something, and the deck read it."""
+    for conversation_id, outcome in outcomes.items():
+        fleet.conversations[conversation_id]["execution_status"] = outcome
+    await seat.press("ctrl+r")
+    records = seat.session.conversations.records
+    await seat.until(lambda: all(records[each].execution_status == outcome for each, outcome in outcomes.items()))
+    await seat.pilot.pause()
+
+
+def line_of(seat: Seat, title: str) -> str:
+    return next(line for line in seat.text.splitlines()[3:] if title in line)
+
+
+def unseen(seat: Seat) -> set[str]:
+    rows: list[ConversationRow] = list(seat.list_screen.rows.by_id.values())
+    return {row.id for row in rows if row.unseen}
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE])
+async def test_what_came_to_something_is_marked_until_its_detail_was_opened(
+    fleet: FakeFleet, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with at_conversations(fleet, tmp_path, size=size) as seat:
+        assert "unseen" not in seat.line(1)
+        await comes_to(seat, fleet, c1="finished", c2="waiting_for_confirmation", c3="stuck")
+        await seat.sees("1 needs you  + 3 unseen")
+        assert "+ ✓ Finished" in line_of(seat, "Fix login")
+        assert "+!◆ Needs you" in line_of(seat, "Migrate schema")
+        assert "+!✕ Stuck" in line_of(seat, "Upgrade httpx")
+        assert "+" not in line_of(seat, "Long done")
+        seat.list_screen.table.move_to("c2")
+        await seat.press("enter")
+        await seat.sees("children")
+        await seat.press("escape")
+        await seat.sees("1 needs you  + 2 unseen")
+        assert " !◆ Needs you" in line_of(seat, "Migrate schema")
+        assert "+!" not in line_of(seat, "Migrate schema")
+
+
+async def test_what_happens_while_its_detail_is_open_is_seen(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_conversations(fleet, tmp_path) as seat:
+        seat.list_screen.table.move_to("c1")
+        await seat.press("enter")
+        await seat.sees("children")
+        fleet.conversations["c1"]["execution_status"] = "finished"
+        seat.session.refresh()
+        await seat.sees("✓ Finished")
+        await seat.press("escape")
+        await seat.until(lambda: not unseen(seat))
+
+
+async def test_going_to_a_conversation_from_its_sandbox_is_a_look(fleet: FakeFleet, tmp_path: Path) -> None:
+    fleet.conversations["c3"]["created_at"] = "2026-03-14T09:30:00Z"
+    async with at_conversations(fleet, tmp_path) as seat:
+        await comes_to(seat, fleet, c3="finished")
+        await seat.sees("+ 1 unseen")
+        await seat.press("2")
+        await seat.sees("[2 Sandboxes]", "Upgrade")
+        await seat.press("o")
+        await seat.sees("[1 Conversations]")
+        assert seat.list_screen.table.cursor_id == "c3"
+        await seat.until(lambda: not unseen(seat))
+
+
+async def test_one_key_marks_all_that_are_shown_as_seen(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_conversations(fleet, tmp_path) as seat:
+        await seat.press("a")
+        await seat.sees("Nothing is unseen.")
+        await comes_to(seat, fleet, c1="finished", c2="finished", c3="error")
+        await seat.press("slash")
+        await seat.type("login")
+        await seat.press("enter", "a")
+        await seat.sees("1 marked as seen. 2 that the filter hides stay unseen.")
+        await seat.press("a")
+        await seat.sees("Nothing is unseen among these; the filter hides 2.")
+        await seat.press("escape", "a")
+        await seat.sees("2 marked as seen.")
+        await seat.until(lambda: not unseen(seat) and "unseen" not in seat.line(1))
+
+
+async def test_the_filter_finds_the_unseen_and_who_needs_somebody(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_conversations(fleet, tmp_path, size=WIDE) as seat:
+        await comes_to(seat, fleet, c1="finished", c2="waiting_for_confirmation")
+        await seat.press("slash")
+        await seat.type("unseen ")
+        await seat.until(lambda: {row.id for row in seat.list_screen.table.rows} == {"c1", "c2"})
+        await seat.type("needs-you")
+        await seat.until(lambda: {row.id for row in seat.list_screen.table.rows} == {"c2"})
+        await seat.press("enter", "enter")
+        await seat.sees("children")
+        await seat.press("escape")
+        await seat.sees("0 of 4 match.")
+
+
+async def test_who_needs_somebody_stands_first_then_trouble_then_the_newest(fleet: FakeFleet, tmp_path: Path) -> None:
+    fleet.conversations["c1"] |= {"execution_status": "error", "updated_at": "2026-03-14T11:00:00Z"}
+    fleet.conversations["c2"] |= {"execution_status": "finished", "updated_at": "2026-03-14T12:00:00Z"}
+    fleet.conversations["c3"] |= {"execution_status": "waiting_for_confirmation"}
+    async with at_conversations(fleet, tmp_path) as seat:
+        assert [row.id for row in seat.list_screen.table.rows] == ["c3", "c1", "c2", "c0"]
+
+
+async def test_the_next_run_knows_what_was_seen_even_if_the_look_was_the_last_thing(
+    fleet: FakeFleet, tmp_path: Path
+) -> None:
+    notes = KeptNotes(tmp_path / "notebook")
+    async with at_conversations(fleet, tmp_path, notes) as seat:
+        await comes_to(seat, fleet, c1="finished", c2="finished")
+        await seat.sees("+ 2 unseen")
+        seat.list_screen.table.move_to("c1")
+        await seat.press("enter", "escape")
+    fleet.conversations["c3"]["execution_status"] = "error"
+    async with at_conversations(fleet, tmp_path, notes) as seat:
+        await seat.until(lambda: unseen(seat) == {"c2", "c3"})
+
+
+async def test_two_decks_that_close_one_after_the_other_keep_each_other_s_looks(
+    fleet: FakeFleet, tmp_path: Path
+) -> None:
+    def notes() -> KeptNotes:
+        return KeptNotes(tmp_path / "notebook")
+
+    async with at_conversations(fleet, tmp_path, notes()) as one:
+        async with at_conversations(fleet, tmp_path, notes()) as other:
+            for seat in (one, other):
+                await comes_to(seat, fleet, c1="finished", c2="finished", c3="finished")
+                await seat.sees("+ 3 unseen")
+            other.session.unseen.looked(["c1"])
+        one.session.unseen.looked(["c2"])
+        await one.until(lambda: unseen(one) == {"c3"})
+    async with at_conversations(fleet, tmp_path, notes()) as again:
+        await again.until(lambda: unseen(again) == {"c3"})
+
+
+class Unreadable(Notes):
+    async def read(self, kind: str, endpoint: Endpoint) -> Any:
+        from quarterdeck.service.errors import ErrorKind, ServiceError
+
+        if kind == "unseen":
+            raise ServiceError(ErrorKind.LOCAL, "The page is no file.")
+        return await super().read(kind, endpoint)
+
+
+async def test_marks_are_set_also_where_they_cannot_be_kept_and_that_is_said(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_conversations(fleet, tmp_path, Unreadable(), WIDE) as seat:
+        await seat.sees("not noted down for the next run: The page is no file.")
+        await comes_to(seat, fleet, c1="finished")
+        await seat.sees("+ 1 unseen")
+
+
+async def test_a_long_list_says_how_much_of_it_is_read(fleet: FakeFleet, tmp_path: Path) -> None:
+    held = Answer({"detail": "Too many"}, 429, {"Retry-After": "60"})
+    records = list(fleet.conversations.values())
+
+    def answer(asked: Asked) -> Answer:
+        if asked.path == f"{CONVERSATIONS}/count":
+            return Answer(340)
+        if asked.path != f"{CONVERSATIONS}/search":
+            return UNSTORED
+        if asked.page_id is None:
+            return Answer({"items": records, "next_page_id": "2"})
+        return held if holding else Answer({"items": [records[0] | {"id": "last"}], "next_page_id": None})
+
+    holding = True
+    deck = Deck(PROD, answering(FakeServer(answer)), crash_folder=tmp_path)
+    async with deck.run_test(size=NARROW) as pilot:
+        seat = Seat(deck, pilot)
+        await seat.sees("4 of 340 read")
+        holding = False
+        await seat.press("ctrl+r")
+        await seat.until(lambda: not seat.session.conversations.health.incomplete)
+        await seat.until(lambda: " read" not in seat.line(1))
