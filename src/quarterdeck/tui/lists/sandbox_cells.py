@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from quarterdeck.fleet.ages import calm_age
-from quarterdeck.fleet.conversation_state import conversation_state
+from quarterdeck.fleet.conversation_state import ConversationWord, conversation_state
 from quarterdeck.fleet.quiet import UP
 from quarterdeck.fleet.sandbox_state import StateWord
 from quarterdeck.fleet.sandboxes import SandboxRow
@@ -19,6 +19,8 @@ from quarterdeck.tui.widgets.live_table import Column
 
 DASH = cell(Shown("-"), Tone.MUTED)
 UNKNOWN = cell(Shown("?"), Tone.MUTED)
+OF_SANDBOX = frozenset[str]({ConversationWord.SANDBOX_ERROR, ConversationWord.ARCHIVED})
+"""Words for a conversation that say nothing of its agent."""
 LastTold = Callable[[str], str | None]
 """The last word of the agent in a conversation, by the conversation's id."""
 
@@ -70,13 +72,14 @@ def urls(row: SandboxRow, now: datetime) -> Cell:
 
 
 def agent_word(row: SandboxRow, last_told: LastTold) -> str | None:
-    """The word for the newest conversation in it; how the sandbox is, its own record knows best."""
+    """The word for the agent of the newest conversation in it; how the sandbox is, its own record knows best."""
     if not row.conversations:
         return None
     newest, told = row.conversations[0], last_told(row.conversations[0].id)
     if newest.sandbox_status != row.record.status:
         newest = replace(newest, sandbox_status=row.record.status)
-    return conversation_state(newest, told).word
+    word = conversation_state(newest, told).word
+    return None if word in OF_SANDBOX else word
 
 
 def sandbox_columns(last_told: LastTold) -> tuple[Column[SandboxRow], ...]:
