@@ -30,7 +30,7 @@ from quarterdeck.service.models.mcp import McpConfig, ShttpServer, StdioServer
 from quarterdeck.tui.app import Deck
 
 PICTURES = Path(__file__).parents[1] / "screenshots"
-SIZE = (110, 28)
+SIZE = (120, 28)
 NOW = datetime(2026, 3, 14, 9, 30, tzinfo=UTC)
 PATIENCE = 20.0
 """Seconds until something that does not appear counts as missing."""

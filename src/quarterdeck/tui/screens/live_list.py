@@ -16,13 +16,15 @@ from quarterdeck.tui.lists.arrangement import Arrangement
 from quarterdeck.tui.lists.listing import Listing, R, health_cell, known
 from quarterdeck.tui.lists.live_rows import LiveRows
 from quarterdeck.tui.live.news import About, News
-from quarterdeck.tui.screens.base import WIDE, DeckScreen
+from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.filter_bar import FilterBar
 from quarterdeck.tui.widgets.lines import Lines
 from quarterdeck.tui.widgets.live_table import LiveTable
 from quarterdeck.tui.widgets.table_messages import Highlighted, Seen
 
+ROOM_BESIDE = 116
+"""Width from which the row under the cursor is described beside the list without taking columns that matter."""
 SIFTED_EVERY = 5.0
 """Seconds between two looks of a filter that asks for how long something has lasted."""
 
@@ -58,7 +60,7 @@ class LiveList(DeckScreen, Generic[R]):
 
     def on_resize(self, event: events.Resize) -> None:
         """The side pane is there where there is room for it."""
-        self.query_one("#side").display = event.size.width >= WIDE
+        self.query_one("#side").display = event.size.width >= ROOM_BESIDE
 
     # Keeping the rows up to date
 
