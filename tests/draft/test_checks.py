@@ -3,9 +3,11 @@ from pydantic import SecretStr
 
 from quarterdeck.draft.draft import Draft
 from quarterdeck.draft.fields.catalogue import BY_KEY
+from quarterdeck.draft.masks import MASK
 from quarterdeck.draft.mcp.checks import problems
+from quarterdeck.draft.mcp.member_checks import server_findings
 from quarterdeck.draft.mcp.servers import Servers
-from quarterdeck.draft.problem import Problem, Severity
+from quarterdeck.draft.problem import Problem, Severity, error
 from quarterdeck.service.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.service.models.settings import Settings
 
@@ -153,3 +155,9 @@ def test_no_problem_quotes_a_secret() -> None:
     (problem,) = problems(Servers().add(server))
     assert "hidden" not in problem.words
     assert "TOKEN" in problem.words
+
+
+def test_a_header_behind_a_mask_has_to_be_typed_again() -> None:
+    headers = {"X-Key": SecretStr(MASK), "X-Other": SecretStr("typed")}
+    (found,) = server_findings(SseServer.model_validate({"url": "https://a.example/sse", "headers": headers}))
+    assert found == ("headers", error("The value of a header is hidden; type it again."))

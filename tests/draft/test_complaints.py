@@ -1,6 +1,6 @@
 from quarterdeck.draft.complaints import complaint
 from quarterdeck.draft.draft import Draft
-from quarterdeck.service.models.mcp import McpConfig, SseServer, StdioServer
+from quarterdeck.service.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.service.models.settings import Settings
 
 STORED = Settings(
@@ -30,3 +30,24 @@ def test_a_complaint_about_a_server_stands_at_its_row_among_those_that_were_sent
 def test_a_complaint_about_something_unknown_is_left_to_the_message() -> None:
     assert complaint(Draft(STORED), ("v2_enabled",), "no") is None
     assert complaint(Draft(STORED), (), "no") is None
+
+
+def test_a_complaint_about_a_server_of_a_map_stands_at_the_row_of_that_name() -> None:
+    servers = McpConfig(
+        sse_servers=(SseServer.model_validate({"url": "https://a.example", "name": "tools.v2"}),),
+        shttp_servers=(ShttpServer(url="https://b.example/mcp"), ShttpServer(url="https://b.example/other")),
+        stdio_servers=(StdioServer(name="files", command="npx"),),
+    )
+    draft = Draft(Settings(mcp_config=servers))
+    places = {
+        ("mcp_config", "tools", "v2", "timeout"): (0, "timeout"),
+        ("mcp_config", "b-example"): (1, ""),
+        ("mcp_config", "b-example-2", "url"): (2, "url"),
+        ("mcp_config", "files", "env", "KEY"): (3, "env"),
+        ("mcp_config", "nobody", "url"): (None, ""),
+        ("mcp_config",): (None, ""),
+    }
+    for location, wanted in places.items():
+        problem = complaint(draft, location, "bad")
+        assert problem is not None
+        assert (problem.row, problem.member) == wanted

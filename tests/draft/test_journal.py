@@ -128,7 +128,7 @@ def test_an_edited_server_goes_back_with_the_secret_it_has_now() -> None:
 def test_parking_is_undone_with_the_secrets_that_were_kept_here() -> None:
     undo = undo_of(Draft(STORED).park_server(0))
     assert not undo.cannot
-    assert undo.draft.changes["mcp_config"].stdio_servers == (PLAIN, FILES)
+    assert undo.draft.changes["mcp_config"].stdio_servers == (FILES, PLAIN)
     assert undo.draft.to_keep_here == ()
 
 
@@ -180,3 +180,11 @@ def test_a_journal_that_makes_no_sense_does_no_harm(book: object) -> None:
     journal.add_to(book, {})
     if last is not None:
         journal.undone(last, Draft(STORED))
+
+
+def test_deleted_and_parked_servers_come_back_to_their_places() -> None:
+    third, fourth = (PLAIN.model_copy(update={"name": name}) for name in ("third", "fourth"))
+    before = Settings(mcp_config=McpConfig(stdio_servers=(PLAIN, FILES, third, fourth)))
+    undo = undo_of(Draft(before).remove_server(0).park_server(1).remove_server(2))
+    names = [server.name for server in undo.draft.servers.config().stdio_servers]
+    assert names == [PLAIN.name, FILES.name, "third", "fourth"]

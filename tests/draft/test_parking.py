@@ -1,10 +1,11 @@
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from quarterdeck.draft.draft import Draft
 from quarterdeck.draft.mcp.servers import EntryState
-from quarterdeck.draft.review import KEPT_HERE, Act, Line, review
+from quarterdeck.draft.merge import merge
+from quarterdeck.draft.review import HERE_ONLY, KEPT_HERE, WITH_SECRETS, Act, Line, review
 from quarterdeck.draft.verify import verify
 from quarterdeck.service.models.capabilities import Generation, KeyState, Server
 from quarterdeck.service.models.mcp import McpConfig, McpServer, SseServer, StdioServer
@@ -101,7 +102,6 @@ def test_knowing_anew_what_is_kept_here_changes_nothing(draft: Draft) -> None:
 
 @given(marked_drafts())
 def test_after_the_page_is_written_no_parked_server_is_lost_whatever_becomes_of_the_save(draft: Draft) -> None:
-    assume(all(entry.server == entry.kept for entry in draft.servers.entries if entry.kept is not None))
     known = draft.with_parked(draft.to_keep_here)
     assert all(known.to_keep_here.count(server) >= draft.to_keep_here.count(server) for server in draft.to_keep_here)
     assert [entry.server for entry in known.servers.left] == [entry.server for entry in draft.servers.left]
@@ -113,3 +113,26 @@ def test_what_another_deck_parked_is_shown(draft: Draft, others: list[McpServer]
     assert known.parked == (*draft.parked, *others)
     held = [entry.kept for entry in known.servers.entries]
     assert all(held.count(server) >= others.count(server) for server in others)
+
+
+def test_a_parked_row_edited_into_another_takes_nothing_from_an_untouched_one() -> None:
+    draft = Draft(Settings(), parked=(FILES, FILES)).edit_server(0, TOOLS)
+    known = draft.with_parked(draft.to_keep_here)
+    assert sorted(map(str, known.to_keep_here)).count(str(FILES)) == 1
+
+
+def test_what_the_server_holds_again_is_not_kept_here_any_longer() -> None:
+    unparked = Draft(Settings(), parked=(FILES,)).unpark_server(0)
+    merged = merge(unparked, Settings(mcp_config=McpConfig(stdio_servers=(FILES,)))).draft
+    assert merged.edited
+    assert merged.changes == {}
+    assert merged.to_keep_here == ()
+
+
+def test_the_review_says_that_secrets_typed_into_a_parked_server_are_kept_here() -> None:
+    plain = FILES.model_copy(update={"env": {}})
+    draft = Draft(Settings(), parked=(plain,)).edit_server(0, FILES)
+    (line,) = review(draft, FLAT).lines
+    assert line.note == f"{HERE_ONLY} {WITH_SECRETS}"
+    (parked,) = review(Draft(STORED).park_server(1), FLAT).lines
+    assert parked.note == WITH_SECRETS

@@ -1,7 +1,7 @@
 from pydantic import SecretStr
 
 from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.verify import verify
+from quarterdeck.draft.verify import ADDED_AGAIN, verify
 from quarterdeck.service.models.mcp import McpConfig, ShttpServer, StdioServer
 from quarterdeck.service.models.settings import Settings
 
@@ -65,3 +65,17 @@ def test_what_a_server_fills_in_at_a_first_save_is_no_difference() -> None:
         {"language": "fr", "agent": "CodeActAgent", "secrets_store": {"provider_tokens": {}}}
     )
     assert verify(Draft(None).set("language", "fr"), found).stored
+
+
+def test_a_folded_copy_that_the_server_adds_itself_is_told_and_is_no_failure() -> None:
+    twice = Settings(mcp_config=McpConfig(stdio_servers=(FILES, FILES)))
+    seen = verify(Draft(twice).fold_duplicates().set("language", "fr"), twice.model_copy(update={"language": "fr"}))
+    assert (seen.stored, seen.told, seen.good, seen.returned) == (True, 1, 1, ("stdio files",))
+    gone = verify(Draft(twice).fold_duplicates(), Settings(mcp_config=McpConfig(stdio_servers=(FILES,))))
+    assert (gone.told, gone.good, gone.returned) == (1, 1, ())
+
+
+def test_a_deleted_server_that_is_back_is_a_difference_with_a_reason() -> None:
+    stored = Settings(mcp_config=McpConfig(stdio_servers=(FILES,)))
+    (difference,) = verify(Draft(stored).remove_server(0), stored).differences
+    assert (difference.found, difference.note) == ("there", ADDED_AGAIN)

@@ -140,3 +140,14 @@ async def test_a_field_longer_than_its_line_stays_whole_unless_all_of_it_is_type
         await seat.type("a/c")
         await seat.press("escape")
         assert seat.form.draft.changes == {"llm_model": "a/c"}
+
+
+async def test_a_hidden_argument_stays_hidden_when_the_word_before_it_is_edited(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.go_to("mcp:2")
+        await seat.press("enter", "tab", "tab", "down", "down", "end", "backspace", "ctrl+s")
+        await seat.sees("A hidden argument would be shown")
+        assert "sentinel" not in seat.text
+        await seat.type("d")
+        await seat.press("ctrl+s")
+        await seat.sees("As stored")

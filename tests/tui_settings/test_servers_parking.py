@@ -136,7 +136,7 @@ async def test_entries_that_are_there_twice_fold_in_one_step(sit: Sit) -> None:
         await seat.go_to("mcp:3")
         await seat.sees("F folds 3 entries that appear twice", "twice")
         await seat.press("F")
-        await seat.sees("3 copies deleted at the next save", "3 edited")
+        await seat.sees("3 copies go at the next save", "config.toml", "3 edited")
         await seat.press("ctrl+z")
         await seat.sees("As stored", "F folds 3 entries")
         await seat.press("F")

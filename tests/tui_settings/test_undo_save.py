@@ -123,3 +123,15 @@ async def test_when_nothing_can_be_taken_back_one_line_says_so(sit: Sit) -> None
     async with sit(endpoint=Endpoint("local service", read_only=True)) as seat:
         await seat.press("U")
         await seat.sees("read-only")
+
+
+async def test_the_review_of_an_undo_is_left_by_words_that_fit_it(sit: Sit) -> None:
+    async with sit(stored=FULL, store="replace") as seat:
+        await seat.fill("language", "French")
+        await seat.press("enter")
+        await save_all(seat)
+        await seat.sees("Saved · 1 of 1 verified")
+        await seat.press("U")
+        await seat.sees("y take it back and lose it", "esc leave all as it is")
+        await seat.press("enter")
+        await seat.sees("y takes it back all the same, esc leaves all")

@@ -15,7 +15,7 @@ from quarterdeck.draft.kept import journal
 from quarterdeck.draft.merge import Conflict, Side
 from quarterdeck.draft.review import Line, Review
 from quarterdeck.draft.saving import Questions, Request, SaveResult, save
-from quarterdeck.draft.verify import Verified, verify
+from quarterdeck.draft.verify import ADDED_AGAIN, Verified, verify
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.errors import ServiceError
@@ -90,7 +90,9 @@ def _report(result: SaveResult, *, hidden: bool, as_data: bool) -> int:
             note(f"{each.key}: meant {each.meant}, but the server holds {each.found}.")
         for label in seen.untold:
             note(f"{label}: sent, but this server does not tell whether it is stored.")
-    return 0 if result.saved and not seen.untold else 1
+        for title in seen.returned:
+            note(f"{title}: a copy was deleted and is back. {ADDED_AGAIN}")
+    return 0 if result.saved and not seen.untold and not seen.returned else 1
 
 
 def _plan(review: Review, *, as_data: bool) -> None:

@@ -13,6 +13,8 @@ from quarterdeck.draft.mcp.servers import EntryState
 from quarterdeck.draft.problem import Problem
 from quarterdeck.service.models.capabilities import Server
 
+TYPE_AGAIN = "unless you go back and type them again."
+
 
 @dataclass(frozen=True)
 class Loss:
@@ -68,10 +70,12 @@ def losses(draft: Draft, server: Server) -> Iterator[Loss]:
 
 def servers_losing(names: Iterable[str]) -> Iterator[Loss]:
     """What a save of MCP servers loses where their secrets are not told: `names` are the servers it strikes."""
-    for name in names:
+    struck = tuple(names)
+    if len(struck) == 1:
+        yield Loss(MCP, f"MCP server {struck[0]}: its key and hidden values, if it has any, {TYPE_AGAIN}")
+    elif struck:
         yield Loss(
-            MCP,
-            f"MCP server {name}: its key and hidden values, if it has any, unless you go back and type them again.",
+            MCP, f"MCP servers {', '.join(struck)}: their keys and hidden values, if they have any, {TYPE_AGAIN}"
         )
 
 

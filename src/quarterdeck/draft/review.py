@@ -1,7 +1,7 @@
 """What a save will do, to be read before it is sent: losses first, then each change, without any secret."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from quarterdeck.draft import limits, words
@@ -9,11 +9,16 @@ from quarterdeck.draft.draft import MCP, Draft
 from quarterdeck.draft.fields.form_fields import FormFields
 from quarterdeck.draft.limits import Loss
 from quarterdeck.draft.mcp.differences import differences
+from quarterdeck.draft.mcp.duplicates import duplicates
+from quarterdeck.draft.mcp.secrets import bare
 from quarterdeck.draft.mcp.servers import Entry, EntryState
 from quarterdeck.draft.problem import Problem
 from quarterdeck.service.models.capabilities import Server
+from quarterdeck.service.models.mcp import McpServer
 
 KEPT_HERE = "kept on this machine"
+COMES_BACK = "Where the server's own config.toml has it, the server adds it again."
+WITH_SECRETS = "Its secrets go into a private file on this machine."
 HERE_ONLY = "Kept on this machine only; the server is not asked."
 
 
@@ -75,7 +80,11 @@ def lines(draft: Draft, server: Server | None = None) -> Iterator[Line]:
     """Each change of a draft, in the order of the form."""
     for key in (entry for entry in draft.fields.by_key if entry in draft.edits):
         if key == MCP:
-            yield from map(_server_line, draft.servers.edited)
+            copies = {row for group in duplicates(draft.stored_servers) for row in group}
+            for changed in draft.servers.edited:
+                line = _server_line(changed)
+                is_copy = changed.removed and changed.row in copies
+                yield replace(line, note=COMES_BACK) if is_copy else line
             continue
         act = Act.UNSET if draft.edits[key] is None else Act.SET
         entry, new = draft.field_at(key), words.change_words(draft, key)
@@ -84,17 +93,24 @@ def lines(draft: Draft, server: Server | None = None) -> Iterator[Line]:
 
 
 def _server_line(entry: Entry) -> Line:
-    before, note = entry.before or entry.server, HERE_ONLY if entry.local else ""
+    before, kept = entry.before or entry.server, _kept_note(entry.server)
+    note = HERE_ONLY if entry.local else ""
     label = words.server_title(before)
     match entry.state:
         case EntryState.REMOVED:
             return Line(Act.REMOVED, label, words.server_details(entry.server), "", note)
         case EntryState.PARKED:
-            return Line(Act.PARKED, label, words.server_details(before), KEPT_HERE, words.to_type(entry.server))
+            return Line(Act.PARKED, label, words.server_details(before), KEPT_HERE, kept)
         case EntryState.UNPARKED:
-            return Line(Act.UNPARKED, label, KEPT_HERE, words.server_details(entry.server))
+            return Line(Act.UNPARKED, label, KEPT_HERE, words.server_details(entry.server), note)
         case EntryState.ADDED:
             return Line(Act.ADDED, label, "", words.server_details(entry.server))
         case _:
             old, new = map(", ".join, differences(before, entry.server))
-            return Line(Act.EDITED, label, old, new, note)
+            return Line(Act.EDITED, label, old, new, f"{note} {kept}".strip() if entry.local else note)
+
+
+def _kept_note(server: McpServer) -> str:
+    """What this machine keeps of the secrets of a parked server, and what not."""
+    kept = WITH_SECRETS if bare(server) != server else ""
+    return " ".join(filter(None, (kept, words.to_type(server))))

@@ -178,14 +178,20 @@ def _still_to_do(meant: Draft, seen: Verified, found: Settings | None) -> Draft:
 
 
 def _words(seen: Verified) -> str:
-    told = seen.asked - len(seen.untold)
-    counted = f"{seen.good} of {told} verified" if told else "sent"
+    counted = f"{seen.good} of {seen.told} verified" if seen.told else "sent"
     untold = f", {len(seen.untold)} the server does not tell of" if seen.untold else ""
     if seen.stored:
-        return f"Saved · {counted}{untold}"
+        return f"Saved · {counted}{untold}{_back(seen)}"
     first = seen.differences[0]
     more = f" and {len(seen.differences) - 1} more" if len(seen.differences) > 1 else ""
     return f"Saved, but only {counted}{untold}: {first.label} is {first.found}{more}"
+
+
+def _back(seen: Verified) -> str:
+    if not seen.returned:
+        return ""
+    copies = "1 copy is" if len(seen.returned) == 1 else f"{len(seen.returned)} copies are"
+    return f", {copies} back: the server's config.toml adds it"
 
 
 def _failed(draft: Draft, error: ServiceError) -> SaveResult:

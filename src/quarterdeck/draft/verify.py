@@ -1,6 +1,7 @@
 """After a save: is what the server holds now what was meant?"""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +11,20 @@ from quarterdeck.draft import words
 from quarterdeck.draft.draft import MCP, Draft
 from quarterdeck.draft.fields.field import Control
 from quarterdeck.draft.fields.generated import AGENT_KIND
-from quarterdeck.draft.mcp.servers import Entry, EntryState, Identity, Servers, identities
+from quarterdeck.draft.mcp.servers import (
+    Entry,
+    EntryState,
+    Identity,
+    Servers,
+    Transport,
+    identities,
+    name_of,
+    transport_of,
+)
 from quarterdeck.service.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.service.models.settings import Settings
+
+ADDED_AGAIN = "A server adds those of its own configuration file (config.toml) at every load."
 
 
 @dataclass(frozen=True)
@@ -24,6 +36,8 @@ class Difference:
     meant: str
     found: str
     asked: bool
+    note: str = ""
+    """Why it may be so."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +48,18 @@ class Verified:
     untold: tuple[str, ...] = ()
     """Labels of changed fields of which the server tells nothing."""
     differences: tuple[Difference, ...] = ()
+    returned: tuple[str, ...] = ()
+    """MCP servers of which a copy was deleted and is back: the server adds it itself, from its own configuration."""
+
+    @property
+    def told(self) -> int:
+        """How many changes reading could tell of."""
+        return self.asked - len(self.untold) - len(self.returned)
 
     @property
     def good(self) -> int:
         """How many changes were seen to be stored."""
-        return self.asked - len(self.untold) - sum(difference.asked for difference in self.differences)
+        return self.told - sum(difference.asked for difference in self.differences)
 
     @property
     def stored(self) -> bool:
@@ -48,7 +69,7 @@ class Verified:
     @property
     def untouched(self) -> bool:
         """Whether not one change is there: a save that never arrived."""
-        return self.asked > len(self.untold) and self.good == 0
+        return self.told > 0 and self.good == 0
 
 
 def verify(meant: Draft, found: Settings | None, *, hidden: bool = False) -> Verified:
@@ -62,10 +83,14 @@ def verify(meant: Draft, found: Settings | None, *, hidden: bool = False) -> Ver
     fresh = Draft(found, fields=meant.fields)
     untold = tuple(fresh.field_at(key).label for key in meant.edits if _untold(key, fresh))
     differences = list(_field_differences(meant, fresh))
+    returned: tuple[str, ...] = ()
     if AGENT_KIND not in meant.edits:
-        differences += _server_differences(meant.servers, fresh.servers, _told if hidden else _form)
+        back = tuple(_returned(meant.servers, fresh.servers))
+        expected = (entry for entry in meant.servers.entries if entry.stays or entry in back)
+        differences += _server_differences(expected, meant.servers, fresh.servers, hidden=hidden)
+        returned = tuple(words.server_title(entry.server) for entry in back)
     local = sum(entry.local for entry in meant.servers.edited)
-    return Verified(meant.count - local, untold, tuple(differences))
+    return Verified(meant.count - local, untold, tuple(differences), returned)
 
 
 def _field_differences(meant: Draft, fresh: Draft) -> Iterator[Difference]:
@@ -99,8 +124,27 @@ def _not_empty(value: Any) -> Any:
     return None if value == "" else value
 
 
-def _server_differences(meant: Servers, found: Servers, form: Callable[[McpServer], object]) -> Iterator[Difference]:
-    expected = _by_identity(meant.left)
+def _returned(meant: Servers, found: Servers) -> Iterator[Entry]:
+    """Deleted copies of servers that are there as often as before, though the request named them less often.
+
+    A flat server tells the servers of its own configuration file along with the stored ones (needs.md fact 0.6).
+    """
+    held, left = _by_name(found.entries), _by_name(meant.left)
+    for name, gone in _by_name(entry for entry in meant.entries if entry.removed).items():
+        waiting = gone
+        while waiting:
+            server = waiting[0].server
+            copies = [entry for entry in waiting if entry.server == server]
+            waiting = [entry for entry in waiting if entry.server != server]
+            staying = _times(server, left[name])
+            yield from copies[: max(0, _times(server, held[name]) - staying)] if staying else ()
+
+
+def _server_differences(
+    wanted: Iterable[Entry], meant: Servers, found: Servers, *, hidden: bool
+) -> Iterator[Difference]:
+    form = _told if hidden else _form
+    expected = _by_identity(wanted)
     held = {identity: entry.server for identity, entry in _by_identity(found.entries).items()}
     missing: set[Identity | None] = set()
     for identity, entry in expected.items():
@@ -114,12 +158,25 @@ def _server_differences(meant: Servers, found: Servers, form: Callable[[McpServe
     gone = {(origin.transport, origin.name) for origin in origins}
     for identity in held.keys() - expected.keys() - missing:
         asked = (identity.transport, identity.name) in gone
-        yield Difference(MCP, words.server_title(held[identity]), "deleted" if asked else "not there", "there", asked)
+        note = ADDED_AGAIN if asked and not hidden else ""
+        wish = "deleted" if asked else "not there"
+        yield Difference(MCP, words.server_title(held[identity]), wish, "there", asked, note)
 
 
 def _by_identity(entries: Iterable[Entry]) -> dict[Identity, Entry]:
     entries = tuple(entries)
     return dict(zip(identities(entry.server for entry in entries), entries, strict=True))
+
+
+def _by_name(entries: Iterable[Entry]) -> defaultdict[tuple[Transport, str], list[Entry]]:
+    named = defaultdict[tuple[Transport, str], list[Entry]](list)
+    for entry in entries:
+        named[transport_of(entry.server), name_of(entry.server)].append(entry)
+    return named
+
+
+def _times(server: McpServer, entries: Iterable[Entry]) -> int:
+    return sum(entry.server == server for entry in entries)
 
 
 def _form(server: McpServer) -> object:

@@ -79,13 +79,17 @@ def is_secret(place: str) -> bool:
 def at_fields(problems: Iterable[FieldProblem], changes: SettingsChanges) -> tuple[FieldProblem, ...]:
     """Complaints with the name of the changed field as location, where one can be made out.
 
-    The server's own places have the agent kind and the kind of a condenser among their parts.
+    The server's own places have the agent kind and the kind of a condenser among their parts. Of MCP servers what
+    stands below them stays: the name of one, and its member.
     """
     return tuple(FieldProblem(_field_at(problem.location, changes), problem.message) for problem in problems)
 
 
 def _field_at(location: Location, changes: SettingsChanges) -> Location:
-    return next(((name,) for name in changes if _within(location, name)), location)
+    name = next((name for name in changes if _within(location, name)), None)
+    if name is None:
+        return location
+    return location[location.index(MCP) :] if name == MCP else (name,)
 
 
 def _within(location: Location, name: str) -> bool:

@@ -7,7 +7,7 @@ from quarterdeck.draft import words
 from quarterdeck.draft.kept.unsaved_rows import Rows
 from quarterdeck.draft.mcp.held import there_and_here
 from quarterdeck.draft.mcp.secrets import as_data, bare, filled, from_data, missing, typed_anew
-from quarterdeck.draft.mcp.servers import Entry, Servers, identities
+from quarterdeck.draft.mcp.servers import Entry, Servers, identities, transport_of
 from quarterdeck.service.models.mcp import McpServer
 
 
@@ -21,8 +21,9 @@ class _Change:
     new_here: bool
     lost: tuple[str, ...]
     """Which secrets of the old one the new one does not have."""
-
     title: str
+    nth: int | None
+    """Which one the old one was of those of its transport that the server held."""
 
 
 def noted(meant: Servers, found: Servers | None) -> list[dict[str, Any]]:
@@ -40,7 +41,7 @@ def noted(meant: Servers, found: Servers | None) -> list[dict[str, Any]]:
                 continue
         elif stored is not None and entry.origin in stored.keys() - places.values():
             continue
-        notes.append(_note(entry, new))
+        notes.append(_note(entry, new) | _place(entry, meant))
     return notes
 
 
@@ -70,7 +71,9 @@ def _back(servers: Servers, change: _Change, now: Entry | None) -> tuple[Servers
     servers = servers.add(server) if now is None else servers.edit(row, server)
     if change.old_here:
         return servers.park(row), server
-    return servers.unpark(row), server
+    servers = servers.unpark(row)
+    is_back = now is None or change.new_here
+    return (servers.placed(row, change.nth) if is_back and change.nth is not None else servers), server
 
 
 def _note(entry: Entry, new: McpServer | None) -> dict[str, Any]:
@@ -84,13 +87,23 @@ def _note(entry: Entry, new: McpServer | None) -> dict[str, Any]:
     }
 
 
+def _place(entry: Entry, meant: Servers) -> dict[str, Any]:
+    """Which one a row was of those of its transport that the server held; nothing for one that it did not hold."""
+    if entry.was is None:
+        return {}
+    transport = transport_of(entry.was)
+    alike = [one.row for one in meant.entries if one.was is not None and transport_of(one.was) is transport]
+    return {"nth": alike.index(entry.row)}
+
+
 def _read(note: Any) -> _Change | None:
     match note:
         case {"old": old, "old_here": bool(old_here), "new": new, "new_here": bool(new_here), "lost": list(lost)}:
-            was, now = from_data(old), from_data(new)
+            was, now, nth = from_data(old), from_data(new), note.get("nth")
         case _:
             return None
     told = was or now
     if told is None:
         return None
-    return _Change(was, old_here, now, new_here, tuple(map(str, lost)), words.server_title(told))
+    title = words.server_title(told)
+    return _Change(was, old_here, now, new_here, tuple(map(str, lost)), title, nth if isinstance(nth, int) else None)

@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from quarterdeck.draft import masks
 from quarterdeck.draft.fields import checks
 from quarterdeck.draft.mcp.identity import Transport, transport_of
+from quarterdeck.draft.mcp.secrets import holds_hidden
 from quarterdeck.draft.problem import Finding, error, warning
 from quarterdeck.service.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 
@@ -16,6 +16,8 @@ LONGEST_WAIT = 3600
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_HIDDEN = "The value of a header is hidden; type it again."
+_NOT_TYPED = "holds something hidden; delete this server and add it anew."
 _SCHEMES = ("http", "https", "ws", "wss")
 
 
@@ -32,8 +34,8 @@ def server_findings(server: McpServer) -> Iterator[tuple[str, Finding]]:
     else:
         yield from _remote_findings(server)
     for member, value in (server.model_extra or {}).items():
-        if masks.holds_mask(str(value)):
-            yield member, error(f"{member} holds something hidden; delete this server and add it anew.")
+        if holds_hidden(value):
+            yield member, error(_HIDDEN if member == "headers" else f"{member} {_NOT_TYPED}")
 
 
 def _remote_findings(server: SseServer | ShttpServer) -> Iterator[tuple[str, Finding]]:

@@ -21,9 +21,10 @@ def with_kept(servers: Servers, kept: Iterable[McpServer]) -> Servers:
 
 def _found(servers: Servers, waiting: list[McpServer]) -> dict[int, McpServer]:
     """Row -> what is kept of it, taken from those waiting: what is just the same joins before what only has the name,
-    and what was kept before what is to be; rows that stay here come first.
+    and what was kept before what is to be. Untouched rows come first: one that finds nothing goes, so no other may
+    have taken what was its own.
     """
-    entries = sorted(servers.entries, key=lambda entry: (entry.removed, not entry.parked))
+    entries = sorted(servers.entries, key=lambda entry: (entry.server != entry.kept, entry.removed, not entry.parked))
     before = [(entry.row, entry.kept) for entry in entries if entry.kept is not None]
     to_be = [(entry.row, entry.server) for entry in entries if entry.parked]
     held: dict[int, McpServer] = {}

@@ -62,8 +62,10 @@ class Entry:
             return EntryState.REMOVED
         if self.parked and (self.was is not None or self.kept is None):
             return EntryState.PARKED
+        if self.kept is not None and not self.parked:
+            return EntryState.UNPARKED
         if self.was is None and not self.parked:
-            return EntryState.ADDED if self.kept is None else EntryState.UNPARKED
+            return EntryState.ADDED
         return EntryState.KEPT if self.server is self.before or self.server == self.before else EntryState.EDITED
 
     @property
@@ -78,8 +80,10 @@ class Entry:
 
     @property
     def local(self) -> bool:
-        """Whether it is this machine's alone, before and after a save: no request speaks of it."""
-        return self.was is None and not self.stays
+        """Whether a save concerns only this machine: the server has no part in it, or holds it just so already."""
+        if self.was is None:
+            return not self.stays
+        return self.state is EntryState.UNPARKED and self.server == self.was
 
     @cached_property
     def findings(self) -> tuple[tuple[str, Finding], ...]:
@@ -138,6 +142,15 @@ class Servers:
         new = Entry(self.next_row, server)
         place = next((at for at, entry in enumerate(self.entries, 1) if entry.row == after), len(self.entries))
         return replace(self, entries=(*self.entries[:place], new, *self.entries[place:]))
+
+    def placed(self, row: int, nth: int) -> "Servers":
+        """Make a row the n-th of those of its transport that the server will hold, or the last of them."""
+        moved = self._by_row[row]
+        others = [entry for entry in self.entries if entry is not moved]
+        transport = transport_of(moved.server)
+        alike = [at for at, other in enumerate(others) if other.stays and transport_of(other.server) is transport]
+        place = alike[nth] if 0 <= nth < len(alike) else alike[-1] + 1 if alike else len(others)
+        return replace(self, entries=(*others[:place], moved, *others[place:]))
 
     def edit(self, row: int, server: McpServer) -> "Servers":
         """Give a row new content; a removed one comes back."""

@@ -21,9 +21,10 @@ from quarterdeck.tui.widgets.settings.cells import brief
 from quarterdeck.tui.widgets.settings.environment import EnvironmentRows
 from quarterdeck.tui.widgets.settings.line_input import LineInput, abridged
 from quarterdeck.tui.widgets.settings.member import Member
-from quarterdeck.tui.widgets.settings.secret_control import SecretControl
+from quarterdeck.tui.widgets.settings.secret_control import NONE, SecretControl
 
 UNTOLD = "The service tells nothing of what is stored here; a save loses it unless you type it again."
+NOT_TOLD = Shown("not told")
 NOT_SHOWN = frozenset({"name", "headers", "transport", "type"})
 """Members with a place of their own in the dialog or the list."""
 
@@ -61,7 +62,8 @@ def members_of(server: McpServer, *, hidden: bool, stored: bool) -> Iterator[Wid
         field.display = isinstance(server, ShttpServer)
         yield Member("type", "Type", TypeLine(server))
         yield Member("url", "Address", LineInput(shown(server.url), placeholder="https://"))
-        yield Member("api_key", "API key", SecretControl(stored=words.has_secret(server)), hint)
+        key = SecretControl(stored=words.has_secret(server), none=NOT_TOLD if hint else NONE)
+        yield Member("api_key", "API key", key, hint)
         yield field
         headers = _headers(server)
         if headers is not None or hidden:

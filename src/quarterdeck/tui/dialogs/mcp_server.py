@@ -25,6 +25,7 @@ from quarterdeck.tui.widgets.settings.secret_control import SecretAction, Secret
 
 Check = Callable[[McpServer], Iterable[Problem]]
 """What is wrong with a server among the others of the list, with the member each problem is about."""
+REVEALS = "A hidden argument would be shown: keep the word before it, or type the argument anew."
 SPLIT = "^o puts what is around the command where it belongs."
 
 
@@ -129,6 +130,8 @@ class McpServerDialog(Dialog[McpServer]):
                 "args": self.query_one(ArgumentsArea).arguments,
             }
             problems = self._read_rows("env", members)
+            if self.query_one(ArgumentsArea).reveals:
+                problems.append(Problem(KEY, REVEALS, member="args"))
         else:
             members = {"url": self._line("url", self._server.url), "api_key": self._key(self._server)}
             problems = self._read_timeout(members) if isinstance(self._server, ShttpServer) else []

@@ -115,18 +115,36 @@ class LosingReviewDialog(ReviewDialog):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "lose", "Save and lose it", show=False)]
     HINTS = (("y", "save and lose it"), ("esc", "go on editing"), ("r", "show the request"))
+    REFUSED: ClassVar[Shown] = Shown("Something would be lost: y saves all the same, esc goes on editing.")
 
     def action_agree(self) -> None:
         """Not by a key pressed out of habit."""
-        self.complain(Shown("Something would be lost: y saves all the same, esc goes on editing."))
+        self.complain(self.REFUSED)
 
     def action_lose(self) -> None:
         """Go on with the save."""
         self.dismiss(result=True)
 
 
+class UndoReviewDialog(ReviewDialog):
+    """Ask whether to take a save back."""
+
+    HINTS = (("enter", "take it back"), ("esc", "leave all as it is"), ("r", "show the request"))
+
+
+class LosingUndoReviewDialog(LosingReviewDialog):
+    """Ask whether to take a save back although something is lost by it."""
+
+    HINTS = (("y", "take it back and lose it"), ("esc", "leave all as it is"), ("r", "show the request"))
+    REFUSED = Shown("Something would be lost: y takes it back all the same, esc leaves all as it is.")
+
+
 def review_dialog(
     review: Review, request: Request | None, *, again: bool, preface: Sequence[Cell] = ()
 ) -> ReviewDialog:
-    """The dialog for a review; `preface` stands above it, and without a request nothing is sent."""
-    return (LosingReviewDialog if review.losses else ReviewDialog)(review, request, again=again, preface=preface)
+    """The dialog for a review; without a request nothing is sent. A `preface` above it says which save is undone."""
+    if preface:
+        dialog: type[ReviewDialog] = LosingUndoReviewDialog if review.losses else UndoReviewDialog
+    else:
+        dialog = LosingReviewDialog if review.losses else ReviewDialog
+    return dialog(review, request, again=again, preface=preface)

@@ -26,6 +26,8 @@ from quarterdeck.tui.widgets.settings.server_keys import why_not_server
 
 PARKED = "Parked at the next save: kept on this machine, gone from the service. ctrl+z takes it back."
 
+PARKED_TITLE = Shown("Parked MCP server: this machine keeps it, what you type too")
+
 
 class SettingsServers(SettingsExchange):
     """What can be done with MCP servers."""
@@ -102,8 +104,9 @@ class SettingsServers(SettingsExchange):
     async def action_fold(self) -> None:
         """Delete all but one of each group of equal MCP servers, at the next save."""
         folded = sum(len(group) - 1 for group in duplicates(self.form.draft.servers))
-        copies = "1 copy" if folded == 1 else f"{folded} copies"
-        await self.edit_and_say(Draft.fold_duplicates, f"{copies} deleted at the next save; ctrl+z takes it back.")
+        copies = "1 copy goes" if folded == 1 else f"{folded} copies go"
+        said = f"{copies} at the next save. What the server's own config.toml has comes back."
+        await self.edit_and_say(Draft.fold_duplicates, said)
 
     @work(exclusive=True, group="dialog")
     async def _edit_server(self, row: int) -> None:
@@ -111,7 +114,7 @@ class SettingsServers(SettingsExchange):
         if entry is None:
             return
         dialog = McpServerDialog(
-            Shown("MCP server"),
+            PARKED_TITLE if entry.parked else Shown("MCP server"),
             entry.server,
             lambda server: self._problems(server, row),
             hidden=self.form.view.hides_secrets,

@@ -39,6 +39,8 @@ def difference_lines(differences: Iterable[Difference]) -> list[Cell]:
         said.append(((text.line(difference.label), Tone.STRONG), (Shown(note), Tone.MUTED)))
         said.append(((Shown("  meant  "), Tone.MUTED), (text.line(difference.meant), Tone.PLAIN)))
         said.append(((Shown("  holds  "), Tone.MUTED), (text.line(difference.found), Tone.WARN)))
+        if difference.note:
+            said.append(cell(text.line(f"  {difference.note}"), Tone.MUTED))
     return said
 
 

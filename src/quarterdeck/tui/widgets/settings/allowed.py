@@ -67,6 +67,8 @@ def _why_not_revert(form: SettingsForm) -> str | None:
 def _why_not_unset(form: SettingsForm) -> str | None:
     if form.kind is RowKind.SERVER or form.kind in AT_ONCE:
         return "What stands in a list is deleted with d."
+    if form.kind is RowKind.MORE:
+        return "There is no field here; enter finds those that are not shown."
     field = form.draft.fields.by_key.get(form.row)
     if field is None or field.absent:
         return _why_not_edit(form)

@@ -82,6 +82,7 @@ class ArgumentsArea(TextArea):
     def __init__(self, arguments: tuple[str, ...]) -> None:
         lines = _lines(arguments)
         self._by_line = {EMPTY: "", **dict(zip(lines, arguments, strict=True))}
+        self._hidden = _hidden(arguments)
         super().__init__("\n".join(lines), soft_wrap=False, tab_behavior="focus", compact=True)
         self.cursor_blink = False
 
@@ -90,6 +91,12 @@ class ArgumentsArea(TextArea):
         """The arguments as they stand."""
         lines = (line.strip() for line in self.text.splitlines())
         return tuple(self._by_line.get(line, line) for line in lines if line)
+
+    @property
+    def reveals(self) -> bool:
+        """Whether an argument that was hidden would be shown, because the word before it tells of no secret now."""
+        now = self.arguments
+        return not self._hidden.isdisjoint(frozenset(now) - _hidden(now))
 
     def add(self, words: Sequence[str]) -> None:
         """Put words at the end, one a line."""
@@ -109,6 +116,12 @@ class ArgumentsArea(TextArea):
         for line, word in zip(lines, words, strict=True):
             self._by_line.setdefault(line, word)
         return list(lines)
+
+
+def _hidden(arguments: tuple[str, ...]) -> frozenset[str]:
+    """The arguments that are not shown as they are."""
+    shown = zip(arguments, masks.arguments(arguments), strict=True)
+    return frozenset(argument for argument, masked in shown if masked != argument)
 
 
 def _lines(arguments: tuple[str, ...]) -> list[str]:

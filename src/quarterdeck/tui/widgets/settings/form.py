@@ -1,4 +1,4 @@
-"""The settings form: the list of fields with its editors, the rail of groups, and the help. It knows no server.
+"""The settings form: its fields edited in place. It knows no server.
 
 Whatever is done makes a new draft, which is told at once: the form can go away at any moment without losing an edit.
 """
@@ -7,45 +7,25 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from textual import getters, on
-from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual import on
 from textual.message import Message
-from textual.widgets import Static
 
 from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.mcp.servers import Entry, Identity
-from quarterdeck.draft.problem import Problem
+from quarterdeck.draft.mcp.servers import Identity
 from quarterdeck.service.models.capabilities import Server
 from quarterdeck.service.models.mcp import McpServer
-from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.paint import content, lines
-from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.settings.editor import KEEP, FieldEditor
 from quarterdeck.tui.widgets.settings.editors import editor_for
 from quarterdeck.tui.widgets.settings.field_list import FieldList
-from quarterdeck.tui.widgets.settings.form_lines import form_lines
-from quarterdeck.tui.widgets.settings.help_text import full_help, short_help
-from quarterdeck.tui.widgets.settings.lines import Line
-from quarterdeck.tui.widgets.settings.lists import Lists
 from quarterdeck.tui.widgets.settings.rail import Rail
-from quarterdeck.tui.widgets.settings.rows import RowKind, kind_of, server_row
+from quarterdeck.tui.widgets.settings.rows import RowKind, server_row
 from quarterdeck.tui.widgets.settings.select_editor import SelectEditor
+from quarterdeck.tui.widgets.settings.shown_form import ShownForm
 from quarterdeck.tui.widgets.settings.text_editor import SuggestEditor
-from quarterdeck.tui.widgets.settings.view import FormView
-
-WIDER = 116
-"""Columns from which rail and help pane have all the room they like."""
-SLIM = 70
-"""Columns below which the groups stand in one line above the fields."""
-NO_MATCH = (Line(((cell(Shown("Nothing matches. esc in the filter shows all fields again."), Tone.MUTED), 0),)),)
 
 
-class SettingsForm(Vertical):
-    """Edits a draft by keyboard; `open` gives it one."""
-
-    list = getters.query_one(FieldList)
-    rail = getters.query_one(Rail)
+class SettingsForm(ShownForm):
+    """Edits a draft by keyboard; `show` gives it one."""
 
     @dataclass
     class Edited(Message):
@@ -79,27 +59,12 @@ class SettingsForm(Vertical):
         super().__init__()
         self.suggestions: Mapping[str, Sequence[str]] = {}
         """Field -> what the server suggests for it."""
-        self.view = FormView(Draft())
         self._opened: Draft | None = None
+        """The draft that the open editor edits one field of."""
         self._looked_at = ""
         """The row under the cursor, as far as it is known that somebody saw it."""
-        self._said: tuple[Cell, ...] = ()
-
-    def compose(self) -> ComposeResult:
-        """Rail, list and help pane side by side, short help under them; the width decides which are shown."""
-        with Horizontal(id="form-columns"):
-            yield Rail(id="rail")
-            yield FieldList()
-            with VerticalScroll(id="help-pane", can_focus=False):
-                yield Static(id="help-full")
-        yield Static(id="help-short")
 
     # What the screen gives
-
-    @property
-    def draft(self) -> Draft:
-        """The draft being edited."""
-        return self.view.draft
 
     def show(
         self,
@@ -108,23 +73,10 @@ class SettingsForm(Vertical):
         contested: Iterable[str] = (),
         arrived: Iterable[str | Identity] = (),
     ) -> None:
-        """Show a draft, what a server can do with it, and what somebody else changed there."""
-        self.view = replace(
-            self.view,
-            draft=draft,
-            server=server,
-            contested=frozenset(contested),
-            arrived=frozenset(arrived),
-            complaints=(),
-        )
+        """Show another draft; an open editor goes on with it."""
+        super().show(draft, server, contested, arrived)
         if self._opened is not None:
             self._opened = draft
-        self._paint()
-
-    def show_lists(self, lists: Lists) -> None:
-        """Show what stands beside the record."""
-        self.view = replace(self.view, lists=lists)
-        self._paint()
 
     def suggest(self, suggestions: Mapping[str, Sequence[str]]) -> None:
         """Know what the server suggests; an open editor offers it at once."""
@@ -132,17 +84,6 @@ class SettingsForm(Vertical):
         editor = self.list.editor
         if isinstance(editor, SelectEditor | SuggestEditor) and editor.entry.key in suggestions:
             editor.suggest(suggestions[editor.entry.key])
-
-    def complain(self, complaints: Sequence[Problem]) -> None:
-        """Show what the server said of single fields, until the next edit."""
-        self.view = replace(self.view, complaints=tuple(complaints))
-        self._paint()
-        self.go_to_error()
-
-    def filter(self, query: str) -> None:
-        """Show only rows that match all words."""
-        self.view = replace(self.view, query=query)
-        self._paint()
 
     def start(self) -> None:
         """Take the keyboard."""
@@ -152,22 +93,6 @@ class SettingsForm(Vertical):
             self.list.focus()
 
     # What the keys ask for
-
-    @property
-    def row(self) -> str:
-        """The id of the row under the cursor."""
-        return self.list.cursor
-
-    @property
-    def kind(self) -> RowKind:
-        """What the row under the cursor is."""
-        return kind_of(self.row)
-
-    @property
-    def entry(self) -> Entry | None:
-        """The MCP server under the cursor."""
-        number = server_row(self.row)
-        return None if number is None else self.draft.servers.entry(number)
 
     @property
     def editor(self) -> FieldEditor | None:
@@ -213,14 +138,6 @@ class SettingsForm(Vertical):
         await self.change(lambda draft: draft.add_server(server, after))
         self.list.move_to(f"{RowKind.SERVER}{new}")
 
-    def go_to_error(self) -> Problem | None:
-        """Put the cursor on the first error and return it; None when there is none."""
-        row = self.view.first_error
-        if row is None:
-            return None
-        self.list.move_to(row)
-        return self.view.problem_at(row)
-
     # Editing in place
 
     @on(FieldEditor.Changed)
@@ -262,34 +179,11 @@ class SettingsForm(Vertical):
         self.list.move_to_group(event.group)
         self.list.focus()
 
-    def on_resize(self) -> None:
-        """Lines are made for a width, and so is the rail."""
-        self.set_class(self.size.width >= WIDER, "-wider")
-        self.set_class(self.size.width < SLIM, "-slim")
-        self.call_after_refresh(self._paint)
-
     def _take(self, draft: Draft) -> None:
         if draft is not self.draft:
             self.view = replace(self.view, draft=draft, complaints=())
             self._paint()
             self.post_message(self.Edited(draft))
-
-    # Painting
-
-    def _paint(self) -> None:
-        if self.is_mounted:
-            self.list.show(form_lines(self.view, self.list.size.width) or NO_MATCH)
-            self._paint_around()
-
-    def _paint_around(self) -> None:
-        self.rail.show(self.view, self.view.group_of(self.row))
-        self.query_one("#help-short", Static).update(content(short_help(self.view, self.row)), layout=False)
-        if not self.query_one("#help-pane").display:
-            return
-        said = full_help(self.view, self.row)
-        if said != self._said:
-            self._said = said
-            self.query_one("#help-full", Static).update(lines(said))
 
 
 def _with(draft: Draft, key: str, value: Any) -> Draft:

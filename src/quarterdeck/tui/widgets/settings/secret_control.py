@@ -16,6 +16,8 @@ from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.settings.choice_line import ChoiceLine
 from quarterdeck.tui.widgets.settings.line_input import LineInput
 
+NONE = Shown("none")
+
 
 class SecretAction(StrEnum):
     """What becomes of a secret; the value is its word."""
@@ -76,13 +78,15 @@ class SecretControl(Vertical):
         stored: bool | None,
         action: SecretAction = SecretAction.KEEP,
         typed: SecretStr | None = None,
+        none: Shown = NONE,
     ) -> None:
+        """Begin with an action; `none` is the word for a secret that is not stored, or goes with the next save."""
         super().__init__()
         self._typed = typed
         self._actions: Sequence[SecretAction] = (
             (SecretAction.KEEP, SecretAction.REPLACE) if stored is False else tuple(SecretAction)
         )
-        self._words = tuple(map(Shown, ("none", "set one") if stored is False else self._actions))
+        self._words = tuple(map(Shown, (none, "set one") if stored is False else self._actions))
         self._started = self._actions.index(action)
 
     def compose(self) -> ComposeResult:

@@ -137,6 +137,7 @@ def _key(entry: Entry, *, hidden: bool) -> Cell:
         return cell(Shown("to type"), Tone.WARN)
     held = words.has_secret(entry.server)
     if hidden and entry.was is not None:
+        held |= bool((entry.server.model_extra or {}).get("headers"))
         return cell(Shown("typed" if held else "not told"), Tone.GOOD if held else Tone.MUTED)
     if isinstance(entry.server, StdioServer):
         return cell(NOTHING, Tone.MUTED)

@@ -1,0 +1,113 @@
+"""Two decks on one real server: every edit is there whoever was first, and each save verifies itself and is undone."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from quarterdeck.cli.kept_notes import KeptNotes
+from quarterdeck.service.client import ServiceClient
+from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.service.limits import Limits
+from quarterdeck.service.models.mcp import McpConfig, ShttpServer, StdioServer
+from quarterdeck.service.models.settings import Settings
+from quarterdeck.tui.app import Deck
+from tests.live.settings_kit import changed, settings_of, unlike
+from tests.live.targets import Target
+from tests.tui.seat import NARROW, Seat
+from tests.tui_settings.form import FormSeat
+
+pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
+
+PACE = Limits(per_second=2)
+"""Each of two decks asks so seldom that both together keep a server's pace."""
+HELD = McpConfig(
+    shttp_servers=(ShttpServer(url="https://two.example/mcp", timeout=30),),
+    stdio_servers=(StdioServer(name="three", command="npx", args=("-y", "tool")),),
+)
+BEFORE = {"git_user_name": "Before", "max_iterations": 11, "language": "en", "mcp_config": HELD}
+
+
+@asynccontextmanager
+async def deck_on(target: Target, folder: Path) -> AsyncIterator[FormSeat]:
+    """A deck at its settings, with a notebook of its own."""
+
+    @asynccontextmanager
+    async def connect(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[ServiceClient]:
+        async with ServiceClient(endpoint, key or target.key, limits=PACE) as client:
+            yield client
+
+    endpoint = Endpoint(target.label, target.url)
+    deck = Deck(endpoint, connect, crash_folder=folder, notes=KeptNotes(folder / "notebook"))
+    async with deck.run_test(size=NARROW) as pilot:
+        yield await FormSeat.at(Seat(deck, pilot))
+
+
+async def add_command(seat: FormSeat, name: str) -> None:
+    """Add a stdio server by keyboard."""
+    await seat.press("a", "enter")
+    await seat.sees("New stdio server")
+    await seat.type(name)
+    await seat.press("tab")
+    await seat.type("uvx")
+    await seat.press("ctrl+s")
+    await seat.sees(f"{name}  uvx")
+
+
+async def save(seat: FormSeat, count: int) -> None:
+    """Save, agree to what the review says, and see all of it verified."""
+    await seat.press("ctrl+s")
+    await seat.agree()
+    await seat.sees(f"Saved · {count} of {count} verified", "As stored")
+
+
+def commands(found: Settings) -> list[str]:
+    """The names of the stdio servers, in their order."""
+    return [server.name for server in (found.mcp_config or McpConfig()).stdio_servers]
+
+
+@pytest.mark.parametrize("ann_is_first", [True, False], ids=["as-opened", "other-way-round"])
+async def test_every_edit_is_there_whoever_was_first(
+    editable: ServiceClient, target: Target, tmp_path: Path, ann_is_first: bool
+) -> None:
+    before = await changed(editable, await settings_of(editable), BEFORE)
+    async with AsyncExitStack() as open_decks:
+        ann = await open_decks.enter_async_context(deck_on(target, tmp_path / "ann"))
+        ben = await open_decks.enter_async_context(deck_on(target, tmp_path / "ben"))
+        await ann.fill("git_user_name", "Ann")
+        await ann.press("enter")
+        await add_command(ann, "of-ann")
+        await ben.fill("max_iterations", "77")
+        await ben.press("enter")
+        await add_command(ben, "of-ben")
+        for seat in (ann, ben) if ann_is_first else (ben, ann):
+            await save(seat, 2)
+        after = await settings_of(editable)
+        assert (after.git_user_name, after.max_iterations) == ("Ann", 77)
+        assert sorted(commands(after)) == ["of-ann", "of-ben", "three"]
+        assert unlike(before, after) <= {"git_user_name", "max_iterations", "mcp_config"}
+        await (ben if ann_is_first else ann).press("U")
+        await (ben if ann_is_first else ann).agree()
+        await (ben if ann_is_first else ann).sees("Saved · 2 of 2 verified", "As stored")
+    undone = await settings_of(editable)
+    left = ("Ann", 11, ["three", "of-ann"]) if ann_is_first else ("Before", 77, ["three", "of-ben"])
+    assert (undone.git_user_name, undone.max_iterations, commands(undone)) == left
+
+
+async def test_a_deleted_server_comes_back_to_its_place(
+    editable: ServiceClient, target: Target, tmp_path: Path
+) -> None:
+    two = StdioServer(name="four", command="uvx")
+    held = HELD.model_copy(update={"stdio_servers": (*HELD.stdio_servers, two)})
+    before = await changed(editable, await settings_of(editable), {**BEFORE, "mcp_config": held})
+    async with deck_on(target, tmp_path) as seat:
+        await seat.go_to("mcp:1")
+        await seat.press("d")
+        await save(seat, 1)
+        assert commands(await settings_of(editable)) == ["four"]
+        await seat.press("U")
+        await seat.agree()
+        await seat.sees("Saved · 1 of 1 verified", "As stored")
+    assert unlike(before, await settings_of(editable)) == set()
