@@ -2,7 +2,7 @@ import pytest
 
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.sandboxes import SandboxRow, attention, by_sandbox, count_words, sandbox_row, short_id
+from quarterdeck.fleet.sandboxes import SandboxRow, attention, by_sandbox, sandbox_row, short_id
 from quarterdeck.fleet.sort import ordered
 from quarterdeck.service.models.conversation import Conversation
 
@@ -84,11 +84,3 @@ def test_a_row_does_not_move_when_a_pause_or_resume_is_asked_for() -> None:
     memories.asked("a", Action.PAUSE, at(0))
     memories.asked("b", Action.RESUME, at(0))
     assert [attention(memories.by_id[i].state(at(1))) for i in "ab"] == ranks
-
-
-def test_words_are_counted_as_they_are_shown() -> None:
-    memories = SandboxMemories()
-    rows = rows_of(memories, ("a", "RUNNING"), ("b", "RUNNING"), ("c", "PAUSED"))
-    memories.asked("c", Action.RESUME, at(0))
-    rows = [sandbox_row(row.record, memories.by_id[row.id], (), row) for row in rows]
-    assert count_words(rows, at(1)) == {"Running": 2, "Resuming": 1}

@@ -45,24 +45,6 @@ async def deck_on(target: Target, folder: Path) -> AsyncIterator[FormSeat]:
         yield await FormSeat.at(Seat(deck, pilot))
 
 
-async def add_command(seat: FormSeat, name: str) -> None:
-    """Add a stdio server by keyboard."""
-    await seat.press("a", "enter")
-    await seat.sees("New stdio server")
-    await seat.type(name)
-    await seat.press("tab")
-    await seat.type("uvx")
-    await seat.press("ctrl+s")
-    await seat.sees(f"{name}  uvx")
-
-
-async def save(seat: FormSeat, count: int) -> None:
-    """Save, agree to what the review says, and see all of it verified."""
-    await seat.press("ctrl+s")
-    await seat.agree()
-    await seat.sees(f"Saved · {count} of {count} verified", "As stored")
-
-
 def commands(found: Settings) -> list[str]:
     """The names of the stdio servers, in their order."""
     return [server.name for server in (found.mcp_config or McpConfig()).stdio_servers]
@@ -78,12 +60,12 @@ async def test_every_edit_is_there_whoever_was_first(
         ben = await open_decks.enter_async_context(deck_on(target, tmp_path / "ben"))
         await ann.fill("git_user_name", "Ann")
         await ann.press("enter")
-        await add_command(ann, "of-ann")
+        await ann.add_command("of-ann")
         await ben.fill("max_iterations", "77")
         await ben.press("enter")
-        await add_command(ben, "of-ben")
+        await ben.add_command("of-ben")
         for seat in (ann, ben) if ann_is_first else (ben, ann):
-            await save(seat, 2)
+            await seat.save_verified(2)
         after = await settings_of(editable)
         assert (after.git_user_name, after.max_iterations) == ("Ann", 77)
         assert sorted(commands(after)) == ["of-ann", "of-ben", "three"]
@@ -105,7 +87,7 @@ async def test_a_deleted_server_comes_back_to_its_place(
     async with deck_on(target, tmp_path) as seat:
         await seat.go_to("mcp:1")
         await seat.press("d")
-        await save(seat, 1)
+        await seat.save_verified(1)
         assert commands(await settings_of(editable)) == ["four"]
         await seat.press("U")
         await seat.agree()

@@ -32,6 +32,16 @@ async def test_a_sandbox_is_started_paused_and_resumed_by_keys(sit: Sit, folder:
         assert "T" not in {process.state for process in processes(folder)}
 
 
+async def test_without_colour_each_status_has_a_sign_in_ascii(sit: Sit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with sit() as seat:
+        await seat.press("2", "n")
+        await seat.sees("Start a sandbox")
+        await seat.press("enter")
+        await seat.sees("> Running", "> 1 Running")
+        assert "●" not in seat.text
+
+
 async def test_sandboxes_and_their_pause_outlive_the_deck(sit: Sit, folder: Path) -> None:
     async with sit() as seat:
         await start(seat)

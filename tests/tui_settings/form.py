@@ -89,6 +89,22 @@ class FormSeat(Seat):
         await self.sees("Review the changes")
         await self.press("y" if "also loses" in self.text else "enter")
 
+    async def add_command(self, name: str) -> None:
+        """Add a stdio MCP server that runs uvx."""
+        await self.press("a", "enter")
+        await self.sees("New stdio server")
+        await self.type(name)
+        await self.press("tab")
+        await self.type("uvx")
+        await self.press("ctrl+s")
+        await self.sees(f"{name}  uvx")
+
+    async def save_verified(self, count: int) -> None:
+        """Save, agree even where something is lost, and see that all of it is stored."""
+        await self.press("ctrl+s")
+        await self.agree()
+        await self.sees(f"Saved · {count} of {count} verified", "As stored")
+
     async def save(self) -> None:
         """Save, and agree to what the review says."""
         await self.press("ctrl+s")

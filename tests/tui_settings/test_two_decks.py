@@ -5,26 +5,8 @@ import pytest
 from quarterdeck.local.settings_store import Mode
 from quarterdeck.service.models.settings import Settings
 from tests.tui_settings.conftest import FULL, Sit
-from tests.tui_settings.form import FormSeat
 
 STORES: list[Mode] = ["merge", "replace", "nested"]
-
-
-async def add_server(seat: FormSeat, name: str) -> None:
-    await seat.press("a", "enter")
-    await seat.sees("New stdio server")
-    await seat.type(name)
-    await seat.press("tab")
-    await seat.type("uvx")
-    await seat.press("ctrl+s")
-    await seat.sees(f"{name}  uvx")
-
-
-async def save(seat: FormSeat, count: int) -> None:
-    await seat.press("ctrl+s")
-    await seat.sees("Review the changes")
-    await seat.press("y" if "also loses" in seat.text else "enter")
-    await seat.sees(f"Saved · {count} of {count} verified")
 
 
 def commands(found: Settings) -> dict[str, str]:
@@ -45,10 +27,10 @@ async def test_different_edits_are_all_there(sit: Sit, store: Mode, first_is_fir
         before = await ann.stored()
         await ann.fill("git_user_name", "Ann")
         await ann.press("enter")
-        await add_server(ann, "search")
+        await ann.add_command("search")
         await ben.fill("max_iterations", "77")
         await ben.press("enter")
-        await add_server(ben, "files")
+        await ben.add_command("files")
         await ben.go_to("mcp:2")
         await ben.press("enter", "tab")
         await ben.type("bunx")
@@ -56,7 +38,7 @@ async def test_different_edits_are_all_there(sit: Sit, store: Mode, first_is_fir
         await ben.sees("bunx")
         savers = [(ann, 2), (ben, 3)]
         for seat, count in savers if first_is_first else reversed(savers):
-            await save(seat, count)
+            await seat.save_verified(count)
         after = await ann.stored()
     assert commands(before) == {"db": "npx"}
     assert commands(after) == {"db": "bunx", "search": "uvx", "files": "uvx"}
@@ -77,7 +59,7 @@ async def test_the_same_field_is_asked_about_with_both_shown(sit: Sit, store: Mo
         await ann.press("enter")
         await ben.fill("git_user_name", "Ben")
         await ben.press("enter")
-        await save(ann, 1)
+        await ann.save_verified(1)
         await ben.press("ctrl+s")
         await ben.sees("Ann", "Ben")
         assert (await ann.stored()).git_user_name == "Ann"

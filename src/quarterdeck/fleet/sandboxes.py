@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -157,11 +156,6 @@ def urgency(row: SandboxRow, now: datetime) -> tuple[int, float]:
     if rank != _RANKS[StateWord.RUNNING]:
         return rank, state.since.timestamp()
     return rank, inf if row.quiet_since is None else row.quiet_since.timestamp()
-
-
-def count_words(rows: Iterable[SandboxRow], now: datetime) -> Counter[str]:
-    """How many rows show which word."""
-    return Counter(row.state(now).word for row in rows)
 
 
 def _repositories(row: SandboxRow, now: datetime) -> str:

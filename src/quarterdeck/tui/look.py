@@ -1,7 +1,9 @@
 """How each state looks: a glyph and a tone, beside its word, so that colour says nothing alone."""
 
-from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.text import Shown, line
+import os
+
+from quarterdeck.tui.cells import Tone
+from quarterdeck.tui.text import Shown
 
 GLYPHS: dict[str, tuple[str, str, Tone]] = {
     "Starting": ("◔", "~", Tone.BUSY),
@@ -23,21 +25,12 @@ GLYPHS: dict[str, tuple[str, str, Tone]] = {
     "Sandbox error": ("✕", "x", Tone.BAD),
     "Archived": ("·", ".", Tone.MUTED),
 }
-"""State word -> glyph, its stand-in for terminals without colour or Unicode, tone."""
+"""State word -> glyph, its stand-in for terminals without colour, tone."""
 
 UNKNOWN = ("·", ".", Tone.PLAIN)
 
 
-def glyph(word: str, *, ascii_only: bool = False) -> tuple[Shown, Tone]:
-    """The sign and tone of a state word; a word we do not know gets a dot."""
+def glyph(word: str) -> tuple[Shown, Tone]:
+    """The sign and tone of a state word; a word we do not know gets a dot, and who wants no colour gets ASCII."""
     sign, stand_in, tone = GLYPHS.get(word, UNKNOWN)
-    return Shown(stand_in if ascii_only else sign), tone
-
-
-def status_cell(word: str, note: str = "", *, ascii_only: bool = False) -> Cell:
-    """Glyph, word and an optional quiet note."""
-    sign, tone = glyph(word, ascii_only=ascii_only)
-    cell: Cell = ((sign, tone), (Shown(" "), Tone.PLAIN), (line(word), tone))
-    if note:
-        cell += ((Shown(" "), Tone.PLAIN), (line(note), Tone.MUTED))
-    return cell
+    return Shown(stand_in if os.environ.get("NO_COLOR") else sign), tone
