@@ -1,0 +1,125 @@
+"""The painted part of a table of live rows: it sends the terminal only the cells that changed.
+
+It is built on Textual's line API. One rule drives all painting: after anything happens, each line whose strip is no
+longer the one painted is asked for again, from its first to its last changed cell (`_repaint`). So the cost follows
+what is on the screen, never the number of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Generic
+
+from textual.geometry import Region
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.table_drawer import RowDrawer
+from quarterdeck.tui.widgets.table_layout import Column, R
+from quarterdeck.tui.widgets.table_palette import Look, Palette
+from quarterdeck.tui.widgets.table_rows import TableRows
+from quarterdeck.tui.widgets.table_strips import differing_cells
+
+HEADER = 1
+"""Lines above the rows."""
+AGE_STEP = timedelta(seconds=5)
+"""Between two looks at all ages: each of them is bytes to a terminal that may be far away."""
+
+
+class PaintedRows(ScrollView, Generic[R]):
+    """Rows under a fixed header, drawn as they are; who has them change asks for `_repaint`."""
+
+    def __init__(self, columns: Sequence[Column[R]], *, clock: Callable[[], datetime], id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
+        super().__init__(id=id)
+        self._columns = tuple(columns)
+        self._clock = clock
+        self._now = clock()
+        self._rows: TableRows[R] = TableRows()
+        self._sort: tuple[str | None, bool] = (None, False)
+        self._empty = (Shown(""), Shown(""))
+        self._drawer: RowDrawer[R] | None = None
+        self._painted: dict[int, Strip] = {}
+
+    def tick(self) -> None:
+        """Let time pass: ages on the screen are brought up to date, in steps."""
+        now = self._clock()
+        if now - self._now >= AGE_STEP:
+            self._now = now
+            self._repaint()
+
+    def sorted_by(self, key: str | None, *, reverse: bool = False) -> None:
+        """Say in the header which column the owner sorted by."""
+        self._sort = (key, reverse)
+        self._repaint()
+
+    def show_columns(self, columns: Sequence[Column[R]]) -> None:
+        """Show other columns of the same rows."""
+        self._columns = tuple(columns)
+        self._drawer = None
+        self._repaint()
+
+    def say_empty(self, title: Shown, hint: Shown) -> None:
+        """What stands in place of rows when there are none."""
+        self._empty = (title, hint)
+        self._repaint()
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """Marked ids; a mark outlives its row, so that a filter does not lose it."""
+        return self._rows.marks
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """The cursor is dimmer without the focus."""
+        super().watch_has_focus(has_focus)
+        self._repaint()
+
+    def notify_style_update(self) -> None:
+        """The theme may be another one."""
+        super().notify_style_update()
+        self._drawer = None
+
+    @property
+    def _page(self) -> int:
+        return max(self.size.height - HEADER, 0)
+
+    def render_line(self, y: int) -> Strip:
+        """The strip of a line of the widget."""
+        strip = self._painted[y] = self._line(y, self._drawing())
+        return strip
+
+    def _repaint(self) -> None:
+        """Ask for each painted line that no longer looks as it was painted."""
+        if not self._painted:
+            return
+        drawing = self._drawing()
+        for y in range(self.size.height):
+            painted = self._painted.get(y)
+            if painted is None:
+                continue
+            strip = self._line(y, drawing)
+            if strip is not painted:
+                start, end = differing_cells(painted, strip)
+                if start < end:
+                    self.refresh(Region(start, y, end - start, 1))
+
+    def _line(self, y: int, drawing: RowDrawer[R]) -> Strip:
+        if y < HEADER:
+            return drawing.header(*self._sort)
+        if not self._rows:
+            return drawing.nothing(*self._empty, self._page)[y - HEADER]
+        number = self.scroll_offset.y + y - HEADER
+        if number >= len(self._rows):
+            return drawing.blank
+        row = self._rows[number]
+        at_cursor = number == self._rows.cursor
+        return drawing.row(row, Look(at_cursor, at_cursor and self.has_focus, row.id in self.marks), self._now)
+
+    def _drawing(self) -> RowDrawer[R]:
+        """The drawer for this width and theme."""
+        width = self.scrollable_content_region.width
+        if self._drawer is None or self._drawer.width != width:
+            palette = Palette(self.app.theme_variables, self.background_colors[1], colour=not self.app.no_color)
+            self._drawer = RowDrawer(self._columns, palette, width)
+        return self._drawer
