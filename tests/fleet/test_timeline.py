@@ -67,6 +67,18 @@ def test_a_start_that_was_listed_before_it_was_answered_was_you() -> None:
     assert watched.told() == [("Starting", Cause.YOU), ("Running", Cause.YOU)]
 
 
+def test_a_start_that_failed_before_it_was_answered_was_asked_for_and_failed_by_itself() -> None:
+    watched = Watched()
+    watched.read(0, "-", "RUNNING")
+    watched.read(2, "STARTING", "RUNNING", beginning=True)
+    for second in (4, 6, 8):
+        watched.read(second, "ERROR", "RUNNING")
+    watched.memories.started(sandbox("ERROR", "a"), at(9))
+    watched.read(14, "RUNNING", "RUNNING")
+    assert watched.told() == [("Starting", Cause.YOU), ("Error", Cause.SERVER), ("Running", Cause.YOU)]
+    assert watched.timelines.of("a")[1].words == "what became of the start you asked for"
+
+
 def test_both_steps_of_a_resume_were_you() -> None:
     watched = Watched()
     watched.read(0, "PAUSED")

@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,15 @@ async def test_at_120_columns_the_row_is_described_beside_the_list(sit: Sit) -> 
     async with sit(size=WIDE) as seat:
         await start(seat)
         await seat.sees("server says", SandboxStatus.RUNNING)
+
+
+async def test_what_is_said_beside_the_list_ages_while_nothing_happens(sit: Sit) -> None:
+    async with sit(size=WIDE) as seat:
+        await start(seat)
+        await seat.sees("server says", SandboxStatus.RUNNING)
+        began = seat.deck.clock
+        seat.deck.clock = lambda: began() + timedelta(minutes=7)
+        await seat.sees("quiet for     7m")
 
 
 async def test_the_cursor_and_the_marks_follow_ids_when_rows_come(sit: Sit) -> None:

@@ -97,9 +97,8 @@ class Timelines:
     def asked(self, sandbox_id: str, action: Action, now: datetime) -> None:
         """Note that something is asked of it here; a start is told of once answered, and may be listed by then."""
         self._asked[sandbox_id] = action, now
-        events = self.of(sandbox_id)
-        if action is Action.START and events and events[-1].cause is Cause.SERVER:
-            self._keep(sandbox_id, (*events[:-1], replace(events[-1], cause=Cause.YOU, words=_ASKED)))
+        if action is Action.START and (events := self.of(sandbox_id)):
+            self._keep(sandbox_id, tuple([_from_start(event) for event in events]))
 
     def refused(self, sandbox_id: str) -> None:
         """Note that what was asked of it will not be done."""
@@ -126,8 +125,8 @@ class Timelines:
         action = self._asked_for(sandbox_id, word, now)
         if action is not None and word in _EXPLAINS[action]:
             return Cause.YOU, _ASKED
-        if action in _COMING_UP:
-            return Cause.SERVER, f"what became of the {action} you asked for"
+        if action is not None and action in _COMING_UP:
+            return Cause.SERVER, _became_of(action)
         by, at = self._displaced.pop(sandbox_id, ("", None))
         if at is not None and word == StateWord.PAUSED and now - at <= ANSWERED_BY:
             return Cause.DISPLACED, _made_room(by)
@@ -189,6 +188,19 @@ class Timelines:
         timelines = cls()
         timelines.recall(from_note(note))
         return timelines
+
+
+def _from_start(event: Event) -> Event:
+    """What was seen of a sandbox before the start that made it was answered."""
+    if event.cause is not Cause.SERVER:
+        return event
+    if event.what in _EXPLAINS[Action.START]:
+        return replace(event, cause=Cause.YOU, words=_ASKED)
+    return replace(event, words=_became_of(Action.START))
+
+
+def _became_of(action: Action) -> str:
+    return f"what became of the {action} you asked for"
 
 
 def _made_room(by: str) -> str:

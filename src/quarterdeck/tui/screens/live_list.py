@@ -25,8 +25,8 @@ from quarterdeck.tui.widgets.table_messages import Highlighted, Seen
 
 ROOM_BESIDE = 116
 """Width from which the row under the cursor is described beside the list without taking columns that matter."""
-SIFTED_EVERY = 5.0
-"""Seconds between two looks of a filter that asks for how long something has lasted."""
+AGED_EVERY = 5.0
+"""Seconds between two looks at how long things have lasted: by a filter that asks for it, and by the side pane."""
 
 
 class LiveList(DeckScreen, Generic[R]):
@@ -45,7 +45,7 @@ class LiveList(DeckScreen, Generic[R]):
         self.rows = LiveRows(listing)
         self.arrangement = Arrangement(listing, self.rows.by_id)
         self._side_says: list[Cell] = []
-        self._sifted_at = 0.0
+        self._aged_at = 0.0
 
     def parts(self) -> Iterable[Widget]:
         """Counts and filter, the table, and at its side what is known of the row under the cursor."""
@@ -131,11 +131,14 @@ class LiveList(DeckScreen, Generic[R]):
             return
         self._update(self.listing.passing(session, now))
         moved = self.arrangement.settle(now, moment)
-        if self.arrangement.passing and moment - self._sifted_at >= SIFTED_EVERY:
-            self._sifted_at = moment
+        aged = moment - self._aged_at >= AGED_EVERY
+        if aged and self.arrangement.passing:
             moved |= self.arrangement.sift(now)
         if moved:
             self.show_rows()
+        elif aged:
+            self._show_row()
+        self._aged_at = moment if aged else self._aged_at
         self.table.tick()
 
     def _look(self) -> None:
