@@ -117,7 +117,9 @@ async def test_marked_rows_behind_the_filter_are_left_alone_unless_asked_for(fle
 async def test_deleting_several_needs_their_number_to_be_typed(fleet: FakeFleet, tmp_path: Path) -> None:
     async with at_sandboxes(fleet, tmp_path) as seat:
         await seat.press("g", "space", "space", "D")
-        await seat.sees("Delete 2 sandboxes?", "2 will be deleted", "Type 2 to go on")
+        await seat.sees(
+            "Delete 2 sandboxes?", "2 will be deleted", "Their workspaces and all files in them", "Type 2 to go on"
+        )
         await seat.press("1", "enter")
         await seat.sees("Nothing was done.")
         await seat.press("backspace", "2", "enter")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 from quarterdeck.fleet.plan import Plan
@@ -68,11 +68,12 @@ def busy_lines(rows: Iterable[SandboxRow], last_told: Mapping[str, str | None]) 
     return [cell(Shown(words), Tone.WARN), EMPTY]
 
 
-def gone_with(rows: Iterable[SandboxRow]) -> list[Cell]:
+def gone_with(rows: Sequence[SandboxRow]) -> list[Cell]:
     """What a deletion takes along, and what it leaves behind."""
     titles = [title for row in rows for title in row.conversation_titles]
-    said = [cell(Shown("Its workspace and all files in it go with it. Nothing brings them back."))]
+    whose, it = ("Its workspace", "it") if len(rows) == 1 else ("Their workspaces", "them")
+    said = [cell(Shown(f"{whose} and all files in {it} go too. Nothing brings them back."))]
     if titles:
-        said += [EMPTY, cell(Shown("Conversations that live in it stay listed, without a sandbox:"))]
+        said += [EMPTY, cell(Shown(f"Conversations that live in {it} stay listed, without a sandbox:"))]
         said += [indented(text.line(title) or Shown("(untitled)"), Tone.MUTED) for title in titles[:LISTED]]
     return said
