@@ -35,6 +35,8 @@ class FakeFleet:
     retry_after: str = "1"
     cap: int | None = None
     """Starts and resumes above it pause the oldest that runs."""
+    mute: bool = False
+    """Whether it cannot list its conversations."""
     orders: list[tuple[str, str]] = field(default_factory=list)
     """What was asked of which sandbox."""
 
@@ -80,6 +82,8 @@ class FakeFleet:
             case "GET", "/api/v1/sandboxes/search":
                 return _page(self.sandboxes.values())
             case "GET", "/api/v1/app-conversations/search":
+                if self.mute:
+                    return Answer({"detail": "It broke"}, 500)
                 return _page(self.conversations.values())
             case "GET", "/api/v1/app-conversations/start-tasks/search":
                 return _page(())

@@ -69,3 +69,14 @@ async def test_orphans_of_both_kinds_are_counted_and_gone_to(tmp_path: Path) -> 
         await seat.press("X", "down", "enter")
         await seat.sees("[1 Conversations]")
         await seat.until(lambda: seat.list_screen.table.cursor_id == "c6")
+
+
+async def test_orphans_are_called_what_is_known_so_far_while_a_list_is_unread(tmp_path: Path) -> None:
+    fleet = idle_fleet()
+    fleet.mute = True
+    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+        await seat.until(lambda: seat.deck.session)
+        await seat.press("2")
+        await seat.sees("alone")
+        await seat.press("X")
+        await seat.sees("Orphans so far: the lists are still being read", "none so far")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from textual.widget import Widget
-from textual.widgets import OptionList, Static
+from textual.widgets import OptionList
 
 from quarterdeck.fleet.ages import calm_age
 from quarterdeck.fleet.conversations import ConversationRow
@@ -18,13 +18,11 @@ from quarterdeck.tui.commands import Place
 from quarterdeck.tui.dialogs.picking import PickingDialog, option
 from quarterdeck.tui.lists.orphans import Orphans
 from quarterdeck.tui.lists.sandbox_cells import status
-from quarterdeck.tui.paint import plain
 from quarterdeck.tui.text import Shown
 
 LISTED = 300
 """Rows of one kind that are listed; the filter `orphan` shows them all."""
-NOT_YET = Shown("Both lists are still being read; only what is proven so far is listed.")
-NONE = Shown("  none")
+SO_FAR = Shown("Orphans so far: the lists are still being read")
 
 
 @dataclass(frozen=True)
@@ -41,15 +39,13 @@ class OrphansDialog(PickingDialog[Orphan]):
     HINTS = (("enter", "go to it"), ("esc", "close"))
 
     def __init__(self, orphans: Orphans, now: datetime) -> None:
-        super().__init__(Shown("Orphans"))
+        super().__init__(Shown("Orphans") if orphans.complete else SO_FAR)
         self._orphans = orphans
         self._now = now
         self._places: dict[str, Orphan] = {}
 
     def body(self) -> Iterable[Widget]:
         """One list with two headings."""
-        if not self._orphans.complete:
-            yield Static(plain(NOT_YET, Tone.WARN), classes="value")
         now, orphans = self._now, self._orphans
         sandboxes = [(Orphan(Place.SANDBOXES, row.id), _sandbox(row, now)) for row in orphans.sandboxes]
         conversations = [
@@ -75,7 +71,8 @@ class OrphansDialog(PickingDialog[Orphan]):
             more = f"  and {len(rows) - LISTED:,} more: the filter `orphan` shows all of them"
             choices.add_option(option(cell(Shown(more), Tone.MUTED), disabled=True))
         elif not rows:
-            choices.add_option(option(cell(NONE, Tone.MUTED), disabled=True))
+            none = Shown("  none" if self._orphans.complete else "  none so far")
+            choices.add_option(option(cell(none, Tone.MUTED), disabled=True))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Go to the row under the cursor."""
