@@ -180,7 +180,7 @@ class LiveList(DeckScreen, Generic[R]):
 
     def _nothing(self) -> tuple[Shown, Shown]:
         if self.rows.by_id:
-            return Shown(f"0 of {len(self.rows.by_id)} match."), Shown("esc shows all of them again.")
+            return Shown(f"0 of {len(self.rows.by_id):,} match."), Shown("esc shows all of them again.")
         if self.app.trouble is not None:
             return text.line(self.app.trouble.words), Shown("c chooses another server.")
         return self.listing.nothing(self.app.session)
