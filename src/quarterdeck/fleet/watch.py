@@ -5,7 +5,7 @@ import math
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from quarterdeck.fleet.health import Health, HealthState, after_answer, after_failure, after_pass
@@ -175,7 +175,7 @@ class Watch(Generic[R]):
         self._tick_at = max(self._tick_at, self._began_at)
         self._one_page = reading.pages <= 1
         if reading.empty and self._records.by_id and not self._health.doubted:
-            self._health = replace(self._health, doubted=True)
+            self._health = self._health._replace(doubted=True)
             self._publish(Changes())
             return
         changes = reading.complete()
