@@ -94,7 +94,7 @@ def parse(typed: str, grammar: Grammar[R], *, finished: bool = False) -> Filter:
     What is half typed (`!`, `status:`, `idle>3`) is no condition yet. `finished` says that no more will be typed, as in
     a script: what is half typed, and a token of an unknown name, are problems then, never taken for no condition.
     """
-    words = _WORDS.findall(typed.casefold())
+    words = re.findall(_WORDS, typed.casefold())
     last = None if finished or typed[-1:].isspace() else len(words) - 1
     read = [_read(word, grammar, finished=finished, last=at == last) for at, word in enumerate(words)]
     terms = tuple(each for each in read if isinstance(each, Term))
@@ -124,8 +124,8 @@ def _price(term: Term) -> bool:
 
 # Reading
 
-_WORDS = re.compile(r'(?:[^\s"]|"[^"]*"?)+')
-_TOKEN = re.compile(r"(\w+)(:|[<>]=?)(.*)", re.DOTALL)
+_WORDS = r'(?:[^\s"]|"[^"]*"?)+'
+_TOKEN = r"(?s)(\w+)(:|[<>]=?)(.*)"
 
 
 def _read(typed: str, grammar: Grammar[R], *, finished: bool, last: bool) -> Term | str | None:
@@ -134,7 +134,7 @@ def _read(typed: str, grammar: Grammar[R], *, finished: bool, last: bool) -> Ter
     inverted = bare != typed
     word = bare.replace('"', "")
     term: Term | str | None
-    if (token := _TOKEN.fullmatch(word)) is not None and token[2] == ":" and token[1] in grammar.texts:
+    if (token := re.fullmatch(_TOKEN, word)) is not None and token[2] == ":" and token[1] in grammar.texts:
         values = tuple(filter(None, token[3].split(",")))
         term = Term(Kind.TEXT, token[1], values, inverted=inverted) if values else None
     elif token is not None and token[2] != ":" and token[1] in grammar.measures:
