@@ -125,7 +125,7 @@ def _price(term: Term) -> bool:
 # Reading
 
 _WORDS = r'(?:[^\s"]|"[^"]*"?)+'
-_TOKEN = r"(?s)(\w+)(:|[<>]=?)(.*)"
+_CONDITION = r"(?s)(\w+)(:|[<>]=?)(.*)"
 
 
 def _read(typed: str, grammar: Grammar[R], *, finished: bool, last: bool) -> Term | str | None:
@@ -134,7 +134,7 @@ def _read(typed: str, grammar: Grammar[R], *, finished: bool, last: bool) -> Ter
     inverted = bare != typed
     word = bare.replace('"', "")
     term: Term | str | None
-    if (token := re.fullmatch(_TOKEN, word)) is not None and token[2] == ":" and token[1] in grammar.texts:
+    if (token := re.fullmatch(_CONDITION, word)) is not None and token[2] == ":" and token[1] in grammar.texts:
         values = tuple(filter(None, token[3].split(",")))
         term = Term(Kind.TEXT, token[1], values, inverted=inverted) if values else None
     elif token is not None and token[2] != ":" and token[1] in grammar.measures:

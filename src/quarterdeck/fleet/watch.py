@@ -5,8 +5,7 @@ import math
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from quarterdeck.fleet.health import Health, HealthState, after_answer, after_failure, after_pass
 from quarterdeck.fleet.interval import FULL_PASS, IN_TRANSITION, PASS_REST, REFRESH, backoff, interval
@@ -29,8 +28,7 @@ class Source(Protocol[R]):
         ...
 
 
-@dataclass(frozen=True)
-class _Look:
+class _Look(NamedTuple):
     """What is looked at: it decides what a tick reads and how often."""
 
     visible: tuple[str, ...] = ()

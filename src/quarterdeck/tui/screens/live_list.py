@@ -84,7 +84,7 @@ class LiveList(DeckScreen, Generic[R]):
             return
         if news.words:
             self.say(text.line(news.words), Tone.WARN)
-        if news.about is About.SERVER or (news.about is self.listing.about and news.moved):
+        if news.moved and news.about in (About.SERVER, self.listing.about):
             self.rebuild()
         elif self.app.session is not None:
             self._update(self.listing.touched(self.app.session, news))
