@@ -2,7 +2,6 @@
 
 import os
 import stat
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,7 +52,7 @@ def test_saving_what_is_there_already_changes_no_letter(file: Path) -> None:
 
 
 def test_an_edit_touches_only_its_own_lines(file: Path) -> None:
-    where = replace(WORK.endpoint, url="https://new.example", read_only=True, colour=Colour.RED)
+    where = WORK.endpoint._replace(url="https://new.example", read_only=True, colour=Colour.RED)
     connections.save(file, Connection(where, None), "work")
     assert file.read_text() == BY_HAND.replace("https://work.example/", "https://new.example").replace(
         'key_env = "WORK_KEY"\n', 'read_only = true\ncolour = "red"\n'
@@ -75,7 +74,7 @@ def test_the_first_one_makes_the_file(home: Home) -> None:
 
 
 def test_another_name_keeps_the_place_and_the_comment(file: Path) -> None:
-    connections.save(file, Connection(replace(WORK.endpoint, name="office"), "WORK_KEY"), "work")
+    connections.save(file, Connection(WORK.endpoint._replace(name="office"), "WORK_KEY"), "work")
     assert file.read_text() == BY_HAND.replace("[connections.work]", "[connections.office]")
 
 

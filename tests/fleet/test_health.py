@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 
 from quarterdeck.fleet.health import Health, HealthState, after_answer, after_failure, after_pass, health_words
@@ -25,9 +23,9 @@ def failed(health: Health, kind: ErrorKind = ErrorKind.STALLED, times: int = 1) 
         (GOOD, 102.0, "live 2s ago"),
         (after_answer(GOOD, 159.0), 159.5, "live now"),
         (after_answer(GOOD, 225.0), 226.0, "live 1s ago, all 2m ago"),
-        (replace(GOOD, incomplete=True), 103.0, "live 3s ago, incomplete"),
-        (replace(GOOD, unreadable=3), 103.0, "live 3s ago, 3 unreadable"),
-        (replace(GOOD, doubted=True), 101.0, "live 1s ago, server lists none, asking again"),
+        (GOOD._replace(incomplete=True), 103.0, "live 3s ago, incomplete"),
+        (GOOD._replace(unreadable=3), 103.0, "live 3s ago, 3 unreadable"),
+        (GOOD._replace(doubted=True), 101.0, "live 1s ago, server lists none, asking again"),
         (failed(GOOD), 142.0, "stale 42s, next try in 8s"),
         (failed(GOOD), 149.5, "stale 49s, trying…"),
         (failed(GOOD, times=3), 142.0, "offline, stale 42s, next try in 8s"),

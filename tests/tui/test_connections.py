@@ -1,7 +1,5 @@
 """The list of connections by keys: seen, switched, checked, and what the command line and the file say of them."""
 
-from dataclasses import replace
-
 import pytest
 
 from quarterdeck import __version__
@@ -112,7 +110,7 @@ async def test_a_server_given_by_its_address_is_never_remembered_until_it_has_a_
 
 
 async def test_a_run_that_is_read_only_stays_so_on_every_connection(desk: Desk) -> None:
-    target = Target(replace(LOCAL, read_only=True), read_only=True)
+    target = Target(LOCAL._replace(read_only=True), read_only=True)
     async with desk.sit(target) as seat:
         await seat.sees("READ-ONLY", "live now")
         await at_list(seat, "down", "enter")

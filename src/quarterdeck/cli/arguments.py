@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 
-from quarterdeck import __version__
+from quarterdeck.cli import VERSION
 from quarterdeck.cli.command_line import CommandLine
 
 MOST_SIMULATED = 1_000_000
@@ -35,11 +35,11 @@ its id does. Exit status: 0 all done and verified by reading, 1 some were not, 2
 
 def parse(words: Sequence[str]) -> CommandLine:
     """Read a command line; ends the process, with status 2 and a line on standard error, where it means nothing."""
-    return parser().parse_args(words, CommandLine())
+    return parser(words).parse_args(words, CommandLine())
 
 
-def parser() -> ArgumentParser:
-    """Build the parser."""
+def parser(words: Collection[str]) -> ArgumentParser:
+    """Build the parser of these words: of a group of commands that is not among them, only its name and help."""
     top = ArgumentParser(
         "quarterdeck",
         description=_DESCRIPTION,
@@ -48,13 +48,19 @@ def parser() -> ArgumentParser:
         parents=[_where()],
         allow_abbrev=False,
     )
-    top.add_argument("--version", action="version", version=f"quarterdeck {__version__}")
+    top.add_argument("--version", action="version", version=VERSION)
     commands = top.add_subparsers(title="commands", metavar="COMMAND", prog="quarterdeck")
     _serve(commands)
     _add(commands, "doctor", "doctor", "say what answers, what it can do and whether the key is right")
-    _settings(_group(commands, "settings", "show, change, export or import the stored settings"))
-    _sandboxes(_group(commands, "sandboxes", "list, start, pause, resume or delete sandboxes"))
-    _conversations(_group(commands, "conversations", "list or create conversations"))
+    groups: tuple[tuple[str, str, Callable[[_Commands], None]], ...] = (
+        ("settings", "show, change, export or import the stored settings", _settings),
+        ("sandboxes", "list, start, pause, resume or delete sandboxes", _sandboxes),
+        ("conversations", "list or create conversations", _conversations),
+    )
+    for name, help_text, fill in groups:
+        group = _group(commands, name, help_text)
+        if name in words:
+            fill(group)
     _connections(commands)
     return top
 

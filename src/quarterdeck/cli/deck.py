@@ -5,7 +5,6 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -61,7 +60,7 @@ def _target(arguments: CommandLine, config: Config, notices: list[str]) -> Targe
     except LastConnectionGoneError as error:
         notices.append(f"{error.words} The local service was opened.")
         note(notices[-1])
-        return Target(replace(LOCAL, read_only=arguments.read_only), read_only=arguments.read_only)
+        return Target(LOCAL._replace(read_only=arguments.read_only), read_only=arguments.read_only)
 
 
 async def _open(target: Target, config: Config, notices: Sequence[str], failures: dict[str, None]) -> int:

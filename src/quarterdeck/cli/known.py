@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from quarterdeck.cli.target import Target
@@ -61,7 +60,7 @@ class KnownConnections(Connections):
 
     def opened_as(self, endpoint: Endpoint) -> Endpoint:
         """The endpoint, read-only where --read-only was said."""
-        return replace(endpoint, read_only=True) if self._target.read_only else endpoint
+        return endpoint._replace(read_only=True) if self._target.read_only else endpoint
 
     async def opened(self, endpoint: Endpoint) -> None:
         """Remember it as the last connection, if it has a name."""

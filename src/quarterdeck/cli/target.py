@@ -1,7 +1,7 @@
 """Which server a command line means, and where its key comes from."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from quarterdeck.cli.command_line import CommandLine
@@ -15,8 +15,7 @@ URL_VARIABLE = "QUARTERDECK_URL"
 KEY_VARIABLE = "QUARTERDECK_API_KEY"
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(NamedTuple):
     """A server, and the environment variable that may hold its key (None: none does)."""
 
     endpoint: Endpoint
@@ -38,7 +37,7 @@ def choose(arguments: CommandLine, config: Config, environ: Mapping[str, str]) -
     """
     target = _chosen(arguments, config, environ)
     if arguments.read_only:
-        return replace(target, endpoint=replace(target.endpoint, read_only=True), read_only=True)
+        return target._replace(endpoint=target.endpoint._replace(read_only=True), read_only=True)
     return target
 
 

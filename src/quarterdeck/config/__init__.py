@@ -6,17 +6,17 @@ overwritten. Nothing here needs more than the standard library.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from quarterdeck.config import connections, toml_file
 from quarterdeck.config.toml_file import ConfigError
 from quarterdeck.service.endpoint import Connection
 
+NO_CONNECTIONS: Mapping[str, Connection] = {}
 
-@dataclass(frozen=True)
-class Folders:
+
+class Folders(NamedTuple):
     """Where things are kept (XDG base directories)."""
 
     config: Path
@@ -44,20 +44,18 @@ class Folders:
         return self.state / "notebook"
 
 
-@dataclass(frozen=True)
-class Preferences:
+class Preferences(NamedTuple):
     """What is remembered from one time to the next."""
 
     last_connection: str | None = None
     theme: str | None = None
 
 
-@dataclass(frozen=True)
-class Config:
+class Config(NamedTuple):
     """Everything read before the first frame; `problems` are sentences about what could not be used."""
 
     folders: Folders
-    connections: Mapping[str, Connection] = field(default_factory=dict)
+    connections: Mapping[str, Connection] = NO_CONNECTIONS
     preferences: Preferences = Preferences()
     problems: tuple[str, ...] = ()
 

@@ -26,8 +26,8 @@ LOCAL_NAME = "local"
 """What the local service is called where a connection is named; no connection may take it."""
 
 TABLE = "connections"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+_VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
 _HEADERS = {"session": KeyHeader.SESSION, "bearer": KeyHeader.BEARER}
 _MEMBERS = ("url", "header", "key_env", "read_only", "ca_file", "colour")
 
@@ -113,7 +113,7 @@ def check_url(text: str) -> str:
 
 def _connection(name: str, entry: object) -> Connection:
     """One connection from its table; raises ConfigError."""
-    if not _NAME.fullmatch(name) or name == LOCAL_NAME:
+    if not re.fullmatch(_NAME, name) or name == LOCAL_NAME:
         raise ConfigError(f"a name has letters, digits, dots and dashes, and is not {LOCAL_NAME!r}")
     if not isinstance(entry, dict):
         raise ConfigError("it must be a table with a url")
@@ -126,7 +126,7 @@ def _connection(name: str, entry: object) -> Connection:
         raise ConfigError("url is missing or not text")
     if not isinstance(header, str) or header not in _HEADERS:
         raise ConfigError('header is "session" or "bearer"')
-    if key_env is not None and not (isinstance(key_env, str) and _VARIABLE.fullmatch(key_env)):
+    if key_env is not None and not (isinstance(key_env, str) and re.fullmatch(_VARIABLE, key_env)):
         raise ConfigError("key_env is the name of an environment variable, not the key")
     if not isinstance(read_only, bool):
         raise ConfigError("read_only is true or false")

@@ -6,9 +6,8 @@ does; what was last told is remembered until the sandbox is read as stopped.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from quarterdeck.service.models.enums import ExecutionStatus, SandboxStatus
 
@@ -51,8 +50,7 @@ class Category(StrEnum):
 _ATTENTION = frozenset({Category.WAITING, Category.TROUBLE})
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationState:
+class ConversationState(NamedTuple):
     """What the screen says of a conversation, or of the start task that will be one."""
 
     word: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -191,7 +191,7 @@ CONVERSATION_GRAMMAR: Grammar[ConversationRow] = Grammar(
 )
 """What a filter over conversations knows: `age` and `updated` are how long ago, `running` is what is at work."""
 
-DECK_GRAMMAR = replace(
-    CONVERSATION_GRAMMAR, flags={"unseen": lambda row, now: row.unseen, **CONVERSATION_GRAMMAR.flags}
+DECK_GRAMMAR = CONVERSATION_GRAMMAR._replace(
+    flags={"unseen": lambda row, now: row.unseen, **CONVERSATION_GRAMMAR.flags}
 )
 """The same where it is known what was looked at."""

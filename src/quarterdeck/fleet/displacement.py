@@ -7,9 +7,8 @@ fact 0.11).
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from quarterdeck.fleet.sandbox_state import Action, StateWord
 from quarterdeck.fleet.sandboxes import SandboxRow
@@ -19,8 +18,7 @@ DOCKER, DOCKER_CAP = "oh-agent-server-", 5
 _LAST = datetime.max.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Cap:
+class Cap(NamedTuple):
     """How many sandboxes a server lets run at a time, as far as is known here."""
 
     about: int | None = None
@@ -60,8 +58,7 @@ def cap_learned(cap: Cap, *, running: int, displaced: int, started: int = 1) -> 
     return cap
 
 
-@dataclass(frozen=True, slots=True)
-class Forecast:
+class Forecast(NamedTuple):
     """What starting or resuming some sandboxes will likely do to others."""
 
     ids: tuple[str, ...] = ()

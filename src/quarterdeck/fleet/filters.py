@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from quarterdeck.fleet.quantities import COMPARISONS, Unit, example, quantity
 
@@ -23,25 +22,24 @@ class Searchable(Protocol):
 
 R = TypeVar("R", bound=Searchable)
 Test = Callable[[R], bool]
+_NO_TOKENS: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Measure(Generic[R]):
+class Measure(NamedTuple, Generic[R]):
     """A quantity of a row that `name>value` compares; durations in seconds, None where it is not known."""
 
     of: Callable[[R, datetime], float | None]
     unit: Unit = Unit.DURATION
 
 
-@dataclass(frozen=True, slots=True)
-class Grammar(Generic[R]):
+class Grammar(NamedTuple, Generic[R]):
     """The tokens a filter over these rows knows, by name; each looks at a row as it is at a moment."""
 
-    texts: Mapping[str, Callable[[R, datetime], str]] = field(default_factory=dict)
+    texts: Mapping[str, Callable[[R, datetime], str]] = _NO_TOKENS
     """`name:value`; the text in any case."""
-    measures: Mapping[str, Measure[R]] = field(default_factory=dict)
+    measures: Mapping[str, Measure[R]] = _NO_TOKENS
     """`name>value`, `<`, `>=`, `<=`."""
-    flags: Mapping[str, Callable[[R, datetime], bool]] = field(default_factory=dict)
+    flags: Mapping[str, Callable[[R, datetime], bool]] = _NO_TOKENS
     """The bare name."""
 
     @property
@@ -59,8 +57,7 @@ class Kind(Enum):
     FLAG = "flag"
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """One condition; texts are folded to one case."""
 
     kind: Kind
@@ -75,8 +72,7 @@ class Term:
     """A word that is being typed and may yet become a token: it is no condition where it lets no row through."""
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(NamedTuple):
     """Conditions that must all hold; one without conditions lets every row through."""
 
     terms: tuple[Term, ...] = ()
@@ -98,7 +94,7 @@ def parse(typed: str, grammar: Grammar[R], *, finished: bool = False) -> Filter:
     What is half typed (`!`, `status:`, `idle>3`) is no condition yet. `finished` says that no more will be typed, as in
     a script: what is half typed, and a token of an unknown name, are problems then, never taken for no condition.
     """
-    words = _WORDS.findall(typed.casefold())
+    words = re.findall(_WORDS, typed.casefold())
     last = None if finished or typed[-1:].isspace() else len(words) - 1
     read = [_read(word, grammar, finished=finished, last=at == last) for at, word in enumerate(words)]
     terms = tuple(each for each in read if isinstance(each, Term))
@@ -128,8 +124,8 @@ def _price(term: Term) -> bool:
 
 # Reading
 
-_WORDS = re.compile(r'(?:[^\s"]|"[^"]*"?)+')
-_TOKEN = re.compile(r"(\w+)(:|[<>]=?)(.*)", re.DOTALL)
+_WORDS = r'(?:[^\s"]|"[^"]*"?)+'
+_CONDITION = r"(?s)(\w+)(:|[<>]=?)(.*)"
 
 
 def _read(typed: str, grammar: Grammar[R], *, finished: bool, last: bool) -> Term | str | None:
@@ -138,7 +134,7 @@ def _read(typed: str, grammar: Grammar[R], *, finished: bool, last: bool) -> Ter
     inverted = bare != typed
     word = bare.replace('"', "")
     term: Term | str | None
-    if (token := _TOKEN.fullmatch(word)) is not None and token[2] == ":" and token[1] in grammar.texts:
+    if (token := re.fullmatch(_CONDITION, word)) is not None and token[2] == ":" and token[1] in grammar.texts:
         values = tuple(filter(None, token[3].split(",")))
         term = Term(Kind.TEXT, token[1], values, inverted=inverted) if values else None
     elif token is not None and token[2] != ":" and token[1] in grammar.measures:

@@ -1,7 +1,7 @@
 """How well the watch of one list is doing, and the few words a header has for it."""
 
-from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 from quarterdeck.fleet.ages import age
 from quarterdeck.service.errors import ErrorKind, ServiceError
@@ -37,8 +37,7 @@ class HealthState(StrEnum):
     """The key was refused; nothing is read until somebody asks for it."""
 
 
-@dataclass(frozen=True)
-class Health:
+class Health(NamedTuple):
     """How a list is doing; times are of the watch's monotonic clock, in seconds."""
 
     state: HealthState = HealthState.LOADING
@@ -65,26 +64,25 @@ def after_answer(health: Health, now: float) -> Health:
     state = health.state
     if state is not HealthState.LOADING:
         state = HealthState.DEGRADED if health.failures else HealthState.ONLINE
-    return replace(health, state=state, error=None, failures=0, read_at=now, next_try_at=None)
+    return health._replace(state=state, error=None, failures=0, read_at=now, next_try_at=None)
 
 
 def after_pass(health: Health, now: float, unreadable: int) -> Health:
     """The health after the whole list was read through."""
     state = HealthState.ONLINE if health.state is HealthState.LOADING else health.state
-    return replace(health, state=state, whole_at=now, incomplete=False, unreadable=unreadable, doubted=False)
+    return health._replace(state=state, whole_at=now, incomplete=False, unreadable=unreadable, doubted=False)
 
 
 def after_failure(health: Health, error: ServiceError, *, next_try_at: float, broken: bool) -> Health:
     """The health after a reading failed; `broken` says that it failed in the middle of a pass."""
     incomplete = health.incomplete or broken
     if error.kind is ErrorKind.AUTH:
-        return replace(
-            health, state=HealthState.REFUSED, error=error, failures=0, next_try_at=None, incomplete=incomplete
+        return health._replace(
+            state=HealthState.REFUSED, error=error, failures=0, next_try_at=None, incomplete=incomplete
         )
     failures = health.failures + 1
     away = failures >= OFFLINE_AFTER and error.kind in AWAY
-    return replace(
-        health,
+    return health._replace(
         state=HealthState.OFFLINE if away else HealthState.DEGRADED,
         error=error,
         failures=failures,

@@ -13,11 +13,11 @@ COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
 }
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _AMOUNT = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
-_PART = re.compile(rf"({_AMOUNT})([smhdw])")
-_DURATION = re.compile(rf"(?:{_AMOUNT}[smhdw])+")
-_HALF_DURATION = re.compile(rf"(?:{_AMOUNT}[smhdw])*(?:{_AMOUNT}|\.)?")
-_NUMBER = re.compile(rf"\$?({_AMOUNT})")
-_HALF_NUMBER = re.compile(r"\$?\.?")
+_PART = rf"({_AMOUNT})([smhdw])"
+_DURATION = rf"(?:{_AMOUNT}[smhdw])+"
+_HALF_DURATION = rf"(?:{_AMOUNT}[smhdw])*(?:{_AMOUNT}|\.)?"
+_NUMBER = rf"\$?({_AMOUNT})"
+_HALF_NUMBER = r"\$?\.?"
 
 
 class Unit(Enum):
@@ -31,14 +31,14 @@ class Unit(Enum):
 def quantity(typed: str, unit: Unit) -> float | None:
     """The quantity typed; None while it is half typed, as a duration without its letter is; ValueError for none."""
     if unit is Unit.NUMBER:
-        if (number := _NUMBER.fullmatch(typed)) is not None:
+        if (number := re.fullmatch(_NUMBER, typed)) is not None:
             return float(number[1])
         half = _HALF_NUMBER
     else:
-        if _DURATION.fullmatch(typed):
-            return sum(float(amount) * _SECONDS[letter] for amount, letter in _PART.findall(typed))
+        if re.fullmatch(_DURATION, typed):
+            return sum(float(amount) * _SECONDS[letter] for amount, letter in re.findall(_PART, typed))
         half = _HALF_DURATION
-    if half.fullmatch(typed):
+    if re.fullmatch(half, typed):
         return None
     raise ValueError(typed)
 

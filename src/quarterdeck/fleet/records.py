@@ -2,8 +2,7 @@
 
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from quarterdeck.service.models.page import Page
 
@@ -20,8 +19,7 @@ class Identified(Protocol):
 R = TypeVar("R", bound=Identified)
 
 
-@dataclass(frozen=True)
-class Changes(Generic[R]):
+class Changes(NamedTuple, Generic[R]):
     """What one reading did to the records; false when it changed none.
 
     `read` holds every record the reading told of, changed or not, for whoever counts readings.

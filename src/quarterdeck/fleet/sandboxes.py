@@ -13,12 +13,12 @@ from quarterdeck.fleet.quantities import Unit
 from quarterdeck.fleet.quiet import is_working, quiet_since
 from quarterdeck.fleet.sandbox_memory import SandboxMemory
 from quarterdeck.fleet.sandbox_state import SandboxState, StateWord
+from quarterdeck.fleet.short_id import short_id
 
 if TYPE_CHECKING:
     from quarterdeck.service.models.conversation import Conversation
     from quarterdeck.service.models.sandbox import Sandbox
 
-SHORT = 6
 NOTHING_TOLD: Mapping[str, str | None] = {}
 
 
@@ -66,11 +66,6 @@ class SandboxRow:
         if self.working:
             return timedelta()
         return None if self.quiet_since is None else max(now - self.quiet_since, timedelta())
-
-
-def short_id(sandbox_id: str) -> str:
-    """The first characters of what follows the last dash ("oh-agent-server-7WNtsgx" is "7WNtsg")."""
-    return (sandbox_id.rpartition("-")[2] or sandbox_id)[:SHORT]
 
 
 def by_sandbox(conversations: Iterable[Conversation]) -> dict[str, tuple[Conversation, ...]]:

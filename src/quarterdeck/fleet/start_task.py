@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from quarterdeck.fleet.ages import stopwatch
 from quarterdeck.service.models.enums import StartTaskStatus
@@ -31,8 +30,7 @@ RECENT = timedelta(hours=1)
 """Servers list start tasks for ever; older ones than this are of no interest unless they were created here."""
 
 
-@dataclass(frozen=True, slots=True)
-class StartProgress:
+class StartProgress(NamedTuple):
     """Where a start task is."""
 
     step: int

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """The columns, the order and the filter of one list."""
 
     columns: tuple[str, ...] | None = None
@@ -22,7 +20,7 @@ class View:
     def among(self, columns: Collection[str]) -> View:
         """The same without columns that are not there (any more)."""
         chosen = None if self.columns is None else tuple(name for name in self.columns if name in columns)
-        return replace(self, columns=chosen or None, sort=self.sort if self.sort in columns else None)
+        return self._replace(columns=chosen or None, sort=self.sort if self.sort in columns else None)
 
     def to_note(self) -> dict[str, Any] | None:
         """What to note down of it; None when it is the default."""

@@ -5,8 +5,7 @@ import math
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from quarterdeck.fleet.health import Health, HealthState, after_answer, after_failure, after_pass
 from quarterdeck.fleet.interval import FULL_PASS, IN_TRANSITION, PASS_REST, REFRESH, backoff, interval
@@ -29,8 +28,7 @@ class Source(Protocol[R]):
         ...
 
 
-@dataclass(frozen=True)
-class _Look:
+class _Look(NamedTuple):
     """What is looked at: it decides what a tick reads and how often."""
 
     visible: tuple[str, ...] = ()
@@ -175,7 +173,7 @@ class Watch(Generic[R]):
         self._tick_at = max(self._tick_at, self._began_at)
         self._one_page = reading.pages <= 1
         if reading.empty and self._records.by_id and not self._health.doubted:
-            self._health = replace(self._health, doubted=True)
+            self._health = self._health._replace(doubted=True)
             self._publish(Changes())
             return
         changes = reading.complete()

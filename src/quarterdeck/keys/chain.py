@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import Enum, auto
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from quarterdeck.config.toml_file import ConfigError
 from quarterdeck.keys.ring import RingUnavailableError
@@ -29,8 +28,7 @@ class Place(Enum):
     FILE = auto()
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """A key, or none, and in words where it came from."""
 
     key: SecretStr | None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
 
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
     from quarterdeck.service.endpoint import Endpoint
 
 
-@dataclass(frozen=True)
-class Owner:
+class Owner(NamedTuple):
     """A connection at one origin; a key kept for it is no key of the same name anywhere else."""
 
     name: str

@@ -1,7 +1,7 @@
 """Where a server is and how to speak to it, without its key."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class KeyHeader(StrEnum):
@@ -23,8 +23,7 @@ class Colour(StrEnum):
     GREY = "grey"
 
 
-@dataclass(frozen=True)
-class Endpoint:
+class Endpoint(NamedTuple):
     """One server as the deck names it; `url` is None for the embedded local service."""
 
     name: str
@@ -46,8 +45,7 @@ class Endpoint:
         return self.name, self.url
 
 
-@dataclass(frozen=True)
-class Connection:
+class Connection(NamedTuple):
     """A server with a name; `key_env` names the environment variable that holds its key."""
 
     endpoint: Endpoint

@@ -1,7 +1,7 @@
 """What can go wrong with a server, as a value a person can read (reliability.md section 3)."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class ErrorKind(StrEnum):
@@ -39,8 +39,7 @@ class Outcome(StrEnum):
     APPLIED = "applied"
 
 
-@dataclass(frozen=True)
-class FieldProblem:
+class FieldProblem(NamedTuple):
     """One complaint of a server about one place of a body; `location` as in its `loc`, without the leading "body"."""
 
     location: tuple[str | int, ...]

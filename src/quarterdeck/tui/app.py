@@ -51,13 +51,9 @@ class Deck(ConnectingApp):
     """The deck: three screens on one connection."""
 
     TITLE = "Quarterdeck"
-    CSS_PATH = "quarterdeck.tcss"
+    CSS_PATH = ["quarterdeck.tcss", "screens/listing.tcss"]  # with that of the first screen, all is parsed once
     BINDINGS = [Binding("ctrl+q", "leave", "Quit", show=False, priority=True)]
-    MODES = {
-        Place.CONVERSATIONS: _conversations,
-        Place.SANDBOXES: _sandboxes,
-        Place.SETTINGS: _settings,
-    }
+    MODES = {Place.SANDBOXES: _sandboxes, Place.SETTINGS: _settings}
     DEFAULT_MODE = Place.CONVERSATIONS
 
     def __init__(
@@ -85,7 +81,14 @@ class Deck(ConnectingApp):
         for own in THEMES:
             self.register_theme(own)
         self.set_reactive(Deck.theme, theme)
+        self.stylesheet.set_variables(self.get_css_variables())
         self._on_theme = on_theme
+
+    def get_default_screen(self) -> Screen[None]:
+        """The conversations: the first screen of a mode would have all styles parsed twice more, and be drawn twice."""
+        screen = _conversations()
+        self.add_mode(Place.CONVERSATIONS, _conversations)
+        return screen
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The deck's own colours, for themes that do not name them."""

@@ -1,7 +1,7 @@
 """Every command, declared once: bindings, key bar, palette and help are all made from these."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from textual.binding import Binding, BindingType
 
@@ -15,8 +15,7 @@ class Place(StrEnum):
     SETTINGS = "settings"
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(NamedTuple):
     """One thing a person can do; `name` is the action of the screen or app that does it."""
 
     name: str

@@ -110,7 +110,7 @@ class ConnectedApp(CrashSafe):
         try:
             async with self.client_of(endpoint) as client:
                 self.session = Session(client, self._publish, self.clock, self.notes)
-                await self.connections.opened(endpoint)
+                self.run_worker(self.connections.opened(endpoint), group="opened")
                 await self.session.run()
         except ServiceError as error:
             self.session, self.trouble = None, error

@@ -38,7 +38,7 @@ class Connections:
         return endpoint
 
     async def opened(self, endpoint: Endpoint) -> None:
-        """Take note that an endpoint was opened."""
+        """Take note that an endpoint was opened, while it is being read already; it raises nothing."""
 
     # Changing them
 

@@ -12,12 +12,13 @@ from typing import NewType
 Shown = NewType("Shown", str)
 """Text that is safe to paint: no controls, no invisible characters; newlines only where it came from `block`."""
 
-_UNSAFE = re.compile(
+_UNSAFE = (
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u180e\u200b-\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
     "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""Controls, format characters, separators, surrogates, fillers; variation selectors, whose width is unsure."""
+"""Controls, format characters, separators, surrogates, fillers; variation selectors, whose width is unsure. A pattern
+that takes long to compile: it is compiled for the first text that may need it."""
 _SPACES = re.compile(r"[ \n]+")
 LONGEST = 20_000
 """Characters of one text that are ever painted; more of it is cut with an ellipsis."""
@@ -38,13 +39,17 @@ def _visible(match: re.Match[str]) -> str:
 
 def line(value: str) -> Shown:
     """Make one line of any text: breaks and runs of blanks become one blank, what acts on a terminal goes."""
-    return Shown(_SPACES.sub(" ", _UNSAFE.sub(_visible, _cut(value))).strip())
+    return Shown(_SPACES.sub(" ", _harmless(_cut(value))).strip())
 
 
 def block(value: str) -> Shown:
     """Make safe text of several lines, its line breaks and indentation kept."""
     lines = _cut(value).replace("\r\n", "\n").replace("\r", "\n").replace("\t", "    ").split("\n")
-    return Shown("\n".join(_UNSAFE.sub(_visible, text) for text in lines))
+    return Shown("\n".join(map(_harmless, lines)))
+
+
+def _harmless(value: str) -> str:
+    return value if value.isascii() and value.isprintable() else re.sub(_UNSAFE, _visible, value)
 
 
 def _cut(value: str) -> str:

@@ -1,13 +1,11 @@
 """One page of a list."""
 
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Page(Generic[T]):
+class Page(NamedTuple, Generic[T]):
     """Records in the server's order; `unreadable` counts those that could not be read.
 
     Equal answers to the same question give the same object, so `is` tells that nothing changed.

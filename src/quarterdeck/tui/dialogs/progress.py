@@ -11,7 +11,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from quarterdeck.fleet.bulk_rows import BulkRow, RowState
-from quarterdeck.fleet.sandboxes import short_id
+from quarterdeck.fleet.short_id import short_id
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.copying import Copyable

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from quarterdeck.tui.widgets.live_table import Column
 from quarterdeck.tui.widgets.table_layout import R
@@ -18,4 +17,4 @@ def chosen_columns(columns: Sequence[Column[R]], names: Sequence[str] | None) ->
         return tuple(columns)
     by_key = {column.key: column for column in columns}
     chosen = [by_key[name] for name in names if name in by_key]
-    return tuple(replace(column, priority=at) for at, column in enumerate(chosen))
+    return tuple(column._replace(priority=at) for at, column in enumerate(chosen))

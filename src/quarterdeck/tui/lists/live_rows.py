@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Generic
+from typing import TYPE_CHECKING, Generic, NamedTuple
 
 from quarterdeck.tui.lists.listing import Listing, R
 
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
     from quarterdeck.tui.live.session import Session
 
 
-@dataclass(frozen=True)
-class RowChanges(Generic[R]):
+class RowChanges(NamedTuple, Generic[R]):
     """What became of some rows."""
 
     changed: Mapping[str, R]

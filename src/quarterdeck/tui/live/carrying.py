@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quarterdeck.service.errors import ServiceError
 
@@ -25,8 +24,7 @@ def _as_it_is(note: Any) -> Any:
     return note
 
 
-@dataclass(frozen=True)
-class Carried:
+class Carried(NamedTuple):
     """One kind of note of one session."""
 
     kind: str

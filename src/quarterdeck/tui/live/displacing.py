@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quarterdeck.fleet.displacement import Cap, cap_learned, found_displaced
 from quarterdeck.fleet.sandbox_state import StateWord
@@ -19,8 +18,7 @@ LOOKED_FOR = timedelta(seconds=30)
 Memories = Mapping[str, "SandboxMemory"]
 
 
-@dataclass(frozen=True)
-class Displaced:
+class Displaced(NamedTuple):
     """What made room for what."""
 
     ids: tuple[str, ...]

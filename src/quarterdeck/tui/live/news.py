@@ -1,7 +1,7 @@
 """What a session tells its screens."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class About(StrEnum):
@@ -13,8 +13,7 @@ class About(StrEnum):
     START_TASKS = "start tasks"
 
 
-@dataclass(frozen=True)
-class News:
+class News(NamedTuple):
     """Something changed; `ids` are the records of which there is something new to show."""
 
     about: About

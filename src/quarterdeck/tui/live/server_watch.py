@@ -79,6 +79,6 @@ class ServerWatch:
             return
         self.server, self.trouble = server, None
         another = before is not None and is_another(server, before)
-        self._publish(News(About.SERVER, moved=True, another_server=another))
+        self._publish(News(About.SERVER, moved=another, another_server=another))
         self.release = server.release or await self._client.release() or ""
         self._publish(News(About.SERVER))

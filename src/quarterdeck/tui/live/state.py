@@ -12,7 +12,8 @@ from quarterdeck.fleet.conversation_state import last_execution_status
 from quarterdeck.fleet.displacement import guessed
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.records import Changes
-from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row, short_id
+from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row
+from quarterdeck.fleet.short_id import short_id
 from quarterdeck.fleet.start_task import in_progress
 from quarterdeck.fleet.timeline_note import from_note
 from quarterdeck.fleet.watch import Watch

@@ -10,19 +10,18 @@ from textual.binding import BindingType
 
 from quarterdeck.fleet.conversation_state import ConversationWord
 from quarterdeck.fleet.conversations import ConversationRow
-from quarterdeck.fleet.sandbox_rules import why_not_pause, why_not_resume
-from quarterdeck.fleet.sandbox_state import SandboxState, StateWord
-from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.service.errors import ServiceError
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.commands import Command, Place, bindings_at
-from quarterdeck.tui.copying import Copyable, conversation_json
 from quarterdeck.tui.lists.conversations import ConversationListing, so_far, wanting
 from quarterdeck.tui.screens.sandbox_actions import SandboxActions
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
+    from quarterdeck.fleet.sandbox_state import SandboxState
+    from quarterdeck.fleet.sandboxes import SandboxRow
+    from quarterdeck.tui.copying import Copyable
     from quarterdeck.tui.live.news import News
     from quarterdeck.tui.live.session import Session
 
@@ -105,6 +104,8 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
         self.say(Shown(f"{len(seen):,} marked as seen.{rest}"), Tone.GOOD)
 
     def _why_not_change(self, name: str, row: ConversationRow) -> str | None:
+        from quarterdeck.fleet.sandbox_rules import why_not_pause, why_not_resume
+
         state = self._sandbox_state(row)
         if state is None:
             return "Its sandbox is not there, so there is nothing to pause or resume."
@@ -145,6 +146,8 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
 
     def _choices(self, session: Session) -> list[tuple[Shown, str]]:
         """The sandboxes a conversation can be put into; a paused one is resumed by the server."""
+        from quarterdeck.fleet.sandbox_state import StateWord
+
         now = self.app.clock()
         choices = []
         for sandbox_id, memory in session.memories.by_id.items():
@@ -225,6 +228,8 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
 
     def copies_of(self, row: ConversationRow) -> Sequence[Copyable]:
         """Its id, its sandbox, its title, all of it as JSON."""
+        from quarterdeck.tui.copying import Copyable, conversation_json
+
         offered = [Copyable(Shown("id"), row.id)]
         if row.sandbox_id is not None:
             offered.append(Copyable(Shown("sandbox id"), row.sandbox_id))

@@ -11,7 +11,6 @@ from quarterdeck.service.errors import ServiceError
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.commands import Command, Place
-from quarterdeck.tui.copying import Copyable, save_copy
 from quarterdeck.tui.lists.listing import R
 from quarterdeck.tui.opening import can_open_browser
 from quarterdeck.tui.screens.arranging import ArrangedList
@@ -20,6 +19,8 @@ from quarterdeck.tui.widgets.table_messages import Chosen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from quarterdeck.tui.copying import Copyable
 
 NEEDS_ROW = frozenset({"detail", "pause", "resume", "delete", "other", "open_url", "copy", "mark", "mark_all"})
 """Commands that are about the row under the cursor, or about rows there are."""
@@ -76,6 +77,8 @@ class ListScreen(ArrangedList[R]):
 
     def copies_of(self, row: R) -> Sequence[Copyable]:
         """What can be copied of a row."""
+        from quarterdeck.tui.copying import Copyable
+
         return (Copyable(Shown("id"), row.id),)
 
     @work(exclusive=True, group="dialog")
@@ -102,6 +105,8 @@ class ListScreen(ArrangedList[R]):
 
     async def save(self, what: Copyable) -> None:
         """Save something to a file and say where."""
+        from quarterdeck.tui.copying import save_copy
+
         try:
             path = await save_copy(self.app.crash_folder, what)
         except ServiceError as error:

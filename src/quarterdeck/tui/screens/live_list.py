@@ -51,7 +51,9 @@ class LiveList(DeckScreen, Generic[R]):
         """Counts and filter, the table, and at its side what is known of the row under the cursor."""
         yield FilterBar(Shown(self.listing.grammar.hint))
         table = LiveTable(self.listing.columns, clock=self.app.clock, id="table")
-        yield Horizontal(table, VerticalScroll(Lines(id="side-text"), id="side", can_focus=False), id="list")
+        side = VerticalScroll(Lines(id="side-text"), id="side", can_focus=False)
+        side.display = self.app.size.width >= ROOM_BESIDE
+        yield Horizontal(table, side, id="list")
 
     @property
     def table(self) -> LiveTable[R]:
@@ -82,7 +84,7 @@ class LiveList(DeckScreen, Generic[R]):
             return
         if news.words:
             self.say(text.line(news.words), Tone.WARN)
-        if news.about is About.SERVER or (news.about is self.listing.about and news.moved):
+        if news.moved and news.about in (About.SERVER, self.listing.about):
             self.rebuild()
         elif self.app.session is not None:
             self._update(self.listing.touched(self.app.session, news))

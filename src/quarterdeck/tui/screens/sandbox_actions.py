@@ -10,10 +10,6 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
-from quarterdeck.fleet.plan import Plan, plan
-from quarterdeck.fleet.sandbox_rules import why_not_pause, why_not_resume
-from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.service.errors import ServiceError
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
@@ -23,11 +19,11 @@ from quarterdeck.tui.screens.listing import ListScreen
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
+    from quarterdeck.fleet.plan import Plan
+    from quarterdeck.fleet.sandbox_state import Action
+    from quarterdeck.fleet.sandboxes import SandboxRow
     from quarterdeck.tui.live.bulk import Job, Order
     from quarterdeck.tui.live.session import Session
-
-RULES = {"Pause": why_not_pause, "Resume": why_not_resume}
-"""What the state of a sandbox says about a change."""
 
 
 class SandboxActions(ListScreen[R]):
@@ -51,6 +47,7 @@ class SandboxActions(ListScreen[R]):
 
     def order(self, session: Session, verb: str) -> Order:
         """What is meant by a verb."""
+        from quarterdeck.fleet.sandbox_state import Action
         from quarterdeck.fleet.verdicts import change_verdict, delete_verdict
         from quarterdeck.tui.live.bulk import Order
 
@@ -62,7 +59,10 @@ class SandboxActions(ListScreen[R]):
 
     async def change(self, session: Session, verb: str, rows: Sequence[SandboxRow], hidden: Collection[str]) -> None:
         """Pause or resume sandboxes: one at once unless there is something to ask, several after a plan."""
-        now, rule = self.app.clock(), RULES[verb]
+        from quarterdeck.fleet.plan import plan
+        from quarterdeck.fleet.sandbox_rules import why_not_pause, why_not_resume
+
+        now, rule = self.app.clock(), why_not_pause if verb == "Pause" else why_not_resume
         planned = plan(rows, lambda row: rule(row.state(now)), hidden)
         if len(rows) == 1 and planned.rows:
             if await self._asked(verb, *self._doubts(session, verb, planned.rows[0])):
@@ -77,7 +77,7 @@ class SandboxActions(ListScreen[R]):
         question = text.line(f"{verb} {row.short_id}?")
         if verb == "Pause":
             return question, busy_line(row, session.last_statuses)
-        return question, self.forecast_line(session, Action.RESUME) or None
+        return question, self._resume_forecast(session, 1) or None
 
     async def _asked(self, verb: str, question: Shown, doubt: Shown | None) -> bool:
         if doubt is None:
@@ -93,6 +93,11 @@ class SandboxActions(ListScreen[R]):
 
         rows = filter(None, (session.sandbox_row(sandbox_id) for sandbox_id in session.sandboxes.records))
         return text.line(forecast(rows, self.app.clock(), session.cap, action, count=count).words)
+
+    def _resume_forecast(self, session: Session, count: int) -> Shown:
+        from quarterdeck.fleet.sandbox_state import Action
+
+        return self.forecast_line(session, Action.RESUME, count)
 
     async def _do_one(self, order: Order, row: SandboxRow) -> None:
         # Servers answer a deletion of a paused one only after ten seconds and more (contract section e).
@@ -120,7 +125,7 @@ class SandboxActions(ListScreen[R]):
         warnings: list[Cell] = []
         if verb == "Pause":
             warnings = busy_lines(planned.rows, session.last_statuses)
-        elif line := self.forecast_line(session, Action.RESUME, len(planned.rows)):
+        elif line := self._resume_forecast(session, len(planned.rows)):
             warnings = [cell(line, Tone.WARN), EMPTY]
         title = Shown(f"{verb} {len(planned.rows):,} sandbox{'' if len(planned.rows) == 1 else 'es'}?")
         agreed = await self.app.push_screen_wait(PlanDialog(title, verb, planned, warnings))
@@ -129,6 +134,7 @@ class SandboxActions(ListScreen[R]):
 
     async def delete_rows(self, session: Session, rows: Sequence[SandboxRow], hidden: Collection[str]) -> None:
         """Delete sandboxes once the short id of the one, or the number of the many, has been typed."""
+        from quarterdeck.fleet.plan import plan
         from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
         from quarterdeck.tui.lists.plans import gone_with, plan_lines
 

@@ -1,6 +1,6 @@
 """The top line: where one is, on which server, and how true the screen is."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from textual import events
 from textual.content import Content
@@ -26,8 +26,7 @@ SHORTEST_NAME = 5
 """Cells of a connection's name below which it is left out."""
 
 
-@dataclass(frozen=True)
-class HeaderState:
+class HeaderState(NamedTuple):
     """What the header says besides the tabs."""
 
     connection: Shown = NOTHING

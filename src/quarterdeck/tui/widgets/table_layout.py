@@ -1,7 +1,6 @@
 """Which columns of a table fit a width, where each stands and how wide it is."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -28,8 +27,7 @@ LEAST = 4
 """Cells below which a column with a share is not shrunk."""
 
 
-@dataclass(frozen=True)
-class Column(Generic[R]):
+class Column(NamedTuple, Generic[R]):
     """One column: how wide, what it shows, how it sorts.
 
     `width` in cells is the least it needs, two for the header's arrow included; `flex` its share of what is left over.

@@ -1,16 +1,15 @@
 """What a table tells its owner."""
 
-from dataclasses import dataclass
-
 from textual.message import Message
 from textual.widget import Widget
 
 
-@dataclass
 class TableMessage(Message):
     """A message of a table, which is its `control`."""
 
-    table: Widget
+    def __init__(self, table: Widget) -> None:
+        super().__init__()
+        self.table = table
 
     @property
     def control(self) -> Widget:
@@ -18,36 +17,41 @@ class TableMessage(Message):
         return self.table
 
 
-@dataclass
 class Highlighted(TableMessage, namespace="live_table"):
-    """The cursor is on another row; None where there are no rows."""
+    """The cursor is on the row of another id; None where there are no rows."""
 
-    id: str | None
+    def __init__(self, table: Widget, row_id: str | None) -> None:
+        super().__init__(table)
+        self.id = row_id
 
 
-@dataclass
 class Chosen(TableMessage, namespace="live_table"):
     """Enter, or a second click on a row."""
 
-    id: str
+    def __init__(self, table: Widget, row_id: str) -> None:
+        super().__init__(table)
+        self.id = row_id
 
 
-@dataclass
 class Marked(TableMessage, namespace="live_table"):
     """The marks changed."""
 
-    ids: frozenset[str]
+    def __init__(self, table: Widget, ids: frozenset[str]) -> None:
+        super().__init__(table)
+        self.ids = ids
 
 
-@dataclass
 class Seen(TableMessage, namespace="live_table"):
-    """Other rows are on the screen now; their ids from the top."""
+    """Other rows are on the screen; their ids from the top."""
 
-    ids: tuple[str, ...]
+    def __init__(self, table: Widget, ids: tuple[str, ...]) -> None:
+        super().__init__(table)
+        self.ids = ids
 
 
-@dataclass
 class SortAsked(TableMessage, namespace="live_table"):
     """The title of a column that can be sorted by was clicked."""
 
-    key: str
+    def __init__(self, table: Widget, key: str) -> None:
+        super().__init__(table)
+        self.key = key
