@@ -10,8 +10,6 @@ import h11
 from quarterdeck.service.limits import Limits
 from quarterdeck.service.wire import Connection, Fault, WireError
 
-KEPT = 4.0
-"""Seconds an unused connection is kept: the watch asks every 2 s, and uvicorn hangs up after 5."""
 NEXT_ADDRESS = 0.25
 """Seconds until the next address of a host is tried beside the last (RFC 8305)."""
 
@@ -69,7 +67,7 @@ class Pool:
     def take_back(self, connection: Connection) -> None:
         """Keep a connection whose exchange is over, or close it when it is not."""
         if self._keep and connection.renew():
-            self._idle[connection] = asyncio.get_running_loop().call_later(KEPT, self._drop, connection)
+            self._idle[connection] = asyncio.get_running_loop().call_later(self._limits.kept, self._drop, connection)
         else:
             self._drop(connection)
         self._places.release()
@@ -106,6 +104,9 @@ class Pool:
                 )
         except TimeoutError as error:
             raise WireError(Fault.CONNECT_TIMEOUT) from error
+        except ConnectionResetError as error:
+            # Without a cause of its own it is asyncio's word for a server that hangs up in the middle of a handshake.
+            raise WireError(Fault.CONNECT) from (error if origin.tls is None else ssl.SSLEOFError())
         except (OSError, UnicodeError) as error:
             raise WireError(Fault.CONNECT) from error
         self._open.add(connection)
