@@ -97,15 +97,76 @@ async def watched() -> AsyncIterator[tuple[str, asyncio.Queue[bytes]]]:
 
 
 async def test_an_unused_connection_is_closed_after_a_while() -> None:
-    limits = Limits(kept=0.02, per_second=10_000)
-    async with watched() as (url, rest), client_at(url, limits=limits) as client:
+    async with watched() as (url, rest), client_at(url, limits=Limits(kept=0.02)) as client:
         await first_page(client)
         assert await asyncio.wait_for(rest.get(), 5) == b""
 
 
+async def test_a_connection_in_use_does_not_end_with_the_time_it_is_kept() -> None:
+    async def answer(_: bytes, writer: asyncio.StreamWriter) -> None:
+        later = asyncio.get_running_loop().create_future()
+        asyncio.get_running_loop().call_later(0.1, later.set_result, None)
+        await later
+        writer.write(plain(ITEMS))
+
+    limits = Limits(kept=0.05, per_second=10_000)
+    async with raw_server(answer, requests_per_connection=9) as server, client_at(server.url, limits=limits) as client:
+        for _ in range(2):
+            assert [sandbox.id for sandbox in await first_page(client)] == ["s1"]
+    assert (len(server.heads), server.connections) == (2, 1)
+
+
 async def test_leaving_closes_what_is_kept() -> None:
     async with watched() as (url, rest):
-        async with client_at(url) as client:
+        async with client_at(url, limits=Limits(kept=60)) as client:
             await first_page(client)
             assert rest.empty()
         assert await asyncio.wait_for(rest.get(), 5) == b""
+
+
+async def test_a_server_that_speaks_unasked_is_hung_up_on() -> None:
+    unasked, ended = asyncio.Event(), asyncio.Event()
+
+    async def answer(_: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(plain(ITEMS))
+        await unasked.wait()
+        while not writer.is_closing():
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+            await asyncio.sleep(0)
+        ended.set()
+
+    async with raw_server(answer) as server, client_at(server.url, limits=Limits(kept=60)) as client:
+        assert [sandbox.id for sandbox in await first_page(client)] == ["s1"]
+        unasked.set()
+        await asyncio.wait_for(ended.wait(), 5)
+
+
+async def test_a_read_that_fails_takes_no_connection_from_the_next() -> None:
+    left = [b""] * 3 * CONNECTIONS
+
+    async def answer(_: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(left.pop() if left else plain(ITEMS))
+
+    async with raw_server(answer) as server, client_at(server.url) as client:
+        for _ in range(CONNECTIONS):
+            assert (await reading(client)).kind is ErrorKind.BROKEN
+        assert [sandbox.id for sandbox in await first_page(client)] == ["s1"]
+    assert server.connections == 3 * CONNECTIONS + 1
+
+
+async def test_a_read_that_is_given_up_hangs_up() -> None:
+    asked, ended = asyncio.Event(), asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        asked.set()
+        await reader.read()
+        ended.set()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server, client_at(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}") as client:
+        given_up = asyncio.create_task(first_page(client))
+        await asked.wait()
+        given_up.cancel()
+        await asyncio.wait_for(ended.wait(), 5)

@@ -1,6 +1,7 @@
 """Proxies that the environment names: who is asked through them, and that nobody else pays for them."""
 
 import pytest
+from pydantic import SecretStr
 
 from quarterdeck.service.errors import ErrorKind
 from tests.service.fakes import ITEMS, client_at, first_page, plain, raw_server
@@ -19,8 +20,9 @@ async def test_another_machine_is_asked_through_the_proxy_of_the_environment(
         async with client_at(FAR) as client:
             for _ in range(2):
                 assert [sandbox.id for sandbox in await first_page(client)] == ["s1"]
-            assert (await client.reach(f"{FAR}/mcp")).good
+            assert (await client.reach("http://me:word@far.invalid/mcp", SecretStr("sentinel-mcp"))).good
     assert proxy.heads[0].startswith(b"GET http://far.invalid/api/v1/sandboxes/search?limit=100 HTTP/1.1\r\n")
+    assert b"authorization: bearer sentinel-mcp" in proxy.heads[-1].lower()
     assert not any(b"tracked" in head for head in proxy.heads)
 
 

@@ -1,6 +1,8 @@
 """Answers and bodies on the wire: every shape an answer may come in, and what breaks the rules."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 from pydantic import SecretStr
@@ -12,7 +14,7 @@ from quarterdeck.service.http import Http
 from quarterdeck.service.limits import Limits
 from quarterdeck.service.sender import Sender
 from tests.service.fakes import FAST, ITEMS, KEY, client_at, first_page, plain, raw_server
-from tests.service.test_network import EMPTY, SHORT, answering, reading
+from tests.service.test_network import EMPTY, SHORT, answering, reading, resetting
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
@@ -56,6 +58,15 @@ async def test_an_answer_may_end_with_its_connection() -> None:
             assert [sandbox.id for sandbox in await first_page(client)] == ["s1"]
 
 
+async def test_an_answer_that_ends_in_a_reset_did_not_end() -> None:
+    async def answer(_: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n" + ITEMS)
+        await resetting(b"", writer)
+
+    async with raw_server(answer) as server, client_at(server.url) as client:
+        assert (await reading(client)).kind is ErrorKind.BROKEN
+
+
 async def test_an_answer_without_a_body_ends_at_once() -> None:
     none = answering(b"HTTP/1.1 204 No Content\r\n\r\n")
     async with raw_server(none, requests_per_connection=9) as server, client_at(server.url, limits=SHORT) as client:
@@ -72,34 +83,37 @@ async def storing_much(url: str, limits: Limits) -> ServiceError:
     return caught.value
 
 
-@pytest.mark.parametrize("hangs_up", [False, True])
-async def test_a_large_body_that_is_refused_unread_is_told_as_the_server_told_it(hangs_up: bool) -> None:
-    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+@asynccontextmanager
+async def taking_nothing(answer: bytes, *, hangs_up: bool) -> AsyncIterator[str]:
+    """The address of a server that reads nothing of a large body."""
+    over = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        writer.write(plain(b'{"detail": "too much"}', "413 Too Large"))
-        await writer.drain()
+        writer.write(answer)
         if not hangs_up:
             await over.wait()
         writer.close()
 
-    over = asyncio.Event()
-    async with await asyncio.start_server(refuse, "127.0.0.1", 0, limit=1000) as server:
-        error = await storing_much(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", FAST)
+    async with await asyncio.start_server(serve, "127.0.0.1", 0, limit=1000) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         over.set()
+
+
+@pytest.mark.parametrize("hangs_up", [False, True])
+async def test_a_large_body_that_is_refused_unread_is_told_as_the_server_told_it(hangs_up: bool) -> None:
+    async with taking_nothing(plain(b'{"detail": "too much"}', "413 Too Large"), hangs_up=hangs_up) as url:
+        error = await storing_much(url, FAST)
     assert (error.status, error.outcome) == (413, Outcome.NOT_APPLIED)
 
 
-async def test_a_body_that_nobody_takes_is_given_up() -> None:
-    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await over.wait()
-        writer.close()
-
-    over = asyncio.Event()
-    limits = Limits(write=0.1, read=5, repeat_after=0, per_second=10_000)
-    async with await asyncio.start_server(serve, "127.0.0.1", 0, limit=1000) as server:
-        error = await storing_much(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", limits)
-        over.set()
+@pytest.mark.parametrize(("hangs_up", "words"), [(False, "no complete answer"), (True, "broke in the middle")])
+async def test_a_large_body_that_is_not_taken_is_given_up(hangs_up: bool, words: str) -> None:
+    limits = Limits(write=0.1 if not hangs_up else 20, read=20, repeat_after=0)
+    async with taking_nothing(b"", hangs_up=hangs_up) as url:
+        error = await storing_much(url, limits)
     assert (error.kind, error.outcome) == (ErrorKind.UNKNOWN_OUTCOME, Outcome.UNKNOWN)
+    assert words in error.words
 
 
 STRANGE = {
@@ -117,16 +131,30 @@ async def test_an_answer_that_breaks_the_rules_is_none(strange: str) -> None:
         assert (await reading(client)).kind is ErrorKind.BROKEN
 
 
-@pytest.mark.parametrize("endless", [b"X: " + b"a" * 1000, b"X: a\r\n" * 200])
+@pytest.mark.parametrize("endless", [b"a" * 1000, b"a\r\nX: " * 200], ids=["one header", "many headers"])
 async def test_a_head_without_end_is_not_waited_for(endless: bytes) -> None:
+    written = 0
+
     async def answer(_: bytes, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 200 OK\r\n")
+        nonlocal written
+        writer.write(b"HTTP/1.1 200 OK\r\nX: ")
         while True:
             writer.write(endless)
+            written += len(endless)
             await writer.drain()
 
     async with raw_server(answer) as server, client_at(server.url) as client:
         assert (await reading(client)).kind is ErrorKind.WRONG_API
+    assert written < 20_000_000, "what was read, and what the buffers of the system hold"
+
+
+async def test_the_key_goes_to_its_own_origin_whatever_a_path_looks_like() -> None:
+    async with raw_server(answering(EMPTY)) as server:
+        http = Http(Endpoint("test", server.url), SecretStr(KEY), limits=FAST)
+        await http.attempt(Call("GET", "/own"), asyncio.get_running_loop().time() + 5)
+        await http.attempt(Call("GET", "@other.example/own"), asyncio.get_running_loop().time() + 5)
+        await http.aclose()
+    assert [KEY.encode() in head for head in server.heads] == [True, False]
 
 
 async def test_a_name_that_cannot_be_one_is_a_name_nobody_has() -> None:

@@ -10,8 +10,6 @@ import h11
 
 LONGEST_HEAD = 100 * 1024
 """Bytes of a head, or of the size of a chunk, that never comes to an end."""
-MOST_UNREAD = 256 * 1024
-"""Bytes that wait for their reader before the server is made to wait."""
 
 
 class Fault(Enum):
@@ -40,13 +38,14 @@ class WireError(Exception):
 class Connection(asyncio.Protocol):
     """A connection to a server, for one exchange after another: `send`, `head`, `pieces`, `renew`.
 
-    Whoever leaves an exchange before its end has to call `close`.
+    Whoever leaves an exchange before its end has to call `close`. Bytes are not held back: what came is read at once.
     """
 
     def __init__(self) -> None:
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=LONGEST_HEAD)
         self._event: asyncio.Future[None] | None = None
-        self._unread = 0
+        self._unused = False
+        self._heard = False
         self._full = False
         self._ended = False
         self._broke: Exception | None = None
@@ -56,12 +55,14 @@ class Connection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes, and let no more come when nobody reads them."""
-        self._http.receive_data(data)
-        self._unread += len(data)
-        if self._unread > MOST_UNREAD:
-            self._transport.pause_reading()
-        self._wake()
+        """Take bytes, and hang up on a server that speaks between two exchanges."""
+        if self._unused:
+            self._ended = True
+            self.close()
+        else:
+            self._heard = True
+            self._http.receive_data(data)
+            self._wake()
 
     def eof_received(self) -> None:
         """Note that the server has said all it will."""
@@ -93,8 +94,9 @@ class Connection(asyncio.Protocol):
             data.append(self._http.send(h11.EndOfMessage()))
         except h11.LocalProtocolError:
             raise WireError(Fault.BAD_REQUEST) from None
+        self._unused = self._heard = False
         self._transport.write(b"".join(filter(None, data)))
-        while self._full and not self._ended and not self._unread:
+        while self._full and not self._ended and not self._heard:
             await self._something(seconds, Fault.WRITE_TIMEOUT)
 
     async def head(self, seconds: float) -> h11.Response:
@@ -110,35 +112,30 @@ class Connection(asyncio.Protocol):
 
     def renew(self) -> bool:
         """Get ready for another exchange; False when this connection is not good for one."""
-        if self._http.our_state is not h11.DONE or self._http.their_state is not h11.DONE:
-            return False
-        if self._ended or self._has_stray_bytes() or self._transport.get_write_buffer_size():
+        done = self._http.our_state is h11.DONE and self._http.their_state is h11.DONE
+        if self._ended or not done or self._http.trailing_data[0]:
             return False
         self._http.start_next_cycle()
-        self._unread = 0
-        self._transport.resume_reading()
+        self._unused = True
         return True
 
     def is_quiet(self) -> bool:
-        """Whether the server has neither hung up nor spoken unasked since `renew`.
+        """Whether the server has neither hung up nor spoken since `renew`.
 
         The event loop knows what it has read so far; the rest is asked of the socket.
         """
-        return not (self._ended or self._has_stray_bytes() or _readable(self._transport.get_extra_info("socket")))
+        if self._ended or self._transport.is_closing():
+            return False
+        return not _readable(self._transport.get_extra_info("socket"))
 
     def close(self) -> None:
         """Hang up at once, whatever is under way."""
         self._transport.abort()
 
-    def _has_stray_bytes(self) -> bool:
-        return bool(self._http.trailing_data[0])
-
     async def _next(self, seconds: float) -> h11.Event:
         try:
             while not isinstance(event := self._http.next_event(), h11.Event):
-                self._unread = 0
                 if not self._ended:
-                    self._transport.resume_reading()
                     await self._something(seconds, Fault.READ_TIMEOUT)
                 elif self._broke is not None:
                     raise WireError(Fault.READ) from self._broke
