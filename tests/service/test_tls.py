@@ -63,6 +63,19 @@ async def test_connections_are_kept_behind_tls_too(tls: ssl.SSLContext, ca_file:
     assert len(connections) == 1
 
 
+async def test_the_version_of_http_is_agreed_on_with_tls(tls: ssl.SSLContext, ca_file: str) -> None:
+    agreed: list[str | None] = []
+
+    async def answer(_: bytes, writer: asyncio.StreamWriter) -> None:
+        agreed.append(writer.get_extra_info("ssl_object").selected_alpn_protocol())
+        writer.write(plain(ITEMS))
+
+    tls.set_alpn_protocols(["h2", "http/1.1"])
+    async with secure_server(answer, tls) as (url, _), trusting(url, ca_file) as client:
+        await first_page(client)
+    assert agreed == ["http/1.1"]
+
+
 async def test_a_large_answer_passes_tls_whole(tls: ssl.SSLContext, ca_file: str) -> None:
     body = ITEMS + b" " * 3_000_000
     async with secure_server(answering(plain(body)), tls) as (url, connections), trusting(url, ca_file) as client:

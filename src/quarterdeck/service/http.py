@@ -171,9 +171,9 @@ class _Wire(httpx.AsyncBaseTransport):
     """The straight road to one origin."""
 
     def __init__(self, url: httpx.URL, tls: ssl.SSLContext | None, limits: Limits, *, keep: bool) -> None:
-        if url.scheme not in ("http", "https") or not url.host:
-            raise httpx.UnsupportedProtocol("")
         secure = url.scheme == "https"
+        if not (secure or url.scheme == "http") or not url.host or secure is (tls is None):
+            raise httpx.UnsupportedProtocol("")
         origin = Origin(url.raw_host.decode(), url.port or (443 if secure else 80), tls)
         self._pool = Pool(origin, limits, most=CONNECTIONS, keep=keep)
 

@@ -37,6 +37,8 @@ class Pool:
     """Up to `most` connections to one origin, each kept for further requests if `keep`."""
 
     def __init__(self, origin: Origin, limits: Limits, *, most: int, keep: bool) -> None:
+        if origin.tls is not None:
+            origin.tls.set_alpn_protocols(["http/1.1"])
         self._origin = origin
         self._limits = limits
         self._keep = keep
