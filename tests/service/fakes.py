@@ -15,6 +15,7 @@ from pydantic import SecretStr
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.endpoint import Endpoint, KeyHeader
 from quarterdeck.service.limits import Limits
+from quarterdeck.service.models.sandbox import Sandbox
 
 KEY = "sentinel-key-5f2a"
 FAST = Limits(repeat_after=0, per_second=10_000)
@@ -56,6 +57,8 @@ class Asked:
         return dict(self.query).get("page_id")
 
 
+ITEMS = b'{"items": [{"id": "s1", "status": "RUNNING"}]}'
+"""A page of one sandbox."""
 Script = Callable[[Asked], Answer | Exception]
 
 
@@ -108,6 +111,11 @@ def client_of(
 def client_at(url: str, *, limits: Limits = FAST, header: KeyHeader = KeyHeader.SESSION) -> ServiceClient:
     """A client of a server on a real port."""
     return ServiceClient(Endpoint("test", url, header=header), SecretStr(KEY), limits=limits)
+
+
+async def first_page(client: ServiceClient) -> tuple[Sandbox, ...]:
+    """What the first page of the list holds."""
+    return tuple((await anext(aiter(client.sandboxes.pages()))).items)
 
 
 Conversation = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]

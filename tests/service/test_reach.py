@@ -130,3 +130,13 @@ async def test_this_machine_is_tried_without_a_proxy(monkeypatch: pytest.MonkeyP
         async with client_at(NOWHERE, limits=LIMITS) as client:
             assert (await client.reach(server.url)).good
     assert proxy.heads == []
+
+
+async def test_a_user_name_in_an_address_is_sent_as_basic_and_a_key_goes_before_it() -> None:
+    async with raw_server(answering(plain(b""))) as server, client_at(NOWHERE, limits=LIMITS) as client:
+        address = server.url.replace("//", "//me:sentinel@")
+        reached = [await client.reach(address), await client.reach(address, SecretStr("sentinel-mcp"))]
+    heads = [head.decode().lower() for head in server.heads]
+    assert "authorization: basic bwu6c2vudgluzww=" in heads[0]
+    assert "authorization: bearer sentinel-mcp" in heads[1]
+    assert not any("sentinel" in each.words for each in reached)

@@ -15,7 +15,7 @@ from quarterdeck.service.models.capabilities import Server
 from quarterdeck.service.options import OptionsResource
 from quarterdeck.service.pace import Pace
 from quarterdeck.service.profiles import ProfilesResource
-from quarterdeck.service.reach import Reached, reach
+from quarterdeck.service.reach import Reached, knock, reach
 from quarterdeck.service.request_log import LoggedRequest
 from quarterdeck.service.sandboxes import SandboxesResource
 from quarterdeck.service.secrets import SecretsResource
@@ -78,7 +78,7 @@ class ServiceClient:
 
     async def knock(self, url: SecretStr | str) -> bool:
         """Whether anything answers at `/alive` of an address's origin; the key is not sent along."""
-        return await self._http.knock(url.get_secret_value() if isinstance(url, SecretStr) else url)
+        return await knock(self._http, url.get_secret_value() if isinstance(url, SecretStr) else url)
 
     async def reach(self, url: str, key: SecretStr | None = None) -> Reached:
         """Try the address of a tool server from this machine; `key` is its own and goes to that address alone.

@@ -63,8 +63,11 @@ def _tls_words(host: str, cause: BaseException | None) -> str:
 
 
 def connect_kind(cause: BaseException | None) -> ErrorKind:
-    """Tell a name that is not known and a broken TLS handshake from a server that cannot be reached."""
-    if isinstance(cause, socket.gaierror):
+    """Tell a name that is not known and a broken TLS handshake from a server that cannot be reached.
+
+    A name that cannot be one, with a part of more than 63 letters for instance, fails before anybody is asked.
+    """
+    if isinstance(cause, socket.gaierror | UnicodeError):
         return ErrorKind.DNS
     return ErrorKind.TLS if isinstance(cause, ssl.SSLError) else ErrorKind.UNREACHABLE
 

@@ -1,29 +1,34 @@
-"""The only module that speaks HTTP: one origin, one key, deadlines, a size limit, failures as ServiceErrors."""
+"""The only module that names httpx: one origin, one key, deadlines, a size limit, failures as ServiceErrors."""
 
 import asyncio
 import ssl
 import time
 import zlib
 from collections import deque
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from http.cookiejar import CookieJar, DefaultCookiePolicy
-from pathlib import Path
+from functools import lru_cache
+from urllib.request import getproxies
 
 import httpx
 from pydantic import SecretStr
 
-from quarterdeck.service.address import checked_address, is_loopback, origin_of, shown_host
-from quarterdeck.service.bodies import Unpacker, encoded, wrong_api
+from quarterdeck.service.address import EXAMPLE, checked_address, is_loopback, shown_host
+from quarterdeck.service.answers import accepted, received
+from quarterdeck.service.bodies import encoded
 from quarterdeck.service.calls import Call, Reply
 from quarterdeck.service.endpoint import Endpoint, KeyHeader
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.service.failures import connect_kind, failure, root_cause
+from quarterdeck.service.key import Key
 from quarterdeck.service.limits import Limits
-from quarterdeck.service.paths import query_text
-from quarterdeck.service.refusals import refusal
+from quarterdeck.service.paths import Query, query_text
+from quarterdeck.service.pool import Answer, Origin, Pool, Question
 from quarterdeck.service.request_log import LoggedRequest
 from quarterdeck.service.secret_text import secrets_in
+from quarterdeck.service.trust import Trust
+from quarterdeck.service.wire import Fault, WireError
 
 App = Callable[..., Awaitable[None]]
 """An ASGI application."""
@@ -31,9 +36,8 @@ Transport = httpx.AsyncBaseTransport
 
 IN_PROCESS = "http://127.0.0.1"
 HOPS = 3
-EITHER = {"Accept": "application/json, text/event-stream"}
-"""What a tool server may answer with, whichever way it speaks."""
 CONNECTIONS = 8
+HEADERS = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": "quarterdeck"}
 
 
 class Http:
@@ -57,15 +61,15 @@ class Http:
         self.base = checked_address(base_url or endpoint.url or (IN_PROCESS if app else ""))
         self._read_only = endpoint.read_only
         self._host = shown_host(self.base)
-        self._key = key if key and key.get_secret_value() else None
-        self._auth = _KeyAuth(self._key, endpoint.header, httpx.URL(self.base)) if self._key else None
+        self._key = _key(key, endpoint.header)
+        url = _readable(self.base)
+        self._origin = _origin(url)
         self._network = transport
-        self._elsewhere: dict[str, ssl.SSLContext] = {}
         inner = httpx.ASGITransport(app, raise_app_exceptions=False) if app else transport
-        tls = self._tls = _tls(self.base, endpoint.ca_file)
-        self._reads = _client(self.base, tls, limits, inner, kept=CONNECTIONS)
+        self._trust = Trust(self.base, endpoint.ca_file, httpx.create_ssl_context)
+        self._reads = _road(url, self._trust.own, limits, inner, keep=True)
         # A kept connection may be closed by the server at the moment it is used again, and a write must not be doubled.
-        self._writes = _client(self.base, tls, limits, inner, kept=0)
+        self._writes = _road(url, self._trust.own, limits, inner, keep=False)
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -88,212 +92,217 @@ class Http:
         status: int | None = None
         kind: ErrorKind | None = None
         try:
-            async with asyncio.timeout_at(deadline):
-                reply = await self._exchange(call)
-            status = reply.status
+            with _failures_told(call, self._host, self.limits):
+                async with asyncio.timeout_at(deadline):
+                    reply = await self._exchange(call)
         except ServiceError as error:
             status, kind = error.status, error.kind
             raise
-        except TimeoutError:
-            kind = ErrorKind.STALLED
-            raise failure(kind, call, self._host, seconds=self.seconds(call)) from None
-        except (httpx.HTTPError, httpx.InvalidURL, OSError, zlib.error) as error:
-            kind = _kind(error)
-            raise failure(kind, call, self._host, root_cause(error), self._ran_out(error, call)) from None
         else:
+            status = reply.status
             return reply
         finally:
             ms = (time.perf_counter() - started) * 1000
             self.log.append(LoggedRequest(call.method, call.path, status, kind, ms, when))
 
-    async def knock(self, address: str) -> bool:
-        """Ask `/alive` at the origin of another address, without any key; whether anything answers there."""
-        try:
-            async with (
-                asyncio.timeout(self.limits.knock),
-                _client(address, await self._trust_of_sandboxes(address), self.limits, self._network, kept=0) as client,
-                client.stream("GET", f"{origin_of(address)}/alive") as response,
-            ):
-                return response.status_code < 500
-        except (OSError, httpx.HTTPError, httpx.InvalidURL, ValueError):
-            return False
-
-    async def reach(self, address: str, key: SecretStr | None) -> int:
+    async def status_at(
+        self,
+        address: str,
+        seconds: float,
+        *,
+        accept: str = HEADERS["Accept"],
+        secret: SecretStr | None = None,
+        of_sandbox: bool = False,
+    ) -> int:
         """Read no more than the status at another address, with a key that belongs to that address or none.
 
-        Nothing is followed, and the key of the server is not sent. Raises ServiceError where nothing answers.
+        Nothing is followed, and the key of the server is not sent. `of_sandbox`: the server vouches for the address.
+        Raises ServiceError where nothing answers, and ValueError for what cannot be read as an address.
         """
-        call = Call("GET", "/", seconds=self.limits.reach)
-        try:
-            host, url = shown_host(address), httpx.URL(address)
-            auth = _KeyAuth(key, KeyHeader.BEARER, url) if key and key.get_secret_value() else None
-            async with (
-                asyncio.timeout(self.limits.reach),
-                _client(address, await self._trust(url.scheme), self.limits, self._network, kept=0) as client,
-                client.stream("GET", url, headers=EITHER, auth=auth, follow_redirects=False) as response,
-            ):
-                return response.status_code
-        except TimeoutError:
-            raise failure(ErrorKind.STALLED, call, host, seconds=self.limits.reach) from None
-        except (httpx.HTTPError, OSError) as error:
-            raise failure(_kind(error), call, host, root_cause(error), self.limits.reach) from None
-        except (httpx.InvalidURL, ValueError):
-            raise failure(ErrorKind.LOCAL, call, "") from None
-
-    async def _trust_of_sandboxes(self, address: str) -> ssl.SSLContext:
-        """The certificates trusted at the address of a sandbox: those of its server where both have any."""
-        schemes = {httpx.URL(address).scheme, httpx.URL(self.base).scheme}
-        return self._tls if schemes == {"https"} else await self._trust(httpx.URL(address).scheme)
-
-    async def _trust(self, scheme: str) -> ssl.SSLContext:
-        """The certificates trusted at other addresses, loaded once: that takes long."""
-        if scheme not in self._elsewhere:
-            self._elsewhere[scheme] = await asyncio.to_thread(_tls, f"{scheme}:")
-        return self._elsewhere[scheme]
-
-    def _ran_out(self, error: Exception, call: Call) -> float:
-        match error:
-            case httpx.ConnectTimeout():
-                return self.limits.connect
-            case httpx.PoolTimeout():
-                return self.limits.pool
-            case _:
-                return call.seconds or self.limits.read
+        call, host = Call("GET", "/", seconds=seconds), shown_host(address)
+        with _failures_told(call, host, self.limits):
+            url = httpx.URL(address)
+            request = self._request(call, url, {"Accept": accept})
+            if key := _key(secret, KeyHeader.BEARER):
+                key.sign(request.headers)
+            elif url.userinfo:
+                request = next(httpx.BasicAuth(url.username, url.password).auth_flow(request))
+            async with asyncio.timeout(seconds):
+                tls = await (self._trust.of_sandbox if of_sandbox else self._trust.elsewhere)(url.scheme)
+                async with _road(url, tls, self.limits, self._network, keep=False) as road:
+                    response = await road.handle_async_request(request)
+                    await response.aclose()
+                    return response.status_code
 
     async def _exchange(self, call: Call) -> Reply:
         """Send a call, follow a read within the same origin, and return an answer of status 2xx."""
-        client = self._reads if call.method == "GET" else self._writes
-        url = httpx.URL(self.base + call.path + query_text(call.query))
+        road = self._reads if call.method == "GET" else self._writes
+        url = _url(self.base, call.path, call.query)
+        body = None if call.body is None else encoded(call.body)
         for hops_left in reversed(range(HOPS + 1)):
-            request = client.build_request(
-                call.method,
-                url,
-                content=None if call.body is None else encoded(call.body),
-                headers=None if call.body is None else {"Content-Type": "application/json"},
-                timeout=_timeout(self.limits, call.seconds),
-            )
-            response = await client.send(request, auth=self._auth, stream=True, follow_redirects=False)
+            request = self._request(call, url, {}, body)
+            if self._key and _origin(url) == self._origin:
+                self._key.sign(request.headers)
+            response = await road.handle_async_request(request)
             try:
-                target = _next_hop(call, response) if hops_left else None
+                target = _next_hop(request, response) if hops_left else None
                 if target is None:
-                    return self._accepted(call, await self._received(call, response))
+                    status, headers, pieces = response.status_code, response.headers, response.aiter_raw()
+                    reply = await received(call, status, headers, pieces, self.limits.body)
+                    return accepted(call, reply, self._host, self._secrets(call))
                 url = target
             finally:
                 await response.aclose()
         raise AssertionError("the last hop is never followed")
 
-    async def _received(self, call: Call, response: httpx.Response) -> Reply:
-        status, headers = response.status_code, response.headers
+    def _request(self, call: Call, url: httpx.URL, headers: dict[str, str], body: bytes | None = None) -> httpx.Request:
+        limits, read = self.limits, call.seconds or self.limits.read
+        timeout = {"connect": limits.connect, "pool": limits.pool, "write": limits.write, "read": read}
+        headers = HEADERS | headers if body is None else HEADERS | headers | {"Content-Type": "application/json"}
+        return httpx.Request(call.method, url, headers=headers, content=body, extensions={"timeout": timeout})
+
+    def _secrets(self, call: Call) -> Iterator[str]:
+        if self._key:
+            yield self._key.secret.get_secret_value()
+        yield from secrets_in(call.body)
+
+
+class _Wire(httpx.AsyncBaseTransport):
+    """The straight road to one origin."""
+
+    def __init__(self, url: httpx.URL, tls: ssl.SSLContext | None, limits: Limits, *, keep: bool) -> None:
+        secure = url.scheme == "https"
+        if not (secure or url.scheme == "http") or not url.host or secure is (tls is None):
+            raise httpx.UnsupportedProtocol("")
+        origin = Origin(url.raw_host.decode(), url.port or (443 if secure else 80), tls)
+        self._pool = Pool(origin, limits, most=CONNECTIONS, keep=keep)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        body = await request.aread()
+        question = Question(request.method.encode(), request.url.raw_path, request.headers.raw, body)
         try:
-            unpacker = Unpacker(headers.get("Content-Encoding", "").strip().lower(), self.limits.body)
-        except ValueError:
-            words = "The server packs its answers in a way nobody asked for."
-            raise wrong_api(words, str(call), status) from None
-        async for piece in response.aiter_raw():
-            if not unpacker.feed(piece):
-                words = f"The answer is larger than {self.limits.body / 2**20:g} MB."
-                advice = "Check the address: the service has no answers of this size."
-                raise ServiceError(ErrorKind.TOO_LARGE, words, advice, request=str(call), status=status)
-        return Reply(
-            status,
-            bytes(unpacker.body),
-            content_type=headers.get("Content-Type", ""),
-            retry_after=headers.get("Retry-After"),
-            location=headers.get("Location"),
-        )
+            answer = await self._pool.ask(question, request.extensions["timeout"]["read"])
+        except WireError as error:
+            raise _FAULTS[error.fault](str(error)) from error
+        return httpx.Response(answer.status, headers=answer.headers, stream=_Body(answer))
 
-    def _accepted(self, call: Call, reply: Reply) -> Reply:
-        if not 200 <= reply.status < 300:
-            own = (self._key.get_secret_value(),) if self._key else ()
-            raise refusal(call, reply, (*own, *secrets_in(call.body)))
-        if reply.is_html:
-            raise wrong_api(f"{self._host} answered with a web page instead of data.", str(call), reply.status)
-        return reply
+    async def aclose(self) -> None:
+        await self._pool.aclose()
 
 
-class _KeyAuth(httpx.Auth):
-    """Adds the key to requests of its own origin, and to no other; no header of ours ever holds it."""
+class _Body(httpx.AsyncByteStream):
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
 
-    def __init__(self, key: SecretStr, header: KeyHeader, base: httpx.URL) -> None:
-        if not all("!" <= letter <= "~" for letter in key.get_secret_value()):
-            words = "The key has a blank, a line break or a letter in it that a key cannot have."
-            raise ServiceError(
-                ErrorKind.LOCAL, words, "Copy it again, without what is around it.", outcome=Outcome.NOT_SENT
-            )
-        self._key = key
-        self._header = header
-        self._origin = _origin(base)
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for piece in self._answer:
+                yield piece
+        except WireError as error:
+            raise _FAULTS[error.fault](str(error)) from error
 
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        if _origin(request.url) == self._origin:
-            prefix = "Bearer " if self._header is KeyHeader.BEARER else ""
-            request.headers[self._header.value] = prefix + self._key.get_secret_value()
-        yield request
+    async def aclose(self) -> None:
+        self._answer.close()
 
 
-def _client(
-    address: str, tls: ssl.SSLContext, limits: Limits, transport: Transport | None, *, kept: int
-) -> httpx.AsyncClient:
-    """Make a client that keeps no cookies, follows nothing by itself, and for this machine asks no proxy."""
-    return httpx.AsyncClient(
-        transport=transport,
-        verify=tls,
-        trust_env=not is_loopback(address),
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-        timeout=_timeout(limits, None),
-        limits=httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=kept),
-        headers={"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": "quarterdeck"},
-    )
+class _Proxied(httpx.AsyncBaseTransport):
+    """The road of httpx, which knows the proxies of the environment and what is not asked through them."""
+
+    def __init__(self, tls: ssl.SSLContext | None, *, keep: bool) -> None:
+        kept = CONNECTIONS if keep else 0
+        limits = httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=kept)
+        self._client = httpx.AsyncClient(verify=tls or True, limits=limits)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        return await self._client.send(request, auth=httpx.Auth(), stream=True, follow_redirects=False)
+
+    async def aclose(self) -> None:
+        await self._client.aclose()
 
 
-def _tls(address: str, ca_file: str | None = None) -> ssl.SSLContext:
-    """The certificates trusted; a plain address gets a context that trusts none, since loading them takes long.
+def _road(
+    url: httpx.URL, tls: ssl.SSLContext | None, limits: Limits, given: Transport | None, *, keep: bool
+) -> Transport:
+    """The way to an address: the one given, or the network, which is asked through no proxy for this machine."""
+    if given is not None:
+        return given
+    if not is_loopback(str(url)) and getproxies().keys() & {url.scheme, "all"}:
+        return _Proxied(tls, keep=keep)
+    return _Wire(url, tls, limits, keep=keep)
 
-    A CA file is trusted alone; raises ServiceError(LOCAL) for one that cannot be used.
-    """
-    if not address.startswith("https:"):
-        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    if ca_file is None:
-        return httpx.create_ssl_context()
-    path = Path(ca_file).expanduser()
+
+def _readable(address: str) -> httpx.URL:
     try:
-        return ssl.create_default_context(cafile=path)
-    except (OSError, ValueError):
-        words, advice = f"The CA file {path} holds no certificate that can be read.", "It has to be a PEM file."
-        raise ServiceError(ErrorKind.LOCAL, words, advice, outcome=Outcome.NOT_SENT) from None
+        return httpx.URL(address)
+    except httpx.InvalidURL:
+        raise ServiceError(ErrorKind.LOCAL, "The address cannot be read.", EXAMPLE, outcome=Outcome.NOT_SENT) from None
 
 
-def _timeout(limits: Limits, seconds: float | None) -> httpx.Timeout:
-    return httpx.Timeout(connect=limits.connect, pool=limits.pool, write=limits.write, read=seconds or limits.read)
+def _key(secret: SecretStr | None, header: KeyHeader) -> Key | None:
+    return Key(secret, header) if secret and secret.get_secret_value() else None
 
 
-def _next_hop(call: Call, response: httpx.Response) -> httpx.URL | None:
+@lru_cache(maxsize=32)
+def _url(base: str, path: str, query: Query) -> httpx.URL:
+    """The address of a call; the watch asks for the same ones again and again."""
+    return httpx.URL(base + path + query_text(query))
+
+
+def _next_hop(request: httpx.Request, response: httpx.Response) -> httpx.URL | None:
     """Where a read is sent on to within its own origin; None for every other answer."""
     location = response.headers.get("Location")
-    if call.method != "GET" or response.status_code not in (301, 302, 303, 307, 308) or not location:
+    if request.method != "GET" or response.status_code not in (301, 302, 303, 307, 308) or not location:
         return None
     try:
-        target = response.url.join(location)
+        target = request.url.join(location)
     except httpx.InvalidURL:
         return None
-    return target if _origin(target) == _origin(response.url) and not target.userinfo else None
+    return target if _origin(target) == _origin(request.url) and not target.userinfo else None
 
 
 def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
     return url.scheme, url.host, url.port
 
 
-def _kind(error: Exception) -> ErrorKind:
+@contextmanager
+def _failures_told(call: Call, host: str, limits: Limits) -> Iterator[None]:
+    """Turn whatever goes wrong on the way to a server and back into a ServiceError."""
+    try:
+        yield
+    except TimeoutError:
+        raise failure(ErrorKind.STALLED, call, host, seconds=call.seconds or limits.total) from None
+    except (httpx.HTTPError, httpx.InvalidURL, OSError, zlib.error) as error:
+        kind, seconds = _kind_and_seconds(error, call, limits)
+        raise failure(kind, call, host, root_cause(error), seconds) from None
+
+
+def _kind_and_seconds(error: Exception, call: Call, limits: Limits) -> tuple[ErrorKind, float]:
+    """What an error means, and the time that ran out where one did."""
+    read = call.seconds or limits.read
     match error:
-        case httpx.ConnectTimeout() | httpx.PoolTimeout():
-            return ErrorKind.CONNECT_TIMEOUT
+        case httpx.ConnectTimeout():
+            return ErrorKind.CONNECT_TIMEOUT, limits.connect
+        case httpx.PoolTimeout():
+            return ErrorKind.CONNECT_TIMEOUT, limits.pool
         case httpx.TimeoutException():
-            return ErrorKind.STALLED
+            return ErrorKind.STALLED, read
         case httpx.ConnectError() | httpx.ProxyError():
-            return connect_kind(root_cause(error))
+            return connect_kind(root_cause(error)), read
         case httpx.LocalProtocolError() | httpx.UnsupportedProtocol() | httpx.InvalidURL():
-            return ErrorKind.LOCAL
+            return ErrorKind.LOCAL, read
         case httpx.RemoteProtocolError() if any(word in str(error) for word in ("illegal", "too long")):
-            return ErrorKind.WRONG_API
+            return ErrorKind.WRONG_API, read
         case _:
-            return ErrorKind.BROKEN
+            return ErrorKind.BROKEN, read
+
+
+_FAULTS: dict[Fault, type[httpx.TransportError]] = {
+    Fault.CONNECT: httpx.ConnectError,
+    Fault.CONNECT_TIMEOUT: httpx.ConnectTimeout,
+    Fault.POOL_TIMEOUT: httpx.PoolTimeout,
+    Fault.WRITE_TIMEOUT: httpx.WriteTimeout,
+    Fault.READ: httpx.ReadError,
+    Fault.READ_TIMEOUT: httpx.ReadTimeout,
+    Fault.BAD_REQUEST: httpx.LocalProtocolError,
+    Fault.BAD_ANSWER: httpx.RemoteProtocolError,
+}

@@ -11,6 +11,8 @@ class Limits:
     pool: float = 5.0
     read: float = 20.0
     write: float = 20.0
+    kept: float = 4.0
+    """For an unused connection: the watch reads every 2 s, and uvicorn hangs up after 5."""
     total: float = 30.0
     start: float = 90.0
     """For starting a sandbox and creating a conversation: a server may have to pull an image first."""

@@ -1,13 +1,16 @@
-"""Whether a tool server answers at its address, seen from this machine, in words for people."""
+"""Whether a sandbox or a tool server answers at its address, seen from this machine."""
 
 import time
 from dataclasses import dataclass
 
 from pydantic import SecretStr
 
+from quarterdeck.service.address import origin_of
 from quarterdeck.service.errors import ErrorKind, ServiceError
 from quarterdeck.service.http import Http
 
+EITHER = "application/json, text/event-stream"
+"""What a tool server may answer with, whichever way it speaks."""
 READ_REFUSED = (400, 405, 406)
 """What a streamable HTTP server may say to a plain read: it wants a session, a POST, or another form of answer."""
 _BRIEF = {
@@ -32,16 +35,26 @@ class Reached:
     good: bool
 
 
+async def knock(http: Http, url: str) -> bool:
+    """Ask `/alive` at the origin of a sandbox's address, without any key; whether anything answers there."""
+    try:
+        return await http.status_at(f"{origin_of(url)}/alive", http.limits.knock, of_sandbox=True) < 500
+    except (ServiceError, ValueError):
+        return False
+
+
 async def reach(http: Http, url: str, key: SecretStr | None) -> Reached:
     """Try an address with one read; a sandbox may see another network, and the words say so."""
     if url.partition("://")[0].lower() not in ("http", "https"):
         return Reached("not tried", "was not tried: only http:// and https:// addresses are.", good=False)
     started = time.perf_counter()
     try:
-        status = await http.reach(url, key)
+        status = await http.status_at(url, http.limits.reach, accept=EITHER, secret=key)
     except ServiceError as error:
         brief = _BRIEF.get(error.kind, "broken off")
         return Reached(brief, f"{error.words} Tried from this machine; a sandbox's network may differ.", good=False)
+    except ValueError:
+        return Reached("not tried", "was not tried: its address cannot be read.", good=False)
     with_key = key is not None and bool(key.get_secret_value())
     return _answered(status, (time.perf_counter() - started) * 1000, with_key=with_key)
 

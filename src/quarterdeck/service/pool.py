@@ -1,0 +1,150 @@
+"""The connections to one server: how many there may be, which of them are kept, and for how long."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import h11
+
+from quarterdeck.service.limits import Limits
+from quarterdeck.service.wire import Connection, Fault, WireError
+
+NEXT_ADDRESS = 0.25
+"""Seconds until the next address of a host is tried beside the last (RFC 8305)."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Who is spoken to; `tls` is None for a plain connection."""
+
+    host: str
+    port: int
+    tls: ssl.SSLContext | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """A request as it goes over the wire; the headers hold the host and the length of the body."""
+
+    method: bytes
+    target: bytes
+    headers: list[tuple[bytes, bytes]]
+    body: bytes = b""
+
+
+class Pool:
+    """Up to `most` connections to one origin, each kept for further requests if `keep`."""
+
+    def __init__(self, origin: Origin, limits: Limits, *, most: int, keep: bool) -> None:
+        if origin.tls is not None:
+            origin.tls.set_alpn_protocols(["http/1.1"])
+        self._origin = origin
+        self._limits = limits
+        self._keep = keep
+        self._places = asyncio.Semaphore(most)
+        self._open: set[Connection] = set()
+        self._idle: dict[Connection, asyncio.TimerHandle] = {}
+
+    async def ask(self, question: Question, seconds: float) -> "Answer":
+        """Send a request and read the head of its answer; `seconds` without any byte. Close the answer.
+
+        Raises WireError.
+        """
+        await self._take_place()
+        try:
+            request = _written(question)
+            connection = self._unused() or await self._connected()
+            try:
+                await connection.send(request, question.body, self._limits.write)
+                head = await connection.head(seconds)
+            except BaseException:
+                self._drop(connection)
+                raise
+        except BaseException:
+            self._places.release()
+            raise
+        return Answer(self, connection, head, seconds)
+
+    def take_back(self, connection: Connection) -> None:
+        """Keep a connection whose exchange is over, or close it when it is not."""
+        if self._keep and connection.renew():
+            self._idle[connection] = asyncio.get_running_loop().call_later(self._limits.kept, self._drop, connection)
+        else:
+            self._drop(connection)
+        self._places.release()
+
+    async def aclose(self) -> None:
+        """Close all connections; what is under way on them fails."""
+        self._keep = False
+        for connection in tuple(self._open):
+            self._drop(connection)
+        await asyncio.sleep(0)  # sockets are closed in the loop's next round
+
+    async def _take_place(self) -> None:
+        try:
+            async with asyncio.timeout(self._limits.pool):
+                await self._places.acquire()
+        except TimeoutError:
+            raise WireError(Fault.POOL_TIMEOUT) from None
+
+    def _unused(self) -> Connection | None:
+        while self._idle:
+            connection, timer = self._idle.popitem()
+            timer.cancel()
+            if connection.is_quiet():
+                return connection
+            self._drop(connection)
+        return None
+
+    async def _connected(self) -> Connection:
+        origin = self._origin
+        try:
+            async with asyncio.timeout(self._limits.connect):
+                _, connection = await asyncio.get_running_loop().create_connection(
+                    Connection, origin.host, origin.port, ssl=origin.tls, happy_eyeballs_delay=NEXT_ADDRESS
+                )
+        except TimeoutError as error:
+            raise WireError(Fault.CONNECT_TIMEOUT) from error
+        except ConnectionResetError as error:
+            # Without a cause of its own it is asyncio's word for a server that hangs up in the middle of a handshake.
+            raise WireError(Fault.CONNECT) from (error if origin.tls is None else ssl.SSLEOFError())
+        except (OSError, UnicodeError) as error:
+            raise WireError(Fault.CONNECT) from error
+        self._open.add(connection)
+        return connection
+
+    def _drop(self, connection: Connection) -> None:
+        if timer := self._idle.pop(connection, None):
+            timer.cancel()
+        self._open.discard(connection)
+        connection.close()
+
+
+class Answer:
+    """Status and headers of an answer; iterating gives its body in pieces, as it comes."""
+
+    def __init__(self, pool: Pool, connection: Connection, head: h11.Response, seconds: float) -> None:
+        self.status = head.status_code
+        self.headers: list[tuple[bytes, bytes]] = head.headers.raw_items()
+        self._pool = pool
+        self._connection: Connection | None = connection
+        self._seconds = seconds
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        """Read the body; raises WireError."""
+        assert self._connection is not None, "a closed answer is not read"
+        return self._connection.pieces(self._seconds)
+
+    def close(self) -> None:
+        """Give the connection back; what was not read of the body is lost, and the connection with it."""
+        if self._connection is not None:
+            self._pool.take_back(self._connection)
+            self._connection = None
+
+
+def _written(question: Question) -> h11.Request:
+    try:
+        return h11.Request(method=question.method, target=question.target, headers=question.headers)
+    except h11.LocalProtocolError:
+        raise WireError(Fault.BAD_REQUEST) from None  # the text of the cause holds the header, and so the key
