@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
-
-from pydantic import ValidationError
 
 from quarterdeck.service.bodies import read_json, wrong_api
 from quarterdeck.service.models.page import Page
@@ -25,7 +23,7 @@ class Record(Protocol):
 
 R = TypeVar("R", bound=Record)
 Validate = Callable[[object], R]
-"""Makes a record of what JSON holds; raises ValidationError."""
+"""Makes a record of what JSON holds; raises ValueError."""
 EMPTY: Page[Any] = Page(())
 
 
@@ -36,7 +34,7 @@ class Reading(Generic[R]):
     page: Page[R] = EMPTY
     records: tuple[R | None, ...] = ()
     """None for one that could not be read."""
-    lengths: array[int] = field(default_factory=lambda: array("L"))
+    lengths: array[int] = field(default_factory=lambda: array("I"))
     hashes: array[int] = field(default_factory=lambda: array("q"))
 
 
@@ -64,13 +62,13 @@ class ListReader(Generic[R]):
         items = members.get("items") if isinstance(members, dict) else None
         if not isinstance(members, dict) or not ("items" in members and isinstance(items, list | None)):
             raise wrong_api("The server answered something that is not a list.", request, 200)
-        records = tuple([self._record_of(item) for item in items or () if item is not None])
-        return Reading(_page(records, _page_id(members.get("next_page_id"))), records)
+        records = [self._record_of(item) for item in items or () if item is not None]
+        return _reading(records, _page_id(members.get("next_page_id")))
 
     def _record_of(self, item: object) -> R | None:
         try:
             return self._validate(item)
-        except ValidationError:
+        except ValueError:
             return None
 
 
@@ -84,7 +82,7 @@ class _Texts(Generic[R]):
         """The record of the last reading that is expected now."""
         self._places: dict[str, int] | None = None
         self._records: list[R | None] = []
-        self._lengths = array("L")
+        self._lengths = array("I")
         self._hashes = array("q")
 
     def visit(self, text: str, at: int) -> int:
@@ -106,8 +104,7 @@ class _Texts(Generic[R]):
 
     def reading(self, next_page_id: str | None) -> Reading[R]:
         """What was taken."""
-        records = tuple(self._records)
-        return Reading(_page(records, next_page_id), records, self._lengths, self._hashes)
+        return _reading(self._records, next_page_id, self._lengths, self._hashes)
 
     def _note(self, record: R | None, length: int, mark: int) -> None:
         self._records.append(record)
@@ -122,9 +119,10 @@ class _Texts(Generic[R]):
         return place + 1
 
 
-def _page(records: tuple[R | None, ...], next_page_id: str | None) -> Page[R]:
+def _reading(records: Sequence[R | None], next_page_id: str | None, *marks: array[int]) -> Reading[R]:
     read = tuple([record for record in records if record is not None])
-    return Page(read, next_page_id, len(records) - len(read))
+    missing = len(records) - len(read)
+    return Reading(Page(read, next_page_id, missing), tuple(records) if missing else read, *marks)
 
 
 def _page_id(value: object) -> str | None:

@@ -2,15 +2,14 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from hashlib import blake2b
 from typing import Generic, TypeVar
 
 A = TypeVar("A")
 
 
-def digest(body: bytes) -> bytes:
-    """A short stand-in for bytes; two different answers with the same one do not occur."""
-    return blake2b(body, digest_size=16).digest()
+def digest(body: bytes) -> tuple[int, int]:
+    """A short stand-in for bytes, good for one process; two different answers with the same one do not occur."""
+    return len(body), hash(body)
 
 
 class Memo(Generic[A]):
