@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -86,30 +86,39 @@ class _Texts(Generic[R]):
         self._hashes = array("q")
 
     def visit(self, text: str, at: int) -> int:
-        """Take the member that begins there; gives where it ends."""
-        before, number = self._before, self._next
-        if number < len(before.lengths):
-            end = at + before.lengths[number]
-            mark = hash(text[at:end])
-            if mark == before.hashes[number]:
-                self._next = number + 1
-                self._note(before.records[number], end - at, mark)
-                return end
+        """Take the member that begins there, and those that follow as they are expected; gives where the last ends."""
+        end = self._take_same(text, at)
+        if end > at:
+            return end
         value, end = decode(text, at)
         if value is not None:
             record = self._record_of(value)
             self._next = self._after(record)
-            self._note(record, end - at, hash(text[at:end]))
+            self._records.append(record)
+            self._lengths.append(end - at)
+            self._hashes.append(hash(text[at:end]))
+        return end
+
+    def _take_same(self, text: str, at: int) -> int:
+        """Take members for as long as each is the one of the last reading and a mere comma stands between them."""
+        lengths, hashes = self._before.lengths, self._before.hashes
+        first = number = self._next
+        end = at
+        while number < len(lengths) and hash(text[at : at + lengths[number]]) == hashes[number]:
+            end = at + lengths[number]
+            at, number = end + 1, number + 1
+            if text[end] != ",":
+                break
+        if number > first:
+            self._next = number
+            self._records += self._before.records[first:number]
+            self._lengths += lengths[first:number]
+            self._hashes += hashes[first:number]
         return end
 
     def reading(self, next_page_id: str | None) -> Reading[R]:
         """What was taken."""
         return _reading(self._records, next_page_id, self._lengths, self._hashes)
-
-    def _note(self, record: R | None, length: int, mark: int) -> None:
-        self._records.append(record)
-        self._lengths.append(length)
-        self._hashes.append(mark)
 
     def _after(self, record: R | None) -> int:
         """Where to go on in the last reading after a record whose text is another one: it changed, or it is new."""
@@ -128,18 +137,3 @@ def _reading(records: Sequence[R | None], next_page_id: str | None, *marks: arra
 def _page_id(value: object) -> str | None:
     """A page id as text, just as it was given; an empty one means the end."""
     return str(value) if isinstance(value, str | int) and value != "" else None
-
-
-def without(page: Page[R], known: Set[str]) -> Page[R]:
-    """Leave out records whose id is known already, from earlier pages or earlier in this one.
-
-    Offset pages overlap whenever something new arrives. A page without such records is returned as it is.
-    """
-    ids = [item.id for item in page.items]
-    if known.isdisjoint(ids) and len(set(ids)) == len(ids):
-        return page
-    own: dict[str, R] = {}
-    for item in page.items:
-        if item.id not in known:
-            own.setdefault(item.id, item)
-    return Page(tuple(own.values()), page.next_page_id, page.unreadable)
