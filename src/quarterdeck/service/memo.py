@@ -29,6 +29,10 @@ class Memo(Generic[A]):
             known = (source, make(None if known is None else known[1]))
             self._answers[question] = known
         self._answers.move_to_end(question)
-        while len(self._answers) > self._size:
-            self._answers.popitem(last=False)
+        self.keep_latest(self._size)
         return known[1]
+
+    def keep_latest(self, size: int) -> None:
+        """Forget all but the answers to so many questions."""
+        while len(self._answers) > size:
+            self._answers.popitem(last=False)

@@ -10,7 +10,7 @@ from quarterdeck.service.errors import ErrorKind, ServiceError
 from quarterdeck.service.listing import ListReader, R, Reading, Validate
 from quarterdeck.service.memo import Memo, digest
 from quarterdeck.service.models.page import Page
-from quarterdeck.service.passes import Pass
+from quarterdeck.service.passes import Pass, Taken
 from quarterdeck.service.paths import Query
 from quarterdeck.service.refusals import not_offered
 from quarterdeck.service.sender import Sender
@@ -35,8 +35,8 @@ class Records(Generic[R]):
         self._reader = ListReader(validate)
         self._same = same
         self._pages: Memo[Reading[R]] = Memo(sender.limits.pages)
-        self._passes: dict[tuple[str, Query], Pass[R]] = {}
-        """The last whole reading of each list."""
+        self._whole: dict[tuple[str, Query], Sequence[Taken[R]]] = {}
+        """The pages of the last whole reading of each list."""
         self._batches: Memo[_Answers[R]] = Memo(BATCHES_KEPT)
         self._batch_offered = True
 
@@ -51,7 +51,7 @@ class Records(Generic[R]):
         TOO_LARGE when it does not end; the pages before are good.
         """
         limits = self._sender.limits
-        current = Pass(self._passes.get((path, query)))
+        current = Pass(self._whole.get((path, query), ()))
         visited: set[str] = set()
         page_id: str | None = None
         empty = 0
@@ -61,7 +61,8 @@ class Records(Generic[R]):
             yield page
             page_id = page.next_page_id
             if page_id is None:
-                self._passes[path, query] = current
+                self._whole[path, query] = current.pages
+                self._pages.keep_latest(len(current.pages))
                 return
             empty = 0 if page.items or page.unreadable else empty + 1
             if empty > limits.empty_pages:
