@@ -117,6 +117,11 @@ def test_version_and_help_load_next_to_nothing(option: str) -> None:
     assert loaded & (HEAVY | FACE | {"asyncio", "dataclasses", "tomllib", "quarterdeck.config"}) == set()
 
 
+def test_the_client_reads_its_first_list_without_what_only_the_settings_need() -> None:
+    loaded = loaded_by_importing("quarterdeck.service.client")
+    assert loaded & {"pydantic.main", "pydantic.dataclasses", "quarterdeck.service.models.settings"} == set()
+
+
 def test_what_stands_before_the_first_frame_is_light() -> None:
     first = (
         "cli.arguments",

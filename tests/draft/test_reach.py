@@ -3,9 +3,9 @@
 from quarterdeck.draft.draft import Draft
 from quarterdeck.draft.fields.form_fields import fields_on
 from quarterdeck.draft.reach import effect_word, until_when
-from quarterdeck.service.generations import rules_of
 from quarterdeck.service.models.capabilities import Generation, KeyState, Server
 from quarterdeck.service.models.settings import Settings
+from quarterdeck.service.rules import rules_of
 
 FLAT = Server(Generation.FLAT, KeyState.ACCEPTED, fields=rules_of(Generation.FLAT, merges=False))
 LOCAL = Server(Generation.FLAT, KeyState.ACCEPTED, local=True, fields=rules_of(Generation.FLAT, merges=True))

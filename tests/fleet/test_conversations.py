@@ -1,4 +1,5 @@
 from datetime import datetime
+from typing import Any
 
 import pytest
 
@@ -68,7 +69,7 @@ def test_what_an_agent_last_said_stands_while_its_sandbox_is_quiet() -> None:
     assert last_execution_status(last, conversation("PAUSED", None)) is None
 
 
-def task(status: str, detail: str | None = None, created: datetime | None = NOON, **more: str) -> StartTask:
+def task(status: str, detail: str | None = None, created: datetime | None = NOON, **more: Any) -> StartTask:
     request = StartRequest(title="Add tests", selected_repository="acme/api", selected_branch="main")
     return StartTask(id="t", status=status, detail=detail, created_at=created, request=request, **more)
 

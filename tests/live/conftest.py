@@ -56,7 +56,7 @@ async def client(target: Target, notes: Notes) -> AsyncIterator[ServiceClient]:
 async def editable(client: ServiceClient, notes: Notes) -> AsyncIterator[ServiceClient]:
     """The client of a server whose settings may be changed; what they were is put back in the end."""
     before = await settings_of(client)
-    lost = unrestorable(before, client.settings.server)
+    lost = unrestorable(before, client.server)
     if lost and not OVERWRITE:
         pytest.skip(f"{' and '.join(lost)} would be lost for good; QUARTERDECK_LIVE_OVERWRITE=1 allows it")
     yield client

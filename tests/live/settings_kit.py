@@ -60,7 +60,7 @@ def unrestorable(record: Settings, server: Server) -> tuple[str, ...]:
 
 async def put_back(client: ServiceClient, before: Settings) -> tuple[str, ...]:
     """Make the record what it was; what could not be put back is returned."""
-    server, now = client.settings.server, await settings_of(client)
+    server, now = client.server, await settings_of(client)
     was, changes = values(before), dict[str, Any]()
     secrets = {flag: name for name, flag in FLAGS.items()}
     for name in unlike(before, now):

@@ -53,7 +53,7 @@ async def test_it_is_noticed_and_nothing_is_written_blindly(first: Target, secon
 
             # Described again: another server, and what was read from the first one is not stored there.
             now = await client.describe()
-            assert (now.generation, now.fields) == (there.settings.server.generation, there.settings.server.fields)
+            assert (now.generation, now.fields) == (there.server.generation, there.server.fields)
             assert now.key is (KeyState.ACCEPTED if first.key == second.key else KeyState.REFUSED)
             with refused(ErrorKind.WRONG_API, unsent=True):
                 await client.settings.store(base, CHANGE)

@@ -45,14 +45,14 @@ async def test_a_secret_is_stored_and_cleared_and_no_other_field_changes(
         before, record = record, await settings_of(editable)
         assert unlike(before, record) == {flag} - {None}
         assert flag is None or not getattr(record, flag)
-        cleared_with = editable.settings.server.rules(name).clear_with
+        cleared_with = editable.server.rules(name).clear_with
         told = "its flag says so" if flag else "the server tells nothing of it"
         notes.add(f"{name}: {cleared_with!r} clears it at once; {told}")
 
 
 async def existing(client: ServiceClient, name: str) -> Settings:
     """The record as it is now; skips for a field that this server does not have, which the client must refuse."""
-    record, server = await settings_of(client), client.settings.server
+    record, server = await settings_of(client), client.server
     if has_field(name, record, server):
         return record
     if not server.rules(name).present:
@@ -64,7 +64,7 @@ async def existing(client: ServiceClient, name: str) -> Settings:
 async def unset(client: ServiceClient, record: Settings, name: str) -> bool:
     """Unset a field, or see the client refuse it where the server would not do it; says which."""
     changes: dict[str, Any] = {name: None}
-    if client.settings.server.rules(name).clearable:
+    if client.server.rules(name).clearable:
         await client.settings.store(record, changes)
         return True
     with refused(ErrorKind.INVALID, unsent=True):

@@ -84,7 +84,7 @@ async def test_what_was_not_edited_stays_as_it_was(
 
 def possible(client: ServiceClient, record: Settings, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the changes that this server can do: fields that it has, and nothing unset that cannot be."""
-    server = client.settings.server
+    server = client.server
     return {
         name: value
         for name, value in changes.items()
@@ -111,7 +111,7 @@ def _told(client: ServiceClient, name: str, value: Any) -> Any:
     """What a load says of a value that was sent."""
     if name in SECRET_FIELDS:
         return value is not None if name in FLAGS else None
-    hidden = isinstance(value, McpConfig) and client.settings.server.mcp_secrets_hidden
+    hidden = isinstance(value, McpConfig) and client.server.mcp_secrets_hidden
     return shown_after_store(value) if hidden else value
 
 

@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quarterdeck.service.listing import ListReader, Reading
-from quarterdeck.service.models.sandbox import Sandbox
+from quarterdeck.service.models.sandbox import Sandbox, read_sandbox
 from quarterdeck.service.pieces import decode, visit_list
-from quarterdeck.service.sandboxes import READ_SANDBOX
 
-READER: ListReader[Sandbox] = ListReader(READ_SANDBOX.validate_python)
+READER: ListReader[Sandbox] = ListReader(read_sandbox)
 MEMBERS = st.one_of(
     st.builds(
         lambda number, status: {"id": f"s{number}", "status": status},

@@ -222,7 +222,7 @@ async def test_a_lost_answer_of_a_store_with_secrets_is_settled_by_what_can_be_s
     client, wire = client_of(
         lambda asked: (keeper(asked), lost_answer.pop())[1] if asked.method == "POST" and lost_answer else keeper(asked)
     )
-    client.settings.server = client_to(keeper)[0].settings.server
+    client.server = client_to(keeper)[0].server
     config = McpConfig(stdio_servers=(StdioServer(name="fs", command="npx", env={"T": SecretStr("v")}),))
     await client.settings.store(await client.settings.load(), {"mcp_config": config})
     assert len(wire.sent("POST")) == 1

@@ -24,7 +24,7 @@ NESTED = SERVERS["1.11.0"]
 
 def client_to(keeper: NestedServer, server: Server = NESTED) -> tuple[ServiceClient, FakeServer]:
     client, wire = client_of(keeper)
-    client.settings.server = server
+    client.server = server
     return client, wire
 
 
@@ -188,7 +188,7 @@ async def error_of(attempt: Awaitable[None]) -> ServiceError | None:
 @given(top_level)
 async def test_nothing_that_the_server_could_not_read_again_ever_leaves(changes: dict[str, Any]) -> None:
     client, wire = client_of(lambda _: Answer({}))
-    client.settings.server = NESTED
+    client.server = NESTED
     error = await error_of(client.settings.store(None, changes))
     if error is not None:
         assert (error.kind, wire.asked) == (ErrorKind.INVALID, [])
@@ -316,7 +316,7 @@ async def test_a_complaint_of_the_server_names_the_field_that_was_changed() -> N
         "  Value error, too hot [type=value_error, input_value={'api_key': 'sentinel'}, input_type=dict]\n"
     )
     client, _ = client_of({"POST /api/v1/settings": [Answer({"error": text}, 400)]})
-    client.settings.server = NESTED
+    client.server = NESTED
     with pytest.raises(ServiceError) as caught:
         await client.settings.store(None, {f"{LLM}.temperature": 99, "condenser_max_size": 1})
     assert [(problem.location, problem.message) for problem in caught.value.problems] == [
@@ -339,7 +339,7 @@ async def test_a_lost_answer_is_settled_by_reading_although_two_readings_are_nev
         return keeper(asked)
 
     client, wire = client_of(script)
-    client.settings.server = NESTED
+    client.server = NESTED
     await client.settings.store(await client.settings.load(), {"max_iterations": 7, f"{LLM}.temperature": 1.0})
     assert len(wire.sent("POST")) == (1 if stores else 2)
     assert keeper.record["conversation_settings"]["max_iterations"] == 7
@@ -347,7 +347,7 @@ async def test_a_lost_answer_is_settled_by_reading_although_two_readings_are_nev
 
 async def test_what_is_not_a_nested_record_is_not_taken_for_one() -> None:
     client, _ = client_of({"GET /api/v1/settings": [Answer({"language": "en"})]})
-    client.settings.server = NESTED
+    client.server = NESTED
     with pytest.raises(ServiceError) as caught:
         await client.settings.load()
     assert caught.value.kind is ErrorKind.WRONG_API

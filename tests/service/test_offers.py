@@ -17,7 +17,7 @@ AGENT_SCHEMA, TALK_SCHEMA = "/api/v1/settings/agent-schema", "/api/v1/settings/c
 
 def opened(release: str, script: Script | dict[str, list[Answer | Exception]]) -> tuple[ServiceClient, FakeServer]:
     client, wire = client_of(script)
-    client.settings.server = SERVERS[release]
+    client.server = SERVERS[release]
     return client, wire
 
 

@@ -179,7 +179,7 @@ async def test_secrets_of_a_real_server_are_followed_page_by_page() -> None:
     first, second = (exchange("1.11.0", f"secrets-search-page{number}") for number in (1, 2))
     last = Answer(second.answer.body | {"next_page_id": None})
     client, server = client_of({"GET /api/v1/secrets/search": [first.answer, last]})
-    client.settings.server = replaying(first, Case())[0].settings.server
+    client.server = replaying(first, Case())[0].server
     assert [secret.name for secret in await client.secrets.list()] == ["MY_TOKEN", "OPENHANDS_API_KEY"]
     assert server.asked[1].page_id == "MY_TOKEN"
 
@@ -203,7 +203,7 @@ async def test_a_bricked_account_is_still_described_as_of_its_generation() -> No
 async def test_the_form_schema_of_a_real_server_is_read_whole() -> None:
     agent, talk = (exchange("1.11.0", f"settings-{name}-schema") for name in ("agent", "conversation"))
     client, _ = client_of({f"GET {agent.path}": [agent.answer], f"GET {talk.path}": [talk.answer]})
-    client.settings.server = replaying(agent, Case())[0].settings.server
+    client.server = replaying(agent, Case())[0].server
     fields = await client.settings.schema()
     raw = [field for section in agent.answer.body["sections"] for field in section["fields"]]
     canonical = {

@@ -50,7 +50,7 @@ class SecretServer:
 def opened(release: str) -> tuple[ServiceClient, FakeServer, SecretServer]:
     keeper = SecretServer(release)
     client, wire = client_of(keeper)
-    client.settings.server = SERVERS[release]
+    client.server = SERVERS[release]
     return client, wire, keeper
 
 
@@ -146,7 +146,7 @@ async def test_a_mask_is_not_stored_as_a_secret(release: str) -> None:
 @RELEASES
 async def test_all_tokens_go_at_once_and_a_kept_one_is_sent_empty(release: str) -> None:
     client, wire = client_of({TOKENS[release]: [Answer({"message": "stored"})]})
-    client.settings.server = SERVERS[release]
+    client.server = SERVERS[release]
     await client.secrets.set_tokens(
         {"github": ProviderToken(token=SecretStr("ghp")), "gitlab": ProviderToken(host="git.example")}
     )
@@ -162,7 +162,7 @@ async def test_all_tokens_go_at_once_and_a_kept_one_is_sent_empty(release: str) 
 @pytest.mark.parametrize("said", [{"detail": "Unauthorized"}, {"error": "Invalid token. Please make sure"}])
 async def test_a_token_that_its_provider_refuses_is_not_a_wrong_key(release: str, said: dict[str, str]) -> None:
     client, _ = client_of({TOKENS[release]: [Answer(said, 401)]})
-    client.settings.server = SERVERS[release]
+    client.server = SERVERS[release]
     with pytest.raises(ServiceError) as caught:
         await client.secrets.set_tokens({"github": ProviderToken(token=SecretStr("ghp_sentinel"))})
     assert caught.value.kind is ErrorKind.INVALID
@@ -173,7 +173,7 @@ async def test_a_token_that_its_provider_refuses_is_not_a_wrong_key(release: str
 @RELEASES
 async def test_a_server_without_secrets_says_so(release: str) -> None:
     client, _ = client_of(lambda _: NO_ROUTE)
-    client.settings.server = SERVERS[release]
+    client.server = SERVERS[release]
     for attempt in (client.secrets.list(), client.secrets.create("A", SecretStr("v")), client.secrets.clear_tokens()):
         with pytest.raises(ServiceError) as caught:
             await attempt
@@ -183,7 +183,7 @@ async def test_a_server_without_secrets_says_so(release: str) -> None:
 @pytest.mark.parametrize("body", [[], {"custom_secrets": [{"description": "no name"}]}, {"items": []}, 5, "text"])
 async def test_what_is_no_list_of_secrets_is_not_taken_for_an_empty_one(body: Any) -> None:
     client, _ = client_of(lambda _: Answer(body))
-    client.settings.server = SERVERS["1.2.1"]
+    client.server = SERVERS["1.2.1"]
     with pytest.raises(ServiceError) as caught:
         await client.secrets.list()
     assert caught.value.kind is ErrorKind.SHAPE

@@ -62,7 +62,7 @@ async def sent_by(base: dict[str, Any] | None, changes: dict[str, Any], server: 
     """The body a store sends, as its server reads it."""
     client, keeper = client_of(Keeper(base))
     if server is not None:
-        client.settings.server = server
+        client.server = server
     await client.settings.store(await client.settings.load(), changes)
     body: dict[str, Any] = keeper.sent("POST")[0].body
     return body

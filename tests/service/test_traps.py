@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from quarterdeck.service.errors import ErrorKind, ServiceError
-from quarterdeck.service.models.base import read_moment
+from quarterdeck.service.models.members import moment
 from tests.service.exchanges.nested import NESTED
 from tests.service.exchanges.replay import Case, exchange, replaying
 from tests.service.fakes import Answer, client_of
@@ -163,7 +163,7 @@ async def test_a_list_that_answers_without_a_key_proves_nothing_about_the_key() 
     "text", ["2026-11-20T15:00:00", "2026-11-20T15:00:00Z", "2026-11-20T15:00:00+00:00", "2026-11-20T16:00:00+01:00"]
 )
 def test_a_time_without_a_zone_means_utc(text: str) -> None:
-    assert read_moment(text) == datetime(2026, 11, 20, 15, tzinfo=UTC)
+    assert moment(text) == datetime(2026, 11, 20, 15, tzinfo=UTC)
 
 
 async def test_deleting_a_conversation_leaves_its_sandbox_to_the_server() -> None:

@@ -4,9 +4,9 @@ from typing import Any
 
 from quarterdeck.draft import masks
 from quarterdeck.draft.fields.catalogue import CATALOGUE
-from quarterdeck.service.models.base import as_json
 from quarterdeck.service.models.conversation import Conversation
 from quarterdeck.service.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from quarterdeck.service.models.members import as_json
 from quarterdeck.service.models.sandbox import Sandbox, SandboxSpec
 from quarterdeck.service.models.settings import LOAD_ONLY, SECRET_FIELDS, Settings
 
@@ -29,7 +29,7 @@ def sandbox_plain(sandbox: Sandbox) -> dict[str, Any]:
 
 def spec_plain(spec: SandboxSpec) -> dict[str, Any]:
     """A spec; of its environment only the names."""
-    return spec.model_dump(mode="json", exclude={"initial_env"}) | {"initial_env_set": sorted(spec.initial_env)}
+    return as_json(spec, without={"initial_env"}) | {"initial_env_set": sorted(spec.initial_env)}
 
 
 def conversation_plain(conversation: Conversation) -> dict[str, Any]:

@@ -6,6 +6,7 @@ section e). So one reading is not a state: a sandbox that has run is running unt
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -57,7 +58,7 @@ class SandboxMemory:
     knocked_at: datetime | None = None
     answered: bool | None = None
     """What the last knock found; None when there was none since it fell quiet."""
-    urls: tuple[ExposedUrl, ...] = ()
+    urls: Collection[ExposedUrl] = ()
     """The addresses last read while it ran; a pause keeps them, for it may come back there."""
     key: SecretStr | None = None
     """The key of its agent server last read while it ran."""

@@ -1,8 +1,11 @@
 """The client of one server: settings, secrets, profiles, conversations, sandboxes, and what the server is."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from functools import cached_property
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from pydantic import SecretStr
 
@@ -12,15 +15,18 @@ from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.http import App, Http, Transport
 from quarterdeck.service.limits import Limits
 from quarterdeck.service.models.capabilities import Server
-from quarterdeck.service.options import OptionsResource
 from quarterdeck.service.pace import Pace
-from quarterdeck.service.profiles import ProfilesResource
-from quarterdeck.service.reach import Reached, knock, reach
 from quarterdeck.service.request_log import LoggedRequest
+from quarterdeck.service.rules import UNASKED
 from quarterdeck.service.sandboxes import SandboxesResource
-from quarterdeck.service.secrets import SecretsResource
 from quarterdeck.service.sender import Sender
-from quarterdeck.service.settings import SettingsResource
+
+if TYPE_CHECKING:
+    from quarterdeck.service.options import OptionsResource
+    from quarterdeck.service.profiles import ProfilesResource
+    from quarterdeck.service.reach import Reached
+    from quarterdeck.service.secrets import SecretsResource
+    from quarterdeck.service.settings import SettingsResource
 
 __all__ = ["App", "ServiceClient"]
 
@@ -30,7 +36,8 @@ class ServiceClient:
 
     `app` is an ASGI application to speak to in this process; `base_url` goes before the endpoint's own address;
     `transport` takes the place of the network. Raises ServiceError(LOCAL) for an address or key that cannot be used.
-    Making one takes some 20 ms for what HTTP needs and may be done in a thread.
+    Making one takes some 20 ms for what HTTP needs and may be done in a thread. The lists are what people look at
+    first: what reads the settings and all that stands beside them is imported when it is first asked for.
     """
 
     def __init__(
@@ -45,15 +52,44 @@ class ServiceClient:
     ) -> None:
         limits = limits or Limits()
         self.endpoint = endpoint
+        self.server = UNASKED
+        """What `describe()` found out; until then the server is taken for one that wipes what a body leaves out."""
         self._http = Http(endpoint, key, app=app, base_url=base_url, transport=transport, limits=limits)
         self._sender = Sender(self._http, None if app else Pace(limits.per_second))
         self._in_process = app is not None
-        self.settings = SettingsResource(self._sender, endpoint.header)
-        self.secrets = SecretsResource(self._sender, lambda: self.settings.server)
-        self.profiles = ProfilesResource(self._sender, lambda: self.settings.server)
-        self.options = OptionsResource(self._sender, lambda: self.settings.server)
         self.conversations = ConversationsResource(self._sender)
         self.sandboxes = SandboxesResource(self._sender)
+
+    @cached_property
+    def settings(self) -> SettingsResource:
+        """The stored settings."""
+        from quarterdeck.service.settings import SettingsResource
+
+        return SettingsResource(self._sender, self.endpoint.header, self._described)
+
+    @cached_property
+    def secrets(self) -> SecretsResource:
+        """Custom secrets and tokens of git providers."""
+        from quarterdeck.service.secrets import SecretsResource
+
+        return SecretsResource(self._sender, self._described)
+
+    @cached_property
+    def profiles(self) -> ProfilesResource:
+        """LLM profiles."""
+        from quarterdeck.service.profiles import ProfilesResource
+
+        return ProfilesResource(self._sender, self._described)
+
+    @cached_property
+    def options(self) -> OptionsResource:
+        """Values the server suggests for some settings."""
+        from quarterdeck.service.options import OptionsResource
+
+        return OptionsResource(self._sender, self._described)
+
+    def _described(self) -> Server:
+        return self.server
 
     @property
     def log(self) -> Sequence[LoggedRequest]:
@@ -66,18 +102,20 @@ class ServiceClient:
         Whatever was found not to be offered is tried again. An answer unlike the last one says that another server, or
         another release of it, was put behind the address.
         """
-        self.settings.server = await describe(self._sender)
-        for resource in (self.options, self.conversations, self.sandboxes):
-            resource.forget()
-        return self.settings.server
+        self.server = await describe(self._sender)
+        self.conversations.forget()
+        self.sandboxes.forget()
+        return self.server
 
     async def release(self) -> str | None:
         """The server's release, None when it cannot be had; reading it may cost half a megabyte."""
-        known = self.settings.server.release
+        known = self.server.release
         return known if known is not None or self._in_process else await release_of(self._sender)
 
     async def knock(self, url: SecretStr | str) -> bool:
         """Whether anything answers at `/alive` of an address's origin; the key is not sent along."""
+        from quarterdeck.service.reach import knock
+
         return await knock(self._http, url.get_secret_value() if isinstance(url, SecretStr) else url)
 
     async def reach(self, url: str, key: SecretStr | None = None) -> Reached:
@@ -85,6 +123,8 @@ class ServiceClient:
 
         The key of this client's server is not sent along, and nothing is followed. Never raises a ServiceError.
         """
+        from quarterdeck.service.reach import reach
+
         return await reach(self._http, url, key)
 
     async def aclose(self) -> None:

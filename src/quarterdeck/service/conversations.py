@@ -1,13 +1,19 @@
 """App conversations and the start tasks that create them (contract section g)."""
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Annotated, Any
+from dataclasses import asdict
+from typing import Any
 
-from pydantic import Field, TypeAdapter, ValidationError
-
-from quarterdeck.service.calls import Call, Repeat
+from quarterdeck.service.bodies import read_json
+from quarterdeck.service.calls import Call, Repeat, Reply
 from quarterdeck.service.errors import ServiceError
-from quarterdeck.service.models.conversation import Conversation, NewConversation, StartTask
+from quarterdeck.service.models.conversation import (
+    Conversation,
+    NewConversation,
+    StartTask,
+    read_conversation,
+    read_start_task,
+)
 from quarterdeck.service.models.page import Page
 from quarterdeck.service.paths import segment
 from quarterdeck.service.records import Records
@@ -16,8 +22,6 @@ from quarterdeck.service.sender import Sender
 
 CONVERSATIONS = "/api/v1/app-conversations"
 START_TASKS = f"{CONVERSATIONS}/start-tasks"
-READ_CONVERSATION = TypeAdapter(Conversation)
-READ_COUNT = TypeAdapter(Annotated[int, Field(strict=True, ge=0)])
 
 
 def _undashed(record_id: str) -> str:
@@ -30,8 +34,8 @@ class ConversationsResource:
 
     def __init__(self, sender: Sender) -> None:
         self._sender = sender
-        self._conversations = Records(sender, READ_CONVERSATION.validate_python, _undashed)
-        self._tasks = Records(sender, StartTask.model_validate, _undashed)
+        self._conversations = Records(sender, read_conversation, _undashed)
+        self._tasks = Records(sender, read_start_task, _undashed)
         self._documented_only = False
         self._tasks_listed = True
 
@@ -67,13 +71,12 @@ class ConversationsResource:
         """How many conversations there are; None where the server does not say."""
         try:
             reply = await self._sender.send(Call("GET", f"{CONVERSATIONS}/count", background=background))
-            return READ_COUNT.validate_json(reply.body)
         except ServiceError as error:
             if not not_offered(error):
                 raise
-        except ValidationError:
-            pass
-        return None
+            return None
+        count = _content(reply)
+        return count if type(count) is int and count >= 0 else None
 
     async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[Conversation | None, ...] | None:
         """Read these conversations in this order, None for one that is not there; None for all: no such read here."""
@@ -88,10 +91,11 @@ class ConversationsResource:
             "POST", CONVERSATIONS, body=creation_body(new), repeat=Repeat.ONCE, seconds=self._sender.limits.start
         )
         reply = await self._sender.send(call)
-        for read in (StartTask.model_validate_json, READ_CONVERSATION.validate_json):
+        answer = _content(reply)
+        for read in (read_start_task, read_conversation):
             try:
-                return read(reply.body)
-            except ValidationError:
+                return read(answer)
+            except ValueError:
                 continue
         return None
 
@@ -130,9 +134,17 @@ class ConversationsResource:
         return (("limit", str(self._sender.limits.page)),)
 
 
+def _content(reply: Reply) -> Any:
+    """What JSON an answer holds, None where it is none."""
+    try:
+        return read_json(reply.body)
+    except ServiceError:
+        return None
+
+
 def creation_body(new: NewConversation) -> dict[str, Any]:
     """Write what a conversation is created with; a message is a list of typed parts (contract T16)."""
-    body = new.model_dump(exclude={"message"}, exclude_none=True)
-    if new.message is not None:
-        body["initial_message"] = {"role": "user", "content": [{"type": "text", "text": new.message}], "run": True}
+    body: dict[str, Any] = {name: value for name, value in asdict(new).items() if value is not None}
+    if (message := body.pop("message", None)) is not None:
+        body["initial_message"] = {"role": "user", "content": [{"type": "text", "text": message}], "run": True}
     return body

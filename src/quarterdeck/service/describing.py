@@ -6,9 +6,9 @@ from typing import Any
 from quarterdeck.service.bodies import read_json
 from quarterdeck.service.calls import Call, Repeat
 from quarterdeck.service.errors import ErrorKind, ServiceError
-from quarterdeck.service.generations import FLAT_SETTINGS, NESTED_SETTINGS, rules_of
 from quarterdeck.service.models.capabilities import Generation, KeyState, Server
 from quarterdeck.service.refusals import not_offered
+from quarterdeck.service.rules import FLAT_SETTINGS, NESTED_SETTINGS, rules_of
 from quarterdeck.service.sender import Sender
 
 LOCAL_SERVICE = "quarterdeck-local"

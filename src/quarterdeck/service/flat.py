@@ -1,7 +1,6 @@
-"""The flat generation: its rules, its records, and the body that stores changes to one (contract section c.1)."""
+"""The flat generation: its records, and the body that stores changes to one (contract section c.1)."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from quarterdeck.service.models.capabilities import FieldRules, Server
@@ -10,55 +9,10 @@ from quarterdeck.service.models.settings import LOAD_ONLY, SECRET_FIELDS, Settin
 from quarterdeck.service.secret_text import is_mask
 from quarterdeck.service.unsendable import invalid
 
-NOT_IN_EFFECT = (
-    "agent",
-    "max_iterations",
-    "max_budget_per_task",
-    "enable_default_condenser",
-    "sandbox_base_container_image",
-    "sandbox_runtime_container_image",
-    "remote_runtime_resource_factor",
-    "sandbox_api_key",
-)
-"""Fields that conversations of the flat generation do not read (needs.md fact 0.12)."""
-
-_ALWAYS_SET = FieldRules(nullable=False, clearable=False)
-
-_BOTH = {
-    "enable_default_condenser": _ALWAYS_SET,
-    "enable_sound_notifications": _ALWAYS_SET,
-    "enable_proactive_conversation_starters": _ALWAYS_SET,
-    "enable_solvability_analysis": _ALWAYS_SET,
-    "secrets_store": _ALWAYS_SET,
-    "llm_api_key": FieldRules(nullable=False, clear_with=""),
-}
-
-REPLACING = _BOTH | {
-    "llm_model": FieldRules(nullable=False, clear_with=""),
-    "llm_base_url": FieldRules(nullable=False, clear_with=""),
-    "user_consents_to_analytics": FieldRules(nullable=False, clearable=False),
-    # Nothing and an empty text keep the stored key; one blank was seen to clear it on 1.2.1 and on 1.6.0.
-    "search_api_key": FieldRules(nullable=False, clear_with=" "),
-    "sandbox_api_key": FieldRules(lost_on_store=True),
-}
-"""Releases 1.2 and 1.6, where null keeps some fields and wipes the others (contract c.1)."""
-
-MERGING = _BOTH | {
-    "search_api_key": FieldRules(nullable=False, clear_with=""),
-    "sandbox_api_key": FieldRules(nullable=False, clear_with=""),
-}
-"""The local service: null unsets, except a secret, which an empty text clears."""
-
 FILLS_ADDRESS = "sandbox_grouping_strategy"
 """A member that records have from release 1.6 on, where the server fills in the address of a model's provider."""
 
 _NOT_SENT_BACK = LOAD_ONLY | {"secrets_store", "leaves"}
-
-
-def flat_rules(*, merges: bool) -> Mapping[str, FieldRules]:
-    """The rules of a flat server, which fields are in effect included."""
-    rules = dict(MERGING if merges else REPLACING)
-    return rules | {name: replace(rules.get(name, FieldRules()), in_effect=False) for name in NOT_IN_EFFECT}
 
 
 def flat_members(content: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,53 +1,25 @@
-"""What differs between servers in how they keep settings, chosen here: paths, records, bodies and what is lost."""
+"""What differs between servers in how they keep settings, chosen here: records, bodies and what is lost."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.service.flat import flat_body, flat_members, flat_rules, mcp_body
-from quarterdeck.service.models.capabilities import FieldRules, Generation, KeyState, Server
+from quarterdeck.service.flat import flat_body, flat_members, mcp_body
+from quarterdeck.service.models.capabilities import Generation, Server
 from quarterdeck.service.models.mcp import McpConfig
 from quarterdeck.service.models.settings import SECRET_FIELDS, Settings, SettingsChanges
 from quarterdeck.service.nested import is_secret, kind_switch, nested_body, nested_members
 from quarterdeck.service.nested_mcp import losing_secrets, shown_after_store
-from quarterdeck.service.nested_rules import NESTED_RULES
 from quarterdeck.service.unsendable import refuse_unsendable
 
 __all__ = [
-    "FLAT_SETTINGS",
-    "NESTED_SETTINGS",
-    "UNASKED",
     "canonical_members",
     "kind_switch",
-    "rules_of",
     "secrets_lost",
-    "settings_path",
     "shown_after_store",
     "shows",
     "store_body",
 ]
-
-FLAT_SETTINGS = "/api/settings"
-NESTED_SETTINGS = "/api/v1/settings"
-
-UNASKED = Server(Generation.FLAT, KeyState.UNPROVEN, fields=flat_rules(merges=False))
-"""A server before it has been described: the documented one, at its most destructive."""
-
-
-def rules_of(generation: Generation, *, merges: bool) -> Mapping[str, FieldRules]:
-    """What a server of this generation does with each field."""
-    match generation:
-        case Generation.FLAT:
-            return flat_rules(merges=merges)
-        case Generation.NESTED:
-            return NESTED_RULES
-        case Generation.NONE:
-            return {}
-
-
-def settings_path(server: Server) -> str:
-    """Where a server keeps its settings."""
-    return NESTED_SETTINGS if server.generation is Generation.NESTED else FLAT_SETTINGS
 
 
 def canonical_members(content: Mapping[str, Any], server: Server) -> dict[str, Any]:

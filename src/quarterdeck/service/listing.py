@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
-
-from pydantic import ValidationError
 
 from quarterdeck.service.bodies import read_json, wrong_api
 from quarterdeck.service.models.page import Page
@@ -25,7 +23,7 @@ class Record(Protocol):
 
 R = TypeVar("R", bound=Record)
 Validate = Callable[[object], R]
-"""Makes a record of what JSON holds; raises ValidationError."""
+"""Makes a record of what JSON holds; raises ValueError."""
 EMPTY: Page[Any] = Page(())
 
 
@@ -36,7 +34,7 @@ class Reading(Generic[R]):
     page: Page[R] = EMPTY
     records: tuple[R | None, ...] = ()
     """None for one that could not be read."""
-    lengths: array[int] = field(default_factory=lambda: array("L"))
+    lengths: array[int] = field(default_factory=lambda: array("I"))
     hashes: array[int] = field(default_factory=lambda: array("q"))
 
 
@@ -64,13 +62,13 @@ class ListReader(Generic[R]):
         items = members.get("items") if isinstance(members, dict) else None
         if not isinstance(members, dict) or not ("items" in members and isinstance(items, list | None)):
             raise wrong_api("The server answered something that is not a list.", request, 200)
-        records = tuple([self._record_of(item) for item in items or () if item is not None])
-        return Reading(_page(records, _page_id(members.get("next_page_id"))), records)
+        records = [self._record_of(item) for item in items or () if item is not None]
+        return _reading(records, _page_id(members.get("next_page_id")))
 
     def _record_of(self, item: object) -> R | None:
         try:
             return self._validate(item)
-        except ValidationError:
+        except ValueError:
             return None
 
 
@@ -84,35 +82,43 @@ class _Texts(Generic[R]):
         """The record of the last reading that is expected now."""
         self._places: dict[str, int] | None = None
         self._records: list[R | None] = []
-        self._lengths = array("L")
+        self._lengths = array("I")
         self._hashes = array("q")
 
     def visit(self, text: str, at: int) -> int:
-        """Take the member that begins there; gives where it ends."""
-        before, number = self._before, self._next
-        if number < len(before.lengths):
-            end = at + before.lengths[number]
-            mark = hash(text[at:end])
-            if mark == before.hashes[number]:
-                self._next = number + 1
-                self._note(before.records[number], end - at, mark)
-                return end
+        """Take the member that begins there, and those that follow as they are expected; gives where the last ends."""
+        end = self._take_same(text, at)
+        if end > at:
+            return end
         value, end = decode(text, at)
         if value is not None:
             record = self._record_of(value)
             self._next = self._after(record)
-            self._note(record, end - at, hash(text[at:end]))
+            self._records.append(record)
+            self._lengths.append(end - at)
+            self._hashes.append(hash(text[at:end]))
+        return end
+
+    def _take_same(self, text: str, at: int) -> int:
+        """Take members for as long as each is the one of the last reading and a mere comma stands between them."""
+        lengths, hashes = self._before.lengths, self._before.hashes
+        first = number = self._next
+        end = at
+        while number < len(lengths) and hash(text[at : at + lengths[number]]) == hashes[number]:
+            end = at + lengths[number]
+            at, number = end + 1, number + 1
+            if text[end] != ",":
+                break
+        if number > first:
+            self._next = number
+            self._records += self._before.records[first:number]
+            self._lengths += lengths[first:number]
+            self._hashes += hashes[first:number]
         return end
 
     def reading(self, next_page_id: str | None) -> Reading[R]:
         """What was taken."""
-        records = tuple(self._records)
-        return Reading(_page(records, next_page_id), records, self._lengths, self._hashes)
-
-    def _note(self, record: R | None, length: int, mark: int) -> None:
-        self._records.append(record)
-        self._lengths.append(length)
-        self._hashes.append(mark)
+        return _reading(self._records, next_page_id, self._lengths, self._hashes)
 
     def _after(self, record: R | None) -> int:
         """Where to go on in the last reading after a record whose text is another one: it changed, or it is new."""
@@ -122,26 +128,12 @@ class _Texts(Generic[R]):
         return place + 1
 
 
-def _page(records: tuple[R | None, ...], next_page_id: str | None) -> Page[R]:
+def _reading(records: Sequence[R | None], next_page_id: str | None, *marks: array[int]) -> Reading[R]:
     read = tuple([record for record in records if record is not None])
-    return Page(read, next_page_id, len(records) - len(read))
+    missing = len(records) - len(read)
+    return Reading(Page(read, next_page_id, missing), tuple(records) if missing else read, *marks)
 
 
 def _page_id(value: object) -> str | None:
     """A page id as text, just as it was given; an empty one means the end."""
     return str(value) if isinstance(value, str | int) and value != "" else None
-
-
-def without(page: Page[R], known: Set[str]) -> Page[R]:
-    """Leave out records whose id is known already, from earlier pages or earlier in this one.
-
-    Offset pages overlap whenever something new arrives. A page without such records is returned as it is.
-    """
-    ids = [item.id for item in page.items]
-    if known.isdisjoint(ids) and len(set(ids)) == len(ids):
-        return page
-    own: dict[str, R] = {}
-    for item in page.items:
-        if item.id not in known:
-            own.setdefault(item.id, item)
-    return Page(tuple(own.values()), page.next_page_id, page.unreadable)

@@ -20,16 +20,16 @@ MOST = 5_000
 
 
 class OptionsResource:
-    """Reads suggestions, each list of a flat server once; failures other than "not offered" are ServiceErrors."""
+    """Reads suggestions, each list of a flat server once; failures other than "not offered" are ServiceErrors.
+
+    `server` gives what `describe()` found out; once it gives another description, everything is read again.
+    """
 
     def __init__(self, sender: Sender, server: Callable[[], Server]) -> None:
         self._sender = sender
         self._server = server
+        self._read_of = server()
         self._read: dict[str, Any] = {}
-
-    def forget(self) -> None:
-        """Forget what was read and what is not offered: another server may answer now."""
-        self._read = {}
 
     async def models(self, query: str = "") -> tuple[str, ...]:
         """Models as provider/name that have this text in them.
@@ -78,6 +78,8 @@ class OptionsResource:
 
     async def _content(self, path: str, query: Query = ()) -> Any:
         """Read an answer; None for a path that is not offered. What does not depend on a query is read only once."""
+        if self._read_of is not self._server():
+            self._read_of, self._read = self._server(), {}
         if path in self._read:
             return self._read[path]
         call = Call("GET", path, query)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 Visit = Callable[[str, int], int]
-"""Takes the text and where a member of the list begins; gives where it ends."""
+"""Takes the text and where a member of the list begins; gives where it ends, or a later one that was taken as well."""
 
 decode = json.JSONDecoder().raw_decode
 """Reads one value out of a text; gives it and where it ends. Raises ValueError."""

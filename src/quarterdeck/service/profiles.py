@@ -3,14 +3,11 @@
 import re
 from collections.abc import Callable
 
-from pydantic import ValidationError
-
-from quarterdeck.service.bodies import wrong_api
+from quarterdeck.service.bodies import read_json, wrong_api
 from quarterdeck.service.calls import Call, Repeat, Reply
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.service.models.base import Wire
 from quarterdeck.service.models.capabilities import Server
-from quarterdeck.service.models.profiles import Profile, Profiles
+from quarterdeck.service.models.profiles import Profiles, read_profiles
 from quarterdeck.service.paths import segment
 from quarterdeck.service.refusals import not_offered, offers_nothing
 from quarterdeck.service.sender import Sender
@@ -18,11 +15,6 @@ from quarterdeck.service.unsendable import invalid
 
 PROFILES = "/api/v1/settings/profiles"
 NAME = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
-
-
-class _Listed(Wire):
-    profiles: tuple[Profile, ...]
-    active_profile: str | None = None
 
 
 class ProfilesResource:
@@ -40,10 +32,9 @@ class ProfilesResource:
         call = Call("GET", PROFILES)
         reply = await self._send(call)
         try:
-            listed = _Listed.model_validate_json(reply.body)
-        except ValidationError:
+            return read_profiles(read_json(reply.body))
+        except (ServiceError, ValueError):
             raise wrong_api("The server answered something that is no list of profiles.", str(call), 200) from None
-        return Profiles(items=listed.profiles, active=listed.active_profile)
 
     async def save(self, name: str) -> None:
         """Save the stored LLM settings, key included, under a name; a profile of that name is overwritten."""

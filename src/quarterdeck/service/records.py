@@ -7,9 +7,10 @@ from typing import Generic, NamedTuple
 
 from quarterdeck.service.calls import Call, Reply
 from quarterdeck.service.errors import ErrorKind, ServiceError
-from quarterdeck.service.listing import ListReader, R, Reading, Validate, without
+from quarterdeck.service.listing import ListReader, R, Reading, Validate
 from quarterdeck.service.memo import Memo, digest
 from quarterdeck.service.models.page import Page
+from quarterdeck.service.passes import Pass, Taken
 from quarterdeck.service.paths import Query
 from quarterdeck.service.refusals import not_offered
 from quarterdeck.service.sender import Sender
@@ -34,7 +35,8 @@ class Records(Generic[R]):
         self._reader = ListReader(validate)
         self._same = same
         self._pages: Memo[Reading[R]] = Memo(sender.limits.pages)
-        self._thinned: Memo[Page[R]] = Memo(sender.limits.pages)
+        self._whole: dict[tuple[str, Query], Sequence[Taken[R]]] = {}
+        """The pages of the last whole reading of each list."""
         self._batches: Memo[_Answers[R]] = Memo(BATCHES_KEPT)
         self._batch_offered = True
 
@@ -49,17 +51,18 @@ class Records(Generic[R]):
         TOO_LARGE when it does not end; the pages before are good.
         """
         limits = self._sender.limits
-        records: set[str] = set()
+        current = Pass(self._whole.get((path, query), ()))
         visited: set[str] = set()
         page_id: str | None = None
         empty = 0
         for _ in range(limits.pages):
             asked = query if page_id is None else (*query, ("page_id", page_id))
-            page = await self._page(Call("GET", path, asked, background=background), records)
+            page = current.add(await self._page(Call("GET", path, asked, background=background)))
             yield page
-            records.update([item.id for item in page.items])
             page_id = page.next_page_id
             if page_id is None:
+                self._whole[path, query] = current.pages
+                self._pages.keep_latest(len(current.pages))
                 return
             empty = 0 if page.items or page.unreadable else empty + 1
             if empty > limits.empty_pages:
@@ -93,15 +96,13 @@ class Records(Generic[R]):
         self._batch_offered = answers.in_order is not None
         return answers.in_order
 
-    async def _page(self, call: Call, known: set[str]) -> Page[R]:
-        """Read one page, without the records that are known already."""
+    async def _page(self, call: Call) -> Page[R]:
         reply = await self._sender.send(call)
-        question, source = (call.path, call.query), digest(reply.body)
-        page = self._pages.same(question, source, lambda before: self._reader.read(reply.body, str(call), before)).page
-        new = without(page, known)
-        if new is page:
-            return page
-        return self._thinned.same(question, (source, *(item.id for item in new.items)), lambda _: new)
+        return self._pages.same(
+            (call.path, call.query),
+            digest(reply.body),
+            lambda before: self._reader.read(reply.body, str(call), before),
+        ).page
 
     def _answers(
         self, replies: Sequence[Reply], ids: Sequence[str], path: str, before: _Answers[R] | None

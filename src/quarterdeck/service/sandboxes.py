@@ -2,13 +2,12 @@
 
 from collections.abc import AsyncIterator, Sequence
 
-from pydantic import TypeAdapter, ValidationError
-
+from quarterdeck.service.bodies import read_json
 from quarterdeck.service.calls import Call, Repeat
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.service.models.enums import SandboxStatus
 from quarterdeck.service.models.page import Page
-from quarterdeck.service.models.sandbox import Sandbox, SandboxSpec
+from quarterdeck.service.models.sandbox import Sandbox, SandboxSpec, read_sandbox, read_spec
 from quarterdeck.service.paths import segment
 from quarterdeck.service.records import Records
 from quarterdeck.service.refusals import not_offered, offers_nothing
@@ -16,7 +15,6 @@ from quarterdeck.service.sender import Sender
 
 SANDBOXES = "/api/v1/sandboxes"
 SPECS = "/api/v1/sandbox-specs"
-READ_SANDBOX = TypeAdapter(Sandbox)
 
 
 class SandboxesResource:
@@ -27,8 +25,8 @@ class SandboxesResource:
 
     def __init__(self, sender: Sender) -> None:
         self._sender = sender
-        self._sandboxes = Records(sender, READ_SANDBOX.validate_python)
-        self._specs = Records(sender, SandboxSpec.model_validate)
+        self._sandboxes = Records(sender, read_sandbox)
+        self._specs = Records(sender, read_spec)
 
     def forget(self) -> None:
         """Forget what was found not to be offered: another server may answer now."""
@@ -53,8 +51,8 @@ class SandboxesResource:
         call = Call("POST", SANDBOXES, query, repeat=Repeat.ONCE, seconds=self._sender.limits.start)
         reply = await self._sender.send(call)
         try:
-            return READ_SANDBOX.validate_json(reply.body)
-        except ValidationError:
+            return read_sandbox(read_json(reply.body))
+        except (ServiceError, ValueError):
             words, advice = "It was started, but the server's answer cannot be read.", "Read the list again to find it."
             raise ServiceError(
                 ErrorKind.SHAPE, words, advice, request=str(call), status=reply.status, outcome=Outcome.APPLIED

@@ -4,13 +4,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr
 
+from quarterdeck.service.bodies import read_json
 from quarterdeck.service.calls import Call, Repeat, Reply
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.service.models.base import Wire
 from quarterdeck.service.models.capabilities import Generation, Server
-from quarterdeck.service.models.secrets import CustomSecret, ProviderToken
+from quarterdeck.service.models.secrets import CustomSecret, ProviderToken, read_custom_secret, read_custom_secrets
 from quarterdeck.service.paths import segment
 from quarterdeck.service.records import Records
 from quarterdeck.service.refusals import not_offered, offers_nothing
@@ -23,10 +23,6 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 """What a variable of a sandbox can be named; flat servers take any name and cannot delete some (contract T25)."""
 
 
-class _FlatSecrets(Wire):
-    custom_secrets: tuple[CustomSecret, ...]
-
-
 class SecretsResource:
     """Lists, creates, changes and deletes secrets; every failure is a ServiceError, NOT_OFFERED where there are none.
 
@@ -36,7 +32,7 @@ class SecretsResource:
     def __init__(self, sender: Sender, server: Callable[[], Server]) -> None:
         self._sender = sender
         self._server = server
-        self._records = Records(sender, CustomSecret.model_validate)
+        self._records = Records(sender, read_custom_secret)
 
     async def list(self) -> tuple[CustomSecret, ...]:
         """Read the names and descriptions of all custom secrets, in the server's order."""
@@ -128,8 +124,8 @@ class SecretsResource:
         call = Call("GET", FLAT_SECRETS)
         reply = await self._sender.send(call)
         try:
-            return _FlatSecrets.model_validate_json(reply.body).custom_secrets
-        except ValidationError:
+            return read_custom_secrets(read_json(reply.body))
+        except (ServiceError, ValueError):
             words, advice = "The list of secrets cannot be read.", "The server may be of a release not known here."
             raise ServiceError(ErrorKind.SHAPE, words, advice, request=str(call), status=reply.status) from None
 

@@ -1,5 +1,6 @@
 """The stored settings, of either generation (contract section c)."""
 
+from collections.abc import Callable
 from typing import Any
 
 from pydantic import ValidationError
@@ -8,13 +9,14 @@ from quarterdeck.service.bodies import nested_deeper, read_json, wrong_api
 from quarterdeck.service.calls import Call, Repeat, Reply
 from quarterdeck.service.endpoint import KeyHeader
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.service.generations import UNASKED, canonical_members, settings_path, shows, store_body
-from quarterdeck.service.models.capabilities import Generation
+from quarterdeck.service.generations import canonical_members, shows, store_body
+from quarterdeck.service.models.capabilities import Generation, Server
 from quarterdeck.service.models.schema import SchemaField
 from quarterdeck.service.models.settings import Settings, SettingsChanges
 from quarterdeck.service.nested import SECTIONS, at_fields
 from quarterdeck.service.prepared import PreparedRequest
 from quarterdeck.service.refusals import not_offered
+from quarterdeck.service.rules import UNASKED, settings_path
 from quarterdeck.service.schema import SCHEMA_PATHS, schema_fields
 from quarterdeck.service.sender import Sender, Settle
 
@@ -25,18 +27,18 @@ DEEPEST = 50
 class SettingsResource:
     """Loads the settings and stores changes to them; every failure is a ServiceError.
 
-    `server` is what `describe()` found out; until then the server is taken for one that wipes what a body leaves out.
-    WRONG_API from any call means that the settings are not where they were: describe the server again.
+    `server` gives what `describe()` found out. WRONG_API from any call means that the settings are not where they
+    were: describe the server again.
     """
 
-    def __init__(self, sender: Sender, header: KeyHeader) -> None:
-        self.server = UNASKED
+    def __init__(self, sender: Sender, header: KeyHeader, server: Callable[[], Server]) -> None:
         self._sender = sender
         self._header = header
+        self._server = server
 
     async def load(self, *, background: bool = False) -> Settings | None:
         """Load the stored settings; None when nothing has been stored yet."""
-        call = Call("GET", settings_path(self.server), background=background)
+        call = Call("GET", settings_path(self._server()), background=background)
         try:
             reply = await self._send(call)
         except ServiceError as error:
@@ -48,11 +50,11 @@ class SettingsResource:
             raise wrong_api("The server answered something that is not a settings record.", str(call), reply.status)
         if self._nested and not any(content.get(section) for section in SECTIONS):
             raise wrong_api("The server answered a settings record without agent settings.", str(call), reply.status)
-        return _record(canonical_members(content, self.server), str(call))
+        return _record(canonical_members(content, self._server()), str(call))
 
     async def schema(self) -> tuple[SchemaField, ...]:
         """Read the server's own description of its settings, canonical fields left out; nothing where there is none."""
-        if not self.server.schema:
+        if not self._server().schema:
             return ()
         fields: list[SchemaField] = []
         for section, path in SCHEMA_PATHS.items():
@@ -71,8 +73,8 @@ class SettingsResource:
 
         Raises ServiceError(INVALID) for what this server would not store as it is meant.
         """
-        body = store_body(base, changes, self.server)
-        return PreparedRequest("POST", settings_path(self.server), body, self._sender.base, self._header)
+        body = store_body(base, changes, self._server())
+        return PreparedRequest("POST", settings_path(self._server()), body, self._sender.base, self._header)
 
     async def store(self, base: Settings | None, changes: SettingsChanges) -> None:
         """Store changes to what was loaded.
@@ -85,7 +87,7 @@ class SettingsResource:
             now = await self.load()
             if now == base:
                 return Outcome.NOT_APPLIED
-            return Outcome.APPLIED if now is not None and shows(now, changes, self.server) else Outcome.UNKNOWN
+            return Outcome.APPLIED if now is not None and shows(now, changes, self._server()) else Outcome.UNKNOWN
 
         call = Call(prepared.method, prepared.path, body=prepared.body, repeat=Repeat.CHECKED)
         try:
@@ -96,14 +98,15 @@ class SettingsResource:
 
     @property
     def _nested(self) -> bool:
-        return self.server.generation is Generation.NESTED
+        return self._server().generation is Generation.NESTED
 
     async def _send(self, call: Call, settle: Settle | None = None) -> Reply:
         """Send a call to where the settings were found; that they are gone from there is said as what it is."""
         try:
             return await self._sender.send(call, settle)
         except ServiceError as error:
-            if self.server is not UNASKED and self.server.generation is not Generation.NONE and not_offered(error):
+            known = self._server() is not UNASKED and self._server().generation is not Generation.NONE
+            if known and not_offered(error):
                 raise _moved(error) from None
             raise
 

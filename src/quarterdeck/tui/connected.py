@@ -35,6 +35,10 @@ OTHER_SCREENS = (
     "quarterdeck.tui.dialogs.connections",
     "quarterdeck.tui.screens.sandboxes",
     "quarterdeck.tui.screens.settings",
+    "quarterdeck.service.settings",
+    "quarterdeck.service.secrets",
+    "quarterdeck.service.profiles",
+    "quarterdeck.service.options",
 )
 """What is imported in a thread once the first records are there, so that no key waits for it later."""
 SHOWN_AFTER = 0.5

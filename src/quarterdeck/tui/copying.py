@@ -40,7 +40,7 @@ def conversation_json(record: Conversation) -> str:
 
 
 def _plain(record: object, without: set[str]) -> dict[str, Any]:
-    from quarterdeck.service.models.base import as_json  # pydantic: not before the first frame
+    from quarterdeck.service.models.members import as_json  # pydantic: not before the first frame
 
     return as_json(record, without=without)
 

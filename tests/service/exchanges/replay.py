@@ -12,8 +12,8 @@ from pydantic import SecretStr
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.errors import ErrorKind
-from quarterdeck.service.generations import UNASKED, rules_of
 from quarterdeck.service.models.capabilities import Generation, KeyState, Server
+from quarterdeck.service.rules import UNASKED, rules_of
 from tests.service.fakes import FAST, KEY, NO_ROUTE, Answer, Asked, FakeServer
 
 FOLDER = Path(__file__).parents[2] / "recordings"
@@ -182,5 +182,5 @@ def replaying(one: Exchange, case: Case) -> tuple[ServiceClient, FakeServer]:
 
     server = FakeServer(script)
     client = ServiceClient(Endpoint("test", "http://server.test"), SecretStr(KEY), transport=server, limits=FAST)
-    client.settings.server = case.server or SERVERS[one.release]
+    client.server = case.server or SERVERS[one.release]
     return client, server

@@ -14,7 +14,7 @@ from quarterdeck.draft.fields.field import Control
 from quarterdeck.draft.kept import saved_rows
 from quarterdeck.draft.kept.plain_values import fits, hides, holds, label_of, plain
 from quarterdeck.draft.review import Line, lines
-from quarterdeck.service.models.base import read_moment
+from quarterdeck.service.models.members import moment
 from quarterdeck.service.models.settings import Settings
 
 KIND = "journal"
@@ -85,7 +85,7 @@ def last(journal: Any) -> Saved | None:
     note = saves[-1]
     said = note.get("lines")
     return Saved(
-        read_moment(note.get("when")),
+        moment(note.get("when")),
         str(note.get("release") or ""),
         tuple(map(str, said)) if isinstance(said, list) else (),
         note,

@@ -1,11 +1,22 @@
 """App conversations, what creates them, and the start tasks that do the work (contract section g)."""
 
-from typing import Annotated
+from dataclasses import dataclass
+from datetime import datetime
 
 from pydantic import SecretStr
-from pydantic.dataclasses import dataclass
 
-from quarterdeck.service.models.base import Moment, NullIsEmpty, Wire, Word
+from quarterdeck.service.models.members import (
+    flag,
+    members,
+    moment,
+    number,
+    optional,
+    secret,
+    several,
+    text,
+    whole,
+    word,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +35,7 @@ class TokenUsage:
 class Metrics:
     """Cost so far, in US dollars; it lags behind and is zero at first."""
 
-    model_name: Word | None = None
+    model_name: str | None = None
     accumulated_cost: float | None = None
     max_budget_per_task: float | None = None
     accumulated_token_usage: TokenUsage | None = None
@@ -37,27 +48,28 @@ class Conversation:
     id: str
     title: str | None = None
     sandbox_id: str | None = None
-    sandbox_status: Word | None = None
-    execution_status: Word | None = None
-    selected_repository: Word | None = None
-    selected_branch: Word | None = None
-    git_provider: Word | None = None
-    trigger: Word | None = None
-    pr_number: Annotated[tuple[int, ...], NullIsEmpty] = ()
-    llm_model: Word | None = None
+    sandbox_status: str | None = None
+    execution_status: str | None = None
+    selected_repository: str | None = None
+    selected_branch: str | None = None
+    git_provider: str | None = None
+    trigger: str | None = None
+    pr_number: tuple[int, ...] = ()
+    llm_model: str | None = None
     metrics: Metrics | None = None
     parent_conversation_id: str | None = None
-    sub_conversation_ids: Annotated[tuple[str, ...], NullIsEmpty] = ()
+    sub_conversation_ids: tuple[str, ...] = ()
     public: bool | None = None
-    created_by_user_id: Word | None = None
+    created_by_user_id: str | None = None
     conversation_url: SecretStr | None = None
     session_api_key: SecretStr | None = None
-    agent_kind: Word | None = None
-    created_at: Moment = None
-    updated_at: Moment = None
+    agent_kind: str | None = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
 
 
-class NewConversation(Wire):
+@dataclass(frozen=True)
+class NewConversation:
     """What a conversation is created with; everything may be left out."""
 
     message: str | None = None
@@ -69,7 +81,8 @@ class NewConversation(Wire):
     llm_model: str | None = None
 
 
-class StartRequest(Wire):
+@dataclass(frozen=True)
+class StartRequest:
     """The part of a create request that a start task echoes and a list can show."""
 
     title: str | None = None
@@ -77,7 +90,8 @@ class StartRequest(Wire):
     selected_branch: str | None = None
 
 
-class StartTask(Wire):
+@dataclass(frozen=True)
+class StartTask:
     """The work of creating one conversation; `app_conversation_id` is set only at READY."""
 
     id: str
@@ -86,5 +100,79 @@ class StartTask(Wire):
     app_conversation_id: str | None = None
     sandbox_id: str | None = None
     request: StartRequest | None = None
-    created_at: Moment = None
-    updated_at: Moment = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+
+def read_conversation(value: object) -> Conversation:
+    """Read a conversation; raises ValueError."""
+    given = members(value).get
+    return Conversation(
+        id=text(given("id")),
+        title=optional(text, given("title")),
+        sandbox_id=optional(text, given("sandbox_id")),
+        sandbox_status=optional(word, given("sandbox_status")),
+        execution_status=optional(word, given("execution_status")),
+        selected_repository=optional(word, given("selected_repository")),
+        selected_branch=optional(word, given("selected_branch")),
+        git_provider=optional(word, given("git_provider")),
+        trigger=optional(word, given("trigger")),
+        pr_number=several(whole, given("pr_number")),
+        llm_model=optional(word, given("llm_model")),
+        metrics=optional(_metrics, given("metrics")),
+        parent_conversation_id=optional(text, given("parent_conversation_id")),
+        sub_conversation_ids=several(text, given("sub_conversation_ids")),
+        public=optional(flag, given("public")),
+        created_by_user_id=optional(word, given("created_by_user_id")),
+        conversation_url=optional(secret, given("conversation_url")),
+        session_api_key=optional(secret, given("session_api_key")),
+        agent_kind=optional(word, given("agent_kind")),
+        created_at=moment(given("created_at")),
+        updated_at=moment(given("updated_at")),
+    )
+
+
+def read_start_task(value: object) -> StartTask:
+    """Read a start task; raises ValueError."""
+    given = members(value).get
+    return StartTask(
+        id=text(given("id")),
+        status=text(given("status")),
+        detail=optional(text, given("detail")),
+        app_conversation_id=optional(text, given("app_conversation_id")),
+        sandbox_id=optional(text, given("sandbox_id")),
+        request=optional(_request, given("request")),
+        created_at=moment(given("created_at")),
+        updated_at=moment(given("updated_at")),
+    )
+
+
+def _request(value: object) -> StartRequest:
+    given = members(value).get
+    return StartRequest(
+        optional(text, given("title")),
+        optional(text, given("selected_repository")),
+        optional(text, given("selected_branch")),
+    )
+
+
+def _metrics(value: object) -> Metrics:
+    given = members(value).get
+    return Metrics(
+        optional(word, given("model_name")),
+        optional(number, given("accumulated_cost")),
+        optional(number, given("max_budget_per_task")),
+        optional(_token_usage, given("accumulated_token_usage")),
+    )
+
+
+def _token_usage(value: object) -> TokenUsage:
+    given = members(value).get
+    return TokenUsage(
+        whole(given("prompt_tokens", 0)),
+        whole(given("completion_tokens", 0)),
+        whole(given("cache_read_tokens", 0)),
+        whole(given("cache_write_tokens", 0)),
+        whole(given("reasoning_tokens", 0)),
+        whole(given("context_window", 0)),
+    )

@@ -4,15 +4,11 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, SecretStr
 
-from quarterdeck.service.models.base import Kept
+from quarterdeck.service.models.base import Kept, NullIsEmpty
 
 
 def _bare_address(value: object) -> object:
     return {"url": value} if isinstance(value, str) else value
-
-
-def _nothing_as_empty(value: object) -> object:
-    return () if value is None else value
 
 
 class SseServer(Kept):
@@ -35,20 +31,16 @@ class StdioServer(Kept):
 
     name: str
     command: str
-    args: Annotated[tuple[str, ...], BeforeValidator(_nothing_as_empty)] = ()
+    args: Annotated[tuple[str, ...], NullIsEmpty] = ()
     env: Annotated[dict[str, SecretStr], BeforeValidator(lambda value: value or {})] = {}
 
 
 class McpConfig(Kept):
     """The tool servers; a list that is not set is sent as an empty one, never null."""
 
-    sse_servers: Annotated[
-        tuple[Annotated[SseServer, BeforeValidator(_bare_address)], ...], BeforeValidator(_nothing_as_empty)
-    ] = ()
-    stdio_servers: Annotated[tuple[StdioServer, ...], BeforeValidator(_nothing_as_empty)] = ()
-    shttp_servers: Annotated[
-        tuple[Annotated[ShttpServer, BeforeValidator(_bare_address)], ...], BeforeValidator(_nothing_as_empty)
-    ] = ()
+    sse_servers: Annotated[tuple[Annotated[SseServer, BeforeValidator(_bare_address)], ...], NullIsEmpty] = ()
+    stdio_servers: Annotated[tuple[StdioServer, ...], NullIsEmpty] = ()
+    shttp_servers: Annotated[tuple[Annotated[ShttpServer, BeforeValidator(_bare_address)], ...], NullIsEmpty] = ()
 
 
 McpServer = SseServer | ShttpServer | StdioServer

@@ -1,19 +1,21 @@
 """Sandboxes and the specs they are started from (contract sections e and f)."""
 
-from typing import Annotated
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import BeforeValidator, SecretStr
-from pydantic.dataclasses import dataclass
+from pydantic import SecretStr
+from pydantic_core import from_json, to_json
 
-from quarterdeck.service.models.base import Moment, NullIsEmpty, Wire, Word
+from quarterdeck.service.models.members import every, members, moment, optional, secret, several, text, whole, word
 
 
 @dataclass(frozen=True, slots=True)
 class ExposedUrl:
     """One address of a sandbox; its query may hold the sandbox's key, so the whole is a secret."""
 
-    name: Word
+    name: str
     url: SecretStr
     port: int | None = None
 
@@ -24,24 +26,98 @@ class ExposedUrl:
         return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
+class Addresses(Collection[ExposedUrl]):
+    """Addresses packed into one text, a third of the room: there are ten thousands, and few are ever looked at.
+
+    They show as little of themselves as a `SecretStr` does. Raises ValueError for half a character.
+    """
+
+    __slots__ = ("_packed",)
+
+    def __init__(self, parts: Iterable[tuple[str, str, int | None]]) -> None:
+        self._packed = to_json(tuple(parts))
+
+    def __len__(self) -> int:
+        return len(from_json(self._packed))
+
+    def __bool__(self) -> bool:
+        return self._packed != b"[]"
+
+    def __iter__(self) -> Iterator[ExposedUrl]:
+        return iter([ExposedUrl(name, SecretStr(url), port) for name, url, port in from_json(self._packed)])
+
+    def __contains__(self, exposed: object) -> bool:
+        return exposed in tuple(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self._packed == other._packed if isinstance(other, Addresses) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._packed)
+
+    def __repr__(self) -> str:
+        return f"Addresses({list(self)})"
+
+
 @dataclass(frozen=True, slots=True)
 class Sandbox:
     """A sandbox as its server reported it; `status` is the server's own word."""
 
     id: str
-    status: Word
-    sandbox_spec_id: Word | None = None
+    status: str
+    sandbox_spec_id: str | None = None
     session_api_key: SecretStr | None = None
-    exposed_urls: Annotated[tuple[ExposedUrl, ...], NullIsEmpty] = ()
-    created_at: Moment = None
-    created_by_user_id: Word | None = None
+    exposed_urls: Collection[ExposedUrl] = ()
+    created_at: datetime | None = None
+    created_by_user_id: str | None = None
 
 
-class SandboxSpec(Wire):
+@dataclass(frozen=True)
+class SandboxSpec:
     """A template a sandbox is started from; values of `initial_env` may hold an operator's secrets."""
 
     id: str
     command: tuple[str, ...] | None = None
     working_dir: str | None = None
-    initial_env: Annotated[dict[str, SecretStr], BeforeValidator(lambda value: value or {})] = {}
-    created_at: Moment = None
+    initial_env: Mapping[str, SecretStr] = field(default_factory=dict)
+    created_at: datetime | None = None
+
+
+def read_sandbox(value: object) -> Sandbox:
+    """Read a sandbox; raises ValueError."""
+    given = members(value).get
+    return Sandbox(
+        text(given("id")),
+        word(given("status")),
+        optional(word, given("sandbox_spec_id")),
+        optional(secret, given("session_api_key")),
+        _addresses(given("exposed_urls")),
+        moment(given("created_at")),
+        optional(word, given("created_by_user_id")),
+    )
+
+
+def read_spec(value: object) -> SandboxSpec:
+    """Read a spec; raises ValueError."""
+    given = members(value).get
+    return SandboxSpec(
+        text(given("id")),
+        optional(_texts, given("command")),
+        optional(text, given("working_dir")),
+        {name: secret(told) for name, told in members(given("initial_env") or {}).items()},
+        moment(given("created_at")),
+    )
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return every(text, value)
+
+
+def _addresses(value: object) -> Collection[ExposedUrl]:
+    parts = several(_parts_of_address, value)
+    return Addresses(parts) if parts else ()
+
+
+def _parts_of_address(value: object) -> tuple[str, str, int | None]:
+    given = members(value).get
+    return text(given("name")), text(given("url")), optional(whole, given("port"))

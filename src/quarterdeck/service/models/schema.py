@@ -2,13 +2,7 @@
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator
-
-from quarterdeck.service.models.base import Wire
-
-
-def _nothing_as_empty(value: object) -> object:
-    return () if value is None else value
+from quarterdeck.service.models.base import NullIsEmpty, Wire
 
 
 class SchemaChoice(Wire):
@@ -37,5 +31,5 @@ class SchemaField(Wire):
     depends_on: tuple[str, ...] = ()
     """Shown only when each of these is on."""
     secret: bool = False
-    choices: Annotated[tuple[SchemaChoice, ...], BeforeValidator(_nothing_as_empty)] = ()
+    choices: Annotated[tuple[SchemaChoice, ...], NullIsEmpty] = ()
     variant: str | None = None
