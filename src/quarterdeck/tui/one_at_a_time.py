@@ -35,6 +35,11 @@ PATIENT = HURRIED + 400
 """Looks after which the next key is taken in although this one has not come to rest: two seconds, and more where the
 event loop stood still."""
 URGENT = frozenset({"ctrl+q", "ctrl+c"})
+MOVES = frozenset(
+    ("down", "up", "j", "k", "pagedown", "pageup", "ctrl+d", "ctrl+u", "left", "right", "backspace", "delete")
+)
+"""Keys that are held down: where one has changed neither screen nor focus, the next of its kind need not wait for it,
+and a screen that is slow to paint is painted once for many."""
 Input = events.Key | events.Paste | events.MouseDown | events.MouseUp
 
 
@@ -56,12 +61,17 @@ class OneAtATime(CrashSafe):
         """The way of a key at the last look, from the focus up to the app."""
         self._looks = 0
         self._still = 0
+        self._last: Input | None = None
+        self._went_to: DOMNode | None = None
+        """What had the keyboard when the last one was taken in."""
+        self._repeated = ""
+        """The key that may go on without a rest."""
 
     async def on_event(self, event: events.Event) -> None:
         """Take in an event; of those that a person makes only one at a time."""
         if not isinstance(event, Input) or event.is_forwarded:
             await super().on_event(event)
-        elif not self._at_work:
+        elif not self._at_work or (not self._typed_ahead and self._repeats(event)):
             await self._take(event)
         elif isinstance(event, events.Key) and event.key in URGENT and self._is_held:
             self._typed_ahead.clear()
@@ -89,11 +99,22 @@ class OneAtATime(CrashSafe):
         return bool(self._openings) or monotonic() - self._taken_at > STUCK_AFTER
 
     async def _take(self, event: Input) -> None:
+        if not self._repeats(event):
+            self._repeated = ""
         self._taken_at, self._looks = monotonic(), 0
+        self._last, self._went_to = event, self._keyboard
         await super().on_event(event)
         if not self._at_work:
             self._at_work = True
             self._look_soon()
+
+    @property
+    def _keyboard(self) -> DOMNode:
+        """What has the keyboard."""
+        return self.focused or self.screen
+
+    def _repeats(self, event: Input) -> bool:
+        return isinstance(event, events.Key) and event.key == self._repeated and self._went_to is self._keyboard
 
     # Coming to rest
 
@@ -117,8 +138,10 @@ class OneAtATime(CrashSafe):
         if not self._stands() and self._looks < PATIENT:
             self._look_soon()
             return
-        self._at_work = False
-        if self._typed_ahead:
+        self._at_work, last = False, self._last
+        if isinstance(last, events.Key) and last.key in MOVES and self._went_to is self._keyboard:
+            self._repeated = last.key
+        while self._typed_ahead and (not self._at_work or self._repeats(self._typed_ahead[0])):
             await self._take(self._typed_ahead.popleft())
 
     def _stands(self) -> bool:
