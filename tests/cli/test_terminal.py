@@ -77,6 +77,17 @@ def test_a_key_pressed_at_once_is_not_lost() -> None:
         assert terminal.ends() == 0
 
 
+def test_keys_and_a_paste_in_one_chunk_go_where_they_were_meant() -> None:
+    with Terminal(*quarterdeck()) as terminal:
+        terminal.shows("local service", "No conversations")
+        terminal.press("3/iterations\rg\r77\rj/\x1b[200~git user name\x1b[201~\rg\rdDp\r")
+        terminal.shows("[3 Settings", "2 edited", "dDp")
+        terminal.press("/\x15\x1b[200~iterations\x1b[201~\r")
+        terminal.shows("77")
+        terminal.press("\x11d")
+        assert terminal.ends() == 0
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_ends_it_and_the_terminal_is_as_it_was(number: signal.Signals) -> None:
     with Terminal(*quarterdeck()) as terminal:

@@ -42,7 +42,7 @@ class FakeFleet:
 
     @property
     def server(self) -> FakeServer:
-        return FakeServer(self._answer)
+        return FakeServer(self.answer)
 
     def add(self, sandbox_id: str, status: str = "RUNNING", created: str = "2026-03-14T06:00:00Z") -> str:
         running = status == "RUNNING"
@@ -73,7 +73,7 @@ class FakeFleet:
     def statuses(self, ids: Iterable[str]) -> set[str]:
         return {str(self.sandboxes[each]["status"]) for each in ids}
 
-    def _answer(self, asked: Asked) -> Answer | Exception:
+    def answer(self, asked: Asked) -> Answer | Exception:
         match asked.method, asked.path:
             case "GET", "/openapi.json":
                 return Answer({"info": {"version": "1.8.1"}})

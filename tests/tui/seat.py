@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import SecretStr
+from textual import events
 from textual.pilot import Pilot
 
 from quarterdeck.local.service import LocalService
@@ -21,6 +22,7 @@ from tests.service.fakes import FAST, FakeServer
 
 LOCAL = Endpoint("local service")
 NARROW, WIDE = (80, 24), (120, 36)
+CHARACTERS = {"slash": "/", "space": " ", "full_stop": ".", "colon": ":", "minus": "-", "question_mark": "?"}
 PATIENCE = 15.0
 """Seconds until something awaited counts as never coming."""
 
@@ -41,6 +43,16 @@ class Seat:
         """Type text."""
         names = {" ": "space", "/": "slash", ".": "full_stop", ":": "colon", "!": "exclamation_mark", "-": "minus"}
         await self.press(*(names.get(letter, letter) for letter in words))
+
+    def at_once(self, *keys: str) -> None:
+        """Press keys that come all at once: the deck has seen nothing of the one before when the next is there."""
+        for key in keys:
+            character = CHARACTERS.get(key, key)
+            self.deck.post_message(events.Key(key, character if len(character) == 1 else None))
+
+    def paste_at_once(self, words: str) -> None:
+        """Paste, as a terminal tells of it, right behind what was pressed."""
+        self.deck.post_message(events.Paste(words))
 
     async def until(self, true: Callable[[], object]) -> None:
         """Wait until something holds; fails with the screen when it never does."""

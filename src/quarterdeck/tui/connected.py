@@ -19,9 +19,9 @@ from quarterdeck.service.errors import ServiceError
 from quarterdeck.tui import garbage
 from quarterdeck.tui.commands import Place
 from quarterdeck.tui.connections import Connections
-from quarterdeck.tui.crash import CrashSafe
 from quarterdeck.tui.live.news import About, News
 from quarterdeck.tui.notes import Notes
+from quarterdeck.tui.one_at_a_time import OneAtATime
 from quarterdeck.tui.releases import Releases
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class ConnectedApp(CrashSafe):
+class ConnectedApp(OneAtATime):
     """An app that follows one endpoint at a time; `connect` opens a client for it after the first frame."""
 
     edits: var[int] = var(0)

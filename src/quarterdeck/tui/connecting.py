@@ -54,8 +54,9 @@ class ConnectingApp(ConnectedApp):
         at: Endpoint | None = self.endpoint
         said = self._why_connect()
         while at is not None:
-            known, problems = await self.connections.read()
-            await self.releases.recall(each.endpoint for each in known)
+            with self.opening():
+                known, problems = await self.connections.read()
+                await self.releases.recall(each.endpoint for each in known)
             asking = Asking(partial(self._rows, known), self.connections.key_source, self._check)
             notes = (*said, *((text.line(f"{problem}."), Tone.WARN) for problem in problems))
             wish = await self.push_screen_wait(ConnectionsDialog(asking, at.place, notes))

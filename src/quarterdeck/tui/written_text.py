@@ -42,7 +42,8 @@ async def save_text(
 
 async def _write(app: ConnectedApp, path: Path, written: str) -> bool:
     try:
-        await asyncio.to_thread(files.write, path, written, over=False)
+        with app.opening():
+            await asyncio.to_thread(files.write, path, written, over=False)
     except FileExistsError:
         lost = cell(Shown("What is in it now would be gone."), Tone.WARN)
         said = (cell(text.line(f"{path} is there already.")), lost)

@@ -95,8 +95,10 @@ class ConnectionsDialog(Dialog[Wish]):
         yield Static(id="about")
 
     def on_mount(self) -> None:
-        """Show the rows once their width is known, keep their states true, and find out where the keys are."""
-        self.call_after_refresh(self._fill)
+        """Show the rows, keep their states true, and find out where the keys are."""
+        self._list.add_options([Option(self._line(row)) for row in self._rows])
+        self._list.highlighted = self._at
+        self._list.focus()
         self.set_interval(1.0, self._refresh)
         self._find_keys()
 
@@ -112,12 +114,6 @@ class ConnectionsDialog(Dialog[Wish]):
     def _row(self) -> ConnectionRow:
         return self._rows[self._list.highlighted or 0]
 
-    def _fill(self) -> None:
-        self._list.add_options([Option(self._line(row)) for row in self._rows])
-        self._list.highlighted = self._at
-        self._list.focus()
-        self._paint()
-
     def _refresh(self) -> None:
         rows = self._asking.rows()
         if rows != self._rows:
@@ -125,8 +121,6 @@ class ConnectionsDialog(Dialog[Wish]):
             self._paint()
 
     def _paint(self) -> None:
-        if self._list.option_count != len(self._rows):
-            return
         for number, row in enumerate(self._rows):
             self._list.replace_option_prompt_at_index(number, self._line(row))
         self._paint_about()

@@ -72,7 +72,8 @@ class KeptSettings(LoadedSettings):
         endpoint = self.endpoint
         if endpoint is None:
             return
-        found = await self.keeper.found(endpoint)
+        with self.app.opening():
+            found = await self.keeper.found(endpoint)
         if not found and asked:
             self.say(Shown("No run before left edits behind for this connection."))
         for kept in found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -94,7 +95,8 @@ class LoadedSettings(SettingsFrame):
         found, failure = None, None
         store, endpoint = self._source.store(client, self.app.endpoint, self._server()), self.app.endpoint
         try:
-            found = await store.load()
+            with nullcontext() if self.loaded else self.app.opening():
+                found = await store.load()
         except ServiceError as error:
             failure = error
         kept_here = await self._kept_here(endpoint)

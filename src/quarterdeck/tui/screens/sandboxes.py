@@ -123,7 +123,8 @@ class SandboxesScreen(SandboxActions[SandboxRow]):
         if session is None:
             return
         try:
-            specs = await session.client.sandboxes.specs()
+            with self.app.opening():
+                specs = await session.client.sandboxes.specs()
         except ServiceError as error:
             self.say_error(error)
             return

@@ -60,7 +60,8 @@ class SettingsSaves(SettingsServers):
             return None
         self.saving = True
         try:
-            return await Saving(self.app, endpoint, self.store, session.server, self._tell, preface).run(draft)
+            with self.app.opening():
+                return await Saving(self.app, endpoint, self.store, session.server, self._tell, preface).run(draft)
         finally:
             self.saving = False
 
@@ -102,8 +103,9 @@ class SettingsSaves(SettingsServers):
             return
         self._tell("Reading what is stored now…")
         try:
-            saved = journal.last(await self.app.notes.read(journal.KIND, endpoint))
-            found = await store.load()
+            with self.app.opening():
+                saved = journal.last(await self.app.notes.read(journal.KIND, endpoint))
+                found = await store.load()
         except ServiceError as error:
             self.say_error(error)
             return

@@ -51,7 +51,8 @@ async def read(app: ConnectedApp, draft: Draft) -> tuple[Path, Imported] | None:
             return None
         typed = str(path)
         try:
-            return path, exchange.imported(await asyncio.to_thread(files.read, path), draft)
+            with app.opening():
+                return path, exchange.imported(await asyncio.to_thread(files.read, path), draft)
         except (FileRefusedError, exchange.ImportRefused) as error:
             problem = text.line(str(error))
 

@@ -107,6 +107,4 @@ class FilterBar(Vertical):
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        if event.value:
-            self.add_class("-open")  # keys that came all at once may be taken in after the enter at their end
         self.post_message(self.Changed(event.value))

@@ -1,0 +1,243 @@
+"""Keys that come all at once, as they do over SSH: each goes to what the one before it opened."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from random import Random
+
+import httpx
+import pytest
+from textual import events
+from textual.widgets import Input, TextArea
+
+from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.tui.app import Deck
+from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
+from quarterdeck.tui.dialogs.connections import ConnectionsDialog
+from quarterdeck.tui.screens.listing import ListScreen
+from tests.service.fakes import FakeServer
+from tests.tui.fake_fleet import SANDBOXES, FakeFleet
+from tests.tui.seat import WIDE, Seat, answering
+
+PROD = Endpoint("prod", "http://server.test")
+SPECS = "/api/v1/sandbox-specs/search"
+
+
+class Gated(FakeServer):
+    """Answers requests to one path only once a gate is open."""
+
+    def __init__(self, fleet: FakeFleet, path: str) -> None:
+        super().__init__(fleet.answer)
+        self.path = path
+        self.gate = asyncio.Event()
+        self.waited = False
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if request.url.path == self.path:
+            self.waited = True
+            await self.gate.wait()
+        return await super().handle_async_request(request)
+
+
+@pytest.fixture
+def fleet() -> FakeFleet:
+    fleet = FakeFleet()
+    for number in range(30):
+        fleet.add(f"box{number}", created=f"2026-03-14T06:00:{59 - number}Z")
+        fleet.talk(f"talk{number}", f"box{number}", f"Title {number}")
+    return fleet
+
+
+@asynccontextmanager
+async def seated(fleet: FakeFleet, crashes: Path, server: FakeServer | None = None) -> AsyncIterator[Seat]:
+    deck = Deck(PROD, answering(server or fleet.server), crash_folder=crashes)
+    async with deck.run_test(size=WIDE) as pilot:
+        seat = Seat(deck, pilot)
+        await seat.until(lambda: deck.session)
+        await seat.until(lambda: len(seat.list_screen.rows.by_id) == len(fleet.conversations))
+        await seat.until(lambda: len(seat.session.sandboxes.records) == len(fleet.sandboxes))
+        yield seat
+
+
+def cursor(seat: Seat) -> int:
+    """The number of the row under the cursor."""
+    table = seat.list_screen.table
+    return [row.id for row in table.rows].index(table.cursor_id)
+
+
+async def test_what_is_typed_behind_a_delete_goes_into_its_dialog(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with seated(fleet, tmp_path) as seat:
+        seat.at_once("D", "p", "r", "space", "enter")
+        await seat.sees("Delete this conversation?", "That is not")
+        assert seat.deck.screen.query_one(Input).value == "pr "
+        await seat.press("escape")
+        assert not seat.list_screen.table.marks
+    assert fleet.orders == []
+
+
+async def test_a_sandbox_is_deleted_by_one_burst_of_keys(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with seated(fleet, tmp_path) as seat:
+        await seat.press("2")
+        row = seat.list_screen.table.cursor_id
+        assert row is not None
+        await seat.press("1")
+        seat.at_once("2", "D", *row, "enter", "j", "D", "x")
+        await seat.until(lambda: fleet.orders)
+        await seat.until(lambda: isinstance(seat.deck.screen, TypedConfirmDialog))
+        assert seat.deck.screen.query_one(Input).value == "x"
+        await seat.press("escape")
+        assert seat.deck.current_mode == "sandboxes"
+    assert fleet.orders == [("delete", row)]
+
+
+async def test_a_filter_is_typed_left_and_moved_from_at_once(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with seated(fleet, tmp_path) as seat:
+        seat.at_once("slash", *"Title", "space", "2", "enter", "j", "j", "space")
+        await seat.until(lambda: seat.list_screen.table.marks)
+        table = seat.list_screen.table
+        assert seat.list_screen.filter_bar.words == "Title 2"
+        assert {row.title for row in seat.list_screen.arrangement.shown} >= {"Title 2", "Title 20", "Title 29"}
+        assert table.marks == {table.rows[2].id}
+        assert seat.deck.focused is table
+
+
+async def test_a_paste_goes_into_the_filter_that_was_just_opened(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with seated(fleet, tmp_path) as seat:
+        seat.at_once("slash")
+        seat.paste_at_once("Title 7")
+        seat.at_once("enter", "enter")
+        await seat.sees("esc", "Title 7")
+        await seat.until(lambda: seat.deck.screen.is_modal)
+        await seat.press("escape")
+        assert seat.list_screen.filter_bar.words == "Title 7"
+
+
+async def test_a_conversation_is_written_at_once(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with seated(fleet, tmp_path) as seat:
+        seat.at_once("n", *"do", "space", *"all", "tab", *"quit")
+        await seat.sees("New conversation", "quit")
+        assert seat.deck.screen.query_one(TextArea).text == "do all"
+        assert seat.deck.screen.query_one("#title-field", Input).value == "quit"
+
+
+async def test_a_connection_is_chosen_at_once(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with seated(fleet, tmp_path) as seat:
+        seat.at_once("c", "j", "a", *"far", "tab", "tab", "x")
+        await seat.sees("New connection")
+        await seat.until(lambda: [field.value for field in seat.deck.screen.query(Input)][:2] == ["far", "x"])
+        await seat.press("escape")
+        await seat.until(lambda: isinstance(seat.deck.screen, ConnectionsDialog))
+
+
+async def test_a_spec_is_chosen_at_once_though_the_server_tells_of_it_first(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with seated(fleet, tmp_path) as seat:
+        seat.at_once("2", "n", "enter")
+        await seat.until(lambda: len(fleet.sandboxes) == 31)
+        await seat.until(lambda: not seat.deck.screen.is_modal)
+
+
+async def test_a_click_keeps_its_place_between_keys(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with seated(fleet, tmp_path) as seat:
+        region = seat.list_screen.table.content_region
+        seat.at_once("L", "escape", "j")
+        for kind in (events.MouseDown, events.MouseUp):
+            seat.deck.post_message(kind(None, region.x + 5, region.y + 4, 0, 0, 1, False, False, False))
+        seat.at_once("space", "D", "z")
+        await seat.until(lambda: isinstance(seat.deck.screen, TypedConfirmDialog))
+        await seat.until(lambda: seat.deck.screen.query_one(Input).value == "z")
+        await seat.press("escape")
+        table = seat.list_screen.table
+        assert table.marks == {table.rows[3].id}
+        assert cursor(seat) == 4
+
+
+# What does not wait
+
+
+async def test_a_key_held_down_is_obeyed_as_often_as_it_came(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with seated(fleet, tmp_path) as seat:
+        seat.at_once(*["j"] * 25, *["k"] * 5, "space")
+        await seat.until(lambda: seat.list_screen.table.marks)
+        table = seat.list_screen.table
+        assert table.marks == {table.rows[20].id}
+
+
+async def test_no_key_waits_for_what_is_only_sent(fleet: FakeFleet, tmp_path: Path) -> None:
+    server = Gated(fleet, f"{SANDBOXES}/box0/pause")
+    async with seated(fleet, tmp_path, server) as seat:
+        await seat.press("2")
+        seat.list_screen.table.move_to("box0")
+        before = cursor(seat)
+        seat.at_once("p", "j", "j", "space")
+        await seat.until(lambda: seat.list_screen.table.marks)
+        assert cursor(seat) == before + 3
+        await seat.until(lambda: server.waited)
+        assert fleet.orders == []
+        server.gate.set()
+        await seat.until(lambda: fleet.orders == [("pause", "box0")])
+
+
+async def test_a_key_goes_on_when_what_it_waits_for_does_not_open(fleet: FakeFleet, tmp_path: Path) -> None:
+    server = Gated(fleet, SPECS)
+    async with seated(fleet, tmp_path, server) as seat:
+        await seat.press("2")
+        seat.at_once("n", "j", "space")
+        await seat.until(lambda: seat.list_screen.table.marks)
+        assert server.waited
+        server.gate.set()
+        await seat.sees("Start a sandbox")
+
+
+async def test_quitting_goes_ahead_of_keys_that_wait(fleet: FakeFleet, tmp_path: Path) -> None:
+    server = Gated(fleet, SPECS)
+    async with seated(fleet, tmp_path, server) as seat:
+        await seat.press("2")
+        await seat.press("n")
+        await seat.until(lambda: server.waited)
+        seat.at_once("j", "space", "ctrl+q")
+        await seat.until(lambda: seat.deck.return_value == 0)
+        assert not seat.list_screen.table.marks
+
+
+# Any keys but those of the palette, which looks for commands in its own time, and those that change the fleet
+
+KEYS = (
+    *"jjkkgG12", *"DLcyfCBXsSuvaoTq", "enter", "enter", "escape", "escape", "space", "asterisk", "slash", "tab",
+    "down", "up", "backspace", "question_mark", "ctrl+r", "pagedown", "home",
+)  # fmt: skip
+AT_ONCE = 12
+BURSTS = 8
+
+
+def stands(seat: Seat) -> tuple[object, ...]:
+    """What the next key would find, and what those before it have done."""
+    deck, focused = seat.deck, seat.deck.focused
+    lists = [screen for screen in deck.deck_screens() if isinstance(screen, ListScreen)]
+    return (
+        deck.theme,
+        [type(screen).__name__ for screen in deck.screen_stack],
+        (type(focused).__name__, focused.id) if focused is not None else None,
+        [field.value for field in deck.screen.query(Input)],
+        [area.text for area in deck.screen.query(TextArea)],
+        {each.PLACE: (each.table.cursor_id, each.table.marks, each.view, each.filter_bar.words) for each in lists},
+    )
+
+
+@pytest.mark.parametrize("seed", [3])
+async def test_a_burst_of_any_keys_ends_where_the_keys_one_by_one_do(
+    fleet: FakeFleet, tmp_path: Path, seed: int
+) -> None:
+    chance = Random(seed)
+    async with seated(fleet, tmp_path) as slow, seated(fleet, tmp_path) as fast:
+        for _ in range(BURSTS):
+            keys = chance.choices(KEYS, k=AT_ONCE)
+            for key in keys:
+                slow.at_once(key)
+                await slow.pilot.pause()
+            fast.at_once(*keys)
+            try:
+                await fast.until(lambda: stands(fast) == stands(slow))
+            except AssertionError as error:
+                error.add_note(f"seed {seed}, keys {keys}:\n{stands(fast)}\n{stands(slow)}")
+                raise
