@@ -38,13 +38,13 @@ class Addresses(Collection[ExposedUrl]):
         self._packed = to_json(tuple(parts))
 
     def __len__(self) -> int:
-        return len(from_json(self._packed))
+        return len(self._parts())
 
     def __bool__(self) -> bool:
         return self._packed != b"[]"
 
     def __iter__(self) -> Iterator[ExposedUrl]:
-        return iter([ExposedUrl(name, SecretStr(url), port) for name, url, port in from_json(self._packed)])
+        return iter([ExposedUrl(name, SecretStr(url), port) for name, url, port in self._parts()])
 
     def __contains__(self, exposed: object) -> bool:
         return exposed in tuple(self)
@@ -57,6 +57,11 @@ class Addresses(Collection[ExposedUrl]):
 
     def __repr__(self) -> str:
         return f"Addresses({list(self)})"
+
+    def _parts(self) -> list[tuple[str, str, int | None]]:
+        # Kept strings would be ten thousands of them, with secrets in some.
+        parts: list[tuple[str, str, int | None]] = from_json(self._packed, cache_strings=False)
+        return parts
 
 
 @dataclass(frozen=True, slots=True)
