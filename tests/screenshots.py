@@ -17,7 +17,6 @@ from tempfile import TemporaryDirectory
 from unittest.mock import patch
 from uuid import UUID
 
-from pydantic import SecretStr
 from textual.pilot import Pilot
 
 from quarterdeck.cli.connect import Connector
@@ -27,6 +26,7 @@ from quarterdeck.config.connections import LOCAL
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.models.conversation import NewConversation, StartTask
 from quarterdeck.service.models.mcp import McpConfig, ShttpServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.tui.app import Deck
 
 PICTURES = Path(__file__).parents[1] / "screenshots"

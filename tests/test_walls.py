@@ -17,10 +17,10 @@ ROOMS = {
     "service": (frozenset[str](), FACE | {"fastapi", "aiosqlite", "psutil", "hypercorn"}),
     "fleet": (frozenset({"service.models", "service.errors"}), FACE | (HEAVY - {"pydantic"})),
     "draft": (frozenset({"service.models", "service.errors"}), FACE | (HEAVY - {"pydantic"})),
-    "local": (frozenset({"service.models.enums"}), FACE | {"httpx"}),
+    "local": (frozenset({"service.models.enums", "service.models.secret_str"}), FACE | {"httpx"}),
     "config": (frozenset({"service.endpoint", "service.errors", "service.address"}), FACE | HEAVY),
     "keys": (
-        frozenset({"config", "service.endpoint", "service.errors", "service.address"}),
+        frozenset({"config", "service.endpoint", "service.errors", "service.address", "service.models.secret_str"}),
         FACE | (HEAVY - {"pydantic", "keyring"}),
     ),
     "notebook": (frozenset({"config"}), FACE | HEAVY),
@@ -119,7 +119,7 @@ def test_version_and_help_load_next_to_nothing(option: str) -> None:
 
 def test_the_client_reads_its_first_list_without_what_only_the_settings_need() -> None:
     loaded = loaded_by_importing("quarterdeck.service.client")
-    assert loaded & {"pydantic.main", "pydantic.dataclasses", "quarterdeck.service.models.settings"} == set()
+    assert loaded & {"pydantic", "pydantic_core", "quarterdeck.service.models.settings"} == set()
 
 
 def test_what_stands_before_the_first_frame_is_light() -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from keyring.backend import KeyringBackend
 from keyring.errors import KeyringLocked
-from pydantic import SecretStr
 
 from quarterdeck.config.toml_file import ConfigError
 from quarterdeck.keys.chain import KeyChain, Place
@@ -20,6 +19,7 @@ from quarterdeck.keys.owner import Owner, owner_of
 from quarterdeck.keys.ring import Ring, RingUnavailableError
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.errors import ServiceError
+from quarterdeck.service.models.secret_str import SecretStr
 from tests.keyrings import Forgetful, Good, Hanging, Lying, Raising
 
 SENTINEL = "sentinel-key-77ad"

@@ -4,7 +4,6 @@ import os
 from collections.abc import Mapping
 
 import pytest
-from pydantic import SecretStr
 
 from quarterdeck import config
 from quarterdeck.cli.arguments import parse
@@ -16,6 +15,7 @@ from quarterdeck.config import Config
 from quarterdeck.config.connections import LOCAL
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.errors import ErrorKind, ServiceError
+from quarterdeck.service.models.secret_str import SecretStr
 from tests.conftest import Home
 
 CONNECTIONS = """

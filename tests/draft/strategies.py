@@ -1,10 +1,10 @@
 """Settings records, MCP lists and drafts for property tests: few values, so that the three sides often meet."""
 
 from hypothesis import strategies as st
-from pydantic import SecretStr
 
 from quarterdeck.draft.draft import Draft
 from quarterdeck.service.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.settings import Settings
 
 WORDS = st.sampled_from(["a", "b", "c"])

@@ -1,5 +1,4 @@
 import pytest
-from pydantic import SecretStr
 
 from quarterdeck.draft.draft import Draft
 from quarterdeck.draft.fields.catalogue import BY_KEY
@@ -9,6 +8,7 @@ from quarterdeck.draft.mcp.member_checks import server_findings
 from quarterdeck.draft.mcp.servers import Servers
 from quarterdeck.draft.problem import Problem, Severity, error
 from quarterdeck.service.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.settings import Settings
 
 

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
 from quarterdeck.draft.mcp.convert import converted
 from quarterdeck.draft.mcp.differences import differences
 from quarterdeck.service.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 
 TOOLS: dict[str, Any] = {"url": "https://a.example/mcp", "name": "tools"}
 FILES = StdioServer(name="files", command="npx", args=("--token", "secret-a"), env={"K": SecretStr("secret-b")})

@@ -1,12 +1,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import SecretStr
 
 from quarterdeck.draft.draft import Draft
 from quarterdeck.draft.fields.catalogue import BY_KEY, CATALOGUE
 from quarterdeck.draft.fields.reading import Unreadable
 from quarterdeck.draft.mcp.servers import name_of
 from quarterdeck.service.models.mcp import McpConfig, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.settings import LOAD_ONLY, Settings
 from tests.draft.strategies import EDITS, RECORDS
 

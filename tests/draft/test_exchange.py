@@ -4,7 +4,6 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import SecretStr
 
 from quarterdeck.draft.draft import MCP, Draft
 from quarterdeck.draft.fields.field import Control, Field, Group
@@ -14,6 +13,7 @@ from quarterdeck.draft.kept import exchange
 from quarterdeck.draft.kept.exchange import ImportRefused, imported
 from quarterdeck.draft.mcp.secrets import bare
 from quarterdeck.service.models.mcp import McpConfig, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.settings import Settings
 from tests.draft.strategies import MARKED_RECORDS, marked_drafts
 

@@ -5,13 +5,13 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import SecretStr
 
 from quarterdeck.draft.draft import Draft
 from quarterdeck.draft.kept import journal
 from quarterdeck.draft.kept.journal import Saved, Undo
 from quarterdeck.draft.mcp.secrets import bare, members
 from quarterdeck.service.models.mcp import McpConfig, McpServer, SseServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.settings import Settings
 from tests.draft.strategies import PLAIN_FIELDS, marked_drafts, saved
 

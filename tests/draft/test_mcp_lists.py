@@ -1,12 +1,11 @@
 """Converting, folding and finding rows again."""
 
-from pydantic import SecretStr
-
 from quarterdeck.draft.draft import Draft
 from quarterdeck.draft.mcp.convert import converted
 from quarterdeck.draft.mcp.duplicates import duplicates
 from quarterdeck.draft.verify import verify
 from quarterdeck.service.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.settings import Settings
 
 FILES = StdioServer(name="files", command="npx", env={"K": SecretStr("v")})

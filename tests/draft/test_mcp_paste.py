@@ -4,13 +4,13 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import SecretStr
 
 from quarterdeck.draft.mcp.paste import PasteError, pasted
 from quarterdeck.draft.mcp.secrets import bare, missing
 from quarterdeck.draft.mcp.servers import identities
 from quarterdeck.draft.mcp.text import without_secrets
 from quarterdeck.service.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from tests.draft.strategies import MARKED_SERVER
 
 FILES = StdioServer(name="files", command="npx", args=("-y", "pkg"), env={"K": SecretStr("v")})

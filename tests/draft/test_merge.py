@@ -1,11 +1,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import SecretStr
 
 from quarterdeck.draft.draft import Draft
 from quarterdeck.draft.mcp.servers import Identity, Servers, identities
 from quarterdeck.draft.merge import Side, merge, settle
 from quarterdeck.service.models.mcp import McpConfig, McpServer, SseServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.settings import Settings
 from tests.draft.strategies import ANY_SERVER, CONFIGS, EDITS, PLAIN_FIELDS, RECORDS
 

@@ -1,6 +1,5 @@
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import SecretStr
 
 from quarterdeck.draft.draft import Draft
 from quarterdeck.draft.mcp.servers import EntryState
@@ -9,6 +8,7 @@ from quarterdeck.draft.review import HERE_ONLY, KEPT_HERE, WITH_SECRETS, Act, Li
 from quarterdeck.draft.verify import verify
 from quarterdeck.service.models.capabilities import Generation, KeyState, Server
 from quarterdeck.service.models.mcp import McpConfig, McpServer, SseServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.settings import Settings
 from tests.draft.strategies import MARKED_SERVER, marked_drafts, saved
 

@@ -1,10 +1,9 @@
-from pydantic import SecretStr
-
 from quarterdeck.draft.draft import Draft
 from quarterdeck.draft.limits import problems
 from quarterdeck.draft.review import Act, Line, review
 from quarterdeck.service.models.capabilities import FieldRules, Generation, KeyState, Server
 from quarterdeck.service.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.settings import Settings
 
 MERGING = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True)

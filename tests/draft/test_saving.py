@@ -2,8 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from pydantic import SecretStr
-
 from quarterdeck.draft.draft import Draft
 from quarterdeck.draft.merge import Conflict, Side
 from quarterdeck.draft.review import Review
@@ -11,6 +9,7 @@ from quarterdeck.draft.saving import Questions, Request, SaveResult, save
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.service.models.capabilities import Generation, KeyState, Server
 from quarterdeck.service.models.mcp import StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.settings import Settings, SettingsChanges
 from quarterdeck.service.prepared import PreparedRequest
 

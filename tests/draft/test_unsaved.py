@@ -2,13 +2,13 @@ import json
 
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import SecretStr
 
 from quarterdeck.draft.draft import MCP, Draft
 from quarterdeck.draft.fields.reading import Unreadable
 from quarterdeck.draft.kept import unsaved
 from quarterdeck.draft.mcp.secrets import bare, missing
 from quarterdeck.service.models.mcp import McpConfig, SseServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.settings import Settings
 from tests.draft.strategies import marked_drafts
 

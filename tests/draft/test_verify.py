@@ -1,8 +1,7 @@
-from pydantic import SecretStr
-
 from quarterdeck.draft.draft import Draft
 from quarterdeck.draft.verify import ADDED_AGAIN, verify
 from quarterdeck.service.models.mcp import McpConfig, ShttpServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.settings import Settings
 
 BASE = Settings(language="de", git_user_name="Ada", llm_api_key_set=False)

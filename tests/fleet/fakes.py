@@ -7,14 +7,13 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from pydantic import SecretStr
-
 from quarterdeck.fleet.health import HealthState
 from quarterdeck.fleet.records import Changes
 from quarterdeck.fleet.watch import Watch
 from quarterdeck.service.errors import ErrorKind, ServiceError
 from quarterdeck.service.models.page import Page
 from quarterdeck.service.models.sandbox import ExposedUrl, Sandbox
+from quarterdeck.service.models.secret_str import SecretStr
 
 NOON = datetime(2031, 5, 6, 12, tzinfo=UTC)
 

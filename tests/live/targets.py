@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import pytest
-from pydantic import SecretStr
 
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.service.models.secret_str import SecretStr
 
 UNNAMED = "QUARTERDECK_LIVE_URL names no server to test on"
 OVERWRITE = os.environ.get("QUARTERDECK_LIVE_OVERWRITE") == "1"

@@ -5,13 +5,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 
 from quarterdeck.cli.kept_notes import KeptNotes
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.limits import Limits
 from quarterdeck.service.models.mcp import McpConfig, ShttpServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.settings import Settings
 from quarterdeck.tui.app import Deck
 from tests.live.settings_kit import changed, settings_of, unlike

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.models.schema import SchemaField
+from quarterdeck.service.models.secret_str import SecretStr
 from tests.live.settings_kit import changed, settings_of, unlike
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]

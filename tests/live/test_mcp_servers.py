@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.generations import secrets_lost, shown_after_store
 from quarterdeck.service.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.settings import Settings
 from tests.live.settings_kit import changed, settings_of, unlike
 from tests.live.summary import Notes

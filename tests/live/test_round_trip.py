@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from pydantic import SecretStr
 
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.generations import shown_after_store
 from quarterdeck.service.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.settings import SECRET_FIELDS, Settings
 from tests.live.settings_kit import FLAGS, changed, has_field, settings_of, unlike
 from tests.live.test_leaves import TRIED

@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from pydantic import SecretStr
 
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.errors import ErrorKind
 from quarterdeck.service.models.enums import GitProvider
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.secrets import ProviderToken
 from tests.live.refused import refused
 from tests.live.settings_kit import settings_of

@@ -10,12 +10,12 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import httpx
-from pydantic import SecretStr
 
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.endpoint import Endpoint, KeyHeader
 from quarterdeck.service.limits import Limits
 from quarterdeck.service.models.sandbox import Sandbox
+from quarterdeck.service.models.secret_str import SecretStr
 
 KEY = "sentinel-key-5f2a"
 FAST = Limits(repeat_after=0, per_second=10_000)

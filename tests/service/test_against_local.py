@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 
 from quarterdeck.local.service import LocalService
 from quarterdeck.local.settings_store import Mode
@@ -16,6 +15,7 @@ from quarterdeck.service.generations import shown_after_store
 from quarterdeck.service.models.capabilities import Generation, KeyState
 from quarterdeck.service.models.conversation import NewConversation, StartTask
 from quarterdeck.service.models.mcp import McpConfig, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 
 
 @asynccontextmanager

@@ -5,12 +5,12 @@ from typing import Any
 
 import httpx
 import pytest
-from pydantic import SecretStr
 
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.errors import ErrorKind, FieldProblem, Outcome, ServiceError
 from quarterdeck.service.models.conversation import NewConversation
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.secret_text import scrub
 from tests.service.fakes import FAST, KEY, Answer, client_of
 

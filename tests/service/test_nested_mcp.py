@@ -4,11 +4,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import SecretStr
 
 from quarterdeck.service.errors import ErrorKind, ServiceError
 from quarterdeck.service.generations import secrets_lost
 from quarterdeck.service.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.settings import Settings
 from quarterdeck.service.nested_mcp import config_of, map_of, shown_after_store
 from tests.service.fakes import Answer, client_of

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, ConfigDict, SecretStr
+from pydantic import BaseModel, ConfigDict
 
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.service.generations import kind_switch
 from quarterdeck.service.models.capabilities import Generation, KeyState, Server
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.settings import Settings
 from tests.service.exchanges.replay import SERVERS
 from tests.service.fakes import Answer, Asked, FakeServer, client_of

@@ -1,9 +1,9 @@
 """Proxies that the environment names: who is asked through them, and that nobody else pays for them."""
 
 import pytest
-from pydantic import SecretStr
 
 from quarterdeck.service.errors import ErrorKind
+from quarterdeck.service.models.secret_str import SecretStr
 from tests.service.fakes import ITEMS, client_at, first_page, plain, raw_server
 from tests.service.test_network import EMPTY, answering, reading
 from tests.test_walls import loaded_by

@@ -3,9 +3,9 @@
 import asyncio
 
 import pytest
-from pydantic import SecretStr
 
 from quarterdeck.service.limits import Limits
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.reach import Reached
 from tests.service.fakes import KEY, client_at, plain, raw_server
 from tests.service.test_network import answering

@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
 from quarterdeck.service.models.conversation import Conversation, read_conversation
 from quarterdeck.service.models.sandbox import ExposedUrl, Sandbox, read_sandbox, read_spec
+from quarterdeck.service.models.secret_str import SecretStr
 
 AGENT_SERVER = {"name": "AGENT_SERVER", "url": "http://box:8000", "port": 8000}
 VSCODE = {"name": "VSCODE", "url": "http://box:8001/?tkn=sentinel-1"}

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
 from quarterdeck.service.calls import Call, Repeat
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.errors import FieldProblem, Outcome, ServiceError
 from quarterdeck.service.http import Http
 from quarterdeck.service.models.conversation import Conversation
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.nested import is_secret
 from quarterdeck.service.sender import Sender
 from tests.service.exchanges.flat import FLAT, full

@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.secrets import CustomSecret, ProviderToken
 from tests.service.exchanges.replay import SERVERS
 from tests.service.fakes import NO_ROUTE, Answer, Asked, FakeServer, client_of

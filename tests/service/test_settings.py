@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import SecretStr
 
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.service.models.capabilities import Server
 from quarterdeck.service.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.settings import LOAD_ONLY, Settings
 from tests.service.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer, client_of
 

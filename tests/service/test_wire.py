@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from pydantic import SecretStr
 
 from quarterdeck.service.calls import Call, Repeat
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.service.http import Http
 from quarterdeck.service.limits import Limits
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.sender import Sender
 from tests.service.fakes import FAST, ITEMS, KEY, client_at, first_page, plain, raw_server
 from tests.service.test_network import EMPTY, SHORT, answering, reading, resetting

@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from pydantic import SecretStr
 from textual import events
 from textual.pilot import Pilot
 
@@ -14,6 +13,7 @@ from quarterdeck.local.service import LocalService
 from quarterdeck.local.settings_store import Mode
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.live.session import Connect, Session
 from quarterdeck.tui.notes import Notes

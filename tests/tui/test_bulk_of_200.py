@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 
 from quarterdeck.fleet import bulk, interval, sandbox_state
 from quarterdeck.fleet.bulk_rows import RowState
@@ -14,6 +13,7 @@ from quarterdeck.local.simulated.service import open_simulated
 from quarterdeck.local.simulated.simulation import Faults, Simulation
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.tui.live.session import Connect
 from tests.service.fakes import FAST
 from tests.tui.seat import WIDE, seated

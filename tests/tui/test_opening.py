@@ -4,11 +4,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import httpx
-from pydantic import SecretStr
 
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.errors import ErrorKind, ServiceError
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.tui.live.session import Connect
 from tests.service.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer
 from tests.tui.seat import LOCAL, Seat, answering, local, seated

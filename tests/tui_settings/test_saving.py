@@ -2,11 +2,11 @@ from typing import Any
 
 import httpx
 import pytest
-from pydantic import SecretStr
 
 from quarterdeck.local.settings_store import Mode
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.models.mcp import StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.settings import Settings
 from tests.service.fakes import NO_ROUTE, Answer, Asked, FakeServer
 from tests.tui.seat import NARROW, WIDE

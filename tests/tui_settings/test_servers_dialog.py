@@ -1,8 +1,7 @@
 """The dialog of one MCP server: what is left alone stays to the last letter, what is pasted falls into place."""
 
-from pydantic import SecretStr
-
 from quarterdeck.service.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
 

@@ -5,9 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 
 from quarterdeck.service.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from tests.service.fakes import plain, raw_server
 from tests.service.test_network import answering
 from tests.tui_settings.conftest import FULL, Sit

@@ -1,8 +1,7 @@
 """Parking, converting and folding of MCP servers: pressed, looked at, saved, looked at again."""
 
-from pydantic import SecretStr
-
 from quarterdeck.service.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
 

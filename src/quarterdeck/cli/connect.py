@@ -16,12 +16,11 @@ from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
 
 if TYPE_CHECKING:
-    from pydantic import SecretStr
-
     from quarterdeck.cli.target import Target
     from quarterdeck.local.service import LocalService
     from quarterdeck.service.client import ServiceClient
     from quarterdeck.service.endpoint import Endpoint
+    from quarterdeck.service.models.secret_str import SecretStr
 
 
 class Connector:

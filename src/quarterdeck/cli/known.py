@@ -20,7 +20,7 @@ from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.tui.connections import Connections
 
 if TYPE_CHECKING:
-    from pydantic import SecretStr
+    from quarterdeck.service.models.secret_str import SecretStr
 
 
 class KnownConnections(Connections):

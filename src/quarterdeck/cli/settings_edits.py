@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from pydantic import SecretStr, ValidationError
+from pydantic import ValidationError
 
 from quarterdeck.cli.failure import CommandError
 from quarterdeck.draft.draft import MCP, Draft
@@ -13,6 +13,7 @@ from quarterdeck.draft.fields.field import Control, Field
 from quarterdeck.draft.fields.form_fields import FormFields
 from quarterdeck.draft.mcp.servers import Servers, identities, listed
 from quarterdeck.service.models.mcp import McpConfig
+from quarterdeck.service.models.secret_str import SecretStr
 
 FROM_INPUT = "-"
 Assignment = tuple[str, str]

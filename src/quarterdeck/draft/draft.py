@@ -6,8 +6,6 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from pydantic import SecretStr
-
 from quarterdeck.draft.fields.field import Field
 from quarterdeck.draft.fields.form_fields import CANONICAL, FormFields
 from quarterdeck.draft.fields.reading import Unreadable
@@ -18,6 +16,7 @@ from quarterdeck.draft.mcp.servers import Servers
 from quarterdeck.draft.mcp.stored import StoredServers
 from quarterdeck.draft.problem import Problem
 from quarterdeck.service.models.mcp import McpServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.settings import Settings, SettingsChanges
 
 MCP = "mcp_config"

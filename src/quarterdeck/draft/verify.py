@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import SecretStr
-
 from quarterdeck.draft import words
 from quarterdeck.draft.draft import MCP, Draft
 from quarterdeck.draft.fields.field import Control
@@ -22,6 +20,7 @@ from quarterdeck.draft.mcp.servers import (
     transport_of,
 )
 from quarterdeck.service.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.settings import Settings
 
 ADDED_AGAIN = "A server adds those of its own configuration file (config.toml) at every load."

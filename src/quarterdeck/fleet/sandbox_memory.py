@@ -25,9 +25,8 @@ from quarterdeck.fleet.sandbox_state import (
 from quarterdeck.service.models.enums import SandboxStatus, UrlName
 
 if TYPE_CHECKING:
-    from pydantic import SecretStr
-
     from quarterdeck.service.models.sandbox import ExposedUrl, Sandbox
+    from quarterdeck.service.models.secret_str import SecretStr
 
 KNOCK_AFTER = 3
 """Quiet readings after which the agent server itself is asked."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.service.models.secret_str import SecretStr
 
 if TYPE_CHECKING:
-    from pydantic import SecretStr
-
     from quarterdeck.service.endpoint import Endpoint
 
 
@@ -33,8 +32,6 @@ def owner_of(endpoint: Endpoint) -> Owner | None:
 
 def sendable(text: object, place: str) -> SecretStr | None:
     """A key without the blanks around it, None for nothing; raises ServiceError(LOCAL) for one that cannot be sent."""
-    from pydantic import SecretStr
-
     key = SecretStr(text.strip() if isinstance(text, str) else "")
     if any(not "!" <= letter <= "~" for letter in key.get_secret_value()):
         words = f"The key in {place} has a blank, a line break or a letter that cannot be sent."

@@ -3,7 +3,9 @@
 import json
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, PlainSerializer, SecretStr, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, PlainSerializer, StringConstraints, model_validator
+
+from quarterdeck.service.models.secret_str import SecretStr
 
 Secret = Annotated[
     SecretStr,

@@ -4,9 +4,8 @@ import json
 import zlib
 from typing import Any
 
-from pydantic import SecretStr
-
 from quarterdeck.service.errors import ErrorKind, ServiceError
+from quarterdeck.service.models.secret_str import SecretStr
 
 _CLOSING = {b"{": b"}", b"[": b"]"}
 

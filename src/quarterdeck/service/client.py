@@ -7,14 +7,13 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from pydantic import SecretStr
-
 from quarterdeck.service.conversations import ConversationsResource
 from quarterdeck.service.describing import describe, release_of
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.http import App, Http, Transport
 from quarterdeck.service.limits import Limits
 from quarterdeck.service.models.capabilities import Server
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.pace import Pace
 from quarterdeck.service.request_log import LoggedRequest
 from quarterdeck.service.rules import UNASKED

@@ -12,7 +12,6 @@ from functools import lru_cache
 from urllib.request import getproxies
 
 import httpx
-from pydantic import SecretStr
 
 from quarterdeck.service.address import EXAMPLE, checked_address, is_loopback, shown_host
 from quarterdeck.service.answers import accepted, received
@@ -23,6 +22,7 @@ from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.service.failures import connect_kind, failure, root_cause
 from quarterdeck.service.key import Key
 from quarterdeck.service.limits import Limits
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.paths import Query, query_text
 from quarterdeck.service.pool import Answer, Origin, Pool, Question
 from quarterdeck.service.request_log import LoggedRequest

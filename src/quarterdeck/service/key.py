@@ -2,10 +2,9 @@
 
 from collections.abc import MutableMapping
 
-from pydantic import SecretStr
-
 from quarterdeck.service.endpoint import KeyHeader
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.service.models.secret_str import SecretStr
 
 
 class Key:

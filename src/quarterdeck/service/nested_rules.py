@@ -4,9 +4,8 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from pydantic import SecretStr
-
 from quarterdeck.service.models.capabilities import FieldRules
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.unsendable import invalid
 
 AGENT, CONVERSATION = "agent_settings", "conversation_settings"

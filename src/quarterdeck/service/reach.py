@@ -3,11 +3,10 @@
 import time
 from dataclasses import dataclass
 
-from pydantic import SecretStr
-
 from quarterdeck.service.address import origin_of
 from quarterdeck.service.errors import ErrorKind, ServiceError
 from quarterdeck.service.http import Http
+from quarterdeck.service.models.secret_str import SecretStr
 
 EITHER = "application/json, text/event-stream"
 """What a tool server may answer with, whichever way it speaks."""

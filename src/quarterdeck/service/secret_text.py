@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from pydantic import SecretStr
+from quarterdeck.service.models.secret_str import SecretStr
 
 Location = tuple[str | int, ...]
 SHORTEST = 4

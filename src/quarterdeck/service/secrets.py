@@ -4,12 +4,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from pydantic import SecretStr
-
 from quarterdeck.service.bodies import read_json
 from quarterdeck.service.calls import Call, Repeat, Reply
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.service.models.capabilities import Generation, Server
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.secrets import CustomSecret, ProviderToken, read_custom_secret, read_custom_secrets
 from quarterdeck.service.paths import segment
 from quarterdeck.service.records import Records

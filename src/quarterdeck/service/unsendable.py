@@ -4,9 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import SecretStr
-
 from quarterdeck.service.errors import ErrorKind, FieldProblem, Outcome, ServiceError
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.secret_text import Location, is_mask, replace_secrets
 
 

@@ -25,10 +25,9 @@ from quarterdeck.tui.one_at_a_time import OneAtATime
 from quarterdeck.tui.releases import Releases
 
 if TYPE_CHECKING:
-    from pydantic import SecretStr
-
     from quarterdeck.service.client import ServiceClient
     from quarterdeck.service.endpoint import Endpoint
+    from quarterdeck.service.models.secret_str import SecretStr
     from quarterdeck.tui.live.session import Connect, Session
 
 OTHER_SCREENS = (

@@ -16,8 +16,7 @@ from quarterdeck.tui.connected import ConnectedApp
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
-    from pydantic import SecretStr
-
+    from quarterdeck.service.models.secret_str import SecretStr
     from quarterdeck.tui.checking import Verdict
     from quarterdeck.tui.dialogs.connection_form import Filled
     from quarterdeck.tui.dialogs.connections import Wish

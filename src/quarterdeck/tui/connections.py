@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from quarterdeck.service.endpoint import Connection, Endpoint
 
 if TYPE_CHECKING:
-    from pydantic import SecretStr
+    from quarterdeck.service.models.secret_str import SecretStr
 
 
 class Connections:

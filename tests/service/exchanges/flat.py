@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import SecretStr
-
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.errors import ErrorKind
 from quarterdeck.service.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.secrets import ProviderToken
 from quarterdeck.service.models.settings import Settings
 from tests.service.exchanges.replay import (

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from pydantic import SecretStr
-
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.errors import ErrorKind
 from quarterdeck.service.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.secrets import ProviderToken
 from quarterdeck.service.models.settings import Settings
 from tests.service.exchanges.replay import SERVERS, Case, Exchange, Use, asks, does, kept_back, refused

@@ -7,12 +7,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import SecretStr
-
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.errors import ErrorKind
 from quarterdeck.service.models.capabilities import Generation, KeyState, Server
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.rules import UNASKED, rules_of
 from tests.service.fakes import FAST, KEY, NO_ROUTE, Answer, Asked, FakeServer
 

@@ -10,11 +10,10 @@ from collections.abc import Callable, Collection
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from pydantic import SecretStr
-
 from quarterdeck.draft import masks
 from quarterdeck.draft.fields.reading import Unreadable, typed
 from quarterdeck.draft.problem import Finding, error, warning
+from quarterdeck.service.models.secret_str import SecretStr
 
 Check = Callable[[Any], Finding | None]
 """Value (never None) -> what is wrong with it."""

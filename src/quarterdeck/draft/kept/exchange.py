@@ -11,14 +11,13 @@ import tomllib
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import SecretStr
-
 from quarterdeck.draft.draft import MCP, Draft
 from quarterdeck.draft.fields.field import Control, Field
 from quarterdeck.draft.fields.reading import Unreadable, typed
 from quarterdeck.draft.kept import nulls
 from quarterdeck.draft.kept.plain_values import fits, hides, holds, plain
 from quarterdeck.draft.mcp import lists as server_lists
+from quarterdeck.service.models.secret_str import SecretStr
 
 VERSION = 1
 

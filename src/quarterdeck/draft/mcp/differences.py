@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pydantic import SecretStr
-
 from quarterdeck.draft import masks, words
 from quarterdeck.draft.fields.reading import typed
 from quarterdeck.service.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 
 
 def differences(was: McpServer, now: McpServer) -> tuple[list[str], list[str]]:

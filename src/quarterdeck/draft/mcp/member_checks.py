@@ -4,13 +4,12 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
-from pydantic import SecretStr
-
 from quarterdeck.draft.fields import checks
 from quarterdeck.draft.mcp.identity import Transport, transport_of
 from quarterdeck.draft.mcp.secrets import holds_hidden
 from quarterdeck.draft.problem import Finding, error, warning
 from quarterdeck.service.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 
 LONGEST_WAIT = 3600
 

@@ -8,12 +8,13 @@ server: what is not filled in again has to be typed.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pydantic import SecretStr, ValidationError
+from pydantic import ValidationError
 
 from quarterdeck.draft import masks
 from quarterdeck.draft.masks import MASK
 from quarterdeck.draft.mcp.identity import Transport, transport_of
 from quarterdeck.service.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 
 MODELS: Mapping[str, type[McpServer]] = {
     Transport.SSE: SseServer,

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from pydantic import SecretStr
-
 from quarterdeck.service.models.members import (
     flag,
     members,
@@ -17,6 +15,7 @@ from quarterdeck.service.models.members import (
     whole,
     word,
 )
+from quarterdeck.service.models.secret_str import SecretStr
 
 
 @dataclass(frozen=True, slots=True)

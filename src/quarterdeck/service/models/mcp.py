@@ -2,9 +2,10 @@
 
 from typing import Annotated
 
-from pydantic import BeforeValidator, SecretStr
+from pydantic import BeforeValidator
 
 from quarterdeck.service.models.base import Kept, NullIsEmpty
+from quarterdeck.service.models.secret_str import SecretStr
 
 
 def _bare_address(value: object) -> object:

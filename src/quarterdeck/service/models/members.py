@@ -10,8 +10,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from pydantic import SecretStr
-from pydantic_core import to_jsonable_python
+from quarterdeck.service.models.secret_str import SecretStr
 
 V = TypeVar("V")
 Read = Callable[[object], V]
@@ -107,5 +106,7 @@ def several(read: Read[V], value: object) -> tuple[V, ...]:
 
 def as_json(record: object, *, without: set[str]) -> dict[str, Any]:
     """Write a record as JSON can hold it, without these members; of a secret only stars are left."""
-    data: dict[str, Any] = to_jsonable_python(record, exclude=without)
+    from pydantic_core import to_jsonable_python
+
+    data: dict[str, Any] = to_jsonable_python(record, exclude=without, fallback=str)
     return data

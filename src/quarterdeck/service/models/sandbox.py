@@ -1,14 +1,17 @@
 """Sandboxes and the specs they are started from (contract sections e and f)."""
 
+import marshal
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import SecretStr
-from pydantic_core import from_json, to_json
-
 from quarterdeck.service.models.members import every, members, moment, optional, secret, several, text, whole, word
+from quarterdeck.service.models.secret_str import SecretStr
+
+_FORM = 2
+"""The form of `marshal` in which equal values are equal bytes; later ones tell shared strings from others."""
+_NONE = marshal.dumps((), _FORM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +32,19 @@ class ExposedUrl:
 class Addresses(Collection[ExposedUrl]):
     """Addresses packed into one text, a third of the room: there are ten thousands, and few are ever looked at.
 
-    They show as little of themselves as a `SecretStr` does. Raises ValueError for half a character.
+    They show as little of themselves as a `SecretStr` does.
     """
 
     __slots__ = ("_packed",)
 
     def __init__(self, parts: Iterable[tuple[str, str, int | None]]) -> None:
-        self._packed = to_json(tuple(parts))
+        self._packed = marshal.dumps(tuple(parts), _FORM)
 
     def __len__(self) -> int:
         return len(self._parts())
 
     def __bool__(self) -> bool:
-        return self._packed != b"[]"
+        return self._packed != _NONE
 
     def __iter__(self) -> Iterator[ExposedUrl]:
         return iter([ExposedUrl(name, SecretStr(url), port) for name, url, port in self._parts()])
@@ -58,9 +61,8 @@ class Addresses(Collection[ExposedUrl]):
     def __repr__(self) -> str:
         return f"Addresses({list(self)})"
 
-    def _parts(self) -> list[tuple[str, str, int | None]]:
-        # Kept strings would be ten thousands of them, with secrets in some.
-        parts: list[tuple[str, str, int | None]] = from_json(self._packed, cache_strings=False)
+    def _parts(self) -> tuple[tuple[str, str, int | None], ...]:
+        parts: tuple[tuple[str, str, int | None], ...] = marshal.loads(self._packed)  # noqa: S302 - packed here
         return parts
 
 
@@ -125,4 +127,7 @@ def _addresses(value: object) -> Collection[ExposedUrl]:
 
 def _parts_of_address(value: object) -> tuple[str, str, int | None]:
     given = members(value).get
-    return text(given("name")), text(given("url")), optional(whole, given("port"))
+    url = text(given("url"))
+    if not url.isascii():
+        url.encode()  # half a character cannot be opened, asked or copied; the error is a ValueError
+    return text(given("name")), url, optional(whole, given("port"))

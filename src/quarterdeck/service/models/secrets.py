@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from pydantic import SecretStr
-
 from quarterdeck.service.models.members import every, members, optional, text
+from quarterdeck.service.models.secret_str import SecretStr
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import Field, SecretStr
+from pydantic import Field
 
 from quarterdeck.service.models.base import Kept
 from quarterdeck.service.models.mcp import McpConfig
+from quarterdeck.service.models.secret_str import SecretStr
 
 LOAD_ONLY = frozenset({"llm_api_key_set", "search_api_key_set", "provider_tokens_set"})
 """Members of a load response that no store takes."""

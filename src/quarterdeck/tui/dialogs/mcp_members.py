@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from pydantic import SecretStr
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -12,6 +11,7 @@ from quarterdeck.draft import masks, words
 from quarterdeck.draft.fields.reading import typed
 from quarterdeck.draft.mcp.servers import name_of
 from quarterdeck.service.models.mcp import McpServer, ShttpServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import content, lines

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
-from pydantic import SecretStr
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
@@ -14,6 +13,7 @@ from quarterdeck.draft.mcp.checks import KEY
 from quarterdeck.draft.mcp.convert import converted
 from quarterdeck.draft.problem import Problem
 from quarterdeck.service.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.dialogs.mcp_members import TypeLine, members_of, shown
 from quarterdeck.tui.text import Shown

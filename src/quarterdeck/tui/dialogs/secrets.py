@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable
 
-from pydantic import SecretStr
-
 from quarterdeck.draft.fields import checks
 from quarterdeck.draft.problem import Problem
 from quarterdeck.service.errors import Outcome, ServiceError
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.secrets import CustomSecret
 from quarterdeck.service.secrets import NAME, SecretsResource
 from quarterdeck.tui import text

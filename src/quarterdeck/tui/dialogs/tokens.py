@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from pydantic import SecretStr
 from textual.widget import Widget
 from textual.widgets import OptionList
 
 from quarterdeck.draft.fields import checks
 from quarterdeck.draft.problem import Problem, Severity
+from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.models.secrets import ProviderToken
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell

@@ -15,12 +15,11 @@ from quarterdeck.tui.live.news import About, News
 from quarterdeck.tui.live.state import LiveState
 
 if TYPE_CHECKING:
-    from pydantic import SecretStr
-
     from quarterdeck.service.client import ServiceClient
     from quarterdeck.service.endpoint import Endpoint
     from quarterdeck.service.models.conversation import NewConversation
     from quarterdeck.service.models.sandbox import Sandbox
+    from quarterdeck.service.models.secret_str import SecretStr
 
 Connect = Callable[["Endpoint", "SecretStr | None"], AbstractAsyncContextManager["ServiceClient"]]
 """Opens a client for an endpoint; a key of None means the one its configuration names."""
