@@ -10,7 +10,6 @@ import asyncio
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from time import monotonic
 from typing import Any
 
 from textual import events
@@ -22,8 +21,6 @@ from quarterdeck.tui.crash import CrashSafe
 
 OPENS_WITHIN = 0.5
 """Seconds that a key waits for what opens late."""
-STUCK_AFTER = 0.25
-"""Seconds without a key taken in after which an urgent one goes first."""
 STILL = 5
 """Looks without a change until a key has come to rest: a worker that it started has begun by then, and one that goes
 on with the answer of a dialog has opened the next."""
@@ -34,6 +31,8 @@ PAUSE = 0.005
 PATIENT = HURRIED + 400
 """Looks after which the next key is taken in although this one has not come to rest: two seconds, and more where the
 event loop stood still."""
+STUCK = HURRIED + 150
+"""Looks after which an urgent key does not wait any longer."""
 URGENT = frozenset({"ctrl+q", "ctrl+c"})
 MOVES = frozenset(
     ("down", "up", "j", "k", "pagedown", "pageup", "ctrl+d", "ctrl+u", "left", "right", "backspace", "delete")
@@ -54,16 +53,16 @@ class OneAtATime(CrashSafe):
         super().__init__()
         self._typed_ahead: deque[Input] = deque()
         self._at_work = False
-        self._taken_at = 0.0
         self._openings: dict[object, Screen[Any]] = {}
         """What opens late, with the screen it was begun on."""
         self._stood: list[DOMNode] = []
         """The way of a key at the last look, from the focus up to the app."""
         self._looks = 0
         self._still = 0
-        self._last: Input | None = None
+        self._key = ""
+        """The last that was taken in, if it was a key."""
         self._went_to: DOMNode | None = None
-        """What had the keyboard when the last one was taken in."""
+        """What had the keyboard then."""
         self._repeated = ""
         """The key that may go on without a rest."""
 
@@ -96,13 +95,13 @@ class OneAtATime(CrashSafe):
 
     @property
     def _is_held(self) -> bool:
-        return bool(self._openings) or monotonic() - self._taken_at > STUCK_AFTER
+        return bool(self._openings) or self._looks > STUCK
 
     async def _take(self, event: Input) -> None:
         if not self._repeats(event):
             self._repeated = ""
-        self._taken_at, self._looks = monotonic(), 0
-        self._last, self._went_to = event, self._keyboard
+        self._looks = 0
+        self._key, self._went_to = event.key if isinstance(event, events.Key) else "", self._keyboard
         await super().on_event(event)
         if not self._at_work:
             self._at_work = True
@@ -138,9 +137,9 @@ class OneAtATime(CrashSafe):
         if not self._stands() and self._looks < PATIENT:
             self._look_soon()
             return
-        self._at_work, last = False, self._last
-        if isinstance(last, events.Key) and last.key in MOVES and self._went_to is self._keyboard:
-            self._repeated = last.key
+        self._at_work = False
+        if self._key in MOVES and self._went_to is self._keyboard:
+            self._repeated = self._key
         while self._typed_ahead and (not self._at_work or self._repeats(self._typed_ahead[0])):
             await self._take(self._typed_ahead.popleft())
 
