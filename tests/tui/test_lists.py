@@ -54,7 +54,7 @@ class Chosen:
 
     @property
     def ids(self) -> list[str]:
-        return [row.id for row in self.arrangement.shown]
+        return list(self.arrangement.ids)
 
 
 @pytest.fixture

@@ -100,6 +100,10 @@ class ConversationListing:
         """The word of its state; start tasks share one."""
         return row.state.word if row.task is None else BEING_STARTED
 
+    def unseen(self, row: ConversationRow) -> bool:
+        """Whether it came to something since somebody looked."""
+        return row.unseen
+
     def counts(self, words: Counter[str]) -> Cell:
         """How many conversations are in which state; those that need somebody are counted by `wanting`."""
         starting = words[BEING_STARTED]

@@ -80,6 +80,10 @@ class Listing(Protocol[R]):
         """The word a row is counted by."""
         ...
 
+    def unseen(self, row: R) -> bool:
+        """Whether there is news of a row that nobody looked at."""
+        ...
+
     def counts(self, words: Counter[str]) -> Cell:
         """How many rows are in which state."""
         ...

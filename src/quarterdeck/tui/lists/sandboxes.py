@@ -79,6 +79,10 @@ class SandboxListing:
         """The word of its state."""
         return row.state(now).word
 
+    def unseen(self, row: SandboxRow) -> bool:
+        """Nobody notes down what was looked at here."""
+        return False
+
     def counts(self, words: Counter[str]) -> Cell:
         """How many sandboxes are in which state."""
         known = [*COUNTED, *sorted(words.keys() - set(COUNTED))]

@@ -43,7 +43,7 @@ class LiveList(DeckScreen, Generic[R]):
         super().__init__()
         self.listing = listing
         self.rows = LiveRows(listing)
-        self.arrangement = Arrangement(listing, self.rows.by_id)
+        self.arrangement = Arrangement(listing, self.rows)
         self._side_says: list[Cell] = []
         self._sifted_at = 0.0
 
@@ -90,13 +90,12 @@ class LiveList(DeckScreen, Generic[R]):
     def rebuild(self) -> None:
         """Make all rows anew, in order."""
         now = self.app.clock()
-        self.rows.fill(self.app.session, now)
-        self.arrangement.fill(now)
+        self.arrangement.fill(self.rows.fill(self.app.session, now), now)
         self.show_rows()
 
     def show_rows(self) -> None:
         """Show the rows as they are arranged now."""
-        self.table.show(self.arrangement.shown)
+        self.table.look_up(self.arrangement.ids, self.rows)
         if not self.arrangement.ids:
             self.table.say_empty(*self._nothing())
         self._go_to_wanted()
@@ -115,7 +114,7 @@ class LiveList(DeckScreen, Generic[R]):
         elif changes:
             self.table.patch(changes.changed)
             self._rows_changed()
-        elif not self.rows.by_id:
+        elif not self.rows:
             self.table.say_empty(*self._nothing())
         self.refresh_frame()
 
@@ -176,8 +175,8 @@ class LiveList(DeckScreen, Generic[R]):
         return self.listing.counts(self.rows.counts)
 
     def _nothing(self) -> tuple[Shown, Shown]:
-        if self.rows.by_id:
-            return Shown(f"0 of {len(self.rows.by_id)} match."), Shown("esc shows all of them again.")
+        if self.rows:
+            return Shown(f"0 of {len(self.rows)} match."), Shown("esc shows all of them again.")
         if self.app.trouble is not None:
             return text.line(self.app.trouble.words), Shown("c chooses another server.")
         return self.listing.nothing(self.app.session)
@@ -196,5 +195,5 @@ class LiveList(DeckScreen, Generic[R]):
     def _go_to_wanted(self) -> None:
         """Put the cursor on the row that was asked for elsewhere, once it is there."""
         wanted = self.app.wanted
-        if wanted is not None and self.is_current and wanted in self.rows.by_id and self.table.move_to(wanted):
+        if wanted is not None and self.is_current and wanted in self.rows and self.table.move_to(wanted):
             self.app.wanted = None

@@ -113,6 +113,8 @@ class PaintedRows(ScrollView, Generic[R]):
         if number >= len(self._rows):
             return drawing.blank
         row = self._rows[number]
+        if row is None:
+            return drawing.blank
         at_cursor = number == self._rows.cursor
         return drawing.row(row, Look(at_cursor, at_cursor and self.has_focus, row.id in self.marks), self._now)
 
