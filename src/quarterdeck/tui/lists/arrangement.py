@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
 from typing import Any, Generic
 
@@ -14,6 +14,10 @@ from quarterdeck.tui.lists.live_rows import RowChanges, found
 
 SETTLES = 3.0
 """Seconds after a move of the cursor in which rows keep their places."""
+CALM = 30.0
+"""Seconds between two moments at which rows change places by themselves: a list that hops cannot be read."""
+SOON = 10.0
+"""The same where a row that needs a look is not on the screen."""
 _NEW = object()
 """The sort key of a row that was not put into its place yet."""
 
@@ -38,7 +42,10 @@ class Arrangement(Generic[R]):
         self._passed: set[str] = set()
         self._late: set[str] = set()
         """Rows that stand where they stood although their place is another one now."""
+        self._pressing = False
+        """One of them needs a look and is not on the screen."""
         self._moved_at = -SETTLES
+        self._settled_at = -CALM
         self.words = ""
         """The filter as it was typed."""
         self.filter = Filter()
@@ -53,7 +60,7 @@ class Arrangement(Generic[R]):
 
     def fill(self, rows: Iterable[R], now: datetime) -> None:
         """Put all rows in order."""
-        self._late, self._sifted = set(), {}
+        self._late, self._pressing, self._sifted = set(), False, {}
         self._keys = {}
         alike: dict[Any, Any] = {}
         for row in rows:
@@ -109,10 +116,16 @@ class Arrangement(Generic[R]):
         """Note that the cursor was moved."""
         self._moved_at = moment
 
-    def take(self, changes: RowChanges[R], now: datetime, moment: float) -> bool:
+    @property
+    def held(self) -> bool:
+        """Whether rows stand where they stood although their place is another one now."""
+        return bool(self._late)
+
+    def take(self, changes: RowChanges[R], now: datetime, moment: float, visible: Collection[str] = ()) -> bool:
         """Take what changed in the rows; whether other rows are shown now, or in another order.
 
-        While the cursor is moving, rows keep their places and new ones stand last.
+        Rows keep their places for a while, as `settle` says, and new ones stand last while the cursor is moving.
+        `visible` are the ids on the screen.
         """
         moves = self._drop(changes.gone)
         new = [row_id for row_id in changes.changed if row_id not in self._keys]
@@ -122,15 +135,23 @@ class Arrangement(Generic[R]):
         for row_id, row in changes.changed.items():
             if self._keys[row_id] != self._key(row, now):
                 self._late.add(row_id)
+                self._pressing |= row_id not in visible and self._presses(row, now)
             moves |= self._let_through(row_id, row, now)
+        if moves:
+            self._settled_at = -CALM
         moves |= self.settle(now, moment)
         return self.sift(now) or moves if self._budding else moves
 
     def settle(self, now: datetime, moment: float) -> bool:
-        """Put rows into their places, unless the cursor was moved just now; whether any moved."""
-        if not self._late or moment - self._moved_at < SETTLES:
+        """Put rows into their places; whether any moved.
+
+        They wait until the cursor has not been moved for a while. What only changes places waits for the next calm
+        moment besides; where rows come or go the list moves anyway.
+        """
+        calm = SOON if self._pressing else CALM
+        if not self._late or moment - self._moved_at < SETTLES or moment - self._settled_at < calm:
             return False
-        late, self._late = self._late, set()
+        late, self._late, self._pressing, self._settled_at = self._late, set(), False, moment
         for row_id in late:
             row = self._rows.get(row_id)
             self._keys[row_id] = None if row is None else self._key(row, now)
@@ -180,6 +201,9 @@ class Arrangement(Generic[R]):
             self._passed.discard(row_id)
             self._through = [each for each in self._through if each != row_id]
         return True
+
+    def _presses(self, row: R, now: datetime) -> bool:
+        return self.column is None and self._listing.pressing(row, now)
 
     def _key(self, row: R, now: datetime) -> Any:
         if self.column is not None:

@@ -76,6 +76,10 @@ class Listing(Protocol[R]):
         """The key of the default order: what needs a look first."""
         ...
 
+    def pressing(self, row: R, now: datetime) -> bool:
+        """Whether a row needs a look so much that it should come onto the screen soon."""
+        ...
+
     def word(self, row: R, now: datetime) -> str:
         """The word a row is counted by."""
         ...

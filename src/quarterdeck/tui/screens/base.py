@@ -78,6 +78,15 @@ class DeckScreen(Screen[None]):
 
     def refresh_frame(self) -> None:
         """Bring header, key bar and message line up to date; what did not change is not painted."""
+        self.refresh_health()
+        self.key_bar.hints = tuple(
+            (command.key, command.label, self.why_not(command) is None)
+            for command in sorted(commands_at(self.PLACE), key=lambda command: command.bar)
+            if command.bar
+        )
+
+    def refresh_health(self) -> None:
+        """Bring up to date what says how true the screen is: the header and the message line."""
         health = self.health()
         session = self.app.session
         self.header.state = HeaderState(
@@ -88,11 +97,6 @@ class DeckScreen(Screen[None]):
             health=Shown("".join(part for part, _ in health)),
             health_tone=health[0][1] if health else Tone.MUTED,
             edits=self.app.edits,
-        )
-        self.key_bar.hints = tuple(
-            (command.key, command.label, self.why_not(command) is None)
-            for command in sorted(commands_at(self.PLACE), key=lambda command: command.bar)
-            if command.bar
         )
         self.message_line.resting = self.resting_line()
 

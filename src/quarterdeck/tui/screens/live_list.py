@@ -25,6 +25,8 @@ from quarterdeck.tui.widgets.table_messages import Highlighted, Seen
 
 ROOM_BESIDE = 116
 """Width from which the row under the cursor is described beside the list without taking columns that matter."""
+HELD = Shown("order held")
+"""Said while rows stand still although their places are other ones."""
 SIFTED_EVERY = 5.0
 """Seconds between two looks of a filter that asks for how long something has lasted."""
 
@@ -67,14 +69,20 @@ class LiveList(DeckScreen, Generic[R]):
     def on_mount(self) -> None:
         """Show what is known already, and let time pass."""
         super().on_mount()
-        self.set_interval(1.0, self._tick)
+        self._ticks = self.set_interval(1.0, self._tick)
         self.rebuild()
 
     def on_screen_resume(self) -> None:
         """Catch up with what happened while another screen was shown."""
         super().on_screen_resume()
+        self._ticks.resume()
         self.rebuild()
         self._look()
+
+    def on_screen_suspend(self) -> None:
+        """Let no time pass while another screen is shown; behind a dialog it goes on."""
+        if not self.is_current:
+            self._ticks.pause()
 
     def on_news(self, news: News) -> None:
         """Bring the rows up to date that the news is about."""
@@ -109,14 +117,15 @@ class LiveList(DeckScreen, Generic[R]):
         changes = self.rows.update(session, ids, now)
         if changes.gone & self.table.marks:
             self.table.set_marks(self.table.marks - changes.gone)
-        if self.arrangement.take(changes, now, monotonic()):
+        if self.arrangement.take(changes, now, monotonic(), self.table.visible_ids):
             self.show_rows()
         elif changes:
             self.table.patch(changes.changed)
             self._rows_changed()
-        elif not self.rows:
-            self.table.say_empty(*self._nothing())
-        self.refresh_frame()
+        else:
+            if not self.rows:
+                self.table.say_empty(*self._nothing())
+            self.refresh_health()
 
     def _rows_changed(self) -> None:
         self.filter_bar.say(self.counts())
@@ -171,8 +180,9 @@ class LiveList(DeckScreen, Generic[R]):
         return cell(text.line(f"{error.words} {error.advice}"), Tone.BAD) if error is not None else ()
 
     def counts(self) -> Cell:
-        """How many rows are in which state."""
-        return self.listing.counts(self.rows.counts)
+        """How many rows are in which state, and whether they keep places that are not theirs any more."""
+        held = cell(HELD, Tone.MUTED) if self.arrangement.held else ()
+        return (*self.listing.counts(self.rows.counts), *held)
 
     def _nothing(self) -> tuple[Shown, Shown]:
         if self.rows:
