@@ -123,7 +123,7 @@ def health_cell(health: Health, now: float) -> Cell:
 def counted(word: str, count: int) -> Cell:
     """How many rows show a word, for the line above a list."""
     sign, tone = glyph(word)
-    return ((sign, tone), (Shown(" "), tone), (text.line(f"{count} {word}"), tone), (Shown("  "), tone))
+    return cell(Shown(f"{sign} {text.line(f'{count} {word}')}  "), tone)
 
 
 LABEL_WIDE = 14

@@ -14,6 +14,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import Command, Place, command_at, commands_at
 from quarterdeck.tui.connected import ConnectedApp
+from quarterdeck.tui.narrow_updates import NarrowCompositor
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.header import Header, HeaderState
 from quarterdeck.tui.widgets.key_bar import KeyBar
@@ -37,6 +38,10 @@ class DeckScreen(Screen[None]):
     header = getters.query_one(Header)
     key_bar = getters.query_one(KeyBar)
     message_line = getters.query_one(MessageLine)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._compositor = NarrowCompositor()
 
     def compose(self) -> ComposeResult:
         """Header, the screen's own parts, message line and key bar."""
