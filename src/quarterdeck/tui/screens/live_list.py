@@ -115,17 +115,18 @@ class LiveList(DeckScreen, Generic[R]):
         if session is None:
             return
         changes = self.rows.update(session, ids, now)
+        if not changes:
+            if not self.rows:
+                self.table.say_empty(*self._nothing())
+            self.refresh_health()
+            return
         if changes.gone & self.table.marks:
             self.table.set_marks(self.table.marks - changes.gone)
         if self.arrangement.take(changes, now, monotonic(), self.table.visible_ids):
             self.show_rows()
-        elif changes:
+        else:
             self.table.patch(changes.changed)
             self._rows_changed()
-        else:
-            if not self.rows:
-                self.table.say_empty(*self._nothing())
-            self.refresh_health()
 
     def _rows_changed(self) -> None:
         self.filter_bar.say(self.counts())
