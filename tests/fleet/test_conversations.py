@@ -181,7 +181,7 @@ def test_starts_come_first_then_who_needs_you_then_who_is_in_trouble_then_the_ne
         row("failed", "error", 3),
         start_row(task("WORKING"), at(5)),
     ]
-    ids = [each.id for each in ordered(rows, attention)]
+    ids = ordered({each.id: attention(each) for each in rows})
     assert ids == ["t", "waits", "failed", "stuck", "new", "old", "never"]
 
 

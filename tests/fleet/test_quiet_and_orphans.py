@@ -129,7 +129,7 @@ def test_what_runs_and_has_been_quiet_for_longest_stands_first_among_what_runs()
         row(status="ERROR", name="failed"),
         row(status="PAUSED", name="paused"),
     ]
-    found = [each.id for each in ordered(rows, lambda each: urgency(each, at(0)))]
+    found = ordered({each.id: urgency(each, at(0)) for each in rows})
     assert found == ["failed", "quiet", "young", "busy", "paused"]
 
 

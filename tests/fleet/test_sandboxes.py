@@ -74,7 +74,7 @@ def test_what_needs_a_look_comes_first() -> None:
         ("slow", "STARTING"),
         ("error", "ERROR"),
     )
-    found = [row.id for row in ordered(rows, lambda row: attention(row.state(at(0))))]
+    found = ordered({row.id: attention(row.state(at(0))) for row in rows})
     assert found == ["error", "slow", "silent", "running-a", "running-b", "starting", "paused", "odd", "missing"]
 
 

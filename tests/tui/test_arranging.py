@@ -26,7 +26,7 @@ async def at_sandboxes(
         seat = Seat(deck, pilot)
         await seat.until(lambda: deck.session)
         await seat.press("2")
-        await seat.until(lambda: len(seat.list_screen.rows.by_id) == len(fleet.sandboxes))
+        await seat.until(lambda: len(seat.list_screen.rows) == len(fleet.sandboxes))
         yield seat
 
 

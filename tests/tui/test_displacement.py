@@ -36,8 +36,7 @@ async def test_what_made_room_is_told_and_the_next_start_warns(tmp_path: Path) -
         await seat.press("escape", "n")
         await seat.sees("3 of about 3 run already", "likely pause the oldest one")
         await seat.press("escape")
-        await seat.until(lambda: "displacement" in str(notes._pages))
-        await seat.until(lambda: "make room" in str(notes._pages))
+    assert all(noted in str(notes._pages) for noted in ("displacement", "make room"))
     async with at_sandboxes(fleet, tmp_path, notes=notes, size=WIDE) as seat:
         await seat.sees("running 3 of about 3")
         seat.list_screen.table.move_to("off")

@@ -15,7 +15,7 @@ from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row
 from quarterdeck.service.models.conversation import Conversation
 from quarterdeck.service.models.sandbox import Sandbox
 from quarterdeck.tui.cells import Cell
-from quarterdeck.tui.lists.arrangement import SETTLES, Arrangement
+from quarterdeck.tui.lists.arrangement import CALM, SETTLES, SOON, Arrangement
 from quarterdeck.tui.lists.filter_words import statuses_in, with_statuses
 from quarterdeck.tui.lists.listing import health_cell
 from quarterdeck.tui.lists.live_rows import RowChanges
@@ -45,16 +45,16 @@ class Chosen:
     rows: dict[str, SandboxRow]
     arrangement: Arrangement[SandboxRow]
 
-    def take(self, rows: list[SandboxRow], *, moment: float, gone: tuple[str, ...] = ()) -> None:
+    def take(self, rows: list[SandboxRow], *, moment: float, gone: tuple[str, ...] = (), visible: str = "") -> None:
         changes = RowChanges({row.id: row for row in rows}, frozenset(gone))
         self.rows.update(changes.changed)
         for row_id in gone:
             del self.rows[row_id]
-        self.arrangement.take(changes, NOW, moment)
+        self.arrangement.take(changes, NOW, moment, visible)
 
     @property
     def ids(self) -> list[str]:
-        return [row.id for row in self.arrangement.shown]
+        return list(self.arrangement.ids)
 
 
 @pytest.fixture
@@ -70,6 +70,29 @@ def test_rows_keep_their_places_while_the_cursor_moves_and_settle_after(chosen: 
     assert chosen.ids == ["a", "b", "c"]
     assert chosen.arrangement.settle(NOW, 100.0 + SETTLES)
     assert chosen.ids == ["b", "c", "a"]
+
+
+def test_rows_change_places_only_now_and_then_but_come_and_go_at_once(chosen: Chosen) -> None:
+    chosen.take(rows_of(("a", "RUNNING"), ("b", "RUNNING"), ("c", "PAUSED")), moment=100.0)
+    chosen.take(rows_of(("a", "PAUSED")), moment=101.0, visible="abc")
+    assert chosen.ids == ["a", "b", "c"]
+    assert not chosen.arrangement.settle(NOW, 100.0 + CALM - 1)
+    assert chosen.arrangement.settle(NOW, 100.0 + CALM)
+    assert not chosen.arrangement.held
+    assert chosen.ids == ["b", "a", "c"]
+    chosen.take(rows_of(("b", "PAUSED")), moment=140.0, visible="abc")
+    chosen.take(rows_of(("d", "RUNNING")), moment=141.0, visible="abc")
+    assert chosen.ids == ["d", "a", "b", "c"]
+
+
+@pytest.mark.parametrize(("visible", "comes_after"), [("ab", SOON), ("abc", CALM)])
+def test_trouble_off_the_screen_comes_onto_it_soon(chosen: Chosen, visible: str, comes_after: float) -> None:
+    chosen.take(rows_of(("a", "RUNNING"), ("b", "RUNNING"), ("c", "RUNNING")), moment=100.0)
+    chosen.take(rows_of(("c", "ERROR")), moment=101.0, visible=visible)
+    assert chosen.arrangement.held
+    assert not chosen.arrangement.settle(NOW, 100.0 + comes_after - 1)
+    assert chosen.arrangement.settle(NOW, 100.0 + comes_after)
+    assert chosen.ids == ["c", "a", "b"]
 
 
 def test_sorting_takes_effect_at_once_even_while_the_cursor_moves(chosen: Chosen) -> None:
@@ -123,6 +146,7 @@ def test_changes_taken_one_by_one_give_what_all_rows_together_give(
     step_by_step.arrangement.filter_by(typed, NOW)
     for changed, gone in steps:
         step_by_step.take(rows_of(*changed.items()), moment=0.0, gone=tuple(gone & rows.keys() - changed.keys()))
+    step_by_step.arrangement.settle(NOW, CALM)
     at_once = Arrangement(SandboxListing(), rows)
     at_once.sort_by(column, NOW, reverse=reverse)
     at_once.filter_by(typed, NOW)

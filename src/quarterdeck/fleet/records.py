@@ -1,7 +1,8 @@
 """Records by id in the server's order, and what a reading changed in them."""
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from quarterdeck.service.models.page import Page
@@ -94,10 +95,6 @@ class FullPass(Generic[R]):
         self._records = records
         self._batches = records._batches
         self._pages: list[Page[R]] = []
-        self._listed: dict[str, None] = {}
-        """The ids of the pages, noted page by page, so that the end of a long list is no longer than its pages."""
-        self._noted = 0
-        """How many pages are noted; none before there is one that differs from the pass before."""
 
     @property
     def pages(self) -> int:
@@ -120,10 +117,7 @@ class FullPass(Generic[R]):
         self._pages.append(page)
         held = self._records._pages
         if at < len(held) and page is held[at]:
-            if self._noted:
-                self._note()
             return Changes(read=page.items)
-        self._note()
         return self._records._take(page.items)
 
     def complete(self) -> Changes[R]:
@@ -131,28 +125,25 @@ class FullPass(Generic[R]):
         records, pages = self._records, tuple(self._pages)
         if len(pages) == len(records._pages) and all(map(operator.is_, pages, records._pages)):
             return Changes()
-        self._note()
-        gone, reordered = frozenset[str](), False
-        if list(records._by_id) != list(self._listed):
-            gone, reordered = self._put_in_order()
+        gone, reordered, told_once = frozenset[str](), False, True
+        if not all(map(operator.eq, chain(self._ids, (None,)), chain(records._by_id, (None,)))):
+            gone, reordered, told_once = self._put_in_order()
         # Pages say what is held only when no batch and no later page told something else of the same record.
-        told_once = len(self._listed) == sum(len(page.items) for page in pages)
         records._pages = pages if told_once and records._batches == self._batches else ()
         return Changes(gone=gone, reordered=reordered)
 
-    def _note(self) -> None:
-        for page in self._pages[self._noted :]:
-            self._listed.update(dict.fromkeys([record.id for record in page.items]))
-        self._noted = len(self._pages)
+    @property
+    def _ids(self) -> Iterator[str]:
+        return (record.id for page in self._pages for record in page.items)
 
-    def _put_in_order(self) -> tuple[frozenset[str], bool]:
-        """Drop what is not listed; gives it, and whether the rest stood in another order."""
-        held = self._records._by_id
-        gone = held.keys() - self._listed.keys()
+    def _put_in_order(self) -> tuple[frozenset[str], bool, bool]:
+        """Drop what is not listed; gives it, whether the rest stood in another order, and whether no id came twice."""
+        held, listed = self._records._by_id, dict.fromkeys(self._ids)
+        gone = held.keys() - listed.keys()
         for record_id in gone:
             del held[record_id]
-        ordered = {record_id: held[record_id] for record_id in self._listed if record_id in held}
+        ordered = {record_id: held[record_id] for record_id in listed if record_id in held}
         reordered = any(map(operator.ne, ordered, held))
         if reordered:
             self._records._by_id = ordered
-        return frozenset(gone), reordered
+        return frozenset(gone), reordered, len(listed) == sum(len(page.items) for page in self._pages)

@@ -6,6 +6,7 @@ All times are UTC moments of this machine.
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import lru_cache
 
 from quarterdeck.fleet.ages import JUST_NOW, age_of, calm_age, stopwatch
 from quarterdeck.service.models.enums import SandboxStatus
@@ -14,6 +15,9 @@ SLOW_AFTER = timedelta(seconds=120)
 """How long servers give a start themselves; what takes longer is slow and no longer watched closely."""
 PAUSED_BY = timedelta(seconds=60)
 """When a pause that no reading confirmed is called by its name (reliability.md fault 61)."""
+
+ALIKE = 64
+"""States that new ones are compared with: those of a few pages, read just now."""
 
 
 class StateWord(StrEnum):
@@ -89,8 +93,12 @@ class SandboxState:
         return age if self.exact or age == JUST_NOW or age.startswith("<") else f"≥{age}"
 
 
+@lru_cache(maxsize=ALIKE)
 def settled_state(state: SandboxState, *, quiet: bool, silent: bool) -> SandboxState:
-    """Word a state that readings gave; `quiet` when it reads as starting though it has run."""
+    """Word a state that readings gave; `quiet` when it reads as starting though it has run.
+
+    Thousands that were read so at one moment share one object.
+    """
     if quiet and silent:
         note = "Its agent server did not answer at its last known address."
         return replace(state, words=f"{state.word}, no answer", note=note, silent=True)

@@ -144,6 +144,11 @@ def attention(state: SandboxState) -> int:
     return _UNKNOWN if state.known is None else _RANKS[state.known]
 
 
+def in_trouble(state: SandboxState) -> bool:
+    """Whether a state stands before all that runs as it should."""
+    return attention(state) < _RANKS[StateWord.RUNNING]
+
+
 def urgency(row: SandboxRow, now: datetime) -> tuple[int, float]:
     """The place of a row in the default order: `attention`, then what has been quiet or as it is for longest."""
     state = row.state(now)

@@ -1,10 +1,8 @@
-"""Rows in an order that does not jump: equal keys stand by id, unknown values last whichever way."""
+"""Ids in an order that does not jump: equal keys stand by id, unknown values last whichever way."""
 
-from collections.abc import Callable, Iterable
-from operator import attrgetter, itemgetter
-from typing import Any, Protocol, TypeVar
-
-from quarterdeck.fleet.records import Identified
+from collections.abc import Mapping
+from operator import itemgetter
+from typing import Any, Protocol
 
 
 class Comparable(Protocol):
@@ -13,20 +11,9 @@ class Comparable(Protocol):
     def __lt__(self, other: Any, /) -> bool: ...
 
 
-R = TypeVar("R", bound=Identified)
-_id = attrgetter("id")
-_first = itemgetter(0)
-
-
-def ordered(rows: Iterable[R], key: Callable[[R], Comparable | None], *, reverse: bool = False) -> list[R]:
-    """Sort rows by a key; `reverse` turns the key round, not the ids nor the place of rows whose key is None."""
-    known: list[tuple[Comparable, R]] = []
-    unknown: list[R] = []
-    for row in sorted(rows, key=_id):
-        value = key(row)
-        if value is None:
-            unknown.append(row)
-        else:
-            known.append((value, row))
-    known.sort(key=_first, reverse=reverse)
-    return [row for _, row in known] + unknown
+def ordered(keys: Mapping[str, Comparable | None], *, reverse: bool = False) -> list[str]:
+    """Sort ids by their keys; `reverse` turns the keys round, not the ids nor the place of ids whose key is None."""
+    ids = sorted(keys)
+    known = [(key, row_id) for row_id in ids if (key := keys[row_id]) is not None]
+    known.sort(key=itemgetter(0), reverse=reverse)
+    return [row_id for _, row_id in known] + [row_id for row_id in ids if keys[row_id] is None]

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from quarterdeck.fleet.ages import age
 from quarterdeck.fleet.events import EVENTS, Cause, Event, joined, with_next
-from quarterdeck.fleet.sandbox_state import Action, StateWord
+from quarterdeck.fleet.sandbox_state import ALIKE, Action, StateWord
 from quarterdeck.fleet.timeline_note import Noted, from_note, to_note
 
 if TYPE_CHECKING:
@@ -84,7 +85,8 @@ class Timelines:
         if not events and before is None and len(self._by_id) >= IDS:
             return
         cause, words = self._cause(sandbox_id, word, now, known=before is not None, began=after.settled.exact)
-        self._keep(sandbox_id, with_next(events, Event(word, now, cause=cause, words=words)))
+        event = _event(word, now, cause, words)
+        self._keep(sandbox_id, with_next(events, event) if events else _alone(event))
 
     def gone(self, sandbox_ids: Iterable[str]) -> None:
         """Note that these are not listed any more; what happened to them stays known for a while."""
@@ -201,6 +203,17 @@ def _from_start(event: Event) -> Event:
 
 def _became_of(action: Action) -> str:
     return f"what became of the {action} you asked for"
+
+
+@lru_cache(maxsize=ALIKE)
+def _event(word: str, now: datetime, cause: Cause, words: str) -> Event:
+    """One object for all that were seen so at the same moment: at first they are all of a page."""
+    return Event(word, now, cause=cause, words=words)
+
+
+@lru_cache(maxsize=ALIKE)
+def _alone(event: Event) -> tuple[Event, ...]:
+    return (event,)
 
 
 def _made_room(by: str) -> str:

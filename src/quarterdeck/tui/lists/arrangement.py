@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
 from typing import Any, Generic
 
 from quarterdeck.fleet.filters import Filter, Kind, kept, parse
 from quarterdeck.fleet.sort import ordered
 from quarterdeck.tui.lists.listing import Listing, R
-from quarterdeck.tui.lists.live_rows import RowChanges
+from quarterdeck.tui.lists.live_rows import RowChanges, found
 
 SETTLES = 3.0
 """Seconds after a move of the cursor in which rows keep their places."""
+CALM = 30.0
+"""Seconds between two moments at which rows change places by themselves: a list that hops cannot be read."""
+SOON = 15.0
+"""The same where a row that needs a look is not on the screen."""
 _NEW = object()
 """The sort key of a row that was not put into its place yet."""
 
@@ -22,7 +26,8 @@ class Arrangement(Generic[R]):
     """The filter and the order that a person chose for one list of `rows`; moments are monotonic, in seconds.
 
     All ids are kept in order, and so are those the filter lets through. A row that changes is taken out and put in
-    again, so that the cost of a change does not follow the length of the list.
+    again, so that the cost of a change does not follow the length of the list. Of a row that nobody looks at only its
+    place is kept; while there is a filter, which looks at all of them, all are.
     """
 
     def __init__(self, listing: Listing[R], rows: Mapping[str, R]) -> None:
@@ -32,10 +37,15 @@ class Arrangement(Generic[R]):
         self._keys: dict[str, Any] = {}
         self._all: list[str] = []
         self._through: list[str] = []
+        self._sifted: dict[str, R] = {}
+        """Every row while there is a filter."""
         self._passed: set[str] = set()
         self._late: set[str] = set()
         """Rows that stand where they stood although their place is another one now."""
+        self._pressing = False
+        """One of them needs a look and is not on the screen."""
         self._moved_at = -SETTLES
+        self._settled_at = -CALM
         self.words = ""
         """The filter as it was typed."""
         self.filter = Filter()
@@ -44,30 +54,32 @@ class Arrangement(Generic[R]):
         self.reverse = False
 
     @property
-    def ids(self) -> list[str]:
-        """The ids to show, in order."""
+    def ids(self) -> Sequence[str]:
+        """The ids to show, in order; a list that was given out does not change any more."""
         return self._through if self.filter else self._all
 
-    @property
-    def shown(self) -> list[R]:
-        """The rows to show, in order."""
-        return list(map(self._rows.__getitem__, self.ids))
-
-    def fill(self, now: datetime) -> None:
+    def fill(self, rows: Iterable[R], now: datetime) -> None:
         """Put all rows in order."""
-        self._late = set()
-        self._keys = {row_id: self._key(row, now) for row_id, row in self._rows.items()}
-        keys = self._keys
-        self._all = [row.id for row in ordered(self._rows.values(), lambda row: keys[row.id], reverse=self.reverse)]
+        self._late, self._pressing, self._sifted = set(), False, {}
+        self._keys = {}
+        alike: dict[Any, Any] = {}
+        for row in rows:
+            key = self._key(row, now)
+            self._keys[row.id] = alike.setdefault(key, key)
+            if self.filter:
+                self._sifted[row.id] = row
+        self._all = ordered(self._keys, reverse=self.reverse)
         self.sift(now)
 
     def sift(self, now: datetime) -> bool:
         """Let the filter look at all rows again; whether it lets other ones through than before."""
         if not self.filter:
-            self._through, self._passed = [], set()
+            self._through, self._passed, self._sifted = [], set(), {}
             return False
+        if not self._sifted:
+            self._sifted = {row.id: row for row in self._looked_up()}
         before, grammar = self._through, self._listing.grammar
-        rows = kept((self._rows[row_id] for row_id in self._all), self.filter, now, grammar)
+        rows = kept(found(self._sifted, self._all), self.filter, now, grammar)
         self._through = [row.id for row in rows]
         self._passed = set(self._through)
         return self._through != before
@@ -92,7 +104,7 @@ class Arrangement(Generic[R]):
         """Sort by a column, at once; one that cannot be sorted by stands for the default order."""
         self.column, self.reverse = (column if column in self._sorts else None), reverse
         self._moved_at = -SETTLES
-        self.fill(now)
+        self.fill(self._looked_up(), now)
 
     @property
     def next_column(self) -> str | None:
@@ -104,62 +116,94 @@ class Arrangement(Generic[R]):
         """Note that the cursor was moved."""
         self._moved_at = moment
 
-    def take(self, changes: RowChanges[R], now: datetime, moment: float) -> bool:
+    @property
+    def held(self) -> bool:
+        """Whether rows stand where they stood although their place is another one now."""
+        return bool(self._late)
+
+    def take(self, changes: RowChanges[R], now: datetime, moment: float, visible: Collection[str] = ()) -> bool:
         """Take what changed in the rows; whether other rows are shown now, or in another order.
 
-        While the cursor is moving, rows keep their places and new ones stand last.
+        Rows keep their places for a while, as `settle` says, and new ones stand last while the cursor is moving.
+        `visible` are the ids on the screen.
         """
         moves = self._drop(changes.gone)
+        new = [row_id for row_id in changes.changed if row_id not in self._keys]
+        self._keys.update(dict.fromkeys(new, _NEW))
+        self._all = self._all + new if new else self._all
+        moves |= bool(new)
         for row_id, row in changes.changed.items():
-            if self._keys.get(row_id, _NEW) != self._key(row, now):
+            if self._keys[row_id] != self._key(row, now):
                 self._late.add(row_id)
-            if row_id not in self._keys:
-                self._keys[row_id] = _NEW
-                self._all.append(row_id)
-                moves = True
+                self._pressing |= row_id not in visible and self._presses(row, now)
             moves |= self._let_through(row_id, row, now)
+        if moves:
+            self._settled_at = -CALM
         moves |= self.settle(now, moment)
         return self.sift(now) or moves if self._budding else moves
 
     def settle(self, now: datetime, moment: float) -> bool:
-        """Put rows into their places, unless the cursor was moved just now; whether any moved."""
-        if not self._late or moment - self._moved_at < SETTLES:
+        """Put rows into their places; whether any moved.
+
+        They wait until the cursor has not been moved for a while. What only changes places waits for the next calm
+        moment besides; where rows come or go the list moves anyway.
+        """
+        calm = SOON if self._pressing else CALM
+        if not self._late or moment - self._moved_at < SETTLES or moment - self._settled_at < calm:
             return False
-        late, self._late = self._late & self._rows.keys(), set()
+        late, self._late, self._pressing, self._settled_at = self._late, set(), False, moment
         for row_id in late:
-            self._keys[row_id] = self._key(self._rows[row_id], now)
-        for order, moving in ((self._all, late), (self._through, late & self._passed)):
-            order[:] = [row_id for row_id in order if row_id not in moving]
-            for row_id in moving:
-                insort(order, row_id, key=self._place)
-        return bool(late)
+            row = self._rows.get(row_id)
+            self._keys[row_id] = None if row is None else self._key(row, now)
+        self._all = self._placed(self._all, late)
+        self._through = self._placed(self._through, late & self._passed)
+        return True
+
+    def _placed(self, order: list[str], moving: Set[str]) -> list[str]:
+        """The same ids with these in their places."""
+        if not moving:
+            return order
+        order = [row_id for row_id in order if row_id not in moving]
+        for row_id in moving:
+            insort(order, row_id, key=self._place)
+        return order
 
     def _drop(self, gone: Iterable[str]) -> bool:
         lost = self._keys.keys() & set(gone)
         if lost:
             for row_id in lost:
                 del self._keys[row_id]
+                self._sifted.pop(row_id, None)
             self._late -= lost
             self._passed -= lost
-            for order in (self._all, self._through):
-                order[:] = [row_id for row_id in order if row_id not in lost]
+            self._all = [row_id for row_id in self._all if row_id not in lost]
+            self._through = [row_id for row_id in self._through if row_id not in lost]
         return bool(lost)
+
+    def _looked_up(self) -> Iterator[R]:
+        return found(self._rows, list(self._rows))
 
     def _let_through(self, row_id: str, row: R, now: datetime) -> bool:
         """Have the filter look at a row that changed; whether it comes or goes."""
-        if not self.filter or self._budding:
+        if not self.filter:
+            return False
+        self._sifted[row_id] = row
+        if self._budding:
             return False
         passes = self.filter.matches(row, now, self._listing.grammar)
         if passes is (row_id in self._passed):
             return False
         if passes:
             self._passed.add(row_id)
-            self._through.append(row_id)
+            self._through = [*self._through, row_id]
             self._late.add(row_id)
         else:
             self._passed.discard(row_id)
-            self._through.remove(row_id)
+            self._through = [each for each in self._through if each != row_id]
         return True
+
+    def _presses(self, row: R, now: datetime) -> bool:
+        return self.column is None and self._listing.pressing(row, now)
 
     def _key(self, row: R, now: datetime) -> Any:
         if self.column is not None:

@@ -96,9 +96,17 @@ class ConversationListing:
         """Start tasks, then who needs you, then the newest update."""
         return attention(row)
 
+    def pressing(self, row: ConversationRow, now: datetime) -> bool:
+        """It needs somebody, or is in trouble."""
+        return row.state.attention
+
     def word(self, row: ConversationRow, now: datetime) -> str:
         """The word of its state; start tasks share one."""
         return row.state.word if row.task is None else BEING_STARTED
+
+    def unseen(self, row: ConversationRow) -> bool:
+        """Whether it came to something since somebody looked."""
+        return row.unseen
 
     def counts(self, words: Counter[str]) -> Cell:
         """How many conversations are in which state; those that need somebody are counted by `wanting`."""

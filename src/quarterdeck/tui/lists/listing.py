@@ -76,8 +76,16 @@ class Listing(Protocol[R]):
         """The key of the default order: what needs a look first."""
         ...
 
+    def pressing(self, row: R, now: datetime) -> bool:
+        """Whether a row needs a look so much that it should come onto the screen soon."""
+        ...
+
     def word(self, row: R, now: datetime) -> str:
         """The word a row is counted by."""
+        ...
+
+    def unseen(self, row: R) -> bool:
+        """Whether there is news of a row that nobody looked at."""
         ...
 
     def counts(self, words: Counter[str]) -> Cell:
@@ -115,7 +123,7 @@ def health_cell(health: Health, now: float) -> Cell:
 def counted(word: str, count: int) -> Cell:
     """How many rows show a word, for the line above a list."""
     sign, tone = glyph(word)
-    return ((sign, tone), (Shown(" "), tone), (text.line(f"{count} {word}"), tone), (Shown("  "), tone))
+    return cell(Shown(f"{sign} {text.line(f'{count} {word}')}  "), tone)
 
 
 LABEL_WIDE = 14

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from quarterdeck.fleet.health import Health
 from quarterdeck.fleet.sandbox_state import StateWord
-from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, urgency
+from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, in_trouble, urgency
 from quarterdeck.tui.cells import Cell
 from quarterdeck.tui.lists.listing import counted
 from quarterdeck.tui.lists.sandbox_cells import sandbox_columns
@@ -75,9 +75,17 @@ class SandboxListing:
         """Trouble first, then what runs, the longest quiet first."""
         return urgency(row, now)
 
+    def pressing(self, row: SandboxRow, now: datetime) -> bool:
+        """Trouble."""
+        return in_trouble(row.state(now))
+
     def word(self, row: SandboxRow, now: datetime) -> str:
         """The word of its state."""
         return row.state(now).word
+
+    def unseen(self, row: SandboxRow) -> bool:
+        """Nobody notes down what was looked at here."""
+        return False
 
     def counts(self, words: Counter[str]) -> Cell:
         """How many sandboxes are in which state."""

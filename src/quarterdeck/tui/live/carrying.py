@@ -42,12 +42,19 @@ class Carrying:
     """Carries some kinds of notes about one server from run to run; what cannot be read or written is told once."""
 
     def __init__(
-        self, notes: Notes, endpoint: Endpoint, carried: tuple[Carried, ...], complain: Callable[[ServiceError], None]
+        self,
+        notes: Notes,
+        endpoint: Endpoint,
+        carried: tuple[Carried, ...],
+        complain: Callable[[ServiceError], None],
+        *,
+        rest: float = REST,
     ) -> None:
         self._notes = notes
         self._endpoint = endpoint
         self._carried = carried
         self._complain = complain
+        self._rest = rest
         self._changed = asyncio.Event()
 
     def changed(self) -> None:
@@ -65,14 +72,14 @@ class Carrying:
             self._complain(error)
 
     async def _write_changes(self) -> None:
-        rest = REST
+        rest = self._rest
         try:
             while True:
                 await self._changed.wait()
                 await asyncio.sleep(rest)
                 began = monotonic()
                 noted = await self._write()
-                rest = max(REST, SHARE * (monotonic() - began))
+                rest = max(self._rest, SHARE * (monotonic() - began))
                 for each, says in zip(self._carried, noted, strict=True):
                     if each.shared:
                         each.recall(await asyncio.to_thread(each.reads, says))

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 ALIKE = 100
 """Sandboxes whose ids are looked at for what kind of server it is: they are all named alike."""
+NOTED_EVERY = 30.0
+"""Seconds between a change of a sandbox and its being noted down: on some servers one of thousands always changes."""
 
 
 class LiveState:
@@ -79,7 +81,7 @@ class LiveState:
             ),
             Carried("displacement", self.displacing.recall, lambda: self.displacing.to_note),
         )
-        self._carrying = Carrying(notes, client.endpoint, carried, self._not_carried)
+        self._carrying = Carrying(notes, client.endpoint, carried, self._not_carried, rest=NOTED_EVERY)
         self._known_whole: dict[About, bool] = {}
         self._visible: dict[About, tuple[str, ...]] = {}
         self._hidden = False

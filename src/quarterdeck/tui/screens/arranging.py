@@ -105,16 +105,16 @@ class ArrangedList(LiveList[R]):
 
     def _say_found(self) -> None:
         problems = tuple(text.line(problem) for problem in self.arrangement.filter.problems)
-        self.filter_bar.say_found(len(self.arrangement.ids), len(self.rows.by_id), problems)
+        self.filter_bar.say_found(len(self.arrangement.ids), len(self.rows), problems)
 
     def _go_to_wanted(self) -> None:
         """Put the cursor on the row that was asked for elsewhere; a filter that hides it is forgotten."""
         wanted, passed = self.app.wanted, self.arrangement.ids
-        hidden = bool(self.arrangement.filter) and wanted in self.rows.by_id and wanted not in passed
+        hidden = bool(self.arrangement.filter) and wanted in self.rows and wanted not in passed
         if hidden and self.is_current:
             self.filter_bar.clear()
             self.arrangement.filter_by("", self.app.clock())
-            self.table.show(self.arrangement.shown)
+            self.table.look_up(self.arrangement.ids, self.rows)
         super()._go_to_wanted()
 
     def action_filter(self) -> None:

@@ -14,6 +14,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import Command, Place, command_at, commands_at
 from quarterdeck.tui.connected import ConnectedApp
+from quarterdeck.tui.narrow_updates import NarrowCompositor
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.header import Header, HeaderState
 from quarterdeck.tui.widgets.key_bar import KeyBar
@@ -37,6 +38,10 @@ class DeckScreen(Screen[None]):
     header = getters.query_one(Header)
     key_bar = getters.query_one(KeyBar)
     message_line = getters.query_one(MessageLine)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._compositor = NarrowCompositor()
 
     def compose(self) -> ComposeResult:
         """Header, the screen's own parts, message line and key bar."""
@@ -78,6 +83,15 @@ class DeckScreen(Screen[None]):
 
     def refresh_frame(self) -> None:
         """Bring header, key bar and message line up to date; what did not change is not painted."""
+        self.refresh_health()
+        self.key_bar.hints = tuple(
+            (command.key, command.label, self.why_not(command) is None)
+            for command in sorted(commands_at(self.PLACE), key=lambda command: command.bar)
+            if command.bar
+        )
+
+    def refresh_health(self) -> None:
+        """Bring up to date what says how true the screen is: the header and the message line."""
         health = self.health()
         session = self.app.session
         self.header.state = HeaderState(
@@ -88,11 +102,6 @@ class DeckScreen(Screen[None]):
             health=Shown("".join(part for part, _ in health)),
             health_tone=health[0][1] if health else Tone.MUTED,
             edits=self.app.edits,
-        )
-        self.key_bar.hints = tuple(
-            (command.key, command.label, self.why_not(command) is None)
-            for command in sorted(commands_at(self.PLACE), key=lambda command: command.bar)
-            if command.bar
         )
         self.message_line.resting = self.resting_line()
 

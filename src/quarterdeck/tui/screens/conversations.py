@@ -15,6 +15,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.commands import Command, Place, bindings_at
 from quarterdeck.tui.lists.conversations import ConversationListing, so_far, wanting
+from quarterdeck.tui.lists.live_rows import found
 from quarterdeck.tui.screens.sandbox_actions import SandboxActions
 from quarterdeck.tui.text import Shown
 
@@ -37,8 +38,6 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
 
     def __init__(self) -> None:
         super().__init__(ConversationListing())
-        self._unseen = 0
-        """How many rows are unseen, as the line above the list says."""
 
     def title_of(self, row: ConversationRow) -> Shown:
         """Its title, or its id while it has none."""
@@ -47,7 +46,7 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
     def why_not(self, command: Command) -> str | None:
         """What a command needs of the conversation under the cursor."""
         reason = super().why_not(command)
-        if reason is None and command.name == "see_all" and not self._unseen:
+        if reason is None and command.name == "see_all" and not self.rows.unseen:
             return "Nothing is unseen."
         row = self.table.cursor_row
         if reason is not None or row is None or (command.name in BULK and self.table.marks):
@@ -74,8 +73,8 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
         """How much is read, how many need somebody and how many are unseen, before all other counts."""
         session = self.app.session
         read = so_far(len(session.conversations.records), session.conversations_left) if session is not None else ()
-        self._unseen = sum(row.unseen for row in self.rows.by_id.values())
-        return (*read, *wanting(self.rows.counts[ConversationWord.NEEDS_YOU], self._unseen), *super().counts())
+        need_you = self.rows.counts[ConversationWord.NEEDS_YOU]
+        return (*read, *wanting(need_you, len(self.rows.unseen)), *super().counts())
 
     # What was looked at
 
@@ -94,8 +93,8 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
     def action_see_all(self) -> None:
         """Take the marks of all that is shown away; what the filter hides keeps its mark."""
         session = self.app.session
-        seen = [row.id for row in self.arrangement.shown if row.unseen]
-        hidden = self._unseen - len(seen)
+        seen = [row_id for row_id in self.arrangement.ids if row_id in self.rows.unseen]
+        hidden = len(self.rows.unseen) - len(seen)
         if session is None or not seen:
             self.say(Shown(f"Nothing is unseen among these; the filter hides {hidden:,}."), Tone.WARN)
             return
@@ -193,13 +192,13 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
 
     def _sandboxes(self, session: Session) -> tuple[list[SandboxRow], frozenset[str]]:
         """The sandboxes of the marked rows, or of the one under the cursor, and which only hidden rows live in."""
-        marks, rows = self.table.marks, self.rows.by_id
+        marks, rows = self.table.marks, self.rows
         marked = [row_id for row_id in self.arrangement.ids if row_id in marks]
         meant = marked if marks else [row_id for row_id in (self.table.cursor_id,) if row_id is not None]
-        seen = dict.fromkeys(rows[row_id].sandbox_id for row_id in meant if row_id in rows)
-        hidden = {rows[row_id].sandbox_id for row_id in marks.difference(meant) if row_id in rows} - seen.keys()
-        found = [session.sandbox_row(sandbox_id) for sandbox_id in (*seen, *sorted(filter(None, hidden))) if sandbox_id]
-        return [row for row in found if row is not None], frozenset(filter(None, hidden))
+        seen = dict.fromkeys(row.sandbox_id for row in found(rows, meant))
+        hidden = {row.sandbox_id for row in found(rows, marks.difference(meant))} - seen.keys()
+        homes = [session.sandbox_row(sandbox_id) for sandbox_id in (*seen, *sorted(filter(None, hidden))) if sandbox_id]
+        return [row for row in homes if row is not None], frozenset(filter(None, hidden))
 
     @work(group="change")
     async def action_pause(self) -> None:

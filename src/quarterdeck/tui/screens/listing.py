@@ -62,7 +62,7 @@ class ListScreen(ArrangedList[R]):
         """Somebody begins or ends to look at a row."""
 
     def _full_detail(self, row_id: str) -> list[Cell]:
-        row = self.rows.by_id.get(row_id)
+        row = self.rows.get(row_id)
         return self.full_detail_of(row) if row is not None else [cell(Shown("It is gone."), Tone.WARN)]
 
     def full_detail_of(self, row: R) -> list[Cell]:

@@ -25,6 +25,8 @@ from quarterdeck.tui.widgets.table_messages import Highlighted, Seen
 
 ROOM_BESIDE = 116
 """Width from which the row under the cursor is described beside the list without taking columns that matter."""
+HELD = Shown("order held")
+"""Said while rows stand still although their places are other ones."""
 AGED_EVERY = 5.0
 """Seconds between two looks at how long things have lasted: by a filter that asks for it, and by the side pane."""
 
@@ -43,7 +45,7 @@ class LiveList(DeckScreen, Generic[R]):
         super().__init__()
         self.listing = listing
         self.rows = LiveRows(listing)
-        self.arrangement = Arrangement(listing, self.rows.by_id)
+        self.arrangement = Arrangement(listing, self.rows)
         self._side_says: list[Cell] = []
         self._aged_at = 0.0
 
@@ -69,14 +71,20 @@ class LiveList(DeckScreen, Generic[R]):
     def on_mount(self) -> None:
         """Show what is known already, and let time pass."""
         super().on_mount()
-        self.set_interval(1.0, self._tick)
+        self._ticks = self.set_interval(1.0, self._tick)
         self.rebuild()
 
     def on_screen_resume(self) -> None:
         """Catch up with what happened while another screen was shown."""
         super().on_screen_resume()
+        self._ticks.resume()
         self.rebuild()
         self._look()
+
+    def on_screen_suspend(self) -> None:
+        """Let no time pass while another screen is shown; behind a dialog it goes on."""
+        if not self.is_current:
+            self._ticks.pause()
 
     def on_news(self, news: News) -> None:
         """Bring the rows up to date that the news is about."""
@@ -92,13 +100,12 @@ class LiveList(DeckScreen, Generic[R]):
     def rebuild(self) -> None:
         """Make all rows anew, in order."""
         now = self.app.clock()
-        self.rows.fill(self.app.session, now)
-        self.arrangement.fill(now)
+        self.arrangement.fill(self.rows.fill(self.app.session, now), now)
         self.show_rows()
 
     def show_rows(self) -> None:
         """Show the rows as they are arranged now."""
-        self.table.show(self.arrangement.shown)
+        self.table.look_up(self.arrangement.ids, self.rows)
         if not self.arrangement.ids:
             self.table.say_empty(*self._nothing())
         self._go_to_wanted()
@@ -110,16 +117,18 @@ class LiveList(DeckScreen, Generic[R]):
         if session is None:
             return
         changes = self.rows.update(session, ids, now)
+        if not changes:
+            if not self.rows:
+                self.table.say_empty(*self._nothing())
+            self.refresh_health()
+            return
         if changes.gone & self.table.marks:
             self.table.set_marks(self.table.marks - changes.gone)
-        if self.arrangement.take(changes, now, monotonic()):
+        if self.arrangement.take(changes, now, monotonic(), self.table.visible_ids):
             self.show_rows()
-        elif changes:
+        else:
             self.table.patch(changes.changed)
             self._rows_changed()
-        elif not self.rows.by_id:
-            self.table.say_empty(*self._nothing())
-        self.refresh_frame()
 
     def _rows_changed(self) -> None:
         self.filter_bar.say(self.counts())
@@ -177,12 +186,13 @@ class LiveList(DeckScreen, Generic[R]):
         return cell(text.line(f"{error.words} {error.advice}"), Tone.BAD) if error is not None else ()
 
     def counts(self) -> Cell:
-        """How many rows are in which state."""
-        return self.listing.counts(self.rows.counts)
+        """How many rows are in which state, and whether they keep places that are not theirs any more."""
+        held = cell(HELD, Tone.MUTED) if self.arrangement.held else ()
+        return (*self.listing.counts(self.rows.counts), *held)
 
     def _nothing(self) -> tuple[Shown, Shown]:
-        if self.rows.by_id:
-            return Shown(f"0 of {len(self.rows.by_id):,} match."), Shown("esc shows all of them again.")
+        if self.rows:
+            return Shown(f"0 of {len(self.rows):,} match."), Shown("esc shows all of them again.")
         if self.app.trouble is not None:
             return text.line(self.app.trouble.words), Shown("c chooses another server.")
         return self.listing.nothing(self.app.session)
@@ -201,5 +211,5 @@ class LiveList(DeckScreen, Generic[R]):
     def _go_to_wanted(self) -> None:
         """Put the cursor on the row that was asked for elsewhere, once it is there."""
         wanted = self.app.wanted
-        if wanted is not None and self.is_current and wanted in self.rows.by_id and self.table.move_to(wanted):
+        if wanted is not None and self.is_current and wanted in self.rows and self.table.move_to(wanted):
             self.app.wanted = None

@@ -19,6 +19,7 @@ from quarterdeck.tui.commands import Command, Place, bindings_at
 from quarterdeck.tui.copying import Copyable, sandbox_json
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.pick_spec import PickSpecDialog
+from quarterdeck.tui.lists.live_rows import found
 from quarterdeck.tui.lists.sandbox_detail import own_requests, timeline
 from quarterdeck.tui.lists.sandboxes import SandboxListing
 from quarterdeck.tui.live.session import Session
@@ -88,13 +89,13 @@ class SandboxesScreen(SandboxActions[SandboxRow]):
 
     def _targets(self) -> tuple[list[SandboxRow], frozenset[str]]:
         """The rows a command is for, and the ids of those among them that the filter hides."""
-        marks, rows = self.table.marks, self.rows.by_id
+        marks, rows = self.table.marks, self.rows
         if not marks:
             row = self.table.cursor_row
             return ([row] if row is not None else []), frozenset()
         shown = [row_id for row_id in self.arrangement.ids if row_id in marks]
         hidden = (marks & rows.keys()) - set(shown)
-        return [rows[row_id] for row_id in (*shown, *sorted(hidden))], hidden
+        return list(found(rows, (*shown, *sorted(hidden)))), hidden
 
     @work(group="change")
     async def action_pause(self) -> None:
@@ -157,11 +158,13 @@ class SandboxesScreen(SandboxActions[SandboxRow]):
         session = self.app.session
         if session is None:
             return
-        found = await self.app.push_screen_wait(IdleSweepDialog(self.rows.by_id.values, self.app.clock))
-        if found is None:
+        swept = await self.app.push_screen_wait(
+            IdleSweepDialog(lambda: found(self.rows, list(self.rows)), self.app.clock)
+        )
+        if swept is None:
             return
         now = self.app.clock()
-        planned = plan([idle.row for idle in found.rows], lambda row: why_not_pause(row.state(now)))
+        planned = plan([idle.row for idle in swept.rows], lambda row: why_not_pause(row.state(now)))
         await self.change_many(session, "Pause", planned, sweep=True)
 
     # One row

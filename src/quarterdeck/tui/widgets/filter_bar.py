@@ -12,6 +12,7 @@ from textual.widgets import Input, Static
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.lines import Lines
 
 NO_TOKENS = Shown("")
 
@@ -42,7 +43,7 @@ class FilterBar(Vertical):
 
     def compose(self) -> ComposeResult:
         """The counts, and room for the filter."""
-        yield Static(id="counts")
+        yield Lines(id="counts")
         yield Horizontal(id="filter-line")
 
     @property
@@ -54,7 +55,7 @@ class FilterBar(Vertical):
         """Show the counts."""
         if counts != self._counts:
             self._counts = counts
-            self.query_one("#counts", Static).update(content(counts), layout=False)
+            self.query_one("#counts", Lines).say((counts,))
 
     def say_found(self, shown: int, known: int, problems: tuple[Shown, ...]) -> None:
         """Show how much the filter lets through, and what is wrong with it."""

@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from quarterdeck.tui.cells import Cell
 from quarterdeck.tui.paint import content
-from quarterdeck.tui.widgets.table_strips import differing_cells
+from quarterdeck.tui.widgets.table_strips import differing_spans
 
 REMEMBERED = 256
 """Drawn cells that are kept: from row to row most lines of a detail are the same."""
@@ -42,9 +42,9 @@ class Lines(Widget):
             return
         blank = self._blank
         for y, (old, new) in enumerate(zip_longest(before, after, fillvalue=blank)):
-            start, end = differing_cells(old, new) if old is not new else (0, 0)
-            if start < end:
-                self.refresh(Region(start, y, end - start, 1))
+            if old is not new:
+                for start, end in differing_spans(old, new):
+                    self.refresh(Region(start, y, end - start, 1))
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """As many lines as the cells take at this width."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import ClassVar
 
 from textual import events
@@ -65,11 +66,21 @@ class LiveTable(PaintedRows[R], can_focus=True, inherit_bindings=False):
 
     def show(self, rows: Sequence[R]) -> None:
         """Show a whole list in its order; the cursor, the marks and the place on the screen are kept by id."""
+        self._exchange(partial(self._rows.replace, rows))
+
+    def look_up(self, ids: Sequence[str], rows: Mapping[str, R]) -> None:
+        """Show the rows of these ids, as `show` does; only those on the screen are ever asked of the mapping.
+
+        The sequence must not change any more. A row that is gone from the mapping is a blank line until the next list.
+        """
+        self._exchange(partial(self._rows.look_up, ids, rows))
+
+    def _exchange(self, take: Callable[[], None]) -> None:
         top = self.scroll_offset.y
         anchor = self._rows.anchor(top, self._page)
         self._now = self._clock()
-        self._rows.replace(rows)
-        self.virtual_size = Size(0, len(rows) + HEADER)
+        take()
+        self.virtual_size = Size(0, len(self._rows) + HEADER)
         self._scroll(self._rows.holding(anchor, top, self._page))
         self._after_change()
 
@@ -104,8 +115,7 @@ class LiveTable(PaintedRows[R], can_focus=True, inherit_bindings=False):
     @property
     def cursor_id(self) -> str | None:
         """The id under the cursor, None when there are no rows."""
-        row = self._rows.cursor_row
-        return None if row is None else row.id
+        return self._rows.cursor_id
 
     @property
     def visible_ids(self) -> tuple[str, ...]:
@@ -151,7 +161,7 @@ class LiveTable(PaintedRows[R], can_focus=True, inherit_bindings=False):
         number = self.scroll_offset.y + event.y - HEADER
         if number >= len(self._rows):
             return
-        clicked = self._rows[number].id
+        clicked = self._rows.id_at(number)
         again = clicked == self._clicked
         self._go(number)
         if event.x < GUTTER:

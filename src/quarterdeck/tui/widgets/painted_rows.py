@@ -1,7 +1,7 @@
 """The painted part of a table of live rows: it sends the terminal only the cells that changed.
 
 It is built on Textual's line API. One rule drives all painting: after anything happens, each line whose strip is no
-longer the one painted is asked for again, from its first to its last changed cell (`_repaint`). So the cost follows
+longer the one painted is asked for again, as far as its cells changed (`_repaint`). So the cost follows
 what is on the screen, never the number of rows.
 """
 
@@ -20,7 +20,7 @@ from quarterdeck.tui.widgets.table_drawer import RowDrawer
 from quarterdeck.tui.widgets.table_layout import Column, R
 from quarterdeck.tui.widgets.table_palette import Look, Palette
 from quarterdeck.tui.widgets.table_rows import TableRows
-from quarterdeck.tui.widgets.table_strips import differing_cells
+from quarterdeck.tui.widgets.table_strips import differing_spans
 
 HEADER = 1
 """Lines above the rows."""
@@ -94,15 +94,16 @@ class PaintedRows(ScrollView, Generic[R]):
         if not self._painted:
             return
         drawing = self._drawing()
+        changed: list[Region] = []
         for y in range(self.size.height):
             painted = self._painted.get(y)
             if painted is None:
                 continue
             strip = self._line(y, drawing)
             if strip is not painted:
-                start, end = differing_cells(painted, strip)
-                if start < end:
-                    self.refresh(Region(start, y, end - start, 1))
+                changed += [Region(x, y, end - x, 1) for x, end in differing_spans(painted, strip)]
+        if changed:
+            self.refresh(*changed)
 
     def _line(self, y: int, drawing: RowDrawer[R]) -> Strip:
         if y < HEADER:
@@ -113,6 +114,8 @@ class PaintedRows(ScrollView, Generic[R]):
         if number >= len(self._rows):
             return drawing.blank
         row = self._rows[number]
+        if row is None:
+            return drawing.blank
         at_cursor = number == self._rows.cursor
         return drawing.row(row, Look(at_cursor, at_cursor and self.has_focus, row.id in self.marks), self._now)
 
