@@ -122,6 +122,30 @@ def test_the_client_reads_its_first_list_without_what_only_the_settings_need() -
     assert loaded & {"pydantic", "pydantic_core", "quarterdeck.service.models.settings"} == set()
 
 
+def test_the_version_is_said_without_a_parser() -> None:
+    loaded = loaded_by("import sys\nfrom quarterdeck.cli import main\nsys.exit(main())", "--version")
+    assert {name for name in loaded if name.startswith("quarterdeck")} == {"quarterdeck", "quarterdeck.cli"}
+    assert loaded & {"argparse", "typing", "gettext", "locale"} == set()
+
+
+LATER = frozenset(
+    {
+        "quarterdeck.fleet.plan",
+        "quarterdeck.fleet.sandbox_memory",
+        "quarterdeck.fleet.sandbox_rules",
+        "quarterdeck.fleet.sandbox_state",
+        "quarterdeck.fleet.sandboxes",
+        "quarterdeck.fleet.watch",
+        "quarterdeck.service.client",
+        "quarterdeck.tui.copying",
+        "quarterdeck.tui.live.session",
+        "quarterdeck.tui.screens.sandboxes",
+        "quarterdeck.tui.screens.settings",
+    }
+)
+"""What no first frame shows: it is imported behind it, or when a key asks for it."""
+
+
 def test_what_stands_before_the_first_frame_is_light() -> None:
     first = (
         "cli.arguments",
@@ -135,4 +159,5 @@ def test_what_stands_before_the_first_frame_is_light() -> None:
         "tui.screens.conversations",
     )
     loaded = loaded_by_importing(*(f"quarterdeck.{name}" for name in first))
-    assert loaded & HEAVY == set()
+    assert loaded & (HEAVY | LATER) == set()
+    assert not [name for name in loaded if name.startswith("quarterdeck.tui.dialogs.")]
