@@ -69,8 +69,10 @@ class ConversationListing:
         record = session.conversations.records.get(row_id)
         if record is not None:
             told = session.last_statuses.get(row_id)
-            unseen = row_id in session.unseen
-            return conversation_row(record, told, before, sandboxes=session.all_sandboxes, unseen=unseen)
+            unseen, watched = row_id in session.unseen, row_id in session.watched
+            return conversation_row(
+                record, told, before, sandboxes=session.all_sandboxes, unseen=unseen, watched=watched
+            )
         task = session.start_tasks.records.get(row_id)
         if task is None or not worth_showing(
             task, now, listed=session.conversations.records, followed=session.followed, dismissed=session.dismissed

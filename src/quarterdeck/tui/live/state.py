@@ -25,6 +25,7 @@ from quarterdeck.tui.live.news import About, News
 from quarterdeck.tui.live.server_watch import ServerWatch
 from quarterdeck.tui.live.sources import ConversationSource, SandboxSource, StartTaskSource
 from quarterdeck.tui.live.unseen_marks import UnseenMarks
+from quarterdeck.tui.live.watched import WatchedConversations
 from quarterdeck.tui.notes import Notes
 
 if TYPE_CHECKING:
@@ -69,6 +70,9 @@ class LiveState:
         self._clock = clock
         notes = notes or Notes()
         self.unseen = UnseenMarks(notes, client.endpoint, self.conversations, self.last_statuses, publish, clock)
+        self.watched = WatchedConversations(
+            notes, client.endpoint, self.conversations, self.last_statuses, publish, clock, self._tell_watches
+        )
         carried = (
             Carried(
                 "timelines",
@@ -96,6 +100,7 @@ class LiveState:
             group.create_task(self.server_watch.run())
             group.create_task(self._carrying.run())
             group.create_task(self.unseen.run())
+            group.create_task(self.watched.run())
 
     def refresh(self) -> None:
         """Read everything again now."""
@@ -149,12 +154,16 @@ class LiveState:
         now = self._clock()
         tasks = in_progress(self.start_tasks.records.values(), now)
         self._tell(self.sandboxes, About.SANDBOXES, self.memories.transitional(now))
-        self._tell(self.conversations, About.CONVERSATIONS, ())
+        self._tell(self.conversations, About.CONVERSATIONS, (), self.watched.ids)
         self._tell(self.start_tasks, About.START_TASKS, tasks)
 
-    def _tell(self, watch: Watch[Any], about: About, transitional: Collection[str]) -> None:
+    def _tell(
+        self, watch: Watch[Any], about: About, transitional: Collection[str], watched: Sequence[str] = ()
+    ) -> None:
+        """Say what is to be read of a list; what is watched is read as if it were always on the screen."""
         hidden = self._hidden or about not in self._visible
-        watch.look(visible=self._visible.get(about, ()), transitional=transitional, hidden=hidden)
+        visible = watched if hidden else (*self._visible[about], *watched)
+        watch.look(visible=visible, transitional=transitional, hidden=hidden and not watched)
 
     # What is read
 
@@ -199,6 +208,7 @@ class LiveState:
             self.last_statuses.pop(gone, None)
         ids = changes.changed | changes.added | changes.gone | self.unseen.read(changes.read)
         homes = self.homes.update(self.conversations.records, ids)
+        self.watched.read()
         self._publish(News(About.CONVERSATIONS, ids))
         self._publish_of(About.SANDBOXES, homes, self._completed(About.CONVERSATIONS, self.conversations))
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from quarterdeck.tui.live.news import News
     from quarterdeck.tui.live.session import Session
 
-BULK = frozenset({"pause", "resume"})
-"""Commands that act on the sandboxes of the marked rows when there are any."""
+BULK = frozenset({"pause", "resume", "watch"})
+"""Commands that act on the marked rows, or their sandboxes, when there are any."""
 
 
 class ConversationsScreen(SandboxActions[ConversationRow]):
@@ -55,6 +55,8 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
             return reason
         if command.name in ("pause", "resume"):
             return self._why_not_change(command.name, row)
+        if command.name == "watch" and row.record is None:
+            return "It is being started; it can be watched once it is there."
         if command.name == "other" and self._sandbox_id(row) is None:
             return "Its sandbox is not there."
         if command.name == "delete" and row.task is not None and row.state.attention is False:
@@ -235,6 +237,10 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
         return offered
 
     # Elsewhere
+
+    def watched_of(self, row: ConversationRow) -> str | None:
+        """The conversation itself; a start task is none yet."""
+        return row.id if row.record is not None else None
 
     def action_other(self) -> None:
         """Go to its sandbox."""

@@ -21,7 +21,7 @@ from quarterdeck.tui.widgets.table_messages import Chosen
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-NEEDS_ROW = frozenset({"detail", "pause", "resume", "delete", "other", "open_url", "copy", "mark", "mark_all"})
+NEEDS_ROW = frozenset({"detail", "pause", "resume", "delete", "other", "open_url", "copy", "mark", "mark_all", "watch"})
 """Commands that are about the row under the cursor, or about rows there are."""
 
 
@@ -117,6 +117,24 @@ class ListScreen(ArrangedList[R]):
         else:
             self.app.copy_to_clipboard(address)
             self.say(text.line(f"No browser here; copied {shown}"))
+
+    # Watching
+
+    def watched_of(self, row: R) -> str | None:
+        """The conversation that is watched when a row is, None where there is none."""
+        return None
+
+    def action_watch(self) -> None:
+        """Watch the conversation of the row, or of all that are marked; where all are watched, end it."""
+        from quarterdeck.tui.lists.watching import toggle
+
+        marked, cursor = self.table.marks, self.table.cursor_row
+        rows = [row for row in self.arrangement.shown if row.id in marked] if marked else [cursor] if cursor else []
+        found = dict.fromkeys(each for row in rows if (each := self.watched_of(row)) is not None)
+        if self.app.session is not None and found:
+            self.say(*toggle(self.app.session, tuple(found), quiet=self.app.quiet))
+        else:
+            self.say(Shown("None of these has a conversation to watch."), Tone.WARN)
 
     # From one list to the other
 

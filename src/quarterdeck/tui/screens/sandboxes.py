@@ -31,7 +31,7 @@ RULES: dict[str, Callable[[SandboxState], str | None]] = {
     "open_url": why_not_open,
 }
 """What the state of a sandbox says about a command."""
-BULK = frozenset({"pause", "resume", "delete"})
+BULK = frozenset({"pause", "resume", "delete", "watch"})
 """Commands that act on the marked rows when there are any."""
 
 
@@ -54,7 +54,7 @@ class SandboxesScreen(SandboxActions[SandboxRow]):
         refusal = rule(row.state(self.app.clock())) if rule is not None else None
         if refusal is not None:
             return f"{row.short_id}: {refusal}"
-        if command.name == "other" and not row.conversations:
+        if command.name in ("other", "watch") and not row.conversations:
             return f"{row.short_id}: no conversation lives in it."
         return None
 
@@ -194,6 +194,10 @@ class SandboxesScreen(SandboxActions[SandboxRow]):
         row = self.table.cursor_row
         if row is not None and row.conversations:
             self.go_to(Place.CONVERSATIONS, row.conversations[0].id)
+
+    def watched_of(self, row: SandboxRow) -> str | None:
+        """The newest conversation in it."""
+        return row.conversations[0].id if row.conversations else None
 
     def action_open_url(self) -> None:
         """Open the address of its agent server, or its first one."""
