@@ -52,6 +52,16 @@ class ConversationRow:
         return self.id[:SHORT]
 
     @property
+    def name(self) -> str:
+        """Its title."""
+        return self.title
+
+    @property
+    def spent(self) -> float:
+        """US dollars so far, as far as is known."""
+        return self.cost or 0.0
+
+    @property
     def place(self) -> str:
         """ "repository@branch", as far as they are known."""
         branch = f"@{self.branch}" if self.branch else ""

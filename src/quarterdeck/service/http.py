@@ -184,14 +184,15 @@ class Http:
 
     async def _received(self, call: Call, response: httpx.Response) -> Reply:
         status, headers = response.status_code, response.headers
+        largest = call.largest or self.limits.body
         try:
-            unpacker = Unpacker(headers.get("Content-Encoding", "").strip().lower(), self.limits.body)
+            unpacker = Unpacker(headers.get("Content-Encoding", "").strip().lower(), largest)
         except ValueError:
             words = "The server packs its answers in a way nobody asked for."
             raise wrong_api(words, str(call), status) from None
         async for piece in response.aiter_raw():
             if not unpacker.feed(piece):
-                words = f"The answer is larger than {self.limits.body / 2**20:g} MB."
+                words = f"The answer is larger than {largest / 2**20:g} MB."
                 advice = "Check the address: the service has no answers of this size."
                 raise ServiceError(ErrorKind.TOO_LARGE, words, advice, request=str(call), status=status)
         return Reply(

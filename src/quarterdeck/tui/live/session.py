@@ -5,7 +5,7 @@ It knows no widget: whoever owns it gives a `publish` and is told what kind of n
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
@@ -87,6 +87,19 @@ class Session(LiveState):
             return answer.id
         finally:
             self.refresh()
+
+    def put_away(self, task_ids: Iterable[str]) -> None:
+        """Show these start tasks no longer."""
+        put_away = frozenset(task_ids)
+        self.dismissed.update(put_away)
+        self._publish(News(About.START_TASKS, put_away))
+
+    async def rename_conversation(self, conversation_id: str, title: str) -> None:
+        """Give a conversation another title."""
+        try:
+            await self.client.conversations.rename(conversation_id, title)
+        finally:
+            self.conversations.refresh()
 
     async def delete_conversation(self, conversation_id: str) -> None:
         """Delete a conversation."""

@@ -11,11 +11,11 @@ from textual.binding import BindingType
 from quarterdeck.fleet.conversation_state import ConversationWord
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.sandbox_rules import why_not_pause, why_not_resume
-from quarterdeck.fleet.sandbox_state import SandboxState, StateWord
+from quarterdeck.fleet.sandbox_state import SandboxState
 from quarterdeck.fleet.sandboxes import SandboxRow
-from quarterdeck.service.errors import ServiceError
+from quarterdeck.service.errors import ErrorKind, ServiceError
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
+from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import Command, Place, bindings_at
 from quarterdeck.tui.copying import Copyable, conversation_json
 from quarterdeck.tui.lists.conversations import ConversationListing, so_far, wanting
@@ -23,10 +23,11 @@ from quarterdeck.tui.screens.sandbox_actions import SandboxActions
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
+    from quarterdeck.service.models.capabilities import Server
     from quarterdeck.tui.live.news import News
     from quarterdeck.tui.live.session import Session
 
-BULK = frozenset({"pause", "resume", "watch"})
+BULK = frozenset({"pause", "resume", "watch", "delete"})
 """Commands that act on the marked rows, or their sandboxes, when there are any."""
 
 
@@ -40,6 +41,8 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
         super().__init__(ConversationListing())
         self._unseen = 0
         """How many rows are unseen, as the line above the list says."""
+        self._unable: dict[str, tuple[Server | None, str]] = {}
+        """Commands that a server turned out not to offer, with its words."""
 
     def title_of(self, row: ConversationRow) -> Shown:
         """Its title, or its id while it has none."""
@@ -51,12 +54,16 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
         if reason is None and command.name == "see_all" and not self._unseen:
             return "Nothing is unseen."
         row = self.table.cursor_row
+        if reason is None and not (command.name == "delete" and self._only_starts()):
+            reason = self._why_not_offered(command.name)
         if reason is not None or row is None or (command.name in BULK and self.table.marks):
             return reason
         if command.name in ("pause", "resume"):
             return self._why_not_change(command.name, row)
         if command.name == "watch" and row.record is None:
             return "It is being started; it can be watched once it is there."
+        if command.name in ("rename", "trajectory") and row.record is None:
+            return "It is being started; wait until it is there."
         if command.name == "other" and self._sandbox_id(row) is None:
             return "Its sandbox is not there."
         if command.name == "delete" and row.task is not None and row.state.attention is False:
@@ -123,80 +130,67 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
         memory = session.memories.by_id.get(sandbox_id) if session is not None and sandbox_id is not None else None
         return memory.state(self.app.clock()) if memory is not None else None
 
-    # Create and delete
+    # What is done to it
 
     @work(exclusive=True, group="dialog")
     async def action_new_conversation(self) -> None:
         """Ask what to start with, create it, and follow its start task in the list."""
-        from quarterdeck.tui.dialogs.new_conversation import NewConversationDialog
+        from quarterdeck.tui.screens.conversation_changes import create
 
-        session = self.app.session
-        if session is None:
-            return
-        new = await self.app.push_screen_wait(NewConversationDialog(self._choices(session), self._applies(session)))
-        if new is None:
-            return
-        self.say(Shown("Creating the conversation…"), Tone.BUSY)
-        try:
-            task = await session.create(new)
-        except ServiceError as error:
-            self.say_error(error)
-        else:
-            self.app.wanted = task
-            self.say(Shown("Created. Its start is followed in the list, step by step."), Tone.GOOD)
-
-    def _choices(self, session: Session) -> list[tuple[Shown, str]]:
-        """The sandboxes a conversation can be put into; a paused one is resumed by the server."""
-        now = self.app.clock()
-        choices = []
-        for sandbox_id, memory in session.memories.by_id.items():
-            state = memory.state(now)
-            if state.known in (StateWord.RUNNING, StateWord.PAUSED) and sandbox_id in session.sandboxes.records:
-                choices.append((text.line(f"{sandbox_id}  {state.words}"), sandbox_id))
-        return choices
-
-    def _applies(self, session: Session) -> list[Cell]:
-        if session.server is not None and session.server.local:
-            return [cell(Shown("The local service keeps conversations; it runs no agent in them."), Tone.MUTED)]
-        return [cell(Shown("The stored settings (3) apply: model, key, tool servers, git identity."), Tone.MUTED)]
+        if self.app.session is not None:
+            await create(self, self.app.session)
 
     @work(exclusive=True, group="dialog")
     async def action_delete(self) -> None:
-        """Delete the conversation once its short id has been typed; put away a start task that failed."""
-        from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
+        """Delete the conversation, or all marked ones, once that has been typed; put away starts that failed."""
+        from quarterdeck.tui.screens.conversation_changes import delete
 
-        session, row = self.app.session, self.table.cursor_row
-        if session is None or row is None:
-            return
-        if row.task is not None:
-            session.dismissed.add(row.id)
-            self.rebuild()
-            return
-        word = text.line(row.short_id)
-        said = [cell(self.title_of(row), Tone.STRONG), EMPTY, *self._goes_with(session)]
-        if not await self.app.push_screen_wait(TypedConfirmDialog(Shown("Delete this conversation?"), said, word)):
-            return
-        try:
-            await session.delete_conversation(row.id)
-        except ServiceError as error:
-            self.say_error(error)
-        else:
-            self.say(Shown(f"Deleted {word}"), Tone.GOOD)
+        if self.app.session is not None:
+            await delete(self, self.app.session, *self.targets())
 
-    def _goes_with(self, session: Session) -> list[Cell]:
-        if session.server is not None and session.server.local:
-            return [cell(Shown("Its sandbox stays."))]
-        return [cell(Shown("Its sandbox goes too, with all files in it, unless another conversation lives there."))]
+    @work(exclusive=True, group="dialog")
+    async def action_rename(self) -> None:
+        """Give the conversation another title."""
+        from quarterdeck.tui.screens.conversation_changes import rename
+
+        if self.app.session is not None and (row := self.table.cursor_row) is not None:
+            await rename(self, self.app.session, row)
+
+    @work(exclusive=True, group="trajectory")
+    async def action_trajectory(self) -> None:
+        """Save the trajectory of the conversation to a file."""
+        from quarterdeck.tui.screens.conversation_changes import save_trajectory
+
+        if self.app.session is not None and (row := self.table.cursor_row) is not None:
+            await save_trajectory(self, self.app.session, row)
+
+    def note_unable(self, name: str, error: ServiceError) -> None:
+        """Remember of an error that the server cannot do a command at all."""
+        if error.kind is ErrorKind.NOT_OFFERED and self.app.session is not None:
+            self._unable[name] = (self.app.session.server, error.words)
+
+    def _why_not_offered(self, name: str) -> str | None:
+        """Why this server cannot do a command, as far as is known."""
+        server = self.app.session.server if self.app.session is not None else None
+        if server is None:
+            return None
+        from quarterdeck.tui.lists.offered import why_not_offered
+
+        found, words = self._unable.get(name, (None, ""))
+        return words if found is server else why_not_offered(name, server)
 
     # Its sandbox
 
+    def _only_starts(self) -> bool:
+        """Whether a command is for start tasks alone, which are no matter of the server any more."""
+        rows, _ = self.targets()
+        return bool(rows) and all(row.task is not None for row in rows)
+
     def _sandboxes(self, session: Session) -> tuple[list[SandboxRow], frozenset[str]]:
         """The sandboxes of the marked rows, or of the one under the cursor, and which only hidden rows live in."""
-        marks, rows = self.table.marks, self.rows.by_id
-        marked = [row_id for row_id in self.arrangement.ids if row_id in marks]
-        meant = marked if marks else [row_id for row_id in (self.table.cursor_id,) if row_id is not None]
-        seen = dict.fromkeys(rows[row_id].sandbox_id for row_id in meant if row_id in rows)
-        hidden = {rows[row_id].sandbox_id for row_id in marks.difference(meant) if row_id in rows} - seen.keys()
+        rows, out_of_sight = self.targets()
+        seen = dict.fromkeys(row.sandbox_id for row in rows if row.id not in out_of_sight)
+        hidden = {row.sandbox_id for row in rows if row.id in out_of_sight} - seen.keys()
         found = [session.sandbox_row(sandbox_id) for sandbox_id in (*seen, *sorted(filter(None, hidden))) if sandbox_id]
         return [row for row in found if row is not None], frozenset(filter(None, hidden))
 

@@ -21,7 +21,12 @@ from quarterdeck.tui.widgets.table_messages import Chosen
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-NEEDS_ROW = frozenset({"detail", "pause", "resume", "delete", "other", "open_url", "copy", "mark", "mark_all", "watch"})
+NEEDS_ROW = frozenset(
+    {
+        *("detail", "copy", "other", "open_url", "pause", "resume", "delete"),
+        *("mark", "mark_all", "watch", "rename", "trajectory"),
+    }
+)
 """Commands that are about the row under the cursor, or about rows there are."""
 
 
@@ -40,6 +45,16 @@ class ListScreen(ArrangedList[R]):
         if command.name == "show_all" and not self.filter_bar.words:
             return f"All {self.listing.noun} are shown; / filters them."
         return None
+
+    def targets(self) -> tuple[list[R], frozenset[str]]:
+        """The rows a command is for, and the ids of those among them that the filter hides."""
+        marks, rows = self.table.marks, self.rows.by_id
+        if not marks:
+            row = self.table.cursor_row
+            return ([row] if row is not None else []), frozenset()
+        shown = [row_id for row_id in self.arrangement.ids if row_id in marks]
+        hidden = (marks & rows.keys()) - set(shown)
+        return [rows[row_id] for row_id in (*shown, *sorted(hidden))], hidden
 
     @on(Chosen)
     async def _row_chosen(self) -> None:
@@ -128,9 +143,9 @@ class ListScreen(ArrangedList[R]):
         """Watch the conversation of the row, or of all that are marked; where all are watched, end it."""
         from quarterdeck.tui.lists.watching import toggle
 
-        marked, cursor = self.table.marks, self.table.cursor_row
-        rows = [row for row in self.arrangement.shown if row.id in marked] if marked else [cursor] if cursor else []
-        found = dict.fromkeys(each for row in rows if (each := self.watched_of(row)) is not None)
+        rows, hidden = self.targets()
+        meant = [row for row in rows if row.id not in hidden]
+        found = dict.fromkeys(each for row in meant if (each := self.watched_of(row)) is not None)
         if self.app.session is not None and found:
             self.say(*toggle(self.app.session, tuple(found), quiet=self.app.quiet))
         else:
