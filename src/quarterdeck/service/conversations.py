@@ -16,6 +16,8 @@ from quarterdeck.service.sender import FAILED, Sender
 
 CONVERSATIONS = "/api/v1/app-conversations"
 START_TASKS = f"{CONVERSATIONS}/start-tasks"
+WITH_PARTS = ("include_sub_conversations", "true")
+"""Servers leave out conversations that have a parent unless they are asked for."""
 ZIP = b"PK"
 """What every zip file begins with."""
 CANNOT_RENAME = "This server cannot rename conversations."
@@ -54,7 +56,7 @@ class ConversationsResource:
             started = False
             try:
                 async for page in self._conversations.pages(
-                    f"{CONVERSATIONS}/search", self._query, background=background
+                    f"{CONVERSATIONS}/search", (*self._query, WITH_PARTS), background=background
                 ):
                     started = True
                     yield page

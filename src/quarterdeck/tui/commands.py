@@ -102,6 +102,8 @@ CONVERSATIONS = (
     Command("mark_range", "v", "Mark range", "Mark the rows from the last mark to the cursor", _C),
     Command("mark_all", "asterisk", "Mark all", "Mark every row that is shown", _C),
     Command("mark_none", "u", "Unmark all", "Take all marks away", _C),
+    Command("unfold", "right", "Unfold", "Show the sub-conversations of the row, whose number stands before it", _C),
+    Command("fold", "left", "Fold", "Fold the sub-conversations away again", _C),
     Command("orphans", "X", "Orphans", "Find sandboxes without conversation, and the other way round", _C, bar=14),
     Command("job", "B", "Progress", "Show how far the last command for several is", _C),
     Command("sort", "s", "Sort", "Sort by the next column", _C),

@@ -105,7 +105,7 @@ class ArrangedList(LiveList[R]):
 
     def _say_found(self) -> None:
         problems = tuple(text.line(problem) for problem in self.arrangement.filter.problems)
-        self.filter_bar.say_found(len(self.arrangement.ids), len(self.rows.by_id), problems)
+        self.filter_bar.say_found(len(self.arrangement.matching), len(self.rows.by_id), problems)
 
     def _go_to_wanted(self) -> None:
         """Put the cursor on the row that was asked for elsewhere; a filter that hides it is forgotten."""
@@ -193,7 +193,7 @@ class ArrangedList(LiveList[R]):
 
     def counts(self) -> Cell:
         """What is marked, then how many rows are in which state."""
-        shown = self.arrangement.ids if self.arrangement.filter else ()
+        shown = self.arrangement.matching if self.arrangement.filter else ()
         marked = marked_words(self.table.marks, shown, filtered=bool(self.arrangement.filter))
         return (*marked, *super().counts())
 

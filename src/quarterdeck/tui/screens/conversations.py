@@ -10,35 +10,33 @@ from textual.binding import BindingType
 
 from quarterdeck.fleet.conversation_state import ConversationWord
 from quarterdeck.fleet.conversations import ConversationRow
-from quarterdeck.fleet.sandbox_rules import why_not_pause, why_not_resume
-from quarterdeck.fleet.sandbox_state import SandboxState
-from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.service.errors import ErrorKind, ServiceError
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import Command, Place, bindings_at
-from quarterdeck.tui.copying import Copyable, conversation_json
+from quarterdeck.tui.copying import Copyable, conversation_copies
 from quarterdeck.tui.lists.conversations import ConversationListing, so_far, wanting
-from quarterdeck.tui.screens.sandbox_actions import SandboxActions
+from quarterdeck.tui.screens.conversation_sandboxes import ConversationSandboxes
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
     from quarterdeck.service.models.capabilities import Server
+    from quarterdeck.tui.lists.folding import Folding
     from quarterdeck.tui.live.news import News
-    from quarterdeck.tui.live.session import Session
 
 BULK = frozenset({"pause", "resume", "watch", "delete"})
 """Commands that act on the marked rows, or their sandboxes, when there are any."""
 
 
-class ConversationsScreen(SandboxActions[ConversationRow]):
+class ConversationsScreen(ConversationSandboxes):
     """The list of conversations."""
 
     PLACE = Place.CONVERSATIONS
     BINDINGS: ClassVar[list[BindingType]] = bindings_at(Place.CONVERSATIONS)
 
     def __init__(self) -> None:
-        super().__init__(ConversationListing())
+        self._conversations = ConversationListing()
+        super().__init__(self._conversations)
         self._unseen = 0
         """How many rows are unseen, as the line above the list says."""
         self._unable: dict[str, tuple[Server | None, str]] = {}
@@ -54,17 +52,19 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
         if reason is None and command.name == "see_all" and not self._unseen:
             return "Nothing is unseen."
         row = self.table.cursor_row
-        if reason is None and not (command.name == "delete" and self._only_starts()):
+        if reason is None:
             reason = self._why_not_offered(command.name)
+            if reason is not None and command.name == "delete" and self._only_starts():
+                reason = None
         if reason is not None or row is None or (command.name in BULK and self.table.marks):
             return reason
         if command.name in ("pause", "resume"):
-            return self._why_not_change(command.name, row)
+            return self.why_not_change(command.name, row)
         if command.name == "watch" and row.record is None:
             return "It is being started; it can be watched once it is there."
         if command.name in ("rename", "trajectory") and row.record is None:
             return "It is being started; wait until it is there."
-        if command.name == "other" and self._sandbox_id(row) is None:
+        if command.name == "other" and self.sandbox_id(row) is None:
             return "Its sandbox is not there."
         if command.name == "delete" and row.task is not None and row.state.attention is False:
             return "It is being started, and a server cannot stop that; wait until it is there."
@@ -97,14 +97,16 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
     def _go_to_wanted(self) -> None:
         """Who goes to a conversation looks at it."""
         wanted = self.app.wanted
+        if wanted is not None and self.is_current and self._folding is not None and self._folding.open(wanted):
+            self.table.show(self.arrangement.shown)
         super()._go_to_wanted()
         if wanted is not None and self.app.wanted is None:
             self.looked_at(wanted)
 
     def action_see_all(self) -> None:
-        """Take the marks of all that is shown away; what the filter hides keeps its mark."""
+        """Take the marks of all that the filter lets through away; what it hides keeps its mark."""
         session = self.app.session
-        seen = [row.id for row in self.arrangement.shown if row.unseen]
+        seen = [row_id for row_id in self.arrangement.matching if self.rows.by_id[row_id].unseen]
         hidden = self._unseen - len(seen)
         if session is None or not seen:
             self.say(Shown(f"Nothing is unseen among these; the filter hides {hidden:,}."), Tone.WARN)
@@ -113,22 +115,45 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
         rest = f" {hidden:,} that the filter hides stay unseen." if hidden else ""
         self.say(Shown(f"{len(seen):,} marked as seen.{rest}"), Tone.GOOD)
 
-    def _why_not_change(self, name: str, row: ConversationRow) -> str | None:
-        state = self._sandbox_state(row)
-        if state is None:
-            return "Its sandbox is not there, so there is nothing to pause or resume."
-        refusal = why_not_pause(state) if name == "pause" else why_not_resume(state)
-        return None if refusal is None else f"Its sandbox: {refusal}"
+    # Sub-conversations
 
-    def _sandbox_id(self, row: ConversationRow) -> str | None:
-        sandbox_id = row.record.sandbox_id if row.record is not None else None
-        known = self.app.session is not None and sandbox_id in self.app.session.sandboxes.records
-        return sandbox_id if known else None
+    def show_rows(self) -> None:
+        """Show the rows as they are arranged now, families together."""
+        if self._folding is None and self._conversations.parents:
+            from quarterdeck.tui.lists.folding import Folding
 
-    def _sandbox_state(self, row: ConversationRow) -> SandboxState | None:
-        session, sandbox_id = self.app.session, self._sandbox_id(row)
-        memory = session.memories.by_id.get(sandbox_id) if session is not None and sandbox_id is not None else None
-        return memory.state(self.app.clock()) if memory is not None else None
+            self._conversations.folding = Folding(self.rows.by_id, self._conversations.parents)
+            self.arrangement.fold = self._fold
+        super().show_rows()
+
+    @property
+    def _folding(self) -> Folding | None:
+        return self._conversations.folding
+
+    def _fold(self, ids: Sequence[str]) -> list[str]:
+        assert self._folding is not None
+        arranged = self.arrangement
+        return self._folding.arranged(ids, filtered=bool(arranged.filter), by_attention=arranged.column is None)
+
+    def action_unfold(self) -> None:
+        """Show the sub-conversations of the row."""
+        row_id = self.table.cursor_id
+        if self.arrangement.filter:
+            self.say(Shown("The filter decides which of them are shown; esc shows all."), Tone.WARN)
+        elif row_id is not None and self._folding is not None and self._folding.open(row_id):
+            self.show_rows()
+        else:
+            self.say(Shown("Nothing is folded under it."), Tone.WARN)
+
+    def action_fold(self) -> None:
+        """Fold the sub-conversations of the row away, and go to their parent."""
+        row_id = self.table.cursor_id
+        head = self._folding.close(row_id) if self._folding is not None and row_id is not None else None
+        if head is None:
+            self.say(Shown("Nothing is open under it."), Tone.WARN)
+            return
+        self.show_rows()
+        self.table.move_to(head)
 
     # What is done to it
 
@@ -179,56 +204,14 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
         found, words = self._unable.get(name, (None, ""))
         return words if found is server else why_not_offered(name, server)
 
-    # Its sandbox
-
     def _only_starts(self) -> bool:
         """Whether a command is for start tasks alone, which are no matter of the server any more."""
         rows, _ = self.targets()
         return bool(rows) and all(row.task is not None for row in rows)
 
-    def _sandboxes(self, session: Session) -> tuple[list[SandboxRow], frozenset[str]]:
-        """The sandboxes of the marked rows, or of the one under the cursor, and which only hidden rows live in."""
-        rows, out_of_sight = self.targets()
-        seen = dict.fromkeys(row.sandbox_id for row in rows if row.id not in out_of_sight)
-        hidden = {row.sandbox_id for row in rows if row.id in out_of_sight} - seen.keys()
-        found = [session.sandbox_row(sandbox_id) for sandbox_id in (*seen, *sorted(filter(None, hidden))) if sandbox_id]
-        return [row for row in found if row is not None], frozenset(filter(None, hidden))
-
-    @work(group="change")
-    async def action_pause(self) -> None:
-        """Pause its sandbox, or those of the marked ones."""
-        if (session := self.app.session) is not None:
-            await self._change(session, "Pause")
-
-    @work(group="change")
-    async def action_resume(self) -> None:
-        """Resume its sandbox, or those of the marked ones."""
-        if (session := self.app.session) is not None:
-            await self._change(session, "Resume")
-
-    async def _change(self, session: Session, verb: str) -> None:
-        sandboxes, hidden = self._sandboxes(session)
-        if not sandboxes:
-            self.say(Shown("None of these has a sandbox any more."), Tone.WARN)
-            return
-        await self.change(session, verb, sandboxes, hidden)
-
-    def asked_words(self, verb: str, row: SandboxRow) -> Shown:
-        """What was asked for, and how many others share the sandbox."""
-        others = len(row.conversations) - 1
-        shared = f" {others} other conversation{'s share' if others > 1 else ' shares'} it." if others > 0 else ""
-        return text.line(f"{verb} of its sandbox asked for.{shared or ' The list shows when it is done.'}")
-
     def copies_of(self, row: ConversationRow) -> Sequence[Copyable]:
-        """Its id, its sandbox, its title, all of it as JSON."""
-        offered = [Copyable(Shown("id"), row.id)]
-        if row.sandbox_id is not None:
-            offered.append(Copyable(Shown("sandbox id"), row.sandbox_id))
-        if row.title:
-            offered.append(Copyable(Shown("title"), row.title))
-        if row.record is not None:
-            offered.append(Copyable(Shown("JSON"), conversation_json(row.record)))
-        return offered
+        """Its id, its sandbox, its title, all of it as JSON; of a start that failed the reason."""
+        return conversation_copies(row)
 
     # Elsewhere
 
@@ -239,7 +222,7 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
     def action_other(self) -> None:
         """Go to its sandbox."""
         row = self.table.cursor_row
-        sandbox_id = self._sandbox_id(row) if row is not None else None
+        sandbox_id = self.sandbox_id(row) if row is not None else None
         if sandbox_id is not None:
             self.go_to(Place.SANDBOXES, sandbox_id)
 

@@ -52,7 +52,7 @@ class ListScreen(ArrangedList[R]):
         if not marks:
             row = self.table.cursor_row
             return ([row] if row is not None else []), frozenset()
-        shown = [row_id for row_id in self.arrangement.ids if row_id in marks]
+        shown = [row_id for row_id in self.arrangement.matching if row_id in marks]
         hidden = (marks & rows.keys()) - set(shown)
         return [rows[row_id] for row_id in (*shown, *sorted(hidden))], hidden
 
