@@ -37,6 +37,8 @@ class FakeFleet:
     """Whether it is of the generation that renames and deletes conversations."""
     trajectories: dict[str, bytes] = field(default_factory=dict)
     """The zip files of conversations."""
+    created: list[Record] = field(default_factory=list)
+    """What conversations were asked for with."""
     tasks: list[Record] = field(default_factory=list)
     """Start tasks, the newest first."""
     cap: int | None = None
@@ -99,6 +101,9 @@ class FakeFleet:
                 return Answer([self.sandboxes.get(value) for name, value in asked.query if name == "id"])
             case "POST", "/api/v1/sandboxes":
                 return self._start()
+            case "POST", "/api/v1/app-conversations":
+                self.created.append(asked.body)
+                return Answer({"id": f"task{len(self.created)}", "status": "WORKING", "request": asked.body})
             case method, path if path.startswith(f"{CONVERSATIONS}/"):
                 conversation_id, _, what = path.removeprefix(f"{CONVERSATIONS}/").partition("/")
                 return self._about_conversation(method, conversation_id, what, asked)

@@ -91,6 +91,7 @@ CONVERSATIONS = (
         bar=6,
     ),
     Command("delete", "D", "Delete", "Delete the conversation, or all marked", _C, changes_server=True, bar=11),
+    Command("retry", "R", "Try again", "Ask again for a start that failed; D puts it away", _C, changes_server=True),
     Command("rename", "e", "Rename", "Give the conversation another title", _C, changes_server=True, bar=16),
     Command("trajectory", "x", "Trajectory", "Save all that happened in the conversation to a file", _C, bar=17),
     Command("other", "o", "Sandbox", "Go to the sandbox of the conversation", _C, bar=7),

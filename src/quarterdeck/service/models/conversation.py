@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import SecretStr
+from pydantic import BeforeValidator, Field, SecretStr
 from pydantic.dataclasses import dataclass
 
 from quarterdeck.service.models.base import Moment, NullIsEmpty, Wire, Word
@@ -69,12 +69,25 @@ class NewConversation(Wire):
     llm_model: str | None = None
 
 
+def _read_message(value: object) -> str | None:
+    """The text of a first message, whatever else is in it; None where there is none that can be read."""
+    parts = value.get("content") if isinstance(value, dict) else None
+    if not isinstance(parts, list):
+        return None
+    texts = [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
+    return "\n".join(texts) or None
+
+
 class StartRequest(Wire):
-    """The part of a create request that a start task echoes and a list can show."""
+    """The part of a create request that a start task echoes, that a list can show, and that can be asked for again."""
 
     title: str | None = None
     selected_repository: str | None = None
     selected_branch: str | None = None
+    git_provider: Word | None = None
+    sandbox_id: str | None = None
+    llm_model: Word | None = None
+    message: Annotated[str | None, BeforeValidator(_read_message)] = Field(None, validation_alias="initial_message")
 
 
 class StartTask(Wire):

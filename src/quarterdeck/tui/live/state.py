@@ -17,11 +17,13 @@ from quarterdeck.fleet.start_task import in_progress
 from quarterdeck.fleet.timeline_note import from_note
 from quarterdeck.fleet.watch import Watch
 from quarterdeck.service.errors import ServiceError
+from quarterdeck.tui.live import put_away
 from quarterdeck.tui.live.carrying import Carried, Carrying
 from quarterdeck.tui.live.displacing import Displaced, Displacing
 from quarterdeck.tui.live.homes import Homes
 from quarterdeck.tui.live.knocking import Knocking
 from quarterdeck.tui.live.news import About, News
+from quarterdeck.tui.live.put_away import PutAway
 from quarterdeck.tui.live.server_watch import ServerWatch
 from quarterdeck.tui.live.sources import ConversationSource, SandboxSource, StartTaskSource
 from quarterdeck.tui.live.unseen_marks import UnseenMarks
@@ -60,8 +62,8 @@ class LiveState:
         """The last word of the agent in each conversation."""
         self.followed: set[str] = set()
         """Start tasks created here."""
-        self.dismissed: set[str] = set()
-        """Start tasks put away here."""
+        self.dismissed = PutAway()
+        """Start tasks put away, here or in an earlier run."""
         self.sandboxes = Watch(SandboxSource(client), self._sandboxes_read)
         self._conversation_source = ConversationSource(client)
         self.conversations = Watch(self._conversation_source, self._conversations_read)
@@ -81,6 +83,7 @@ class LiveState:
                 reads=from_note,
             ),
             Carried("displacement", self.displacing.recall, lambda: self.displacing.to_note),
+            Carried(put_away.KIND, self._recall_put_away, self.dismissed.noting),
         )
         self._carrying = Carrying(notes, client.endpoint, carried, self._not_carried)
         self._known_whole: dict[About, bool] = {}
@@ -211,6 +214,10 @@ class LiveState:
         self.watched.read()
         self._publish(News(About.CONVERSATIONS, ids))
         self._publish_of(About.SANDBOXES, homes, self._completed(About.CONVERSATIONS, self.conversations))
+
+    def _recall_put_away(self, note: Any) -> None:
+        self.dismissed.recall(note)
+        self._publish(News(About.START_TASKS, frozenset(self.start_tasks.records)))
 
     def _start_tasks_read(self, changes: Changes[StartTask]) -> None:
         self._tell_watches()

@@ -16,6 +16,7 @@ from quarterdeck.fleet.plan import plan
 from quarterdeck.fleet.sandbox_state import StateWord
 from quarterdeck.fleet.verdicts import listed_verdict
 from quarterdeck.service.errors import ServiceError
+from quarterdeck.service.models.conversation import NewConversation
 from quarterdeck.tui import files, text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
@@ -36,19 +37,31 @@ TRAJECTORY: tuple[Cell, ...] = (
 )
 
 
-async def create(screen: ConversationsScreen, session: Session) -> None:
-    """Ask what to start with, create it, and follow its start task in the list."""
-    new = await screen.app.push_screen_wait(NewConversationDialog(_choices(screen, session), _applies(session)))
+async def create(screen: ConversationsScreen, session: Session, asked: NewConversation | None = None) -> bool:
+    """Ask what to start with, create it, and follow its start task in the list; whether it was created."""
+    choices, said = _choices(screen, session), _applies(session)
+    if asked is not None and asked.sandbox_id and asked.sandbox_id not in (sandbox_id for _, sandbox_id in choices):
+        said.append(cell(text.line(f"It was to live in {asked.sandbox_id}, which cannot take it now."), Tone.WARN))
+    new = await screen.app.push_screen_wait(NewConversationDialog(choices, said, asked))
     if new is None:
-        return
+        return False
     screen.say(Shown("Creating the conversation…"), Tone.BUSY)
     try:
         task = await session.create(new)
     except ServiceError as error:
         screen.say_error(error)
-    else:
-        screen.app.wanted = task
-        screen.say(Shown("Created. Its start is followed in the list, step by step."), Tone.GOOD)
+        return False
+    screen.app.wanted = task
+    screen.say(Shown("Created. Its start is followed in the list, step by step."), Tone.GOOD)
+    return True
+
+
+async def retry(screen: ConversationsScreen, session: Session, row: ConversationRow) -> None:
+    """Ask again for what a failed start was asked for, as far as the server tells; put that away once it is created."""
+    request = row.task.request if row.task is not None else None
+    asked = NewConversation(**request.model_dump()) if request is not None else NewConversation()
+    if await create(screen, session, asked):
+        session.put_away((row.id,))
 
 
 def _choices(screen: ConversationsScreen, session: Session) -> list[tuple[Shown, str]]:

@@ -11,6 +11,7 @@ from textual.binding import BindingType
 from quarterdeck.fleet.conversation_state import ConversationWord
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.service.errors import ErrorKind, ServiceError
+from quarterdeck.service.models.enums import StartTaskStatus
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import Command, Place, bindings_at
@@ -62,6 +63,8 @@ class ConversationsScreen(ConversationSandboxes):
             return self.why_not_change(command.name, row)
         if command.name == "watch" and row.record is None:
             return "It is being started; it can be watched once it is there."
+        if command.name == "retry" and (row.task is None or row.task.status != StartTaskStatus.ERROR):
+            return "Only a start that failed can be tried again."
         if command.name in ("rename", "trajectory") and row.record is None:
             return "It is being started; wait until it is there."
         if command.name == "other" and self.sandbox_id(row) is None:
@@ -164,6 +167,14 @@ class ConversationsScreen(ConversationSandboxes):
 
         if self.app.session is not None:
             await create(self, self.app.session)
+
+    @work(exclusive=True, group="dialog")
+    async def action_retry(self) -> None:
+        """Ask again for what a failed start was asked for."""
+        from quarterdeck.tui.screens.conversation_changes import retry
+
+        if self.app.session is not None and (row := self.table.cursor_row) is not None:
+            await retry(self, self.app.session, row)
 
     @work(exclusive=True, group="dialog")
     async def action_delete(self) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NEEDS_ROW = frozenset(
     {
         *("detail", "copy", "other", "open_url", "pause", "resume", "delete"),
-        *("mark", "mark_all", "watch", "rename", "trajectory"),
+        *("mark", "mark_all", "watch", "rename", "retry", "trajectory"),
     }
 )
 """Commands that are about the row under the cursor, or about rows there are."""
