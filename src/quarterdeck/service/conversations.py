@@ -68,6 +68,13 @@ class ConversationsResource:
             self._documented_only = True
             yield page
 
+    async def titled(self, words: str) -> tuple[Conversation, ...]:
+        """Read the newest conversations whose title has these words in it, as the server compares them: one page."""
+        query = (*self._query, WITH_PARTS, ("title__contains", words))
+        async for page in self._conversations.pages(f"{CONVERSATIONS}/search", query):
+            return page.items
+        return ()
+
     async def count(self, *, background: bool = False) -> int | None:
         """How many conversations there are; None where the server does not say."""
         try:

@@ -88,6 +88,13 @@ class Session(LiveState):
         finally:
             self.refresh()
 
+    async def find_titles(self, words: str) -> int:
+        """Ask the server for conversations with these words in their title; gives how many of them are new here."""
+        found = await self.client.conversations.titled(words)
+        new = [record for record in found if record.id not in self.conversations.records]
+        self.conversations.take(new)
+        return len(new)
+
     def put_away(self, task_ids: Iterable[str]) -> None:
         """Show these start tasks no longer."""
         put_away = frozenset(task_ids)

@@ -131,7 +131,11 @@ class ArrangedList(LiveList[R]):
         if event.words != self.arrangement.words:
             self.arrangement.filter_by(event.words, self.app.clock())
             self.show_rows()
+            self.filter_changed(event.words)
         self._say_found()
+
+    def filter_changed(self, words: str) -> None:
+        """Somebody typed into the filter."""
 
     @on(FilterBar.Done)
     def _back_to_table(self) -> None:

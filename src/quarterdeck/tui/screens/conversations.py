@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from quarterdeck.service.models.capabilities import Server
     from quarterdeck.tui.lists.folding import Folding
     from quarterdeck.tui.live.news import News
+    from quarterdeck.tui.live.session import Session
 
 BULK = frozenset({"pause", "resume", "watch", "delete"})
 """Commands that act on the marked rows, or their sandboxes, when there are any."""
@@ -117,6 +119,26 @@ class ConversationsScreen(ConversationSandboxes):
         session.unseen.looked(seen)
         rest = f" {hidden:,} that the filter hides stay unseen." if hidden else ""
         self.say(Shown(f"{len(seen):,} marked as seen.{rest}"), Tone.GOOD)
+
+    # Titles that were not read yet
+
+    def filter_changed(self, words: str) -> None:
+        """While not all conversations are read, have the server look for the title too."""
+        if self.app.session is not None and self.app.session.conversations_left and words.strip():
+            self._ask_for_titles(self.app.session)
+
+    @work(exclusive=True, group="titles")
+    async def _ask_for_titles(self, session: Session) -> None:
+        from quarterdeck.tui.lists.title_search import SETTLED, ask
+
+        await asyncio.sleep(SETTLED)
+        try:
+            said = await ask(session, self.arrangement.filter)
+        except ServiceError as error:
+            self.say_error(error)
+        else:
+            if said:
+                self.say(said)
 
     # Sub-conversations
 
