@@ -25,6 +25,8 @@ STEPS: dict[str, str] = {
 """The steps before READY, in their order, each with its words."""
 _NUMBERS = {status: number for number, status in enumerate(STEPS, 1)}
 
+FAILED = "failed"
+"""The word for a start that came to nothing."""
 SLOW_AFTER = timedelta(seconds=180)
 """Servers give up on an agent after 120 s; a task that is older by a good margin has no news to give."""
 RECENT = timedelta(hours=1)
@@ -55,7 +57,7 @@ def start_progress(task: StartTask, now: datetime) -> StartProgress:
         return StartProgress(len(STEPS), "ready", ended=True, detail=said)
     if task.status == StartTaskStatus.ERROR:
         detail = said or "No detail given; servers give up silently after 120 s."
-        return StartProgress(0, "failed", ended=True, failed=True, detail=detail)
+        return StartProgress(0, FAILED, ended=True, failed=True, detail=detail)
     step = _NUMBERS.get(task.status, 0)
     words = f"{step}/{len(STEPS)} {STEPS[task.status]}" if step else task.status
     if not _older(task, now, SLOW_AFTER):

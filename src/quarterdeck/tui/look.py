@@ -22,6 +22,7 @@ GLYPHS: dict[str, tuple[str, str, Tone]] = {
     "Deleting": ("◑", "-", Tone.BUSY),
     "Asleep": ("‖", "=", Tone.REST),
     "Waking": ("◔", "~", Tone.BUSY),
+    "failed": ("✕", "x", Tone.BAD),
     "Sandbox error": ("✕", "x", Tone.BAD),
     "Archived": ("·", ".", Tone.MUTED),
 }

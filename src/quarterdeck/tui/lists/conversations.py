@@ -17,7 +17,7 @@ from quarterdeck.fleet.conversations import (
     start_row,
 )
 from quarterdeck.fleet.health import Health
-from quarterdeck.fleet.start_task import worth_showing
+from quarterdeck.fleet.start_task import FAILED, worth_showing
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.lists.conversation_cells import COLUMNS, title
 from quarterdeck.tui.lists.conversation_detail import detail
@@ -115,8 +115,8 @@ class ConversationListing:
         return attention(row)
 
     def word(self, row: ConversationRow, now: datetime) -> str:
-        """The word of its state; start tasks share one."""
-        return row.state.word if row.task is None else BEING_STARTED
+        """The word of its state; start tasks share one until they fail."""
+        return row.state.word if row.task is None or row.state.word == FAILED else BEING_STARTED
 
     def counts(self, words: Counter[str]) -> Cell:
         """How many conversations are in which state; those that need somebody are counted by `wanting`."""
