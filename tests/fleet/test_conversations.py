@@ -126,8 +126,10 @@ def test_a_start_is_shown_until_its_conversation_is_listed_or_it_is_put_away() -
 
 
 def test_old_starts_are_shown_only_if_they_were_asked_for_here() -> None:
-    assert not showing(task("ERROR"), 4000)
-    assert showing(task("ERROR"), 4000, followed="t")
+    assert not showing(task("WORKING"), 4000)
+    assert showing(task("WORKING"), 4000, followed="t")
+    assert not showing(task("ERROR"), 90_000)
+    assert showing(task("ERROR"), 4000), "it stays until it is put away"
     assert not showing(task("ERROR", created=None), 5)
 
 

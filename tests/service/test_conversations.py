@@ -1,4 +1,5 @@
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -7,7 +8,7 @@ import pytest
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.service.models.conversation import Conversation, NewConversation, StartTask
-from tests.service.fakes import NO_ROUTE, Answer, client_of
+from tests.service.fakes import FAST, NO_ROUTE, Answer, client_of
 
 COLLECTION = "/api/v1/app-conversations"
 SEARCH, LIST, CREATE = f"GET {COLLECTION}/search", f"GET {COLLECTION}", f"POST {COLLECTION}"
@@ -152,3 +153,62 @@ COUNT = f"GET {COLLECTION}/count"
 async def test_how_many_there_are_is_told_or_not(answer: Answer, count: int | None) -> None:
     client, _ = client_of({COUNT: [answer]})
     assert await client.conversations.count() == count
+
+
+RENAME, TRAJECTORY = f"PATCH {COLLECTION}/{ONE['id']}", f"GET {COLLECTION}/{ONE['id']}/download"
+
+
+async def test_a_conversation_is_called_what_it_was_renamed_to() -> None:
+    client, server = client_of({RENAME: [Answer(ONE | {"title": "Two"})]})
+    await client.conversations.rename(ONE["id"], "Two")
+    assert [asked.body for asked in server.asked] == [{"title": "Two"}]
+
+
+@pytest.mark.parametrize("answer", [NO_ROUTE, NO_METHOD, PAGE_INSTEAD, Answer(ONE)])
+async def test_a_server_that_cannot_rename_or_takes_it_and_keeps_the_title_offers_no_renaming(answer: Answer) -> None:
+    client, _ = client_of({RENAME: [answer]})
+    with pytest.raises(ServiceError) as caught:
+        await client.conversations.rename(ONE["id"], "Two")
+    assert caught.value.kind is ErrorKind.NOT_OFFERED
+
+
+@pytest.mark.parametrize(("title", "kind"), [("Two", None), ("One", ErrorKind.NOT_OFFERED)])
+async def test_an_answer_without_the_record_is_followed_by_a_reading(title: str, kind: ErrorKind | None) -> None:
+    client, _ = client_of({RENAME: [Answer({})], LIST: [Answer([ONE | {"title": title}])]})
+    found = None
+    try:
+        await client.conversations.rename(ONE["id"], "Two")
+    except ServiceError as error:
+        found = error.kind
+    assert found is kind
+
+
+async def test_a_trajectory_is_the_very_file_the_server_sends() -> None:
+    content = b"PK\x03\x04" + bytes(range(256)) * 400
+    client, _ = client_of({TRAJECTORY: [Answer(content, 200, {"Content-Type": "application/zip"})]})
+    assert await client.conversations.trajectory(ONE["id"]) == content
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "words"),
+    [
+        (NO_ROUTE, ErrorKind.NOT_OFFERED, "This server gives no trajectories."),
+        (Answer({"detail": "Failed to download trajectory: x"}, 500), ErrorKind.SERVER, "Releases before 1.6"),
+        (Answer(b'{"events": []}'), ErrorKind.SHAPE, "no zip file"),
+        (Answer(b"PK" + bytes(5000), 200, {"Content-Type": "application/zip"}), ErrorKind.TOO_LARGE, "Nothing was wr"),
+    ],
+)
+async def test_what_is_no_trajectory_is_said(answer: Answer, kind: ErrorKind, words: str) -> None:
+    script: dict[str, list[Answer | Exception]] = {TRAJECTORY: [answer], LIST: [Answer([ONE])]}
+    client, _ = client_of(script, limits=replace(FAST, trajectory_body=4096))
+    with pytest.raises(ServiceError) as caught:
+        await client.conversations.trajectory(ONE["id"])
+    assert caught.value.kind is kind
+    assert words in f"{caught.value.words} {caught.value.advice}"
+
+
+async def test_the_trajectory_of_a_conversation_that_is_gone_is_told_from_one_that_no_server_gives() -> None:
+    client, _ = client_of({TRAJECTORY: [Answer({"detail": "Conversation not found"}, 404)], LIST: [Answer([None])]})
+    with pytest.raises(ServiceError) as caught:
+        await client.conversations.trajectory(ONE["id"])
+    assert caught.value.kind is ErrorKind.MISSING

@@ -17,10 +17,9 @@ from tests.service.fakes import Answer, client_of
 TESTS = Path(__file__).parents[1]
 SOURCE = TESTS.parent / "src" / "quarterdeck"
 NOT_USED: Mapping[str, tuple[str, ...]] = {
-    "no operation reads, counts or downloads events": ("/events", "/download"),
+    "no operation reads or counts events": ("/events",),
     "no operation speaks to the agent server of a sandbox but the knock, which has no key": ("/api/conversations",),
     "no operation queues or sends messages": ("pending-messages", "send-message"),
-    "no operation renames a conversation": ('"PATCH"',),
 }
 """Why a trap cannot occur, and what the source would have in it if it could."""
 
@@ -83,8 +82,11 @@ TRAPS: Mapping[str, tuple[str, ...]] = {
     ),
     "T16": ("service/test_conversations.py::test_a_message_is_sent_as_a_list_of_parts_and_nothing_else_is_made_up",),
     "T17": ("service/test_lists.py::test_many_ids_are_asked_for_in_several_requests",),
-    "T18": ("no operation reads, counts or downloads events",),
-    "T19": ("no operation reads, counts or downloads events",),
+    "T18": (
+        "no operation reads or counts events",
+        "service/test_conversations.py::test_what_is_no_trajectory_is_said",
+    ),
+    "T19": ("no operation reads or counts events",),
     "T20": ("service/test_lists.py::test_pages_are_followed_by_the_id_each_names_as_it_was_given",),
     "T21": ("service/test_traps.py::test_a_time_without_a_zone_means_utc",),
     "T22": ("service/test_conversations.py::test_ids_are_one_with_and_without_dashes",),
@@ -100,7 +102,9 @@ TRAPS: Mapping[str, tuple[str, ...]] = {
         "service/test_secrets.py::test_a_change_of_nothing_that_the_server_calls_a_success_is_none",
         "service/test_secrets.py::test_a_name_that_could_not_be_deleted_again_is_refused",
     ),
-    "T26": ("no operation renames a conversation",),
+    "T26": (
+        "service/test_conversations.py::test_a_server_that_cannot_rename_or_takes_it_and_keeps_the_title_offers_no_renaming",
+    ),
     "T27": ("service/test_traps.py::test_deleting_a_conversation_leaves_its_sandbox_to_the_server",),
     "T28": ("no operation speaks to the agent server of a sandbox but the knock, which has no key",),
     "T29": ("service/test_traps.py::test_a_call_that_takes_a_server_long_has_the_time_for_it",),
@@ -112,7 +116,7 @@ TRAPS: Mapping[str, tuple[str, ...]] = {
     "T32": (
         "service/test_settings.py::test_an_address_the_server_filled_in_for_the_old_model_does_not_stay_with_the_new_one",
     ),
-    "T33": ("no operation queues or sends messages", "no operation reads, counts or downloads events"),
+    "T33": ("no operation queues or sends messages", "no operation reads or counts events"),
     "T34": ("service/test_traps.py::test_not_found_on_a_pause_does_not_say_that_the_sandbox_is_gone",),
     "T35": (
         "service/test_settings.py::test_any_answer_of_success_is_one",

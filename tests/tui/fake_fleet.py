@@ -33,6 +33,14 @@ class FakeFleet:
     busy: dict[str, int] = field(default_factory=dict)
     """Orders for these are answered so often with "too many requests" first."""
     retry_after: str = "1"
+    nested: bool = False
+    """Whether it is of the generation that renames and deletes conversations."""
+    trajectories: dict[str, bytes] = field(default_factory=dict)
+    """The zip files of conversations."""
+    created: list[Record] = field(default_factory=list)
+    """What conversations were asked for with."""
+    tasks: list[Record] = field(default_factory=list)
+    """Start tasks, the newest first."""
     cap: int | None = None
     """Starts and resumes above it pause the oldest that runs."""
     mute: bool = False
@@ -77,7 +85,9 @@ class FakeFleet:
         match asked.method, asked.path:
             case "GET", "/openapi.json":
                 return Answer({"info": {"version": "1.8.1"}})
-            case "GET", "/api/settings":
+            case "GET", "/api/v1/settings" if self.nested:
+                return UNSTORED
+            case "GET", "/api/settings" if not self.nested:
                 return UNSTORED
             case "GET", "/api/v1/sandboxes/search":
                 return _page(self.sandboxes.values())
@@ -86,17 +96,45 @@ class FakeFleet:
                     return Answer({"detail": "It broke"}, 500)
                 return _page(self.conversations.values())
             case "GET", "/api/v1/app-conversations/start-tasks/search":
-                return _page(())
+                return _page(self.tasks)
+            case "GET", "/api/v1/app-conversations":
+                return Answer([self.conversations.get(value) for name, value in asked.query if name == "ids"])
             case "GET", "/api/v1/sandbox-specs/search":
                 return _page(SPECS)
             case "GET", "/api/v1/sandboxes":
                 return Answer([self.sandboxes.get(value) for name, value in asked.query if name == "id"])
             case "POST", "/api/v1/sandboxes":
                 return self._start()
+            case "POST", "/api/v1/app-conversations":
+                self.created.append(asked.body)
+                return Answer({"id": f"task{len(self.created)}", "status": "WORKING", "request": asked.body})
+            case method, path if path.startswith(f"{CONVERSATIONS}/"):
+                conversation_id, _, what = path.removeprefix(f"{CONVERSATIONS}/").partition("/")
+                return self._about_conversation(method, conversation_id, what, asked)
             case (("POST" | "DELETE"), path) if path.startswith(f"{SANDBOXES}/"):
                 sandbox_id, _, verb = path.removeprefix(f"{SANDBOXES}/").partition("/")
                 return self._order(sandbox_id, verb or "delete")
         return NO_ROUTE
+
+    def _about_conversation(self, method: str, conversation_id: str, what: str, asked: Asked) -> Answer:
+        if what == "download" and conversation_id in self.trajectories:
+            return Answer(self.trajectories[conversation_id], 200, {"Content-Type": "application/zip"})
+        if not self.nested or method not in ("PATCH", "DELETE"):
+            return NO_ROUTE
+        if self.busy.get(conversation_id, 0):
+            self.busy[conversation_id] -= 1
+            return Answer({"detail": "Too many"}, 429, {"Retry-After": self.retry_after})
+        self.orders.append((method.lower(), conversation_id))
+        if conversation_id not in self.conversations:
+            return Answer({"detail": "Conversation not found"}, 404)
+        if conversation_id in self.fails:
+            return Answer({"detail": "It broke"}, 400)
+        if method == "DELETE":
+            del self.conversations[conversation_id]
+            return Answer({"success": True})
+        if conversation_id not in self.deaf:
+            self.conversations[conversation_id] |= asked.body
+        return Answer(self.conversations[conversation_id])
 
     def _start(self) -> Answer:
         self._make_room()

@@ -48,6 +48,8 @@ def parser(words: Collection[str]) -> ArgumentParser:
         parents=[_where()],
         allow_abbrev=False,
     )
+    quiet = "no bell and no notice from the deck about conversations that are watched"
+    top.add_argument("--quiet", action="store_true", default=SUPPRESS, help=quiet)
     top.add_argument("--version", action="version", version=VERSION)
     commands = top.add_subparsers(title="commands", metavar="COMMAND", prog="quarterdeck")
     _serve(commands)

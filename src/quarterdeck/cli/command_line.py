@@ -11,6 +11,7 @@ class CommandLine:
     url: str | None = None
     connection: str | None = None
     read_only: bool = False
+    quiet: bool = False
     json: bool = False
     all: bool = False
     dry_run: bool = False

@@ -33,7 +33,7 @@ def run(arguments: CommandLine, config: Config) -> int:
     notices = [f"{problem}.".replace(home, "~") for problem in config.problems]
     target = _target(arguments, config, notices)
     failures: dict[str, None] = {}
-    status = asyncio.run(_open(target, config, notices, failures))
+    status = asyncio.run(_open(target, config, notices, failures, quiet=arguments.quiet))
     with suppress(OSError):  # a terminal that was closed takes no more words
         for words in failures:
             note(f"{words}.")
@@ -63,7 +63,9 @@ def _target(arguments: CommandLine, config: Config, notices: list[str]) -> Targe
         return Target(LOCAL._replace(read_only=arguments.read_only), read_only=arguments.read_only)
 
 
-async def _open(target: Target, config: Config, notices: Sequence[str], failures: dict[str, None]) -> int:
+async def _open(
+    target: Target, config: Config, notices: Sequence[str], failures: dict[str, None], *, quiet: bool
+) -> int:
     from quarterdeck.tui.app import Deck
     from quarterdeck.tui.theme import THEMES
 
@@ -77,6 +79,7 @@ async def _open(target: Target, config: Config, notices: Sequence[str], failures
         connections=known,
         notes=KeptNotes(config.folders.notebook),
         notices=notices,
+        quiet=quiet,
         theme=chosen if chosen in themes else themes[0],
         on_theme=lambda name: keep(theme=name),
         crash_folder=config.folders.state,

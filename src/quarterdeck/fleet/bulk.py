@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Generic
 
-from quarterdeck.fleet.bulk_rows import ENDED, RETRIED, BulkRow, RowState, Verdict, rows_of, summary
+from quarterdeck.fleet.bulk_rows import ENDED, RETRIED, SANDBOXES, BulkRow, Noun, RowState, Verdict, rows_of, summary
 from quarterdeck.fleet.interval import LONGEST_ASKED_FOR
 from quarterdeck.fleet.plan import Plan, R
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
@@ -105,9 +105,9 @@ class BulkRun(Generic[R]):
             self._say(row_id, RowState.WAITING)
         return len(failed)
 
-    def summary(self) -> str:
+    def summary(self, noun: Noun = SANDBOXES) -> str:
         """What became of all rows, as text to copy."""
-        return summary(self._rows.values())
+        return summary(self._rows.values(), noun)
 
     async def run(self) -> None:
         """Do it to the rows in line; returns when every row has come to its end."""

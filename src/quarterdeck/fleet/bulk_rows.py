@@ -6,8 +6,24 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from quarterdeck.fleet.plan import Plan, R
+
+
+class Noun(NamedTuple):
+    """What the rows of a command are called."""
+
+    one: str
+    many: str
+
+    def counted(self, count: int) -> str:
+        """So many of them."""
+        return f"{count:,} {self.one if count == 1 else self.many}"
+
+
+SANDBOXES = Noun("sandbox", "sandboxes")
+CONVERSATIONS = Noun("conversation", "conversations")
 
 
 class RowState(StrEnum):
@@ -24,7 +40,7 @@ class RowState(StrEnum):
     """It was done, and is so no longer: something else changed it since."""
     FAILED = "failed"
     GONE = "gone"
-    """There is no such sandbox any more."""
+    """It is not there any more."""
     SKIPPED = "skipped"
     """It could not be done to this one, so nothing was asked for."""
     STOPPED = "stopped"
@@ -64,11 +80,11 @@ def counted(rows: Iterable[BulkRow]) -> str:
     return ", ".join(f"{counts[state]} {state}" for state in RowState if counts[state])
 
 
-def summary(rows: Iterable[BulkRow]) -> str:
+def summary(rows: Iterable[BulkRow], noun: Noun = SANDBOXES) -> str:
     """What became of all rows, as text to copy: how many of each, then a line a row."""
     rows = list(rows)
     lines = [f"{row.id}  {row.state}" + (f"  {' '.join(row.words.split())}" if row.words else "") for row in rows]
-    return "\n".join([f"{len(rows)} sandboxes: {counted(rows)}", *lines])
+    return "\n".join([f"{noun.counted(len(rows))}: {counted(rows)}", *lines])
 
 
 def rows_of(plan: Plan[R]) -> dict[str, BulkRow]:

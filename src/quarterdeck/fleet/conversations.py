@@ -38,6 +38,8 @@ class ConversationRow:
     """Whether the sandbox it lived in is no more."""
     unseen: bool = False
     """Whether it came to something since somebody looked at it, as far as is known."""
+    watched: bool = False
+    """Whether somebody keeps an eye on it."""
 
     @property
     def needs_you(self) -> bool:
@@ -48,6 +50,16 @@ class ConversationRow:
     def short_id(self) -> str:
         """The beginning of the id."""
         return self.id[:SHORT]
+
+    @property
+    def name(self) -> str:
+        """Its title."""
+        return self.title
+
+    @property
+    def spent(self) -> float:
+        """US dollars so far, as far as is known."""
+        return self.cost or 0.0
 
     @property
     def place(self) -> str:
@@ -75,11 +87,12 @@ def conversation_row(
     *,
     sandboxes: Container[str] | None = None,
     unseen: bool = False,
+    watched: bool = False,
 ) -> ConversationRow:
     """Make the row of a conversation; gives `before` itself when it would be equal.
 
     `sandboxes` are the ids of all sandboxes, None until they have been read completely; `unseen` says that it came to
-    something since somebody looked.
+    something since somebody looked, `watched` that somebody keeps an eye on it.
     """
     state = conversation_state(record, last_status)
     orphan = _is_orphan(record, sandboxes)
@@ -89,6 +102,7 @@ def conversation_row(
         and before.state == state
         and before.orphan is orphan
         and before.unseen is unseen
+        and before.watched is watched
     ):
         return before
     texts = (
@@ -112,6 +126,7 @@ def conversation_row(
         haystack=_haystack(texts),
         orphan=orphan,
         unseen=unseen,
+        watched=watched,
     )
 
 
@@ -192,6 +207,10 @@ CONVERSATION_GRAMMAR: Grammar[ConversationRow] = Grammar(
 """What a filter over conversations knows: `age` and `updated` are how long ago, `running` is what is at work."""
 
 DECK_GRAMMAR = CONVERSATION_GRAMMAR._replace(
-    flags={"unseen": lambda row, now: row.unseen, **CONVERSATION_GRAMMAR.flags}
+    flags={
+        "unseen": lambda row, now: row.unseen,
+        "watched": lambda row, now: row.watched,
+        **CONVERSATION_GRAMMAR.flags,
+    },
 )
-"""The same where it is known what was looked at."""
+"""The same where it is known what was looked at, and what is watched."""

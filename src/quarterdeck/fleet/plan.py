@@ -2,11 +2,33 @@
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from quarterdeck.fleet.records import Identified
 
 R = TypeVar("R", bound=Identified)
+
+
+class Named(Identified, Protocol):
+    """A row that a question can name to a person."""
+
+    @property
+    def short_id(self) -> str:
+        """The beginning of its id."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """What it is about, raw; empty where there is nothing to say."""
+        ...
+
+    @property
+    def spent(self) -> float:
+        """US dollars so far."""
+        ...
+
+
+N = TypeVar("N", bound=Named)
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ class Records(Generic[R]):
     def apply_batch(self, ids: Sequence[str], answers: Sequence[R | None]) -> Changes[R]:
         """Take the answers to a question for these ids, in the same order; None takes the record away."""
         read = tuple(record for record in answers if record is not None)
-        changes = self._take(read)
+        changes = self.take(read)
         gone = frozenset(i for i, record in zip(ids, answers, strict=False) if record is None and i in self._by_id)
         for record_id in gone:
             del self._by_id[record_id]
@@ -66,7 +66,9 @@ class Records(Generic[R]):
             self._batches += 1
         return Changes(changes.added, changes.changed, gone, read=read)
 
-    def _take(self, read: tuple[R, ...]) -> Changes[R]:
+    def take(self, records: Sequence[R]) -> Changes[R]:
+        """Take records as they were read, whoever asked for them."""
+        read = tuple(records)
         added, changed = set(), set()
         for record in read:
             held = self._by_id.get(record.id)
@@ -118,7 +120,7 @@ class FullPass(Generic[R]):
         held = self._records._pages
         if at < len(held) and page is held[at]:
             return Changes(read=page.items)
-        return self._records._take(page.items)
+        return self._records.take(page.items)
 
     def complete(self) -> Changes[R]:
         """Remove what no page listed and put the rest in the order of the pages."""

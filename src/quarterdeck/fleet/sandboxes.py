@@ -57,6 +57,11 @@ class SandboxRow:
         """The titles of its conversations, newest first; "" where one has none."""
         return tuple(conversation.title or "" for conversation in self.conversations)
 
+    @property
+    def name(self) -> str:
+        """The newest title in it; empty where there is none."""
+        return next(filter(None, self.conversation_titles), "")
+
     def state(self, now: datetime) -> SandboxState:
         """What to say of it now."""
         return self.memory.state(now)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Container, Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,10 +24,14 @@ STEPS: dict[str, str] = {
 """The steps before READY, in their order, each with its words."""
 _NUMBERS = {status: number for number, status in enumerate(STEPS, 1)}
 
+FAILED = "failed"
+"""The word for a start that came to nothing."""
 SLOW_AFTER = timedelta(seconds=180)
 """Servers give up on an agent after 120 s; a task that is older by a good margin has no news to give."""
 RECENT = timedelta(hours=1)
 """Servers list start tasks for ever; older ones than this are of no interest unless they were created here."""
+FAILED_RECENTLY = timedelta(days=1)
+"""The same for those that failed: each stays until somebody puts it away."""
 
 
 class StartProgress(NamedTuple):
@@ -51,7 +55,7 @@ def start_progress(task: StartTask, now: datetime) -> StartProgress:
         return StartProgress(len(STEPS), "ready", ended=True, detail=said)
     if task.status == StartTaskStatus.ERROR:
         detail = said or "No detail given; servers give up silently after 120 s."
-        return StartProgress(0, "failed", ended=True, failed=True, detail=detail)
+        return StartProgress(0, FAILED, ended=True, failed=True, detail=detail)
     step = _NUMBERS.get(task.status, 0)
     words = f"{step}/{len(STEPS)} {STEPS[task.status]}" if step else task.status
     if not _older(task, now, SLOW_AFTER):
@@ -67,7 +71,7 @@ def in_progress(tasks: Iterable[StartTask], now: datetime) -> frozenset[str]:
 
 
 def worth_showing(
-    task: StartTask, now: datetime, *, listed: Collection[str], followed: Collection[str], dismissed: Collection[str]
+    task: StartTask, now: datetime, *, listed: Collection[str], followed: Collection[str], dismissed: Container[str]
 ) -> bool:
     """Whether a task is a row of its own: until its conversation is listed, or its failure was seen.
 
@@ -78,7 +82,8 @@ def worth_showing(
     if task.id in followed:
         return True
     moment = task.updated_at or task.created_at
-    return moment is not None and now - moment <= RECENT
+    limit = FAILED_RECENTLY if task.status == StartTaskStatus.ERROR else RECENT
+    return moment is not None and now - moment <= limit
 
 
 def _older(task: StartTask, now: datetime, limit: timedelta) -> bool:

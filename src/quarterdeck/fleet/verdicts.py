@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import TYPE_CHECKING
 
 from quarterdeck.fleet.bulk_rows import Verdict
@@ -28,6 +29,11 @@ def change_verdict(memory: SandboxMemory | None, action: Action) -> Verdict | No
     if action is Action.PAUSE:
         return Verdict.DONE if word is StateWord.PAUSED else Verdict.UNDONE if memory.resumed else None
     return Verdict.DONE if word in _UP else None
+
+
+def listed_verdict(row_id: str, listed: Container[str]) -> Verdict | None:
+    """Whether the deletion of something without a state was seen done: it is no longer listed."""
+    return None if row_id in listed else Verdict.DONE
 
 
 def delete_verdict(memory: SandboxMemory | None) -> Verdict | None:

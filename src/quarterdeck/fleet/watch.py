@@ -101,6 +101,10 @@ class Watch(Generic[R]):
         self._asked_at = max(self._clock(), self._began_at + REFRESH)
         self._wake()
 
+    def take(self, records: Sequence[R]) -> None:
+        """Take records that were read for another reason, as if a reading had told of them."""
+        self._publish(self._records.take(records))
+
     async def run(self) -> None:
         """Read until cancelled."""
         self._tick_at = self._clock()

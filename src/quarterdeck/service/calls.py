@@ -29,6 +29,8 @@ class Call:
     repeat: Repeat = Repeat.READ
     item: bool = False
     """Whether the path names one record, so that "not found" means the record and not the interface."""
+    largest: int | None = None
+    """Bytes of the answer where more than usual are expected."""
     seconds: float | None = None
     """Time for the whole of it where the usual does not fit."""
     background: bool = False

@@ -6,7 +6,7 @@ from typing import Any
 
 from quarterdeck.service.bodies import read_json
 from quarterdeck.service.calls import Call, Repeat, Reply
-from quarterdeck.service.errors import ServiceError
+from quarterdeck.service.errors import ErrorKind, ServiceError
 from quarterdeck.service.models.conversation import (
     Conversation,
     NewConversation,
@@ -18,10 +18,15 @@ from quarterdeck.service.models.page import Page
 from quarterdeck.service.paths import segment
 from quarterdeck.service.records import Records
 from quarterdeck.service.refusals import not_offered, offers_nothing
-from quarterdeck.service.sender import Sender
+from quarterdeck.service.sender import FAILED, Sender
 
 CONVERSATIONS = "/api/v1/app-conversations"
 START_TASKS = f"{CONVERSATIONS}/start-tasks"
+WITH_PARTS = ("include_sub_conversations", "true")
+"""Servers leave out conversations that have a parent unless they are asked for."""
+ZIP = b"PK"
+"""What every zip file begins with."""
+CANNOT_RENAME = "This server cannot rename conversations."
 
 
 def _undashed(record_id: str) -> str:
@@ -55,7 +60,7 @@ class ConversationsResource:
             started = False
             try:
                 async for page in self._conversations.pages(
-                    f"{CONVERSATIONS}/search", self._query, background=background
+                    f"{CONVERSATIONS}/search", (*self._query, WITH_PARTS), background=background
                 ):
                     started = True
                     yield page
@@ -66,6 +71,13 @@ class ConversationsResource:
         async for page in self._conversations.pages(CONVERSATIONS, background=background):
             self._documented_only = True
             yield page
+
+    async def titled(self, words: str) -> tuple[Conversation, ...]:
+        """Read the newest conversations whose title has these words in it, as the server compares them: one page."""
+        query = (*self._query, WITH_PARTS, ("title__contains", words))
+        async for page in self._conversations.pages(f"{CONVERSATIONS}/search", query):
+            return page.items
+        return ()
 
     async def count(self, *, background: bool = False) -> int | None:
         """How many conversations there are; None where the server does not say."""
@@ -115,15 +127,70 @@ class ConversationsResource:
                 self._tasks_listed = False
         return ()
 
+    async def rename(self, conversation_id: str, title: str) -> None:
+        """Give a conversation another title, and see in the answer that it has it.
+
+        Raises ServiceError(NOT_OFFERED) where a server has no such call, wants something else in it, or takes it and
+        keeps the title (contract T26).
+        """
+        call = Call("PATCH", _path(conversation_id), body={"title": title}, repeat=Repeat.ONCE)
+        try:
+            reply = await self._sender.send(call)
+        except ServiceError as error:
+            if not not_offered(error) and not (error.kind is ErrorKind.INVALID and _wants_publicity(error)):
+                raise
+            raise offers_nothing(CANNOT_RENAME, error) from None
+        try:
+            record: Conversation | None = read_conversation(_content(reply))
+        except ValueError:
+            record = await self._read_one(conversation_id)
+        if record is not None and (record.title or "").strip() != title.strip():
+            ignored = ServiceError(ErrorKind.NOT_OFFERED, CANNOT_RENAME, request=str(call), status=reply.status)
+            raise offers_nothing(CANNOT_RENAME, ignored)
+
+    async def _read_one(self, conversation_id: str) -> Conversation | None:
+        batch = await self.read((conversation_id,))
+        return batch[0] if batch is not None else None
+
+    async def trajectory(self, conversation_id: str) -> bytes:
+        """Read all that happened in a conversation, as the zip file a server makes of it; it is held in memory.
+
+        Raises ServiceError: NOT_OFFERED where a server has no such call, TOO_LARGE beyond `Limits.trajectory_body`.
+        """
+        limits = self._sender.limits
+        path = f"{_path(conversation_id)}/download"
+        call = Call("GET", path, repeat=Repeat.ONCE, largest=limits.trajectory_body, seconds=limits.trajectory)
+        try:
+            reply = await self._sender.send(call)
+        except ServiceError as error:
+            if not_offered(error):
+                raise await self._no_trajectory(conversation_id, error) from None
+            if error.kind is ErrorKind.TOO_LARGE:
+                error.advice = "Nothing was written. Fetch it by other means."
+            elif error.status == FAILED:
+                error.advice = "Releases before 1.6 always fail at this."
+            raise
+        if not reply.body.startswith(ZIP):
+            words, advice = "What the server sent is no zip file.", "Nothing was written."
+            raise ServiceError(ErrorKind.SHAPE, words, advice, request=str(call), status=reply.status)
+        return reply.body
+
+    async def _no_trajectory(self, conversation_id: str, error: ServiceError) -> ServiceError:
+        """Tell a call that is not offered from a conversation that is not there: to both the answer is 404."""
+        batch = await self.read((conversation_id,))
+        if batch is None or batch[0] is not None:
+            return offers_nothing("This server gives no trajectories.", error)
+        words, advice = "The conversation is not there.", "Read the list again to see whether it is gone."
+        return ServiceError(ErrorKind.MISSING, words, advice, request=error.request, status=error.status)
+
     async def delete(self, conversation_id: str) -> None:
         """Delete a conversation; its sandbox goes with it when no other conversation uses it (contract T27).
 
         Raises ServiceError(NOT_OFFERED) where a server has no such call.
         """
-        path = f"{CONVERSATIONS}/{segment(conversation_id)}"
         seconds = self._sender.limits.delete
         try:
-            await self._sender.send(Call("DELETE", path, repeat=Repeat.ONCE, seconds=seconds))
+            await self._sender.send(Call("DELETE", _path(conversation_id), repeat=Repeat.ONCE, seconds=seconds))
         except ServiceError as error:
             if not not_offered(error):
                 raise
@@ -140,6 +207,15 @@ def _content(reply: Reply) -> Any:
         return read_json(reply.body)
     except ServiceError:
         return None
+
+
+def _path(conversation_id: str) -> str:
+    return f"{CONVERSATIONS}/{segment(conversation_id)}"
+
+
+def _wants_publicity(error: ServiceError) -> bool:
+    """Whether a server asks for the one member that release 1.2 lets anybody change."""
+    return any(problem.location == ("public",) for problem in error.problems)
 
 
 def creation_body(new: NewConversation) -> dict[str, Any]:

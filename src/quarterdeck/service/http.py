@@ -148,7 +148,7 @@ class Http:
                 target = _next_hop(request, response) if hops_left else None
                 if target is None:
                     status, headers, pieces = response.status_code, response.headers, response.aiter_raw()
-                    reply = await received(call, status, headers, pieces, self.limits.body)
+                    reply = await received(call, status, headers, pieces, call.largest or self.limits.body)
                     return accepted(call, reply, self._host, self._secrets(call))
                 url = target
             finally:

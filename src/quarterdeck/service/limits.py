@@ -18,6 +18,8 @@ class Limits:
     """For starting a sandbox and creating a conversation: a server may have to pull an image first."""
     delete: float = 60.0
     """Deleting a paused sandbox takes a server ten seconds and more (contract section e)."""
+    trajectory: float = 180.0
+    """For a trajectory: a server packs it first, and it may be long."""
     release: float = 10.0
     knock: float = 3.0
     reach: float = 5.0
@@ -25,6 +27,7 @@ class Limits:
     repeat_after: float = 0.3
     """Before the first repeat; it doubles with each."""
     body: int = 16 * 2**20
+    trajectory_body: int = 256 * 2**20
     page: int = 100
     """Records asked for in one page; more is refused by every release (contract T17)."""
     batch: int = 99

@@ -65,6 +65,7 @@ class Deck(ConnectingApp):
         connections: Connections | None = None,
         notes: Notes | None = None,
         notices: Sequence[str] = (),
+        quiet: bool = False,
         theme: str = "quarterdeck-dark",
         clock: Callable[[], datetime] = utc_now,
         on_theme: Callable[[str], None] | None = None,
@@ -76,6 +77,7 @@ class Deck(ConnectingApp):
             connections=connections,
             notes=notes,
             notices=notices,
+            quiet=quiet,
             clock=clock,
         )
         for own in THEMES:

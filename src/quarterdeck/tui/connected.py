@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
@@ -16,13 +17,15 @@ from textual.reactive import var
 from textual.signal import Signal
 
 from quarterdeck.service.errors import ServiceError
-from quarterdeck.tui import garbage
+from quarterdeck.tui import garbage, text
+from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.commands import Place
 from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.live.news import About, News
 from quarterdeck.tui.notes import Notes
 from quarterdeck.tui.one_at_a_time import OneAtATime
 from quarterdeck.tui.releases import Releases
+from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
     from quarterdeck.service.client import ServiceClient
@@ -69,6 +72,7 @@ class ConnectedApp(OneAtATime):
         connections: Connections | None = None,
         notes: Notes | None = None,
         notices: Sequence[str] = (),
+        quiet: bool = False,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
         super().__init__()
@@ -77,6 +81,8 @@ class ConnectedApp(OneAtATime):
         self.notes = notes or Notes()
         self.notices = notices
         """Sentences to show once there is a screen."""
+        self.quiet = quiet
+        """Whether nobody wants to be called by a bell or a notice."""
         self.releases = Releases(self.notes)
         self.clock = clock
         self.crash_folder = crash_folder
@@ -128,12 +134,33 @@ class ConnectedApp(OneAtATime):
         if release and release != self.releases.at(self.endpoint):
             self.run_worker(self.releases.saw(self.endpoint, release), group="release")
         self.session_news.publish(news)
+        if news.everywhere:
+            self._say_everywhere(news)
         if not self._other_screens_asked:
             self._other_screens_asked = True
             self.set_timer(SHOWN_AFTER, self._import_other_screens)
         if self.session is not None and self.session.key_refused and not self._key_refused:
             self._key_refused = True
             self.ask_for_connection()
+
+    def _say_everywhere(self, news: News) -> None:
+        """Say it on the screen, also below a dialog, and call the person where that is asked for."""
+        from quarterdeck.tui.screens.base import DeckScreen
+
+        words = text.line(news.words)
+        for screen in self.screen_stack:
+            if isinstance(screen, DeckScreen):
+                screen.say(words, Tone.WARN)
+        if news.call and not self.quiet:
+            self.call_person(words)
+
+    def call_person(self, words: Shown) -> None:
+        """Ring, and have the terminal show a notice where it can."""
+        from quarterdeck.tui.notice import notice
+
+        self.bell()
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(notice(words, os.environ))
 
     @work(group="other screens")
     async def _import_other_screens(self) -> None:

@@ -13,6 +13,7 @@ from quarterdeck.service.errors import ErrorKind, ServiceError
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
+    from quarterdeck.fleet.conversations import ConversationRow
     from quarterdeck.service.models.conversation import Conversation
     from quarterdeck.service.models.sandbox import Sandbox
 
@@ -37,6 +38,20 @@ def sandbox_json(record: Sandbox) -> str:
 def conversation_json(record: Conversation) -> str:
     """A conversation as JSON, without its key and its address, which may hold one."""
     return _json(_plain(record, {"session_api_key", "conversation_url"}))
+
+
+def conversation_copies(row: ConversationRow) -> list[Copyable]:
+    """What can be copied of a conversation, or of the start of one."""
+    offered = [Copyable(Shown("id"), row.id)]
+    if row.task is not None and row.state.note:
+        offered.append(Copyable(Shown("what failed"), row.state.note))
+    if row.sandbox_id is not None:
+        offered.append(Copyable(Shown("sandbox id"), row.sandbox_id))
+    if row.title:
+        offered.append(Copyable(Shown("title"), row.title))
+    if row.record is not None:
+        offered.append(Copyable(Shown("JSON"), conversation_json(row.record)))
+    return offered
 
 
 def _plain(record: object, without: set[str]) -> dict[str, Any]:

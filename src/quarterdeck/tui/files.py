@@ -31,7 +31,7 @@ def read(path: Path) -> str:
         raise FileRefusedError(f"{path} is not text in UTF-8.") from None
 
 
-def write(path: Path, text: str, *, over: bool) -> None:
+def write(path: Path, content: str | bytes, *, over: bool) -> None:
     """Write a file of mode 0600, whole or not at all; one that is there only goes if `over`.
 
     Raises FileExistsError, and FileRefusedError for everything else.
@@ -42,7 +42,7 @@ def write(path: Path, text: str, *, over: bool) -> None:
         if not over:
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         try:
-            _put(path, text)
+            _put(path, content.encode() if isinstance(content, str) else content)
         except OSError:
             if not over:
                 path.unlink(missing_ok=True)
@@ -53,11 +53,11 @@ def write(path: Path, text: str, *, over: bool) -> None:
         raise FileRefusedError(f"{path} cannot be written: {error.strerror}.") from None
 
 
-def _put(path: Path, text: str) -> None:
+def _put(path: Path, content: bytes) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(handle)
         Path(name).replace(path)

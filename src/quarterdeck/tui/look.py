@@ -22,15 +22,23 @@ GLYPHS: dict[str, tuple[str, str, Tone]] = {
     "Deleting": ("◑", "-", Tone.BUSY),
     "Asleep": ("‖", "=", Tone.REST),
     "Waking": ("◔", "~", Tone.BUSY),
+    "failed": ("✕", "x", Tone.BAD),
     "Sandbox error": ("✕", "x", Tone.BAD),
     "Archived": ("·", ".", Tone.MUTED),
 }
 """State word -> glyph, its stand-in for terminals without colour, tone."""
 
 UNKNOWN = ("·", ".", Tone.PLAIN)
+WATCHED = ("◉", "@", Tone.KEY)
+"""The sign of what somebody keeps an eye on."""
 
 
 def glyph(word: str) -> tuple[Shown, Tone]:
     """The sign and tone of a state word; a word we do not know gets a dot, and who wants no colour gets ASCII."""
-    sign, stand_in, tone = GLYPHS.get(word, UNKNOWN)
+    return drawn(GLYPHS.get(word, UNKNOWN))
+
+
+def drawn(look: tuple[str, str, Tone]) -> tuple[Shown, Tone]:
+    """A sign as this terminal shows it, and its tone."""
+    sign, stand_in, tone = look
     return Shown(stand_in if os.environ.get("NO_COLOR") else sign), tone

@@ -201,10 +201,12 @@ OTHERS: Mapping[str, Case] = {
     "convs-batch-100": asks(SERVER),
     "convs-batch-101": asks(SERVER),
     "convs-search-limit-101": asks(SERVER),
-    "conv-patch-title": asks(INVALID, at=("public",)),
+    "conv-patch-title": refused(
+        lambda client, one: client.conversations.rename(one.part(1), one.body["title"]), ErrorKind.NOT_OFFERED
+    ),
     "conv-delete-unknown": refused(lambda client, one: client.conversations.delete(one.part(1)), ErrorKind.NOT_OFFERED),
     "conv-hooks-unknown": asks(WRONG_API),
-    "conv-download": asks(SERVER),
+    "conv-download": refused(lambda client, one: client.conversations.trajectory(one.part(2)), SERVER),
     "conv-pending-messages": asks(WRONG_API),
     "events-count": asks(SERVER),
     "conv-get-sandbox-deleted": asks(),

@@ -286,7 +286,7 @@ OTHERS: Mapping[str, Case] = {
     "specs-search-limit101": asks(INVALID, at=("query", "limit")),
     "convs-batch-100": asks(INVALID),
     "convs-search-limit-101": asks(INVALID, at=("query", "limit")),
-    "conv-patch-title": asks(),
+    "conv-patch-title": does(lambda client, one: client.conversations.rename(one.part(1), one.body["title"])),
     "conv-delete": does(lambda client, one: client.conversations.delete(one.part(1))),
     "conv-delete-shared-sandbox": does(lambda client, one: client.conversations.delete(one.part(1))),
     "conv-delete-again": refused(lambda client, one: client.conversations.delete(one.part(1)), MISSING),

@@ -59,7 +59,7 @@ class Exchange:
     @property
     def question(self) -> dict[str, Any]:
         """What was asked, in the form of `question_of`."""
-        query = {name: self.values(name) for name in self.query if name != "limit"}
+        query = {name: self.values(name) for name in self.query if name not in LEFT_TO_SERVER}
         return _form(self.method, self.path, query, self.body)
 
 
@@ -93,10 +93,10 @@ def _name_of(file: Path) -> str:
 
 
 def question_of(asked: Asked) -> dict[str, Any]:
-    """What was asked, without the page size that a person at a command line leaves to the server."""
+    """What was asked, without what a person at a command line leaves to the server."""
     query: dict[str, list[str]] = {}
     for name, value in asked.query:
-        if name != "limit":
+        if name not in LEFT_TO_SERVER:
             query.setdefault(name, []).append(value)
     return _form(asked.method, asked.path, query, asked.body if asked.content else None)
 
@@ -123,6 +123,8 @@ def _settings_form(path: str, body: dict[str, Any]) -> dict[str, Any]:
     return body
 
 
+LEFT_TO_SERVER = frozenset({"limit", "include_sub_conversations"})
+"""The page size, and whether parts of conversations are listed."""
 Use = Callable[[ServiceClient, Exchange], Awaitable[Any]]
 Reads = Callable[[Any, Any], bool]
 

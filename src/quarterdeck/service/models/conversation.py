@@ -82,11 +82,15 @@ class NewConversation:
 
 @dataclass(frozen=True)
 class StartRequest:
-    """The part of a create request that a start task echoes and a list can show."""
+    """The part of a create request that a start task echoes, that a list can show, and that can be asked for again."""
 
     title: str | None = None
     selected_repository: str | None = None
     selected_branch: str | None = None
+    git_provider: str | None = None
+    sandbox_id: str | None = None
+    llm_model: str | None = None
+    message: str | None = None
 
 
 @dataclass(frozen=True)
@@ -152,7 +156,20 @@ def _request(value: object) -> StartRequest:
         optional(text, given("title")),
         optional(text, given("selected_repository")),
         optional(text, given("selected_branch")),
+        optional(word, given("git_provider")),
+        optional(text, given("sandbox_id")),
+        optional(word, given("llm_model")),
+        _message(given("initial_message")),
     )
+
+
+def _message(value: object) -> str | None:
+    """The text of a first message, whatever else is in it; None where there is none that can be read."""
+    parts = value.get("content") if isinstance(value, dict) else None
+    if not isinstance(parts, list):
+        return None
+    texts = [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
+    return "\n".join(texts) or None
 
 
 def _metrics(value: object) -> Metrics:

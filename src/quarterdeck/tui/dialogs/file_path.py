@@ -29,7 +29,7 @@ class FilePathDialog(Dialog[Path]):
     def body(self) -> Iterable[Widget]:
         """What is done with the file, and its path."""
         yield Static(lines(self._said), classes="value")
-        yield LineInput(text.line(self._path), placeholder="settings.toml")
+        yield LineInput(text.line(self._path), placeholder=text.line(self._path) or "settings.toml")
 
     def on_mount(self) -> None:
         """Say what was wrong before."""

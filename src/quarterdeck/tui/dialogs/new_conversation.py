@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -11,6 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Label, Select, Static, TextArea
 
 from quarterdeck.service.models.conversation import NewConversation
+from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell
 from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.paint import lines
@@ -31,31 +33,44 @@ def problem_with(new: NewConversation) -> str | None:
     return None
 
 
+def _field(label: str, value: str | None, placeholder: str, name: str) -> Vertical:
+    return Vertical(Label(label, markup=False), Input(text.line(value or ""), placeholder=placeholder, id=name))
+
+
 class NewConversationDialog(Dialog[NewConversation]):
-    """Ask for message, title, repository, branch and sandbox; everything may be left empty."""
+    """Ask for message, title, repository, branch and sandbox; everything may be left empty.
+
+    `asked` is what it begins with; what of it has no field here stays as it is.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "accept", "Create", show=False, priority=True)]
     CSS_PATH = ["dialog.tcss", "new_conversation.tcss"]
     HINTS = (("^s", "create"), ("tab", "next field"), ("esc", "cancel"))
 
-    def __init__(self, sandboxes: Sequence[tuple[Shown, str]], said: Iterable[Cell] = ()) -> None:
-        super().__init__(Shown("New conversation"))
+    def __init__(
+        self, sandboxes: Sequence[tuple[Shown, str]], said: Iterable[Cell] = (), asked: NewConversation | None = None
+    ) -> None:
+        super().__init__(Shown("New conversation" if asked is None else "Try it again"))
+        self._asked = asked or NewConversation()
         self._sandboxes = sandboxes
         self._said = tuple(said)
 
     def body(self) -> Iterable[Widget]:
         """The fields, and what will apply."""
         yield Label("First message", markup=False)
-        yield TextArea(id="message", soft_wrap=True, tab_behavior="focus")
+        asked = self._asked
+        yield TextArea(text.block(asked.message or ""), id="message", soft_wrap=True, tab_behavior="focus")
         yield Label("Title (empty: the server names it)", markup=False)
-        yield Input(id="title-field")
+        yield Input(text.line(asked.title or ""), id="title-field")
         yield Horizontal(
-            Vertical(Label("Repository, owner/name", markup=False), Input(placeholder="none", id="repository")),
-            Vertical(Label("Branch", markup=False), Input(placeholder="the repository's own", id="branch")),
+            _field("Repository, owner/name", asked.selected_repository, "none", "repository"),
+            _field("Branch", asked.selected_branch, "the repository's own", "branch"),
         )
         yield Label("Sandbox", markup=False)
         options = [(Shown("a new one"), NEW_SANDBOX), *self._sandboxes]
-        yield Select(options, value=NEW_SANDBOX, allow_blank=False, id="sandbox", compact=True)
+        there = asked.sandbox_id in [sandbox_id for _, sandbox_id in self._sandboxes]
+        chosen = asked.sandbox_id if there else NEW_SANDBOX
+        yield Select(options, value=chosen, allow_blank=False, id="sandbox", compact=True)
         yield Static(lines(self._said), id="said")
 
     def on_input_submitted(self) -> None:
@@ -64,13 +79,14 @@ class NewConversationDialog(Dialog[NewConversation]):
 
     def action_accept(self) -> None:
         """Answer with what was typed, if it can be sent."""
-        new = NewConversation(
-            message=self.query_one("#message", TextArea).text.strip() or None,
-            title=self._typed("#title-field"),
-            selected_repository=self._typed("#repository"),
-            selected_branch=self._typed("#branch"),
-            sandbox_id=str(self.query_one("#sandbox", Select).value) or None,
-        )
+        typed = {
+            "message": self.query_one("#message", TextArea).text.strip() or None,
+            "title": self._typed("#title-field"),
+            "selected_repository": self._typed("#repository"),
+            "selected_branch": self._typed("#branch"),
+            "sandbox_id": str(self.query_one("#sandbox", Select).value) or None,
+        }
+        new = replace(self._asked, **typed)
         problem = problem_with(new)
         if problem is None:
             self.dismiss(new)

@@ -1,4 +1,4 @@
-"""How far a command for several sandboxes is, row by row."""
+"""How far a command for several rows is, row by row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from quarterdeck.fleet.bulk_rows import BulkRow, RowState
-from quarterdeck.fleet.short_id import short_id
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.copying import Copyable
@@ -58,19 +57,21 @@ class ProgressDialog(Dialog[CopyWish]):
     def body(self) -> Iterable[Widget]:
         """The counts, and a line a row."""
         yield Static(id="counts")
+        title = self._job.order.noun.one.upper()
         columns: list[Column[BulkRow]] = [
             Column("state", "STATE", 12, lambda row, now: state_cell(row)),
-            Column("sandbox", "SANDBOX", 9, lambda row, now: cell(text.line(short_id(row.id)))),
+            Column("id", title, max(9, len(title)), self._short_id),
             Column("words", "", 12, self._words, flex=1),
         ]
         yield LiveTable(columns, clock=lambda: datetime.min, id="rows")
 
+    def _short_id(self, row: BulkRow, now: datetime) -> Cell:
+        return cell(text.line(self._job.rows[row.id].short_id))
+
     def _words(self, row: BulkRow, now: datetime) -> Cell:
         if row.words:
             return cell(text.line(row.words), Tone.WARN if row.state is not RowState.SKIPPED else Tone.MUTED)
-        sandbox = self._job.sandboxes.get(row.id)
-        title = next((title for title in sandbox.conversation_titles if title), "") if sandbox is not None else ""
-        return cell(text.line(title), Tone.MUTED)
+        return cell(text.line(self._job.rows[row.id].name), Tone.MUTED)
 
     @property
     def table(self) -> LiveTable[BulkRow]:
@@ -135,12 +136,12 @@ class ProgressDialog(Dialog[CopyWish]):
 
     def action_copy(self) -> None:
         """Copy what became of each row."""
-        self.app.copy_to_clipboard(self._job.run.summary())
+        self.app.copy_to_clipboard(self._job.summary)
         self._say(Shown("Copied the summary, if your terminal takes copies (OSC 52); f saves it to a file."))
 
     def action_save(self) -> None:
         """Save what became of each row to a file."""
-        self.dismiss(CopyWish(Copyable(Shown("summary"), self._job.run.summary()), to_file=True))
+        self.dismiss(CopyWish(Copyable(Shown("summary"), self._job.summary), to_file=True))
 
 
 def _place(row: BulkRow) -> int:

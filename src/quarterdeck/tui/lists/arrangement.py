@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
 from typing import Any, Generic
 
@@ -52,10 +52,17 @@ class Arrangement(Generic[R]):
         self.column: str | None = None
         """The column sorted by; None for the default order."""
         self.reverse = False
+        self.fold: Callable[[Sequence[str]], list[str]] | None = None
+        """Puts rows that belong together under one of them and leaves out what is folded away; None where none do."""
 
     @property
     def ids(self) -> Sequence[str]:
         """The ids to show, in order; a list that was given out does not change any more."""
+        return self.matching if self.fold is None else self.fold(self.matching)
+
+    @property
+    def matching(self) -> Sequence[str]:
+        """The ids that the filter lets through, in order, folded away or not."""
         return self._through if self.filter else self._all
 
     def fill(self, rows: Iterable[R], now: datetime) -> None:

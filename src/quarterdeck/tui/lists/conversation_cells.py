@@ -12,7 +12,7 @@ from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.short_id import short_id
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Span, Tone, cell
-from quarterdeck.tui.look import glyph
+from quarterdeck.tui.look import WATCHED, drawn, glyph
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.live_table import Column
 
@@ -39,9 +39,10 @@ def marked_state(row: ConversationRow, now: datetime) -> Cell:
 
 
 def title(row: ConversationRow, now: datetime) -> Cell:
-    """Its title, quiet while it is only being started."""
+    """Its title, quiet while it is only being started; before it the sign of what is watched."""
     shown = text.line(row.title) or Shown("(untitled)")
-    return cell(shown, Tone.MUTED if row.task is not None or row.state.category is Category.GONE else Tone.PLAIN)
+    said = cell(shown, Tone.MUTED if row.task is not None or row.state.category is Category.GONE else Tone.PLAIN)
+    return (drawn(WATCHED), (Shown(" "), Tone.PLAIN), *said) if row.watched else said
 
 
 def place(row: ConversationRow, now: datetime) -> Cell:

@@ -35,7 +35,9 @@ def detail(row: ConversationRow, now: datetime) -> list[Cell]:
 def _task_facts(row: ConversationRow) -> list[Cell]:
     task = row.task
     assert task is not None
-    return [text_fact("server says", task.status, Tone.MUTED), text_fact("sandbox", task.sandbox_id)]
+    asked = task.request
+    said = [text_fact("server says", task.status, Tone.MUTED), text_fact("sandbox", task.sandbox_id)]
+    return [*said, text_fact("message", asked.message)] if asked is not None else said
 
 
 def _record_facts(row: ConversationRow) -> list[Cell]:

@@ -16,9 +16,9 @@ from quarterdeck.fleet.conversations import (
     start_row,
 )
 from quarterdeck.fleet.health import Health
-from quarterdeck.fleet.start_task import worth_showing
+from quarterdeck.fleet.start_task import FAILED, worth_showing
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.lists.conversation_cells import COLUMNS
+from quarterdeck.tui.lists.conversation_cells import COLUMNS, title
 from quarterdeck.tui.lists.conversation_detail import detail
 from quarterdeck.tui.lists.listing import counted
 from quarterdeck.tui.live.news import About, News
@@ -27,6 +27,7 @@ from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.live_table import Column
 
 if TYPE_CHECKING:
+    from quarterdeck.tui.lists.folding import Folding
     from quarterdeck.tui.live.session import Session
 
 BEING_STARTED = "starting"
@@ -52,11 +53,23 @@ class ConversationListing:
     """Conversations, and on top the start tasks that are about to be one."""
 
     about = About.CONVERSATIONS
-    columns: Sequence[Column[ConversationRow]] = COLUMNS
     grammar = DECK_GRAMMAR
     status_name = "state"
     note = "conversation view"
     noun = "conversations"
+
+    def __init__(self) -> None:
+        self.columns: Sequence[Column[ConversationRow]] = tuple(
+            column._replace(cell=self._title) if column.key == "title" else column for column in COLUMNS
+        )
+        self.parents: dict[str, str] = {}
+        """The parent of each sub-conversation that was ever listed."""
+        self.folding: Folding | None = None
+        """How families are shown, once there is one."""
+
+    def _title(self, row: ConversationRow, now: datetime) -> Cell:
+        said = title(row, now)
+        return said if self.folding is None else self.folding.decorated(row, said)
 
     def ids(self, session: Session) -> Iterable[str]:
         """Start tasks that are not conversations yet, then the conversations."""
@@ -68,9 +81,13 @@ class ConversationListing:
         """The row of a conversation, or of a start task worth showing."""
         record = session.conversations.records.get(row_id)
         if record is not None:
+            if record.parent_conversation_id is not None:
+                self.parents[row_id] = record.parent_conversation_id
             told = session.last_statuses.get(row_id)
-            unseen = row_id in session.unseen
-            return conversation_row(record, told, before, sandboxes=session.all_sandboxes, unseen=unseen)
+            unseen, watched = row_id in session.unseen, row_id in session.watched
+            return conversation_row(
+                record, told, before, sandboxes=session.all_sandboxes, unseen=unseen, watched=watched
+            )
         task = session.start_tasks.records.get(row_id)
         if task is None or not worth_showing(
             task, now, listed=session.conversations.records, followed=session.followed, dismissed=session.dismissed
@@ -101,8 +118,8 @@ class ConversationListing:
         return row.state.attention
 
     def word(self, row: ConversationRow, now: datetime) -> str:
-        """The word of its state; start tasks share one."""
-        return row.state.word if row.task is None else BEING_STARTED
+        """The word of its state; start tasks share one until they fail."""
+        return row.state.word if row.task is None or row.state.word == FAILED else BEING_STARTED
 
     def unseen(self, row: ConversationRow) -> bool:
         """Whether it came to something since somebody looked."""

@@ -1,11 +1,11 @@
-"""What a command will do to which sandboxes, in lines for a question beforehand."""
+"""What a command will do to which rows, in lines for a question beforehand."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
-from quarterdeck.fleet.plan import Plan
+from quarterdeck.fleet.plan import N, Named, Plan
 from quarterdeck.fleet.quiet import is_working
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.service.models.enums import ExecutionStatus
@@ -19,7 +19,7 @@ _DONE_WORDS = {"Pause": "paused", "Resume": "resumed", "Delete": "deleted"}
 STRANDS = "Pausing in the middle of a step can leave its run stuck after the resume."
 
 
-def plan_lines(verb: str, planned: Plan[SandboxRow], *, with_hidden: bool = False) -> list[Cell]:
+def plan_lines(verb: str, planned: Plan[N], *, with_hidden: bool = False) -> list[Cell]:
     """Which rows it will be done to, which it leaves out and why, and which are marked behind the filter."""
     rows = planned.with_hidden().rows if with_hidden else planned.rows
     word = _DONE_WORDS[verb]
@@ -37,15 +37,14 @@ def plan_lines(verb: str, planned: Plan[SandboxRow], *, with_hidden: bool = Fals
     return said
 
 
-def _named(pairs: Iterable[tuple[SandboxRow, str]], count: int, tone: Tone) -> list[Cell]:
+def _named(pairs: Iterable[tuple[Named, str]], count: int, tone: Tone) -> list[Cell]:
     named = [indented(name_of(row, why), tone) for row, why in islice(pairs, LISTED)]
     return [*named, cell(Shown(f"  and {count - LISTED:,} more"), Tone.MUTED)] if count > LISTED else named
 
 
-def name_of(row: SandboxRow, why: str = "") -> Shown:
-    """The short id of a sandbox, and its newest title or why it is left out."""
-    title = next((title for title in row.conversation_titles if title), "")
-    return Shown(f"{text.line(row.short_id):<7} {text.line(why or title)}")
+def name_of(row: Named, why: str = "") -> Shown:
+    """The short id of a row, and what it is about or why it is left out."""
+    return Shown(f"{text.line(row.short_id):<7} {text.line(why or row.name)}")
 
 
 def busy_line(row: SandboxRow, last_told: Mapping[str, str | None]) -> Shown | None:

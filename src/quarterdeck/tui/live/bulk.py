@@ -1,24 +1,19 @@
-"""One command for several sandboxes, from the question beforehand to what became of each."""
+"""One command for several rows, from the question beforehand to what became of each."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from quarterdeck.fleet.bulk import BulkRun
-from quarterdeck.fleet.bulk_rows import RETRIED, BulkRow, RowState, Verdict
-from quarterdeck.fleet.plan import Plan
-from quarterdeck.fleet.sandboxes import SandboxRow
+from quarterdeck.fleet.bulk_rows import RETRIED, SANDBOXES, BulkRow, Noun, RowState, Verdict
+from quarterdeck.fleet.plan import N, Named, Plan
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.commands import Place
 from quarterdeck.tui.lists.sandbox_cells import money
 from quarterdeck.tui.text import Shown
-
-if TYPE_CHECKING:
-    from quarterdeck.fleet.sandbox_memory import SandboxMemory
-
 
 LOOKS: dict[RowState, tuple[str, str, Tone]] = {
     RowState.DONE: ("✓", "done", Tone.GOOD),
@@ -36,13 +31,14 @@ LOOKS: dict[RowState, tuple[str, str, Tone]] = {
 
 @dataclass(frozen=True)
 class Order:
-    """Something that can be asked of sandboxes; `verb` is what a person calls it."""
+    """Something that can be asked of rows; `verb` is what a person calls it, `noun` what they are."""
 
     verb: str
     act: Callable[[str], Awaitable[None]]
     """Asks for it; raises ServiceError."""
-    verdict: Callable[[SandboxMemory | None], Verdict | None]
-    """What the readings say of one it was asked of."""
+    verdict: Callable[[str], Verdict | None]
+    """What the readings say of one it was asked of, by its id."""
+    noun: Noun = SANDBOXES
 
 
 class Job:
@@ -51,22 +47,22 @@ class Job:
     def __init__(
         self,
         order: Order,
-        planned: Plan[SandboxRow],
-        memories: Mapping[str, SandboxMemory],
+        planned: Plan[N],
         begin: Callable[[Job], None],
+        place: Place,
         *,
         sweep: bool = False,
     ) -> None:
         self.order = order
+        self.place = place
+        """The screen it was asked for on."""
         self.sweep = sweep
         """Whether it is an idle sweep, whose end says what it saved."""
-        left_out = {row.id: row for row, _ in planned.skipped} | {row.id: row for row in planned.hidden}
-        self.sandboxes: Mapping[str, SandboxRow] = {row.id: row for row in planned.rows} | left_out
+        left_out = [row for row, _ in planned.skipped]
+        self.rows: Mapping[str, Named] = {row.id: row for row in (*planned.rows, *left_out, *planned.hidden)}
         self._news: dict[str, BulkRow] = {}
         self._begin = begin
-        self.run = BulkRun(
-            planned, order.act, lambda row_id: order.verdict(memories.get(row_id)), progress=self._moved_on
-        )
+        self.run = BulkRun(planned, order.act, order.verdict, progress=self._moved_on)
 
     def begin(self) -> None:
         """Do it, for as long as the connection is open."""
@@ -92,7 +88,12 @@ class Job:
         """What is being done."""
         count = sum(row.state is not RowState.SKIPPED for row in self.run.rows.values())
         what = "Idle sweep: pause" if self.sweep else self.order.verb
-        return Shown(f"{what} {count:,} sandbox{'' if count == 1 else 'es'}")
+        return Shown(f"{what} {self.order.noun.counted(count)}")
+
+    @property
+    def summary(self) -> str:
+        """What became of all rows, as text to copy."""
+        return self.run.summary(self.order.noun)
 
     @property
     def counts(self) -> Cell:
@@ -123,7 +124,7 @@ class Job:
         if not self.sweep:
             return Shown("")
         done = [row_id for row_id, row in self.run.rows.items() if row.state is RowState.DONE]
-        spent = sum(self.sandboxes[row_id].spent for row_id in done)
+        spent = sum(self.rows[row_id].spent for row_id in done)
         return Shown(f"It stopped {len(done):,}, which had cost {money(spent)} so far.")
 
 

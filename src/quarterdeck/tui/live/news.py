@@ -24,3 +24,7 @@ class News(NamedTuple):
     """Another server answers at the same address than before."""
     words: str = ""
     """A sentence for whoever looks at a list, raw: it may hold a server's text."""
+    everywhere: bool = False
+    """Whether `words` are said on whichever screen is shown."""
+    call: bool = False
+    """Whether a person asked to be called when this comes."""

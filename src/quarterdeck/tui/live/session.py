@@ -5,7 +5,7 @@ It knows no widget: whoever owns it gives a `publish` and is told what kind of n
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
@@ -86,6 +86,27 @@ class Session(LiveState):
             return answer.id
         finally:
             self.refresh()
+
+    async def find_titles(self, words: str) -> int:
+        """Ask the server for conversations with these words in their title; gives how many of them are new here."""
+        found = await self.client.conversations.titled(words)
+        new = [record for record in found if record.id not in self.conversations.records]
+        self.conversations.take(new)
+        return len(new)
+
+    def put_away(self, task_ids: Iterable[str]) -> None:
+        """Show these start tasks no longer."""
+        put_away = frozenset(task_ids)
+        self.dismissed.add(put_away)
+        self._carrying.changed()
+        self._publish(News(About.START_TASKS, put_away))
+
+    async def rename_conversation(self, conversation_id: str, title: str) -> None:
+        """Give a conversation another title."""
+        try:
+            await self.client.conversations.rename(conversation_id, title)
+        finally:
+            self.conversations.refresh()
 
     async def delete_conversation(self, conversation_id: str) -> None:
         """Delete a conversation."""

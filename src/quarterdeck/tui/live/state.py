@@ -18,14 +18,17 @@ from quarterdeck.fleet.start_task import in_progress
 from quarterdeck.fleet.timeline_note import from_note
 from quarterdeck.fleet.watch import Watch
 from quarterdeck.service.errors import ServiceError
+from quarterdeck.tui.live import put_away
 from quarterdeck.tui.live.carrying import Carried, Carrying
 from quarterdeck.tui.live.displacing import Displaced, Displacing
 from quarterdeck.tui.live.homes import Homes
 from quarterdeck.tui.live.knocking import Knocking
 from quarterdeck.tui.live.news import About, News
+from quarterdeck.tui.live.put_away import PutAway
 from quarterdeck.tui.live.server_watch import ServerWatch
 from quarterdeck.tui.live.sources import ConversationSource, SandboxSource, StartTaskSource
 from quarterdeck.tui.live.unseen_marks import UnseenMarks
+from quarterdeck.tui.live.watched import WatchedConversations
 from quarterdeck.tui.notes import Notes
 
 if TYPE_CHECKING:
@@ -62,8 +65,8 @@ class LiveState:
         """The last word of the agent in each conversation."""
         self.followed: set[str] = set()
         """Start tasks created here."""
-        self.dismissed: set[str] = set()
-        """Start tasks put away here."""
+        self.dismissed = PutAway()
+        """Start tasks put away, here or in an earlier run."""
         self.sandboxes = Watch(SandboxSource(client), self._sandboxes_read)
         self._conversation_source = ConversationSource(client)
         self.conversations = Watch(self._conversation_source, self._conversations_read)
@@ -72,6 +75,9 @@ class LiveState:
         self._clock = clock
         notes = notes or Notes()
         self.unseen = UnseenMarks(notes, client.endpoint, self.conversations, self.last_statuses, publish, clock)
+        self.watched = WatchedConversations(
+            notes, client.endpoint, self.conversations, self.last_statuses, publish, clock, self._tell_watches
+        )
         carried = (
             Carried(
                 "timelines",
@@ -80,6 +86,7 @@ class LiveState:
                 reads=from_note,
             ),
             Carried("displacement", self.displacing.recall, lambda: self.displacing.to_note),
+            Carried(put_away.KIND, self._recall_put_away, self.dismissed.noting),
         )
         self._carrying = Carrying(notes, client.endpoint, carried, self._not_carried, rest=NOTED_EVERY)
         self._known_whole: dict[About, bool] = {}
@@ -99,6 +106,7 @@ class LiveState:
             group.create_task(self.server_watch.run())
             group.create_task(self._carrying.run())
             group.create_task(self.unseen.run())
+            group.create_task(self.watched.run())
 
     def refresh(self) -> None:
         """Read everything again now."""
@@ -152,12 +160,16 @@ class LiveState:
         now = self._clock()
         tasks = in_progress(self.start_tasks.records.values(), now)
         self._tell(self.sandboxes, About.SANDBOXES, self.memories.transitional(now))
-        self._tell(self.conversations, About.CONVERSATIONS, ())
+        self._tell(self.conversations, About.CONVERSATIONS, (), self.watched.ids)
         self._tell(self.start_tasks, About.START_TASKS, tasks)
 
-    def _tell(self, watch: Watch[Any], about: About, transitional: Collection[str]) -> None:
+    def _tell(
+        self, watch: Watch[Any], about: About, transitional: Collection[str], watched: Sequence[str] = ()
+    ) -> None:
+        """Say what is to be read of a list; what is watched is read as if it were always on the screen."""
         hidden = self._hidden or about not in self._visible
-        watch.look(visible=self._visible.get(about, ()), transitional=transitional, hidden=hidden)
+        visible = watched if hidden else (*self._visible[about], *watched)
+        watch.look(visible=visible, transitional=transitional, hidden=hidden and not watched)
 
     # What is read
 
@@ -202,8 +214,13 @@ class LiveState:
             self.last_statuses.pop(gone, None)
         ids = changes.changed | changes.added | changes.gone | self.unseen.read(changes.read)
         homes = self.homes.update(self.conversations.records, ids)
+        self.watched.read()
         self._publish(News(About.CONVERSATIONS, ids))
         self._publish_of(About.SANDBOXES, homes, self._completed(About.CONVERSATIONS, self.conversations))
+
+    def _recall_put_away(self, note: Any) -> None:
+        self.dismissed.recall(note)
+        self._publish(News(About.START_TASKS, frozenset(self.start_tasks.records)))
 
     def _start_tasks_read(self, changes: Changes[StartTask]) -> None:
         self._tell_watches()

@@ -105,7 +105,7 @@ class ArrangedList(LiveList[R]):
 
     def _say_found(self) -> None:
         problems = tuple(text.line(problem) for problem in self.arrangement.filter.problems)
-        self.filter_bar.say_found(len(self.arrangement.ids), len(self.rows), problems)
+        self.filter_bar.say_found(len(self.arrangement.matching), len(self.rows), problems)
 
     def _go_to_wanted(self) -> None:
         """Put the cursor on the row that was asked for elsewhere; a filter that hides it is forgotten."""
@@ -131,7 +131,11 @@ class ArrangedList(LiveList[R]):
         if event.words != self.arrangement.words:
             self.arrangement.filter_by(event.words, self.app.clock())
             self.show_rows()
+            self.filter_changed(event.words)
         self._say_found()
+
+    def filter_changed(self, words: str) -> None:
+        """Somebody typed into the filter."""
 
     @on(FilterBar.Done)
     def _back_to_table(self) -> None:
@@ -193,7 +197,7 @@ class ArrangedList(LiveList[R]):
 
     def counts(self) -> Cell:
         """What is marked, then how many rows are in which state."""
-        shown = self.arrangement.ids if self.arrangement.filter else ()
+        shown = self.arrangement.matching if self.arrangement.filter else ()
         marked = marked_words(self.table.marks, shown, filtered=bool(self.arrangement.filter))
         return (*marked, *super().counts())
 

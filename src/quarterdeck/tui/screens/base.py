@@ -38,6 +38,7 @@ class DeckScreen(Screen[None]):
     header = getters.query_one(Header)
     key_bar = getters.query_one(KeyBar)
     message_line = getters.query_one(MessageLine)
+    _watching = False
 
     def __init__(self) -> None:
         super().__init__()
@@ -104,6 +105,16 @@ class DeckScreen(Screen[None]):
             edits=self.app.edits,
         )
         self.message_line.resting = self.resting_line()
+        self._show_watched()
+
+    def _show_watched(self) -> None:
+        """Say how the watched conversations are, in a line that is there only while there are any."""
+        watched = self.app.session.watched.by_urgency if self.app.session is not None else ()
+        if watched or self._watching:
+            from quarterdeck.tui.widgets.watch_strip import show_watched
+
+            self._watching = bool(watched)
+            show_watched(self, self.message_line, watched, self.app.clock())
 
     def say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
         """Show one sentence in the message line."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,34 +11,37 @@ from textual.binding import BindingType
 
 from quarterdeck.fleet.conversation_state import ConversationWord
 from quarterdeck.fleet.conversations import ConversationRow
-from quarterdeck.service.errors import ServiceError
+from quarterdeck.service.errors import ErrorKind, ServiceError
+from quarterdeck.service.models.enums import StartTaskStatus
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
+from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import Command, Place, bindings_at
 from quarterdeck.tui.lists.conversations import ConversationListing, so_far, wanting
-from quarterdeck.tui.lists.live_rows import found
-from quarterdeck.tui.screens.sandbox_actions import SandboxActions
+from quarterdeck.tui.screens.conversation_sandboxes import ConversationSandboxes
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
-    from quarterdeck.fleet.sandbox_state import SandboxState
-    from quarterdeck.fleet.sandboxes import SandboxRow
+    from quarterdeck.service.models.capabilities import Server
     from quarterdeck.tui.copying import Copyable
+    from quarterdeck.tui.lists.folding import Folding
     from quarterdeck.tui.live.news import News
     from quarterdeck.tui.live.session import Session
 
-BULK = frozenset({"pause", "resume"})
-"""Commands that act on the sandboxes of the marked rows when there are any."""
+BULK = frozenset({"pause", "resume", "watch", "delete"})
+"""Commands that act on the marked rows, or their sandboxes, when there are any."""
 
 
-class ConversationsScreen(SandboxActions[ConversationRow]):
+class ConversationsScreen(ConversationSandboxes):
     """The list of conversations."""
 
     PLACE = Place.CONVERSATIONS
     BINDINGS: ClassVar[list[BindingType]] = bindings_at(Place.CONVERSATIONS)
 
     def __init__(self) -> None:
-        super().__init__(ConversationListing())
+        self._conversations = ConversationListing()
+        super().__init__(self._conversations)
+        self._unable: dict[str, tuple[Server | None, str]] = {}
+        """Commands that a server turned out not to offer, with its words."""
 
     def title_of(self, row: ConversationRow) -> Shown:
         """Its title, or its id while it has none."""
@@ -49,11 +53,21 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
         if reason is None and command.name == "see_all" and not self.rows.unseen:
             return "Nothing is unseen."
         row = self.table.cursor_row
+        if reason is None:
+            reason = self._why_not_offered(command.name)
+            if reason is not None and command.name == "delete" and self._only_starts():
+                reason = None
         if reason is not None or row is None or (command.name in BULK and self.table.marks):
             return reason
         if command.name in ("pause", "resume"):
-            return self._why_not_change(command.name, row)
-        if command.name == "other" and self._sandbox_id(row) is None:
+            return self.why_not_change(command.name, row)
+        if command.name == "watch" and row.record is None:
+            return "It is being started; it can be watched once it is there."
+        if command.name == "retry" and (row.task is None or row.task.status != StartTaskStatus.ERROR):
+            return "Only a start that failed can be tried again."
+        if command.name in ("rename", "trajectory") and row.record is None:
+            return "It is being started; wait until it is there."
+        if command.name == "other" and self.sandbox_id(row) is None:
             return "Its sandbox is not there."
         if command.name == "delete" and row.task is not None and row.state.attention is False:
             return "It is being started, and a server cannot stop that; wait until it is there."
@@ -86,14 +100,16 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
     def _go_to_wanted(self) -> None:
         """Who goes to a conversation looks at it."""
         wanted = self.app.wanted
+        if wanted is not None and self.is_current and self._folding is not None and self._folding.open(wanted):
+            self.table.look_up(self.arrangement.ids, self.rows)
         super()._go_to_wanted()
         if wanted is not None and self.app.wanted is None:
             self.looked_at(wanted)
 
     def action_see_all(self) -> None:
-        """Take the marks of all that is shown away; what the filter hides keeps its mark."""
+        """Take the marks of all that the filter lets through away; what it hides keeps its mark."""
         session = self.app.session
-        seen = [row_id for row_id in self.arrangement.ids if row_id in self.rows.unseen]
+        seen = [row_id for row_id in self.arrangement.matching if row_id in self.rows.unseen]
         hidden = len(self.rows.unseen) - len(seen)
         if session is None or not seen:
             self.say(Shown(f"Nothing is unseen among these; the filter hides {hidden:,}."), Tone.WARN)
@@ -102,148 +118,144 @@ class ConversationsScreen(SandboxActions[ConversationRow]):
         rest = f" {hidden:,} that the filter hides stay unseen." if hidden else ""
         self.say(Shown(f"{len(seen):,} marked as seen.{rest}"), Tone.GOOD)
 
-    def _why_not_change(self, name: str, row: ConversationRow) -> str | None:
-        from quarterdeck.fleet.sandbox_rules import why_not_pause, why_not_resume
+    # Titles that were not read yet
 
-        state = self._sandbox_state(row)
-        if state is None:
-            return "Its sandbox is not there, so there is nothing to pause or resume."
-        refusal = why_not_pause(state) if name == "pause" else why_not_resume(state)
-        return None if refusal is None else f"Its sandbox: {refusal}"
+    def filter_changed(self, words: str) -> None:
+        """While not all conversations are read, have the server look for the title too."""
+        if self.app.session is not None and self.app.session.conversations_left and words.strip():
+            self._ask_for_titles(self.app.session)
 
-    def _sandbox_id(self, row: ConversationRow) -> str | None:
-        sandbox_id = row.record.sandbox_id if row.record is not None else None
-        known = self.app.session is not None and sandbox_id in self.app.session.sandboxes.records
-        return sandbox_id if known else None
+    @work(exclusive=True, group="titles")
+    async def _ask_for_titles(self, session: Session) -> None:
+        from quarterdeck.tui.lists.title_search import SETTLED, ask
 
-    def _sandbox_state(self, row: ConversationRow) -> SandboxState | None:
-        session, sandbox_id = self.app.session, self._sandbox_id(row)
-        memory = session.memories.by_id.get(sandbox_id) if session is not None and sandbox_id is not None else None
-        return memory.state(self.app.clock()) if memory is not None else None
+        await asyncio.sleep(SETTLED)
+        try:
+            said = await ask(session, self.arrangement.filter)
+        except ServiceError as error:
+            self.say_error(error)
+        else:
+            if said:
+                self.say(said)
 
-    # Create and delete
+    # Sub-conversations
+
+    def show_rows(self) -> None:
+        """Show the rows as they are arranged now, families together."""
+        if self._folding is None and self._conversations.parents:
+            from quarterdeck.tui.lists.folding import Folding
+
+            self._conversations.folding = Folding(self.rows, self._conversations.parents)
+            self.arrangement.fold = self._fold
+        super().show_rows()
+
+    @property
+    def _folding(self) -> Folding | None:
+        return self._conversations.folding
+
+    def _fold(self, ids: Sequence[str]) -> list[str]:
+        assert self._folding is not None
+        arranged = self.arrangement
+        return self._folding.arranged(ids, filtered=bool(arranged.filter), by_attention=arranged.column is None)
+
+    def action_unfold(self) -> None:
+        """Show the sub-conversations of the row."""
+        row_id = self.table.cursor_id
+        if self.arrangement.filter:
+            self.say(Shown("The filter decides which of them are shown; esc shows all."), Tone.WARN)
+        elif row_id is not None and self._folding is not None and self._folding.open(row_id):
+            self.show_rows()
+        else:
+            self.say(Shown("Nothing is folded under it."), Tone.WARN)
+
+    def action_fold(self) -> None:
+        """Fold the sub-conversations of the row away, and go to their parent."""
+        row_id = self.table.cursor_id
+        head = self._folding.close(row_id) if self._folding is not None and row_id is not None else None
+        if head is None:
+            self.say(Shown("Nothing is open under it."), Tone.WARN)
+            return
+        self.show_rows()
+        self.table.move_to(head)
+
+    # What is done to it
 
     @work(exclusive=True, group="dialog")
     async def action_new_conversation(self) -> None:
         """Ask what to start with, create it, and follow its start task in the list."""
-        from quarterdeck.tui.dialogs.new_conversation import NewConversationDialog
+        from quarterdeck.tui.screens.conversation_changes import create
 
-        session = self.app.session
-        if session is None:
-            return
-        new = await self.app.push_screen_wait(NewConversationDialog(self._choices(session), self._applies(session)))
-        if new is None:
-            return
-        self.say(Shown("Creating the conversation…"), Tone.BUSY)
-        try:
-            task = await session.create(new)
-        except ServiceError as error:
-            self.say_error(error)
-        else:
-            self.app.wanted = task
-            self.say(Shown("Created. Its start is followed in the list, step by step."), Tone.GOOD)
+        if self.app.session is not None:
+            await create(self, self.app.session)
 
-    def _choices(self, session: Session) -> list[tuple[Shown, str]]:
-        """The sandboxes a conversation can be put into; a paused one is resumed by the server."""
-        from quarterdeck.fleet.sandbox_state import StateWord
+    @work(exclusive=True, group="dialog")
+    async def action_retry(self) -> None:
+        """Ask again for what a failed start was asked for."""
+        from quarterdeck.tui.screens.conversation_changes import retry
 
-        now = self.app.clock()
-        choices = []
-        for sandbox_id, memory in session.memories.by_id.items():
-            state = memory.state(now)
-            if state.known in (StateWord.RUNNING, StateWord.PAUSED) and sandbox_id in session.sandboxes.records:
-                choices.append((text.line(f"{sandbox_id}  {state.words}"), sandbox_id))
-        return choices
-
-    def _applies(self, session: Session) -> list[Cell]:
-        if session.server is not None and session.server.local:
-            return [cell(Shown("The local service keeps conversations; it runs no agent in them."), Tone.MUTED)]
-        return [cell(Shown("The stored settings (3) apply: model, key, tool servers, git identity."), Tone.MUTED)]
+        if self.app.session is not None and (row := self.table.cursor_row) is not None:
+            await retry(self, self.app.session, row)
 
     @work(exclusive=True, group="dialog")
     async def action_delete(self) -> None:
-        """Delete the conversation once its short id has been typed; put away a start task that failed."""
-        from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
+        """Delete the conversation, or all marked ones, once that has been typed; put away starts that failed."""
+        from quarterdeck.tui.screens.conversation_changes import delete
 
-        session, row = self.app.session, self.table.cursor_row
-        if session is None or row is None:
-            return
-        if row.task is not None:
-            session.dismissed.add(row.id)
-            self.rebuild()
-            return
-        word = text.line(row.short_id)
-        said = [cell(self.title_of(row), Tone.STRONG), EMPTY, *self._goes_with(session)]
-        if not await self.app.push_screen_wait(TypedConfirmDialog(Shown("Delete this conversation?"), said, word)):
-            return
-        try:
-            await session.delete_conversation(row.id)
-        except ServiceError as error:
-            self.say_error(error)
-        else:
-            self.say(Shown(f"Deleted {word}"), Tone.GOOD)
+        if self.app.session is not None:
+            await delete(self, self.app.session, *self.targets())
 
-    def _goes_with(self, session: Session) -> list[Cell]:
-        if session.server is not None and session.server.local:
-            return [cell(Shown("Its sandbox stays."))]
-        return [cell(Shown("Its sandbox goes too, with all files in it, unless another conversation lives there."))]
+    @work(exclusive=True, group="dialog")
+    async def action_rename(self) -> None:
+        """Give the conversation another title."""
+        from quarterdeck.tui.screens.conversation_changes import rename
 
-    # Its sandbox
+        if self.app.session is not None and (row := self.table.cursor_row) is not None:
+            await rename(self, self.app.session, row)
 
-    def _sandboxes(self, session: Session) -> tuple[list[SandboxRow], frozenset[str]]:
-        """The sandboxes of the marked rows, or of the one under the cursor, and which only hidden rows live in."""
-        marks, rows = self.table.marks, self.rows
-        marked = [row_id for row_id in self.arrangement.ids if row_id in marks]
-        meant = marked if marks else [row_id for row_id in (self.table.cursor_id,) if row_id is not None]
-        seen = dict.fromkeys(row.sandbox_id for row in found(rows, meant))
-        hidden = {row.sandbox_id for row in found(rows, marks.difference(meant))} - seen.keys()
-        homes = [session.sandbox_row(sandbox_id) for sandbox_id in (*seen, *sorted(filter(None, hidden))) if sandbox_id]
-        return [row for row in homes if row is not None], frozenset(filter(None, hidden))
+    @work(exclusive=True, group="trajectory")
+    async def action_trajectory(self) -> None:
+        """Save the trajectory of the conversation to a file."""
+        from quarterdeck.tui.screens.conversation_changes import save_trajectory
 
-    @work(group="change")
-    async def action_pause(self) -> None:
-        """Pause its sandbox, or those of the marked ones."""
-        if (session := self.app.session) is not None:
-            await self._change(session, "Pause")
+        if self.app.session is not None and (row := self.table.cursor_row) is not None:
+            await save_trajectory(self, self.app.session, row)
 
-    @work(group="change")
-    async def action_resume(self) -> None:
-        """Resume its sandbox, or those of the marked ones."""
-        if (session := self.app.session) is not None:
-            await self._change(session, "Resume")
+    def note_unable(self, name: str, error: ServiceError) -> None:
+        """Remember of an error that the server cannot do a command at all."""
+        if error.kind is ErrorKind.NOT_OFFERED and self.app.session is not None:
+            self._unable[name] = (self.app.session.server, error.words)
 
-    async def _change(self, session: Session, verb: str) -> None:
-        sandboxes, hidden = self._sandboxes(session)
-        if not sandboxes:
-            self.say(Shown("None of these has a sandbox any more."), Tone.WARN)
-            return
-        await self.change(session, verb, sandboxes, hidden)
+    def _why_not_offered(self, name: str) -> str | None:
+        """Why this server cannot do a command, as far as is known."""
+        server = self.app.session.server if self.app.session is not None else None
+        if server is None:
+            return None
+        from quarterdeck.tui.lists.offered import why_not_offered
 
-    def asked_words(self, verb: str, row: SandboxRow) -> Shown:
-        """What was asked for, and how many others share the sandbox."""
-        others = len(row.conversations) - 1
-        shared = f" {others} other conversation{'s share' if others > 1 else ' shares'} it." if others > 0 else ""
-        return text.line(f"{verb} of its sandbox asked for.{shared or ' The list shows when it is done.'}")
+        found, words = self._unable.get(name, (None, ""))
+        return words if found is server else why_not_offered(name, server)
+
+    def _only_starts(self) -> bool:
+        """Whether a command is for start tasks alone, which are no matter of the server any more."""
+        rows, _ = self.targets()
+        return bool(rows) and all(row.task is not None for row in rows)
 
     def copies_of(self, row: ConversationRow) -> Sequence[Copyable]:
-        """Its id, its sandbox, its title, all of it as JSON."""
-        from quarterdeck.tui.copying import Copyable, conversation_json
+        """Its id, its sandbox, its title, all of it as JSON; of a start that failed the reason."""
+        from quarterdeck.tui.copying import conversation_copies
 
-        offered = [Copyable(Shown("id"), row.id)]
-        if row.sandbox_id is not None:
-            offered.append(Copyable(Shown("sandbox id"), row.sandbox_id))
-        if row.title:
-            offered.append(Copyable(Shown("title"), row.title))
-        if row.record is not None:
-            offered.append(Copyable(Shown("JSON"), conversation_json(row.record)))
-        return offered
+        return conversation_copies(row)
 
     # Elsewhere
+
+    def watched_of(self, row: ConversationRow) -> str | None:
+        """The conversation itself; a start task is none yet."""
+        return row.id if row.record is not None else None
 
     def action_other(self) -> None:
         """Go to its sandbox."""
         row = self.table.cursor_row
-        sandbox_id = self._sandbox_id(row) if row is not None else None
+        sandbox_id = self.sandbox_id(row) if row is not None else None
         if sandbox_id is not None:
             self.go_to(Place.SANDBOXES, sandbox_id)
 

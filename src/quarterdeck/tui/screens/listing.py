@@ -12,6 +12,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.commands import Command, Place
 from quarterdeck.tui.lists.listing import R
+from quarterdeck.tui.lists.live_rows import found
 from quarterdeck.tui.opening import can_open_browser
 from quarterdeck.tui.screens.arranging import ArrangedList
 from quarterdeck.tui.text import Shown
@@ -22,7 +23,12 @@ if TYPE_CHECKING:
 
     from quarterdeck.tui.copying import Copyable
 
-NEEDS_ROW = frozenset({"detail", "pause", "resume", "delete", "other", "open_url", "copy", "mark", "mark_all"})
+NEEDS_ROW = frozenset(
+    {
+        *("detail", "copy", "other", "open_url", "pause", "resume", "delete"),
+        *("mark", "mark_all", "watch", "rename", "retry", "trajectory"),
+    }
+)
 """Commands that are about the row under the cursor, or about rows there are."""
 
 
@@ -41,6 +47,16 @@ class ListScreen(ArrangedList[R]):
         if command.name == "show_all" and not self.filter_bar.words:
             return f"All {self.listing.noun} are shown; / filters them."
         return None
+
+    def targets(self) -> tuple[list[R], frozenset[str]]:
+        """The rows a command is for, and the ids of those among them that the filter hides."""
+        marks, rows = self.table.marks, self.rows
+        if not marks:
+            row = self.table.cursor_row
+            return ([row] if row is not None else []), frozenset()
+        shown = [row_id for row_id in self.arrangement.matching if row_id in marks]
+        hidden = (marks & rows.keys()) - set(shown)
+        return list(found(rows, (*shown, *sorted(hidden)))), hidden
 
     @on(Chosen)
     async def _row_chosen(self) -> None:
@@ -122,6 +138,24 @@ class ListScreen(ArrangedList[R]):
         else:
             self.app.copy_to_clipboard(address)
             self.say(text.line(f"No browser here; copied {shown}"))
+
+    # Watching
+
+    def watched_of(self, row: R) -> str | None:
+        """The conversation that is watched when a row is, None where there is none."""
+        return None
+
+    def action_watch(self) -> None:
+        """Watch the conversation of the row, or of all that are marked; where all are watched, end it."""
+        from quarterdeck.tui.lists.watching import toggle
+
+        rows, hidden = self.targets()
+        meant = [row for row in rows if row.id not in hidden]
+        found = dict.fromkeys(each for row in meant if (each := self.watched_of(row)) is not None)
+        if self.app.session is not None and found:
+            self.say(*toggle(self.app.session, tuple(found), quiet=self.app.quiet))
+        else:
+            self.say(Shown("None of these has a conversation to watch."), Tone.WARN)
 
     # From one list to the other
 

@@ -19,7 +19,7 @@ from quarterdeck.tui.screens.listing import ListScreen
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
-    from quarterdeck.fleet.plan import Plan
+    from quarterdeck.fleet.plan import N, Plan
     from quarterdeck.fleet.sandbox_state import Action
     from quarterdeck.fleet.sandboxes import SandboxRow
     from quarterdeck.tui.live.bulk import Job, Order
@@ -33,7 +33,7 @@ class SandboxActions(ListScreen[R]):
         """A job can be looked at once there is one."""
         reason = super().why_not(command)
         if reason is None and command.name == "job" and (self.app.session is None or self.app.session.job is None):
-            return "Nothing was done to several sandboxes yet; space marks rows, p pauses the marked ones."
+            return "Nothing was done to several rows yet; space marks rows, p pauses their sandboxes."
         return reason
 
     def resting_line(self) -> Cell:
@@ -43,6 +43,25 @@ class SandboxActions(ListScreen[R]):
             return super().resting_line()
         return (*cell(Shown(f"{job.title}: "), Tone.BUSY), *job.counts, *cell(Shown(" B shows it."), Tone.MUTED))
 
+    # Leaving
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether a command for several rows that was asked for here has not come to its end."""
+        job = self.app.session.job if self.app.session is not None else None
+        return job is not None and job.place is self.PLACE and not job.run.ended
+
+    async def may_leave(self) -> bool:
+        """Ask whether the rest of that command is given up."""
+        from quarterdeck.tui.dialogs.confirm import ConfirmDialog
+
+        job = self.app.session.job if self.app.session is not None else None
+        if job is None:
+            return True
+        said = [job.counts, cell(Shown("What is still waiting is not asked for then."), Tone.WARN)]
+        asked = ConfirmDialog(Shown(f"Leave in the middle of this? {job.title}"), said)
+        return await self.app.push_screen_wait(asked) is True
+
     # Asking for it
 
     def order(self, session: Session, verb: str) -> Order:
@@ -51,11 +70,12 @@ class SandboxActions(ListScreen[R]):
         from quarterdeck.fleet.verdicts import change_verdict, delete_verdict
         from quarterdeck.tui.live.bulk import Order
 
+        memories = session.memories.by_id
         if verb == "Delete":
-            return Order(verb, session.delete_sandbox, delete_verdict)
+            return Order(verb, session.delete_sandbox, lambda row_id: delete_verdict(memories.get(row_id)))
         action = Action.PAUSE if verb == "Pause" else Action.RESUME
         act = session.pause if action is Action.PAUSE else session.resume
-        return Order(verb, act, lambda memory: change_verdict(memory, action))
+        return Order(verb, act, lambda row_id: change_verdict(memories.get(row_id), action))
 
     async def change(self, session: Session, verb: str, rows: Sequence[SandboxRow], hidden: Collection[str]) -> None:
         """Pause or resume sandboxes: one at once unless there is something to ask, several after a plan."""
@@ -120,7 +140,7 @@ class SandboxActions(ListScreen[R]):
         from quarterdeck.tui.dialogs.plan import PlanDialog
         from quarterdeck.tui.lists.plans import busy_lines
 
-        if self._busy_with_another(session):
+        if self.busy_with_another(session):
             return
         warnings: list[Cell] = []
         if verb == "Pause":
@@ -130,13 +150,13 @@ class SandboxActions(ListScreen[R]):
         title = Shown(f"{verb} {len(planned.rows):,} sandbox{'' if len(planned.rows) == 1 else 'es'}?")
         agreed = await self.app.push_screen_wait(PlanDialog(title, verb, planned, warnings))
         if agreed is not None:
-            await self._carry_out(session, verb, agreed, sweep=sweep)
+            await self._carry_out(session, self.order(session, verb), agreed, sweep=sweep)
 
     async def delete_rows(self, session: Session, rows: Sequence[SandboxRow], hidden: Collection[str]) -> None:
         """Delete sandboxes once the short id of the one, or the number of the many, has been typed."""
         from quarterdeck.fleet.plan import plan
         from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
-        from quarterdeck.tui.lists.plans import gone_with, plan_lines
+        from quarterdeck.tui.lists.plans import gone_with
 
         planned = plan(rows, lambda row: None, hidden)
         if len(rows) == 1:
@@ -147,34 +167,43 @@ class SandboxActions(ListScreen[R]):
             if await self.app.push_screen_wait(one):
                 await self._do_one(self.order(session, "Delete"), row)
             return
-        if self._busy_with_another(session):
+        await self.delete_many(session, self.order(session, "Delete"), planned, gone_with(planned.rows))
+
+    async def delete_many(self, session: Session, order: Order, planned: Plan[N], goes_with: Sequence[Cell]) -> None:
+        """Delete the rows of a plan once their number has been typed; `goes_with` says what goes with them."""
+        from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
+        from quarterdeck.tui.lists.plans import plan_lines
+
+        if self.busy_with_another(session):
             return
         if not planned.rows:
-            self.say(Shown("The filter hides every marked row; esc shows them, u unmarks them."), Tone.WARN)
+            hidden = "The filter hides every marked row; esc shows them, u unmarks them."
+            self.say(Shown(hidden if planned.hidden else "None of the marked rows can be deleted."), Tone.WARN)
             return
         word = Shown(str(len(planned.rows)))
-        said = [*plan_lines("Delete", planned), EMPTY, *gone_with(planned.rows)]
-        asked = TypedConfirmDialog(Shown(f"Delete {word} sandboxes?"), said, word)
+        said = [*plan_lines("Delete", planned), EMPTY, *goes_with]
+        asked = TypedConfirmDialog(Shown(f"Delete {order.noun.counted(len(planned.rows))}?"), said, word)
         if await self.app.push_screen_wait(asked):
-            await self._carry_out(session, "Delete", planned)
+            await self._carry_out(session, order, planned)
 
-    def _busy_with_another(self, session: Session) -> bool:
+    def busy_with_another(self, session: Session) -> bool:
+        """Whether the last command for several is still going on, which is said then."""
         busy = session.job is not None and not session.job.run.ended
         if busy:
-            self.say(Shown("Another command for several sandboxes is still going on; B shows it."), Tone.WARN)
+            self.say(Shown("Another command for several is still going on; B shows it."), Tone.WARN)
         return busy
 
-    async def _carry_out(self, session: Session, verb: str, planned: Plan[SandboxRow], *, sweep: bool = False) -> None:
+    async def _carry_out(self, session: Session, order: Order, planned: Plan[N], *, sweep: bool = False) -> None:
         from quarterdeck.tui.live.bulk import Job
 
-        job = Job(self.order(session, verb), planned, session.memories.by_id, session.begin, sweep=sweep)
+        job = Job(order, planned, session.begin, self.PLACE, sweep=sweep)
         self.table.set_marks(())
         job.begin()
         await self._show_job(job)
 
     @work(exclusive=True, group="dialog")
     async def action_job(self) -> None:
-        """Show how far the last command for several sandboxes is, and what became of each."""
+        """Show how far the last command for several is, and what became of each."""
         if self.app.session is not None and self.app.session.job is not None:
             await self._show_job(self.app.session.job)
 

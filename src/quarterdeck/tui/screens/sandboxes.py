@@ -17,7 +17,6 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.commands import Command, Place, bindings_at
 from quarterdeck.tui.copying import Copyable, sandbox_json
-from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.pick_spec import PickSpecDialog
 from quarterdeck.tui.lists.live_rows import found
 from quarterdeck.tui.lists.sandbox_detail import own_requests, timeline
@@ -32,7 +31,7 @@ RULES: dict[str, Callable[[SandboxState], str | None]] = {
     "open_url": why_not_open,
 }
 """What the state of a sandbox says about a command."""
-BULK = frozenset({"pause", "resume", "delete"})
+BULK = frozenset({"pause", "resume", "delete", "watch"})
 """Commands that act on the marked rows when there are any."""
 
 
@@ -55,7 +54,7 @@ class SandboxesScreen(SandboxActions[SandboxRow]):
         refusal = rule(row.state(self.app.clock())) if rule is not None else None
         if refusal is not None:
             return f"{row.short_id}: {refusal}"
-        if command.name == "other" and not row.conversations:
+        if command.name in ("other", "watch") and not row.conversations:
             return f"{row.short_id}: no conversation lives in it."
         return None
 
@@ -68,52 +67,25 @@ class SandboxesScreen(SandboxActions[SandboxRow]):
         running = self.rows.counts[StateWord.RUNNING]
         return (*super().counts(), *cell(Shown(f"running {running} of about {cap}"), Tone.MUTED))
 
-    # Leaving
-
-    @property
-    def unsaved(self) -> bool:
-        """Whether a command for several sandboxes has not come to its end."""
-        job = self.app.session.job if self.app.session is not None else None
-        return job is not None and not job.run.ended
-
-    async def may_leave(self) -> bool:
-        """Ask whether the rest of that command is given up."""
-        job = self.app.session.job if self.app.session is not None else None
-        if job is None:
-            return True
-        said = [job.counts, cell(Shown("What is still waiting is not asked for then."), Tone.WARN)]
-        asked = ConfirmDialog(Shown(f"Leave in the middle of this? {job.title}"), said)
-        return await self.app.push_screen_wait(asked) is True
-
     # Pause, resume, delete
-
-    def _targets(self) -> tuple[list[SandboxRow], frozenset[str]]:
-        """The rows a command is for, and the ids of those among them that the filter hides."""
-        marks, rows = self.table.marks, self.rows
-        if not marks:
-            row = self.table.cursor_row
-            return ([row] if row is not None else []), frozenset()
-        shown = [row_id for row_id in self.arrangement.ids if row_id in marks]
-        hidden = (marks & rows.keys()) - set(shown)
-        return list(found(rows, (*shown, *sorted(hidden)))), hidden
 
     @work(group="change")
     async def action_pause(self) -> None:
         """Pause the sandbox, or all marked ones."""
         if (session := self.app.session) is not None:
-            await self.change(session, "Pause", *self._targets())
+            await self.change(session, "Pause", *self.targets())
 
     @work(group="change")
     async def action_resume(self) -> None:
         """Resume the sandbox, or all marked ones."""
         if (session := self.app.session) is not None:
-            await self.change(session, "Resume", *self._targets())
+            await self.change(session, "Resume", *self.targets())
 
     @work(exclusive=True, group="dialog")
     async def action_delete(self) -> None:
         """Delete the sandbox, or all marked ones, once that has been typed."""
         if (session := self.app.session) is not None:
-            await self.delete_rows(session, *self._targets())
+            await self.delete_rows(session, *self.targets())
 
     # Start
 
@@ -198,6 +170,10 @@ class SandboxesScreen(SandboxActions[SandboxRow]):
         row = self.table.cursor_row
         if row is not None and row.conversations:
             self.go_to(Place.CONVERSATIONS, row.conversations[0].id)
+
+    def watched_of(self, row: SandboxRow) -> str | None:
+        """The newest conversation in it."""
+        return row.conversations[0].id if row.conversations else None
 
     def action_open_url(self) -> None:
         """Open the address of its agent server, or its first one."""

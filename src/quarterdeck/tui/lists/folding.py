@@ -1,0 +1,112 @@
+"""Sub-conversations under their parents: which of them are shown, and how many are folded away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from quarterdeck.fleet.conversations import ConversationRow
+from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.text import Shown
+
+BRANCH: Cell = ((Shown("└ "), Tone.MUTED),)
+
+
+class Folding:
+    """Families of the `rows` of a list; `parents` holds the parent of each sub-conversation, listed or not.
+
+    A family stands together under its oldest member, which is folded until somebody opens it. A filter is stronger: it
+    shows the members it lets through, and their parent above them.
+    """
+
+    def __init__(self, rows: Mapping[str, ConversationRow], parents: Mapping[str, str]) -> None:
+        self._rows = rows
+        self._parents = parents
+        self._opened: set[str] = set()
+        self._hidden: dict[str, tuple[str, ...]] = {}
+        """The folded members of each family, as they were arranged last."""
+        self._last: tuple[Sequence[str], object] | None = None
+        """What was arranged last, and all else that it hung on."""
+        self._arranged: list[str] = []
+
+    def head(self, row_id: str) -> str:
+        """The member a family stands under; an id that has no family, or goes round in a circle, is its own."""
+        head, passed = row_id, {row_id}
+        while (parent := self._parents.get(head)) is not None and parent in self._rows:
+            if parent in passed:
+                return row_id
+            passed.add(parent)
+            head = parent
+        return head
+
+    def arranged(self, ids: Sequence[str], *, filtered: bool, by_attention: bool) -> list[str]:
+        """Put families together and fold them.
+
+        By attention a family stands where the member stands that needs a look first, else where its head stands. The
+        same list is arranged once; one that was given does not change.
+        """
+        hangs_on = (filtered, by_attention, frozenset(self._opened), len(self._parents))
+        if self._last is None or self._last[0] is not ids or self._last[1] != hangs_on:
+            self._last = ids, hangs_on
+            self._arranged = self._arrange(ids, filtered=filtered, by_attention=by_attention)
+        return self._arranged
+
+    def _arrange(self, ids: Sequence[str], *, filtered: bool, by_attention: bool) -> list[str]:
+        families = self._families()
+        through, placed, out = {row_id: at for at, row_id in enumerate(ids)}, set[str](), list[str]()
+        self._hidden = {}
+        for row_id in ids:
+            head = self.head(row_id)
+            if head in placed or (head != row_id and head in through and not by_attention):
+                continue
+            placed.add(head)
+            out.append(head)
+            if head in families:
+                members = families[head]
+                shown = members & through.keys() if filtered else members if head in self._opened else set[str]()
+                out += sorted(shown, key=through.__getitem__)
+                self._hidden[head] = tuple(members - shown)
+        return out
+
+    def _families(self) -> dict[str, set[str]]:
+        families: dict[str, set[str]] = {}
+        for row_id in self._parents:
+            if row_id in self._rows and (head := self.head(row_id)) != row_id:
+                families.setdefault(head, set()).add(row_id)
+        return families
+
+    # What a person does
+
+    def open(self, row_id: str) -> bool:
+        """Show the family of a row; False where there is nothing folded."""
+        head = self.head(row_id)
+        if not self._hidden.get(head):
+            return False
+        self._opened.add(head)
+        return True
+
+    def close(self, row_id: str) -> str | None:
+        """Fold the family of a row, and give its head; None where it is not open."""
+        head = self.head(row_id)
+        if head not in self._opened:
+            return None
+        self._opened.discard(head)
+        return head
+
+    # What is painted
+
+    def decorated(self, row: ConversationRow, title: Cell) -> Cell:
+        """A title as it stands in its family: under its head, or with the number of those folded below it."""
+        if self.head(row.id) != row.id:
+            return (*BRANCH, *title)
+        folded = [self._rows[each] for each in self._hidden.get(row.id, ()) if each in self._rows]
+        if not folded:
+            return title
+        return ((Shown(f"+{len(folded)}"), _tone(folded)), (Shown(" "), Tone.PLAIN), *title)
+
+
+def _tone(folded: Iterable[ConversationRow]) -> Tone:
+    """That one of them needs somebody, or came to something, is seen also while they are folded."""
+    rows = list(folded)
+    if any(row.state.attention for row in rows):
+        return Tone.WARN
+    return Tone.KEY if any(row.unseen for row in rows) else Tone.MUTED

@@ -1,0 +1,238 @@
+"""Conversations renamed, deleted one by one and many at once, and their trajectories saved."""
+
+import stat
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from quarterdeck.fleet.bulk_rows import RowState
+from quarterdeck.service.endpoint import Endpoint
+from tests.tui.fake_fleet import FakeFleet
+from tests.tui.seat import NARROW, Seat, answering, seated
+from tests.tui.test_conversations import Sit
+
+PROD = Endpoint("prod", "http://server.test")
+ZIP = b"PK\x03\x04" + bytes(5000)
+
+
+@pytest.fixture
+def fleet() -> FakeFleet:
+    fleet = FakeFleet(nested=True, trajectories={"c1": ZIP})
+    fleet.add("box")
+    for number in range(4):
+        fleet.talk(f"c{number}", "box", f"Talk {number}", updated_at=f"2026-03-14T1{number}:00:00Z")
+    return fleet
+
+
+@asynccontextmanager
+async def at_conversations(
+    fleet: FakeFleet, tmp_path: Path, *, size: tuple[int, int] = NARROW, endpoint: Endpoint = PROD
+) -> AsyncIterator[Seat]:
+    async with seated(answering(fleet.server), endpoint, size=size, crashes=tmp_path) as seat:
+        await seat.until(lambda: len(seat.list_screen.table.rows) == len(fleet.conversations))
+        await seat.until(lambda: seat.session.server is not None)
+        yield seat
+
+
+async def clear(seat: Seat) -> None:
+    await seat.press("end", "ctrl+u")
+
+
+# Rename
+
+
+async def test_a_conversation_gets_the_title_that_was_typed(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_conversations(fleet, tmp_path) as seat:
+        seat.list_screen.table.move_to("c1")
+        await seat.press("e")
+        await seat.sees("Rename the conversation", "Talk 1")
+        await clear(seat)
+        await seat.press("enter")
+        await seat.sees("A title has at least one letter.")
+        await seat.type("Port the parser")
+        await seat.press("enter")
+        await seat.sees("It is called Port the parser.", "Finished         Port the parser")
+        assert fleet.conversations["c1"]["title"] == "Port the parser"
+
+
+async def test_a_title_left_as_it_is_sends_nothing(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_conversations(fleet, tmp_path) as seat:
+        await seat.press("e", "enter")
+        await seat.sees("It is called Talk 3.")
+        assert fleet.orders == []
+
+
+async def test_a_server_that_keeps_the_title_is_found_out_and_the_key_says_so_from_then_on(
+    fleet: FakeFleet, tmp_path: Path
+) -> None:
+    fleet.deaf = {"c3"}
+    async with at_conversations(fleet, tmp_path) as seat:
+        await seat.press("e")
+        await seat.sees("Rename the conversation")
+        await seat.type("x")
+        await seat.press("enter")
+        await seat.sees("This server cannot rename conversations.", "Rename the conversation")
+        await seat.press("escape", "e")
+        await seat.until(lambda: not seat.deck.screen.is_modal)
+        await seat.sees("This server cannot rename conversations.")
+
+
+# Delete
+
+
+async def test_a_conversation_is_deleted_once_its_short_id_was_typed(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_conversations(fleet, tmp_path) as seat:
+        await seat.press("D")
+        await seat.sees("Delete this conversation?", "Talk 3", "Type c3 to go on")
+        await seat.type("c3")
+        await seat.press("enter")
+        await seat.until(lambda: "c3" not in fleet.conversations)
+        await seat.sees("Deleted c3")
+
+
+async def test_several_are_deleted_after_a_plan_and_each_ends_with_the_truth(fleet: FakeFleet, tmp_path: Path) -> None:
+    fleet.fails = {"c1"}
+    async with at_conversations(fleet, tmp_path) as seat:
+        await seat.press("asterisk", "D")
+        await seat.sees("Delete 4 conversations?", "4 will be deleted", "Talk 0", "Their sandboxes go too", "Type 4")
+        await seat.press("1", "enter")
+        await seat.sees("Nothing was done.")
+        await seat.press("backspace", "4", "enter")
+        await seat.sees("CONVERSATION", "3 done", "1 failed", "It broke")
+        assert seat.session.job is not None
+        states = {row.id: row.state for row in seat.session.job.run.rows.values()}
+        assert states == {**dict.fromkeys(("c0", "c2", "c3"), RowState.DONE), "c1": RowState.FAILED}
+        assert set(fleet.conversations) == {"c1"}
+        fleet.fails.clear()
+        await seat.press("R")
+        await seat.sees("4 done")
+        await seat.press("f")
+        await seat.until(lambda: (tmp_path / "copied.txt").exists())
+        assert (tmp_path / "copied.txt").read_text().startswith("4 conversations: 4 done")
+
+
+async def test_marked_ones_behind_the_filter_are_left_alone(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_conversations(fleet, tmp_path) as seat:
+        await seat.press("asterisk", "slash")
+        await seat.type("id:c0")
+        await seat.press("enter", "D")
+        await seat.sees("Delete 1 conversation?", "3 marked, but hidden by the filter: left out")
+        await seat.press("1", "enter")
+        await seat.sees("1 done")
+        assert set(fleet.conversations) == {"c1", "c2", "c3"}
+
+
+async def test_leaving_in_the_middle_is_asked_about_once(fleet: FakeFleet, tmp_path: Path) -> None:
+    fleet.busy, fleet.retry_after = dict.fromkeys(fleet.conversations, 9), "60"
+    async with at_conversations(fleet, tmp_path) as seat:
+        await seat.press("2", "1", "asterisk", "D", "4", "enter")
+        await seat.sees("the server asked to wait")
+        await seat.press("b", "Q")
+        await seat.sees("Leave in the middle of this? Delete 4 conversations")
+        await seat.press("y")
+        await seat.until(lambda: seat.deck.return_code == 0)
+        assert len(fleet.conversations) == 4
+
+
+# The trajectory
+
+
+@pytest.mark.parametrize("size", [(60, 20), NARROW])
+async def test_a_trajectory_is_written_where_it_was_asked_for_and_nobody_else_may_read_it(
+    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with at_conversations(fleet, tmp_path, size=size, endpoint=Endpoint("p", PROD.url, read_only=True)) as seat:
+        seat.list_screen.table.move_to("c1")
+        await seat.press("x")
+        await seat.sees("Trajectory of Talk 1", "trajectory-c1.zip")
+        await seat.press("enter")
+        await seat.sees("Written to trajectory-c1.zip: 4 kB")
+    written = tmp_path / "trajectory-c1.zip"
+    assert written.read_bytes() == ZIP
+    assert stat.S_IMODE(written.stat().st_mode) == 0o600
+
+
+async def test_a_file_that_is_there_goes_only_when_somebody_says_so(
+    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "trajectory-c1.zip").write_text("precious")
+    async with at_conversations(fleet, tmp_path) as seat:
+        seat.list_screen.table.move_to("c1")
+        await seat.press("x")
+        await seat.sees("Trajectory of Talk 1")
+        await seat.press("enter")
+        await seat.sees("Write over the file?")
+        await seat.press("enter")
+        await seat.sees("Trajectory of Talk 1")
+        assert (tmp_path / "trajectory-c1.zip").read_text() == "precious"
+        await seat.press("enter")
+        await seat.sees("Write over the file?")
+        await seat.press("y")
+        await seat.sees("Written to trajectory-c1.zip")
+        assert (tmp_path / "trajectory-c1.zip").read_bytes() == ZIP
+
+
+async def test_a_server_without_trajectories_is_found_out_and_the_key_says_so_from_then_on(
+    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with at_conversations(fleet, tmp_path) as seat:
+        await seat.press("x")
+        await seat.sees("Trajectory of Talk 3")
+        await seat.press("enter")
+        await seat.sees("This server gives no trajectories. A newer release may offer it.")
+        await seat.press("x")
+        await seat.sees("This server gives no trajectories.")
+        assert not seat.deck.screen.is_modal
+    assert list(tmp_path.glob("*.zip")) == []
+
+
+# Where it cannot be done
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("e", "This server cannot rename conversations"),
+        ("D", "This server cannot delete conversations; o goes to its sandbox"),
+    ],
+)
+async def test_on_an_earlier_release_the_keys_say_why_not(
+    fleet: FakeFleet, tmp_path: Path, key: str, words: str
+) -> None:
+    fleet.nested = False
+    async with at_conversations(fleet, tmp_path) as seat:
+        await seat.press(key)
+        await seat.sees(words)
+        assert not seat.deck.screen.is_modal
+
+
+@pytest.mark.parametrize(("key", "words"), [("e", "Rename: this connection"), ("D", "Delete: this connection")])
+async def test_on_a_read_only_connection_the_keys_say_why_not(
+    fleet: FakeFleet, tmp_path: Path, key: str, words: str
+) -> None:
+    async with at_conversations(fleet, tmp_path, endpoint=Endpoint("prod", PROD.url, read_only=True)) as seat:
+        await seat.press(key)
+        await seat.sees(f"{words} is read-only")
+
+
+async def test_the_local_service_renames_and_has_no_trajectory(sit: Sit) -> None:
+    async with sit() as seat:
+        await seat.until(lambda: seat.deck.session)
+        await seat.press("n")
+        await seat.sees("First message")
+        await seat.type("hello")
+        await seat.press("ctrl+s")
+        await seat.sees("1 Ready")
+        await seat.press("x")
+        await seat.sees("The local service runs no agent")
+        await seat.press("e")
+        await seat.sees("Rename the conversation")
+        await seat.type("Greeting")
+        await seat.press("enter")
+        await seat.sees("It is called Greeting.")
+        await seat.until(lambda: [row.title for row in seat.list_screen.table.rows] == ["Greeting"])

@@ -1,0 +1,134 @@
+"""Starts that failed: told in full until they are put away, copied, and asked for again."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quarterdeck.cli.kept_notes import KeptNotes
+from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.tui.live.put_away import KEPT, PutAway
+from tests.tui.fake_fleet import FakeFleet
+from tests.tui.seat import Seat, answering, seated
+
+PROD = Endpoint("prod", "http://server.test")
+DETAIL = "500: Failed to start agent process: no such file"
+REQUEST: dict[str, Any] = {
+    "initial_message": {"role": "user", "content": [{"type": "text", "text": "fix the bug\nquickly"}], "run": True},
+    "title": "Bug",
+    "selected_repository": "acme/web",
+    "selected_branch": "main",
+    "git_provider": "github",
+    "llm_model": "openai/stub",
+    "sandbox_id": "box",
+}
+
+
+def failed(hours: float = 2, **request: Any) -> dict[str, Any]:
+    moment = (datetime.now(UTC) - timedelta(hours=hours)).isoformat()
+    asked = REQUEST | request
+    return {
+        "id": "f" * 32, "status": "ERROR", "detail": DETAIL, "app_conversation_id": None, "sandbox_id": None,
+        "request": asked, "created_at": moment, "updated_at": moment,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def fleet() -> FakeFleet:
+    fleet = FakeFleet(tasks=[failed()])
+    fleet.add("box")
+    return fleet
+
+
+async def at_failed(seat: Seat) -> None:
+    await seat.until(lambda: seat.deck.session)
+    await seat.sees("✕ 1 failed", "Bug")
+    assert "starting" not in seat.line(1)
+    await seat.until(lambda: "box" in seat.session.sandboxes.records)
+
+
+async def test_it_is_asked_for_again_with_what_it_was_asked_for(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+        await at_failed(seat)
+        await seat.press("R")
+        await seat.sees("Try it again", "fix the bug", "quickly", "Bug", "acme/web", "main", "box")
+        await seat.press("ctrl+s")
+        await seat.until(lambda: fleet.created)
+        (asked,) = fleet.created
+        assert asked == REQUEST
+        await seat.until(lambda: "failed" not in seat.text)
+
+
+async def test_what_is_given_up_changes_nothing(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+        await at_failed(seat)
+        await seat.press("R")
+        await seat.sees("Try it again")
+        await seat.press("escape")
+        await seat.sees("✕ failed")
+        assert fleet.created == []
+
+
+async def test_a_sandbox_that_cannot_take_it_is_said_and_a_new_one_is_chosen(fleet: FakeFleet, tmp_path: Path) -> None:
+    fleet.tasks = [failed(sandbox_id="lost", initial_message="no list of parts")]
+    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+        await at_failed(seat)
+        await seat.press("R")
+        await seat.sees("It was to live in lost, which cannot take it now.")
+        await seat.press("ctrl+s")
+        await seat.until(lambda: fleet.created)
+        assert "sandbox_id" not in fleet.created[0]
+        assert "initial_message" not in fleet.created[0]
+
+
+async def test_its_reason_is_shown_in_full_and_copied(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+        await at_failed(seat)
+        await seat.press("enter")
+        await seat.sees(DETAIL, "fix the bug quickly")
+        await seat.press("escape", "y")
+        await seat.sees("what failed")
+        await seat.press("down", "f")
+        await seat.until(lambda: (tmp_path / "copied.txt").exists())
+        assert (tmp_path / "copied.txt").read_text() == f"{DETAIL}\n"
+
+
+async def test_put_away_it_stays_away_in_the_next_run(fleet: FakeFleet, tmp_path: Path) -> None:
+    notes = KeptNotes(tmp_path / "notebook")
+    async with seated(answering(fleet.server), PROD, crashes=tmp_path, notes=notes) as seat:
+        await at_failed(seat)
+        await seat.press("D")
+        await seat.until(lambda: not seat.list_screen.table.rows)
+    async with seated(answering(fleet.server), PROD, crashes=tmp_path, notes=notes) as seat:
+        await seat.sees("No conversations.")
+        await seat.until(lambda: fleet.tasks[0]["id"] in seat.session.dismissed)
+        assert not seat.list_screen.table.rows
+
+
+async def test_only_a_start_that_failed_is_tried_again_and_not_where_nothing_may_change(
+    fleet: FakeFleet, tmp_path: Path
+) -> None:
+    fleet.talk("c1", "box", "Talk")
+    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+        await at_failed(seat)
+        seat.list_screen.table.move_to("c1")
+        await seat.press("R")
+        await seat.sees("Only a start that failed can be tried again.")
+    async with seated(answering(fleet.server), Endpoint("p", PROD.url, read_only=True), crashes=tmp_path) as seat:
+        await at_failed(seat)
+        await seat.press("R")
+        await seat.sees("Try again: this connection is read-only")
+
+
+def test_what_was_put_away_is_noted_beside_what_others_did_and_only_the_latest() -> None:
+    put_away = PutAway()
+    put_away.recall(["a", 7, "b"])
+    put_away.add(str(number) for number in range(KEPT - 1))
+    note = put_away.noting()(["b", "c"])
+    assert len(note) == KEPT
+    assert note[0] == "a" or "c" in note
+    assert note[-1] == str(KEPT - 2)
+    put_away.recall({"no": "list"})
+    assert "b" in put_away
+    assert PutAway().noting()(None) is None

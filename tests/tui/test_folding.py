@@ -1,0 +1,160 @@
+"""Sub-conversations: folded under their parent, opened, found by the filter, kept together by every order."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quarterdeck.fleet.conversations import conversation_row
+from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.service.models.conversation import Conversation
+from quarterdeck.tui.lists.folding import Folding
+from tests.tui.fake_fleet import FakeFleet
+from tests.tui.seat import NARROW, Seat, answering, seated
+
+PROD = Endpoint("prod", "http://server.test")
+
+
+@pytest.fixture
+def fleet() -> FakeFleet:
+    fleet = FakeFleet()
+    fleet.add("box")
+    fleet.talk("zebra", "box", "Zebra", updated_at="2026-03-14T12:00:00Z")
+    fleet.talk("head", "box", "Plan the port", updated_at="2026-03-14T11:00:00Z", sub_conversation_ids=["one", "two"])
+    fleet.talk("one", "box", "Part one", updated_at="2026-03-14T09:00:00Z", parent_conversation_id="head")
+    fleet.talk("two", "box", "Another part", updated_at="2026-03-14T08:00:00Z", parent_conversation_id="head")
+    fleet.talk("apple", "box", "Apple", updated_at="2026-03-14T10:00:00Z")
+    return fleet
+
+
+@asynccontextmanager
+async def at_conversations(fleet: FakeFleet, tmp_path: Path, *, size: tuple[int, int] = NARROW) -> AsyncIterator[Seat]:
+    async with seated(answering(fleet.server), PROD, size=size, crashes=tmp_path) as seat:
+        await seat.until(lambda: len(seat.list_screen.rows) == len(fleet.conversations))
+        yield seat
+
+
+def shown(seat: Seat) -> list[str]:
+    return [row.id for row in seat.list_screen.table.rows]
+
+
+@pytest.mark.parametrize("size", [(60, 20), NARROW])
+async def test_parts_are_folded_under_their_parent_until_they_are_opened(
+    fleet: FakeFleet, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with at_conversations(fleet, tmp_path, size=size) as seat:
+        assert shown(seat) == ["zebra", "head", "apple"]
+        await seat.sees("+2 Plan the port", "5 Finished")
+        await seat.press("right")
+        await seat.sees("Nothing is folded under it.")
+        seat.list_screen.table.move_to("head")
+        await seat.press("right")
+        assert shown(seat) == ["zebra", "head", "one", "two", "apple"]
+        await seat.sees("└ Part one")
+        assert "+2" not in seat.text
+        await seat.press("down", "left")
+        assert shown(seat) == ["zebra", "head", "apple"]
+        assert seat.list_screen.table.cursor_id == "head"
+        await seat.press("left")
+        await seat.sees("Nothing is open under it.")
+
+
+async def test_a_filter_finds_parts_and_shows_their_parent_and_counts_what_matches(
+    fleet: FakeFleet, tmp_path: Path
+) -> None:
+    async with at_conversations(fleet, tmp_path) as seat:
+        await seat.press("slash")
+        await seat.type("part one")
+        await seat.until(lambda: shown(seat) == ["head", "one"])
+        await seat.sees("1 of 5", "+1 Plan the port", "└ Part one")
+        await seat.press("enter", "right")
+        await seat.sees("The filter decides which of them are shown")
+        await seat.press("escape")
+        await seat.until(lambda: shown(seat) == ["zebra", "head", "apple"])
+
+
+async def test_every_order_keeps_them_together(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_conversations(fleet, tmp_path) as seat:
+        seat.list_screen.table.move_to("head")
+        await seat.press("right", "s", "s")
+        await seat.sees("Sorted by title")
+        assert shown(seat) == ["apple", "head", "two", "one", "zebra"]
+        await seat.press("S")
+        assert shown(seat) == ["zebra", "head", "one", "two", "apple"]
+
+
+async def test_a_folded_part_that_needs_somebody_lifts_its_family_and_is_told_by_the_number(
+    fleet: FakeFleet, tmp_path: Path
+) -> None:
+    fleet.conversations["two"]["execution_status"] = "waiting_for_confirmation"
+    async with at_conversations(fleet, tmp_path) as seat:
+        assert shown(seat) == ["head", "zebra", "apple"]
+        await seat.sees("1 needs you")
+
+
+async def test_marks_of_folded_parts_count_and_are_not_called_hidden_by_the_filter(
+    fleet: FakeFleet, tmp_path: Path
+) -> None:
+    fleet.nested = True
+    async with at_conversations(fleet, tmp_path) as seat:
+        seat.list_screen.table.move_to("head")
+        await seat.press("right", "space", "space", "left")
+        assert seat.list_screen.table.marks == {"head", "one"}
+        await seat.sees("2 marked")
+        await seat.press("D")
+        await seat.sees("Delete 2 conversations?", "Plan the port", "Part one")
+        assert "hidden by the filter" not in seat.text
+
+
+async def test_going_to_a_folded_part_opens_its_family(fleet: FakeFleet, tmp_path: Path) -> None:
+    fleet.add("other")
+    fleet.conversations["two"]["sandbox_id"] = "other"
+    async with at_conversations(fleet, tmp_path) as seat:
+        await seat.press("2")
+        await seat.until(lambda: len(seat.list_screen.table.rows) == 2)
+        seat.list_screen.table.move_to("other")
+        await seat.press("o")
+        await seat.sees("[1 Conversations]", "└ Another part")
+        assert seat.list_screen.table.cursor_id == "two"
+
+
+async def test_parts_come_and_go_and_a_lost_parent_lets_them_stand_alone(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_conversations(fleet, tmp_path) as seat:
+        fleet.talk("three", "box", "Late part", parent_conversation_id="head")
+        await seat.press("ctrl+r")
+        await seat.sees("+3 Plan the port")
+        del fleet.conversations["head"]
+        await seat.press("ctrl+r")
+        await seat.until(lambda: set(shown(seat)) == {"zebra", "apple", "one", "two", "three"})
+        assert "└" not in seat.text
+
+
+NAMES = [f"n{number}" for number in range(7)]
+
+
+@given(
+    parents=st.dictionaries(st.sampled_from(NAMES), st.sampled_from([*NAMES, "elsewhere"])),
+    ids=st.permutations(NAMES),
+    opened=st.sets(st.sampled_from(NAMES)),
+    by_attention=st.booleans(),
+)
+def test_whatever_a_server_says_of_parents_nothing_is_lost_or_doubled(
+    parents: dict[str, str], ids: list[str], opened: set[str], by_attention: bool
+) -> None:
+    rows = {name: conversation_row(Conversation(id=name)) for name in NAMES}
+    folding = Folding(rows, parents)
+    folded = folding.arranged(ids, filtered=False, by_attention=by_attention)
+    for name in opened:
+        folding.open(name)
+    for name in NAMES:
+        folding.open(name)
+    everything = folding.arranged(ids, filtered=False, by_attention=by_attention)
+    assert sorted(everything) == NAMES
+    assert len(folded) == len(set(folded))
+    assert [name for name in everything if name in folded] == folded
+    found = folding.arranged(ids[:3], filtered=True, by_attention=by_attention)
+    assert set(ids[:3]) <= set(found)
+    assert len(found) == len(set(found))

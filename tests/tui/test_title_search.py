@@ -1,0 +1,64 @@
+"""While a long list is being read, the server is asked for titles that are not here yet."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from quarterdeck.fleet.conversations import DECK_GRAMMAR
+from quarterdeck.fleet.filters import parse
+from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.tui.lists.title_search import title_words
+from tests.service.fakes import UNSTORED, Answer, Asked, FakeServer
+from tests.tui.fake_fleet import CONVERSATIONS
+from tests.tui.seat import WIDE, Seat, answering, seated
+
+PROD = Endpoint("prod", "http://server.test")
+OLD = {"id": "old", "title": "Port the old parser"}
+
+
+@asynccontextmanager
+async def at_long_list(tmp_path: Path, answer: Answer) -> AsyncIterator[tuple[Seat, FakeServer]]:
+    def script(asked: Asked) -> Answer:
+        if asked.path == f"{CONVERSATIONS}/count":
+            return Answer(340)
+        if asked.path != f"{CONVERSATIONS}/search":
+            return UNSTORED
+        if "title__contains" in dict(asked.query):
+            return answer
+        if asked.page_id is None:
+            return Answer({"items": [{"id": "new", "title": "Fix login"}], "next_page_id": "2"})
+        return Answer({"detail": "Too many"}, 429, {"Retry-After": "60"})
+
+    server = FakeServer(script)
+    async with seated(answering(server), PROD, size=WIDE, crashes=tmp_path) as seat:
+        await seat.sees("1 of 340 read")
+        yield seat, server
+
+
+async def test_the_server_finds_what_was_not_read_yet_and_that_is_said(tmp_path: Path) -> None:
+    async with at_long_list(tmp_path, Answer({"items": [OLD], "next_page_id": None})) as (seat, server):
+        await seat.press("slash")
+        await seat.type("parser")
+        await seat.sees("asked for titles with “parser”", "2 of 340 conversations are read", "Port the old parser")
+        asked = [dict(each.query)["title__contains"] for each in server.asked if "title__contains" in dict(each.query)]
+        assert asked[-1] == "parser"
+
+
+async def test_that_nothing_was_found_or_could_be_asked_is_said(tmp_path: Path) -> None:
+    async with at_long_list(tmp_path, Answer({"items": [], "next_page_id": None})) as (seat, _):
+        await seat.press("slash")
+        await seat.type("parser")
+        await seat.sees("and knows no other. 1 of 340 conversations are read so far.")
+    async with at_long_list(tmp_path, Answer({"detail": "It broke"}, 500)) as (seat, _):
+        await seat.press("slash")
+        await seat.type("parser")
+        await seat.sees("The server failed with 500: It broke.")
+
+
+@pytest.mark.parametrize(
+    ("typed", "asked"), [("fix parser", "parser"), ("!parser", ""), ("state:ready", ""), ("x", ""), ("unseen", "")]
+)
+def test_only_a_word_that_a_title_may_have_is_asked_for(typed: str, asked: str) -> None:
+    assert title_words(parse(typed, DECK_GRAMMAR)) == asked

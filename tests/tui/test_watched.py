@@ -1,0 +1,204 @@
+"""Watched conversations: a line on every screen, what they came to said wherever one is, kept for the next run."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quarterdeck.cli.kept_notes import KeptNotes
+from quarterdeck.fleet.watched import MOST
+from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.tui.notes import Notes
+from quarterdeck.tui.notice import notice
+from quarterdeck.tui.text import line
+from tests.tui.fake_fleet import FakeFleet
+from tests.tui.seat import NARROW, Seat, answering, seated
+
+PROD = Endpoint("prod", "http://server.test")
+READ_ONLY = Endpoint("prod", "http://server.test", read_only=True)
+
+
+@pytest.fixture
+def fleet() -> FakeFleet:
+    fleet = FakeFleet()
+    fleet.add("box")
+    fleet.add("lonely")
+    fleet.talk("c1", "box", "Fix login", execution_status="running", updated_at="2026-03-14T10:02:00Z")
+    fleet.talk("c2", "box", "Migrate schema", execution_status="running")
+    return fleet
+
+
+@asynccontextmanager
+async def at_conversations(
+    fleet: FakeFleet,
+    tmp_path: Path,
+    notes: Notes | None = None,
+    *,
+    size: tuple[int, int] = NARROW,
+    endpoint: Endpoint = PROD,
+) -> AsyncIterator[Seat]:
+    async with seated(answering(fleet.server), endpoint, size=size, crashes=tmp_path, notes=notes) as seat:
+        await seat.until(lambda: len(seat.list_screen.table.rows) == len(fleet.conversations))
+        yield seat
+
+
+async def watch(seat: Seat, *ids: str) -> None:
+    for each in ids:
+        seat.list_screen.table.move_to(each)
+        await seat.press("w")
+    await seat.sees("watching: ")
+
+
+async def comes_to(seat: Seat, fleet: FakeFleet, **outcomes: str) -> None:
+    for conversation_id, outcome in outcomes.items():
+        fleet.conversations[conversation_id]["execution_status"] = outcome
+    await seat.press("ctrl+r")
+
+
+@pytest.mark.parametrize("size", [(60, 20), NARROW, (120, 36)])
+async def test_a_line_says_how_the_watched_one_is_until_w_ends_it(
+    fleet: FakeFleet, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with at_conversations(fleet, tmp_path, size=size) as seat:
+        assert "watching" not in seat.text
+        await watch(seat, "c2")
+        await seat.sees("Watching Migrate schema: a bell says", " watching: Migrate schema - ● Working\n")
+        await seat.until(lambda: "◉ Migrate" in seat.text)
+        await comes_to(seat, fleet, c2="waiting_for_confirmation")
+        await seat.sees("watching: Migrate schema - ◆ Needs you (<1m)", "Migrate schema: Needs you.")
+        await seat.press("w")
+        await seat.sees("No longer watching Migrate schema.")
+        await seat.until(lambda: "watching: " not in seat.text and "◉" not in seat.text)
+
+
+async def test_of_several_the_one_that_needs_somebody_is_named_and_the_others_are_counted(
+    fleet: FakeFleet, tmp_path: Path
+) -> None:
+    async with at_conversations(fleet, tmp_path) as seat:
+        await seat.press("asterisk", "w")
+        await seat.sees("Watching 2 conversations", "+1")
+        await comes_to(seat, fleet, c1="finished", c2="error")
+        await seat.sees("watching: Migrate schema - ✕ Error (<1m) +1", "Migrate schema: Error.", "Fix login: Finished.")
+
+
+@pytest.mark.parametrize("place", ["2", "3"])
+async def test_a_watch_goes_on_whatever_screen_is_shown(fleet: FakeFleet, tmp_path: Path, place: str) -> None:
+    async with at_conversations(fleet, tmp_path) as seat:
+        await watch(seat, "c1")
+        await seat.press(place)
+        await seat.sees("watching: Fix login - ● Working")
+        fleet.conversations["c1"]["execution_status"] = "stuck"
+        seat.session.conversations.refresh()
+        await seat.sees("watching: Fix login - ✕ Stuck (<1m)", "Fix login: Stuck.")
+
+
+async def test_what_happens_while_a_dialog_is_open_is_said_when_it_closes(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_conversations(fleet, tmp_path) as seat:
+        await watch(seat, "c1")
+        await seat.press("question_mark")
+        await seat.sees("Keys: conversations")
+        fleet.conversations["c1"]["execution_status"] = "finished"
+        seat.session.conversations.refresh()
+        await seat.until(lambda: seat.session.conversations.records["c1"].execution_status == "finished")
+        await seat.press("escape")
+        await seat.sees("Fix login: Finished.", "watching: Fix login - ✓ Finished (<1m)")
+
+
+async def test_the_conversation_of_a_sandbox_is_watched_from_the_list_of_sandboxes(
+    fleet: FakeFleet, tmp_path: Path
+) -> None:
+    async with at_conversations(fleet, tmp_path) as seat:
+        await seat.press("2")
+        await seat.until(lambda: len(seat.list_screen.table.rows) == 2)
+        seat.list_screen.table.move_to("lonely")
+        await seat.press("w")
+        await seat.sees("no conversation lives in it.")
+        await watch(seat, "box")
+        assert list(seat.session.watched.ids) == ["c1"]
+        await seat.press("w")
+        await seat.until(lambda: not seat.session.watched)
+
+
+async def test_a_watched_conversation_that_is_gone_is_said_and_dropped(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_conversations(fleet, tmp_path) as seat:
+        await watch(seat, "c1")
+        del fleet.conversations["c1"]
+        await seat.press("ctrl+r")
+        await seat.sees("Fix login is gone, so it is watched no longer.")
+        await seat.until(lambda: "watching: " not in seat.text)
+
+
+async def test_the_next_run_watches_the_same_and_says_what_came_of_them(fleet: FakeFleet, tmp_path: Path) -> None:
+    notes = KeptNotes(tmp_path / "notebook")
+    fleet.talk("c3", "box", "Tidy up", execution_status="running")
+    async with at_conversations(fleet, tmp_path, notes) as seat:
+        await watch(seat, "c1", "c2", "c3")
+    fleet.conversations["c1"]["execution_status"] = "waiting_for_confirmation"
+    del fleet.conversations["c3"]
+    async with at_conversations(fleet, tmp_path, notes) as seat:
+        await seat.sees("watching: Fix login - ◆ Needs you", "+1")
+        await seat.until(lambda: set(seat.session.watched.ids) == {"c1", "c2"})
+        await seat.press("w")
+        await seat.until(lambda: set(seat.session.watched.ids) == {"c2"})
+    async with at_conversations(fleet, tmp_path, notes) as seat:
+        await seat.sees("watching: Migrate schema - ● Working")
+
+
+async def test_a_read_only_connection_watches_too_and_the_filter_finds_what_is_watched(
+    fleet: FakeFleet, tmp_path: Path
+) -> None:
+    async with at_conversations(fleet, tmp_path, endpoint=READ_ONLY) as seat:
+        await watch(seat, "c2")
+        await seat.press("slash")
+        await seat.type("watched ")
+        await seat.until(lambda: [row.id for row in seat.list_screen.table.rows] == ["c2"])
+
+
+async def test_more_than_can_be_read_at_every_tick_are_not_watched_and_that_is_said(
+    fleet: FakeFleet, tmp_path: Path
+) -> None:
+    for number in range(MOST):
+        fleet.talk(f"m{number}", "box", f"Talk {number}")
+    async with at_conversations(fleet, tmp_path) as seat:
+        await seat.press("asterisk", "w")
+        await seat.sees(f"{MOST} can be watched at a time; 2 of these are not.")
+        assert len(seat.session.watched) == MOST
+
+
+async def test_a_title_that_acts_on_terminals_is_shown_and_not_obeyed(fleet: FakeFleet, tmp_path: Path) -> None:
+    fleet.conversations["c1"]["title"] = "a\x1b]0;b\x07c"
+    async with at_conversations(fleet, tmp_path) as seat:
+        await watch(seat, "c1")
+        await seat.sees("watching: a␛]0;b␇c - ")
+
+
+@pytest.mark.parametrize(
+    ("environ", "written"),
+    [
+        ({"TERM": "xterm-256color"}, "\x1b]777;notify;Quarterdeck;a␛, b: Finished.\x07"),
+        ({"TERM": "xterm", "LC_TERMINAL": "iTerm2"}, "\x1b]9;Quarterdeck: a␛, b: Finished.\x07"),
+        ({"TERM": "tmux", "TMUX": "/tmp/x"}, "\x1bPtmux;\x1b\x1b]777;notify;Quarterdeck;a␛, b: Finished.\x07\x1b\\"),
+        ({"TERM": "linux"}, ""),
+    ],
+)
+def test_a_notice_is_written_as_the_terminal_takes_it(environ: dict[str, str], written: str) -> None:
+    assert notice(line("a\x1b; b: Finished."), environ) == written
+
+
+class Unreadable(Notes):
+    async def read(self, kind: str, endpoint: Endpoint) -> Any:
+        from quarterdeck.service.errors import ErrorKind, ServiceError
+
+        if kind == "watched":
+            raise ServiceError(ErrorKind.LOCAL, "The page is no file.")
+        return await super().read(kind, endpoint)
+
+
+async def test_where_nothing_can_be_kept_that_is_said_and_the_watch_works(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_conversations(fleet, tmp_path, Unreadable(), size=(120, 36)) as seat:
+        await seat.sees("not noted down for the next run: The page is no file.")
+        await watch(seat, "c1")
+        await comes_to(seat, fleet, c1="finished")
+        await seat.sees("Fix login: Finished.")
