@@ -93,9 +93,9 @@ def sandbox_columns(last_told: LastTold) -> tuple[Column[SandboxRow], ...]:
         return agent_word(row, last_told)
 
     return (
-        Column("status", "STATUS", 17, status, sort=lambda row: row.memory.settled.word),
+        Column("status", "STATUS", 20, status, sort=lambda row: row.memory.settled.word),
         Column("sandbox", "SANDBOX", 9, lambda row, now: cell(text.line(row.short_id)), sort=lambda row: row.id),
-        Column("conversation", "CONVERSATION", 12, conversation, sort=_by_title, flex=3),
+        Column("conversation", "CONVERSATION", 14, conversation, sort=_by_title, flex=3),
         Column("for", "FOR", 7, lasted, sort=lambda row: row.memory.settled.since, right=True),
         Column("agent", "AGENT", 12, agent, sort=by_agent, priority=1),
         Column("quiet", "QUIET", 7, quiet, sort=lambda row: row.quiet_since, priority=2, right=True),
