@@ -56,7 +56,7 @@ async def _cost(seat: FormSeat, keys: Sequence[str]) -> float:
     for _ in range(ROUNDS):
         for key in keys:
             seat.deck.post_message(events.Key(key, key if len(key) == 1 else None))
-            await seat.pilot.pause()
+            await seat.pause()
     return (time.process_time() - started) / ROUNDS / len(keys) * 1000
 
 

@@ -13,6 +13,7 @@ import pytest
 from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.processes import Seen, look
 from quarterdeck.local.service import LocalService
+from quarterdeck.local.settings_store import Mode
 from tests.local.conftest import Opener, leaders, stored, until
 
 
@@ -113,6 +114,15 @@ async def test_ownership_passes_on_when_the_owner_closes(open_service: Opener, f
         return await second.status(sandbox["id"]) == "MISSING"
 
     await until(declared)
+
+
+@pytest.mark.parametrize("store", ["merge", "nested"])
+async def test_a_closed_service_says_that_it_is_closed(open_service: Opener, store: Mode) -> None:
+    caller = await open_service(store=store)
+    await caller.service.close()
+    for path in ("/api/v1/app-conversations/search", "/api/v1/sandboxes/search", "/api/v1/settings"):
+        refused = await caller.http.get(path if store == "nested" else path.replace("v1/settings", "settings"))
+        assert (refused.status_code, "closed" in refused.text) == (500, True), path
 
 
 async def test_two_openers_share_settings(open_service: Opener) -> None:

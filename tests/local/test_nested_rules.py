@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from quarterdeck.local.nested.record import NestedRecord, load_response, merge, patched
+from quarterdeck.local.secret_rules import is_mask, unless_blank
 
 Record = dict[str, Any]
-text = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12).filter(lambda one: one.strip(" *"))
+text = st.text(st.characters(codec="utf-8"), max_size=12).filter(lambda one: one.strip() and not is_mask(one))
 json = st.none() | st.booleans() | st.integers() | text
 trees = st.recursive(json, lambda inner: st.dictionaries(st.sampled_from("abcd"), inner, max_size=3), max_leaves=8)
 objects = st.dictionaries(st.sampled_from("abcd"), trees, max_size=4)
@@ -110,12 +111,17 @@ def test_storing_twice_is_storing_once(first: Record, second: Record) -> None:
 
 
 @given(bodies)
-def test_what_was_stored_is_read_as_it_was_stored(body: Record) -> None:
+@example({"search_api_key": "\r"})
+def test_what_was_stored_is_read_as_it_was_stored_but_a_blank_key_as_none(body: Record) -> None:
     stored = patched(None, body)
-    assert NestedRecord.model_validate(stored).stored() == stored
+    assert NestedRecord.model_validate(stored).stored() == stored | {
+        "search_api_key": unless_blank(stored["search_api_key"])
+    }
 
 
 @given(bodies)
+@example({"search_api_key": "\r"})
+@example({"agent_settings_diff": {"llm": {"api_key": "\r"}}})
 def test_a_load_tells_no_secret_but_whether_it_is_set(body: Record) -> None:
     stored = patched(None, body)
     loaded = load_response(NestedRecord.model_validate(stored), None)

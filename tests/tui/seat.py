@@ -36,8 +36,18 @@ class Seat:
 
     async def press(self, *keys: str) -> None:
         """Press keys one after the other and let the deck take them in."""
-        await self.pilot.press(*keys)
-        await self.pilot.pause()
+        with self.deck._context():
+            await self.pilot.press(*keys)
+        await self.pause()
+
+    async def pause(self) -> None:
+        """Wait until the deck has taken everything in, and paint it.
+
+        Textual paints for the app of the context, and in a test that is the one opened last. A screen painted as
+        another app's before it was first shown would keep a timer of that context, and never be painted at all.
+        """
+        with self.deck._context():
+            await self.pilot.pause()
 
     async def type(self, words: str) -> None:
         """Type text."""
@@ -59,7 +69,7 @@ class Seat:
         deadline = time.monotonic() + PATIENCE
         while not true():
             assert time.monotonic() < deadline, f"never came; the screen says:\n{self.text}"
-            await self.pilot.pause()
+            await self.pause()
 
     async def sees(self, *words: str) -> None:
         """Wait until all these words are on the screen."""

@@ -235,7 +235,7 @@ async def test_a_burst_of_any_keys_ends_where_the_keys_one_by_one_do(
             keys = chance.choices(KEYS, k=AT_ONCE)
             for key in keys:
                 slow.at_once(key)
-                await slow.pilot.pause()
+                await slow.pause()
             fast.at_once(*keys)
             try:
                 await fast.until(lambda: stands(fast) == stands(slow))

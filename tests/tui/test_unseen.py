@@ -48,7 +48,7 @@ async def comes_to(seat: Seat, fleet: FakeFleet, **outcomes: str) -> None:
     await seat.press("ctrl+r")
     records = seat.session.conversations.records
     await seat.until(lambda: all(records[each].execution_status == outcome for each, outcome in outcomes.items()))
-    await seat.pilot.pause()
+    await seat.pause()
 
 
 def line_of(seat: Seat, title: str) -> str:

@@ -54,13 +54,13 @@ class FormSeat(Seat):
         """Press keys; each is taken in before the next one."""
         for key in keys:
             self.deck.post_message(events.Key(key, key if len(key) == 1 else None))
-            await self.pilot.pause()
+            await self.pause()
 
     async def type(self, words: str) -> None:
         """Type text, as fast as the deck takes it in."""
         for letter in words:
             self.deck.post_message(events.Key(letter, letter))
-        await self.pilot.pause()
+        await self.pause()
 
     async def find(self, words: str) -> None:
         """Go to the first field that matches, as a person does, and show all fields again."""
@@ -69,7 +69,7 @@ class FormSeat(Seat):
     async def go_to(self, row: str) -> None:
         """Put the cursor on a row."""
         self.form.list.move_to(row)
-        await self.pilot.pause()
+        await self.pause()
         assert self.form.row == row
 
     async def fill(self, key: str, words: str) -> None:
@@ -82,7 +82,7 @@ class FormSeat(Seat):
         """Paste into whatever has the keyboard."""
         assert self.deck.focused is not None
         self.deck.focused.post_message(events.Paste(words))
-        await self.pilot.pause()
+        await self.pause()
 
     async def agree(self) -> None:
         """Agree to a review, even where something is lost."""

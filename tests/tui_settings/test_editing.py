@@ -1,3 +1,5 @@
+import asyncio
+
 import pytest
 
 from quarterdeck.service.endpoint import Endpoint
@@ -143,6 +145,20 @@ async def test_edits_survive_other_screens_and_a_new_connection(sit: Sit) -> Non
         await seat.until(lambda: seat.session.server is not None)
         await seat.sees("1 edited", "Grace")
         await seat.save()
+        await seat.sees("Saved · 1 of 1 verified")
+
+
+async def test_a_save_goes_through_the_connection_that_is_open(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.fill("git_user_name", "Grace")
+        await seat.press("enter")
+        before = seat.deck.session
+        seat.deck.open_session(seat.deck.endpoint)
+        while seat.deck.session in (None, before) or seat.session.server is None:
+            await asyncio.sleep(0)
+        seat.at_once("ctrl+s")
+        await seat.sees("Review the changes")
+        await seat.press("enter")
         await seat.sees("Saved · 1 of 1 verified")
 
 

@@ -52,7 +52,7 @@ class Store:
     """An open database. Each statement stands for itself; `change` is the one that reads first."""
 
     def __init__(self, connection: aiosqlite.Connection) -> None:
-        self._connection = connection
+        self._open_connection: aiosqlite.Connection | None = connection
         self._writing = asyncio.Lock()
 
     @classmethod
@@ -81,8 +81,16 @@ class Store:
         return cls(connection)
 
     async def close(self) -> None:
-        """Close the database."""
-        await self._connection.close()
+        """Close the database; what is asked of it from then on raises `LocalServiceError`."""
+        connection, self._open_connection = self._open_connection, None
+        if connection is not None:
+            await connection.close()
+
+    @property
+    def _connection(self) -> aiosqlite.Connection:
+        if self._open_connection is None:
+            raise LocalServiceError("This connection to the local service was closed. Open it again.")
+        return self._open_connection
 
     async def select(self, table: str, condition: str = "1", parameters: Sequence[Any] = ()) -> list[sqlite3.Row]:
         """The rows for which a condition holds; order and limit may follow it. Both texts are the program's own."""

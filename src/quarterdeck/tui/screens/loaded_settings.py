@@ -43,13 +43,24 @@ class LoadedSettings(SettingsFrame):
         self.saving = False
         self.schema: tuple[SchemaField, ...] = ()
         """What the server describes of its settings; empty until it is read."""
-        self.store: RememberingStore | None = None
-        """The settings of the server the draft is for."""
+        self._is_read = False
+        """Whether the draft stands on a record of the server that answers."""
         self._source = SettingsSource()
         self.endpoint: Endpoint | None = None
         """Where the draft's record comes from."""
         self._through: ServiceClient | None = None
         self._tried_at: datetime | None = None
+
+    @property
+    def store(self) -> RememberingStore | None:
+        """The settings of the server the draft is for, through the connection that is open; None until they are read.
+
+        The connection may be another one than the record was read through: whoever stores reads again first.
+        """
+        client = self.app.client
+        if client is None or not self._is_read or self.endpoint != self.app.endpoint:
+            return None
+        return self._source.store(client, self.app.endpoint, self._server())
 
     # Loading
 
@@ -104,7 +115,7 @@ class LoadedSettings(SettingsFrame):
             return
         self._failure = failure
         if failure is None:
-            self.store = store
+            self._is_read = True
             first = not self.loaded
             self.take(found, kept_here)
             self.load_more(client, first=first)
@@ -125,7 +136,7 @@ class LoadedSettings(SettingsFrame):
 
     def forget(self) -> None:
         """Forget what was read from another connection."""
-        self.schema, self.store = (), None
+        self.schema, self._is_read = (), False
 
     def take(self, found: Settings | None, kept_here: tuple[McpServer, ...]) -> None:
         """Put the draft on top of a record that was read; where both sides changed something, only say so."""
