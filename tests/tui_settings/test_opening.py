@@ -88,8 +88,13 @@ async def test_who_left_meanwhile_finds_the_settings_later(folder: Path) -> None
 async def test_settings_that_cannot_be_imported_end_the_deck(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings_opening, "SETTINGS", ("quarterdeck.no_such_module",))
     with pytest.raises(WorkerFailed, match="no_such_module"):
-        async with seated(local(folder / "data"), crashes=folder) as seat:
-            await seat.sees("No conversations.")
-            seat.at_once("3")
-            await seat.until(lambda: seat.deck.return_code == 1)
+        await visit(folder)
     assert list((folder / "crashes").iterdir())
+
+
+async def visit(folder: Path) -> None:
+    """Ask for settings that never come."""
+    async with seated(local(folder / "data"), crashes=folder) as seat:
+        await seat.sees("No conversations.")
+        seat.at_once("3")
+        await seat.until(lambda: seat.deck.return_code == 1)
