@@ -161,3 +161,41 @@ def test_what_stands_before_the_first_frame_is_light() -> None:
     loaded = loaded_by_importing(*(f"quarterdeck.{name}" for name in first))
     assert loaded & (HEAVY | LATER) == set()
     assert not [name for name in loaded if name.startswith("quarterdeck.tui.dialogs.")]
+
+
+LIST = """
+import asyncio, sys
+from contextlib import asynccontextmanager
+from pathlib import Path
+from quarterdeck.service.client import ServiceClient
+from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.tui.app import Deck
+from tests.tui.fake_fleet import FakeFleet
+
+fleet = FakeFleet()
+fleet.add("box")
+fleet.talk("talk", "box", "Something to do")
+
+@asynccontextmanager
+async def connect(endpoint, key=None):
+    async with ServiceClient(endpoint, transport=fleet.server) as client:
+        yield client
+
+async def main():
+    deck = Deck(Endpoint("prod", "http://server.test"), connect, crash_folder=Path(sys.argv[1]))
+    async with deck.run_test() as pilot:
+        for key, module in ("1", "quarterdeck.tui.dialogs.connections"), ("2", "quarterdeck.tui.screens.sandboxes"):
+            await pilot.press(key)
+            async with asyncio.timeout(15):
+                while not deck.screen.table.rows or module not in sys.modules:
+                    await pilot.pause()
+
+asyncio.run(main())
+"""
+
+
+def test_lists_are_watched_without_what_only_the_settings_need(tmp_path: Path) -> None:
+    loaded = loaded_by(LIST, str(tmp_path))
+    assert "quarterdeck.tui.screens.sandboxes" in loaded
+    assert not [name for name in loaded if name.partition(".")[0] in HEAVY - {"httpx"}]
+    assert not [name for name in loaded if within(name, frozenset({"quarterdeck.draft", "quarterdeck.tui.settings"}))]

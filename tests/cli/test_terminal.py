@@ -51,6 +51,14 @@ def test_the_deck_opens_answers_keys_and_leaves_the_terminal_as_it_was(home: Hom
     assert 'last_connection = "local"' in (home.config / "preferences.toml").read_text()
 
 
+def test_keys_typed_ahead_reach_settings_that_have_to_be_imported_first(home: Home) -> None:
+    with Terminal(*quarterdeck()) as terminal:
+        terminal.shows("No conversations.")
+        terminal.press("3", "enter", *"duty", "enter")
+        terminal.shows("[3 Settings", "duty", "1 edited")
+        assert "Opening the settings…".encode() in terminal.output
+
+
 def test_a_chosen_theme_is_remembered(home: Home) -> None:
     with Terminal(*quarterdeck("--read-only")) as terminal:
         terminal.shows("READ-ONLY")

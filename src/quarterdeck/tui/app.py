@@ -16,7 +16,7 @@ from textual.screen import Screen
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.commands import Place, commands_at
-from quarterdeck.tui.connected import utc_now
+from quarterdeck.tui.connected import OPENING, utc_now
 from quarterdeck.tui.connecting import ConnectingApp
 from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.notes import Notes
@@ -47,13 +47,19 @@ def _settings() -> Screen[None]:
     return SettingsScreen()
 
 
+def _opening() -> Screen[None]:
+    from quarterdeck.tui.screens.settings_opening import SettingsOpening
+
+    return SettingsOpening()
+
+
 class Deck(ConnectingApp):
     """The deck: three screens on one connection."""
 
     TITLE = "Quarterdeck"
     CSS_PATH = ["quarterdeck.tcss", "screens/listing.tcss"]  # with that of the first screen, all is parsed once
     BINDINGS = [Binding("ctrl+q", "leave", "Quit", show=False, priority=True)]
-    MODES = {Place.SANDBOXES: _sandboxes, Place.SETTINGS: _settings}
+    MODES = {Place.SANDBOXES: _sandboxes, OPENING: _opening, Place.SETTINGS: _settings}
     DEFAULT_MODE = Place.CONVERSATIONS
 
     def __init__(
@@ -142,7 +148,7 @@ class Deck(ConnectingApp):
         """Show the keys that work here."""
         from quarterdeck.tui.dialogs.help import HelpDialog
 
-        self.push_screen(HelpDialog(Place(self.current_mode)))
+        self.push_screen(HelpDialog(self.place))
 
     def action_switch_theme(self) -> None:
         """Switch between the dark and the light theme."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 OTHER_SCREENS = (
     "quarterdeck.tui.dialogs.connections",
     "quarterdeck.tui.screens.sandboxes",
-    "quarterdeck.tui.screens.settings",
-    "quarterdeck.service.settings",
-    "quarterdeck.service.secrets",
-    "quarterdeck.service.profiles",
-    "quarterdeck.service.options",
 )
-"""What is imported in a thread once the first records are there, so that no key waits for it later."""
+"""What is imported in a thread once the first records are there, so that no key waits for it later: little."""
+OPENING = "opening"
+"""Mode of the screen that stands for the settings while they are imported.
+
+A mode of its own: Textual replaces no screen that a mode began with, and paints on behind one that lies over it.
+"""
 SHOWN_AFTER = 0.5
 """Seconds that the first rows have to reach the screen, with nothing else in their way."""
 STARTED_AFTER = 5.0
@@ -95,6 +95,7 @@ class ConnectedApp(OneAtATime):
         self._connect = connect
         self._key_refused = False
         self._other_screens_asked = False
+        self._has_settings = False
 
     @property
     def client(self) -> ServiceClient | None:
@@ -164,7 +165,8 @@ class ConnectedApp(OneAtATime):
 
     @work(group="other screens")
     async def _import_other_screens(self) -> None:
-        await asyncio.to_thread(_import_all, OTHER_SCREENS)
+        for name in OTHER_SCREENS:
+            await asyncio.to_thread(import_module, name)
 
     def ask_for_connection(self) -> None:
         """Have the person choose a connection, or give another key."""
@@ -185,12 +187,19 @@ class ConnectedApp(OneAtATime):
         if self.session is not None:
             self.session.rest(hidden=False)
 
+    @property
+    def place(self) -> Place:
+        """Where the person is."""
+        return Place.SETTINGS if self.current_mode == OPENING else Place(self.current_mode)
+
     def show(self, place: Place) -> None:
-        """Show a screen."""
-        if place != self.current_mode:
-            self.switch_mode(place)
+        """Show a screen; for the settings the one that opens them, until they are imported."""
+        mode = OPENING if place is Place.SETTINGS and not self._has_settings else place
+        if mode != self.current_mode:
+            self.switch_mode(mode)
 
-
-def _import_all(names: Iterable[str]) -> None:
-    for name in names:
-        importlib.import_module(name)
+    def settings_imported(self) -> None:
+        """Show the settings in place of the screen that opened them."""
+        self._has_settings = True
+        self.switch_mode(Place.SETTINGS)
+        self.remove_mode(OPENING)

@@ -20,7 +20,7 @@ from textual.screen import Screen
 from quarterdeck.tui.crash import CrashSafe
 
 OPENS_WITHIN = 0.5
-"""Seconds that a key waits for what opens late."""
+"""Seconds that a key waits for what opens late, unless that asks for more."""
 STILL = 5
 """Looks without a change until a key has come to rest: a worker that it started has begun by then, and one that goes
 on with the answer of a dialog has opened the next."""
@@ -79,14 +79,15 @@ class OneAtATime(CrashSafe):
             self._typed_ahead.append(event)
 
     @contextmanager
-    def opening(self) -> Iterator[None]:
+    def opening(self, within: float = OPENS_WITHIN) -> Iterator[None]:
         """Have the next key wait for what is awaited in here, until another screen stands, and not for long.
 
-        For what needs an answer, a file or a widget before a dialog or a field can take the keyboard.
+        For what needs an answer, a file or a widget before a dialog or a field can take the keyboard; `within` is in
+        seconds.
         """
         opening = object()
         self._openings[opening] = self.screen
-        late = asyncio.get_running_loop().call_later(OPENS_WITHIN, self._openings.pop, opening, None)
+        late = asyncio.get_running_loop().call_later(within, self._openings.pop, opening, None)
         try:
             yield
         finally:
@@ -125,7 +126,8 @@ class OneAtATime(CrashSafe):
             loop.call_later(PAUSE, self._look)
 
     def _look(self) -> None:
-        self._looks += 1
+        if self._looks < HURRIED or not self._openings:  # what opens late has a bound of its own
+            self._looks += 1
         self._still = self._still + 1 if self._stands() else 0
         if self._still < STILL and self._looks < PATIENT:
             self._look_soon()
