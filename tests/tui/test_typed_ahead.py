@@ -68,8 +68,9 @@ def cursor(seat: Seat) -> int:
 
 async def test_what_is_typed_behind_a_delete_goes_into_its_dialog(fleet: FakeFleet, tmp_path: Path) -> None:
     async with seated(fleet, tmp_path) as seat:
+        await seat.press("2")
         seat.at_once("D", "p", "r", "space", "enter")
-        await seat.sees("Delete this conversation?", "That is not")
+        await seat.sees("Delete sandbox", "That is not")
         assert seat.deck.screen.query_one(Input).value == "pr "
         await seat.press("escape")
         assert not seat.list_screen.table.marks
@@ -140,6 +141,7 @@ async def test_a_spec_is_chosen_at_once_though_the_server_tells_of_it_first(flee
 
 async def test_a_click_keeps_its_place_between_keys(fleet: FakeFleet, tmp_path: Path) -> None:
     async with seated(fleet, tmp_path) as seat:
+        await seat.press("2")
         region = seat.list_screen.table.content_region
         seat.at_once("L", "escape", "j")
         for kind in (events.MouseDown, events.MouseUp):
