@@ -17,7 +17,7 @@ class FormSeat(Seat):
         """Go to the settings and wait until they are there."""
         own = cls(seat.deck, seat.pilot)
         await own.press("3")
-        await own.until(lambda: own.deck.current_mode == "settings")
+        await own.until(lambda: own.deck.place == "settings")
         if loaded:
             await own.until(lambda: any(isinstance(screen, SettingsScreen) for screen in own.deck.deck_screens()))
             await own.until(lambda: own.settings.loaded)
