@@ -123,11 +123,21 @@ def test_a_closed_terminal_ends_it_and_is_no_crash(home: Home) -> None:
     assert not home.state.exists()
 
 
+IGNORING = (
+    "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); os.execv(sys.executable, sys.argv[1:])"
+)
+"""Runs a program that is not told when its terminal is closed."""
+
+
+def test_a_closed_terminal_ends_it_also_where_its_signal_is_ignored() -> None:
+    with Terminal(sys.executable, "-c", IGNORING, *quarterdeck()) as terminal:
+        terminal.shows("local service")
+        terminal.hang_up()
+        assert terminal.process.wait(20) == 128 + signal.SIGTERM
+
+
 def test_a_signal_that_was_ignored_outside_stays_ignored() -> None:
-    ignoring = (
-        "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); os.execv(sys.executable, sys.argv[1:])"
-    )
-    with Terminal(sys.executable, "-c", ignoring, *quarterdeck()) as terminal:
+    with Terminal(sys.executable, "-c", IGNORING, *quarterdeck()) as terminal:
         terminal.shows("local service")
         terminal.process.send_signal(signal.SIGHUP)
         terminal.press("2")

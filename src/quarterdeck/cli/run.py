@@ -50,6 +50,12 @@ def run(arguments: CommandLine) -> int:
     return status
 
 
+def end_without_terminal() -> None:
+    """End as a closed terminal ends a program, also where that signal did not come or is ignored."""
+    ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    os.kill(os.getpid(), signal.SIGTERM if ignored else signal.SIGHUP)
+
+
 def report_crashes_to(folder: Path) -> None:
     """Answer any unforeseen error from now on with one line and a report: tracebacks and logs quote values."""
 
@@ -61,7 +67,9 @@ def report_crashes_to(folder: Path) -> None:
     def report_from_thread(failure: threading.ExceptHookArgs) -> None:
         error = failure.exc_value
         terminal_gone = isinstance(error, OSError) and error.errno == errno.EIO
-        if error is not None and not terminal_gone:
+        if terminal_gone:
+            end_without_terminal()
+        elif error is not None:
             report(error)
 
     sys.excepthook = lambda kind, error, trace: report(error)
