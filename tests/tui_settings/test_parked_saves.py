@@ -59,12 +59,14 @@ async def test_the_note_is_written_before_the_save_is_sent(
 ) -> None:
     async with sit(stored=FULL) as seat:
         held_at_store: list[tuple[McpServer, ...]] = []
+        store = seat.settings.store
+        assert store is not None
 
         async def refused(*_: Any) -> None:
             held_at_store.append(await kept(tmp_path))
             raise ServiceError(ErrorKind.DENIED, "Not allowed.", outcome=Outcome.NOT_APPLIED)
 
-        monkeypatch.setattr(seat.client.settings, "store", refused)
+        monkeypatch.setattr(store, "store", refused)
         await park(seat, "mcp:2", "s")
         await seat.press("ctrl+s")
         await seat.agree()

@@ -43,8 +43,8 @@ class LoadedSettings(SettingsFrame):
         self.saving = False
         self.schema: tuple[SchemaField, ...] = ()
         """What the server describes of its settings; empty until it is read."""
-        self._is_read = False
-        """Whether the draft stands on a record of the server that answers."""
+        self._read_through: tuple[ServiceClient, RememberingStore] | None = None
+        """What the draft's record was read through; None until the server that answers was read."""
         self._source = SettingsSource()
         self.endpoint: Endpoint | None = None
         """Where the draft's record comes from."""
@@ -58,9 +58,10 @@ class LoadedSettings(SettingsFrame):
         The connection may be another one than the record was read through: whoever stores reads again first.
         """
         client = self.app.client
-        if client is None or not self._is_read or self.endpoint != self.app.endpoint:
+        if client is None or self._read_through is None or self.endpoint != self.app.endpoint:
             return None
-        return self._source.store(client, self.app.endpoint, self._server())
+        reader, store = self._read_through
+        return store if reader is client else self._source.store(client, self.app.endpoint, self._server())
 
     # Loading
 
@@ -115,7 +116,7 @@ class LoadedSettings(SettingsFrame):
             return
         self._failure = failure
         if failure is None:
-            self._is_read = True
+            self._read_through = client, store
             first = not self.loaded
             self.take(found, kept_here)
             self.load_more(client, first=first)
@@ -136,7 +137,7 @@ class LoadedSettings(SettingsFrame):
 
     def forget(self) -> None:
         """Forget what was read from another connection."""
-        self.schema, self._is_read = (), False
+        self.schema, self._read_through = (), None
 
     def take(self, found: Settings | None, kept_here: tuple[McpServer, ...]) -> None:
         """Put the draft on top of a record that was read; where both sides changed something, only say so."""
