@@ -34,6 +34,8 @@ class VariableRow(Horizontal):
         name, value = (field.value for field in self.query(LineInput))
         if not name.strip():
             return None
+        if self._separator == ":":
+            value = value.strip()  # blanks around it are no part of a header's value (RFC 9110, 5.5)
         stored = self._kept or SecretStr("")
         return self._variable if name == self._shown else name.strip(), SecretStr(value) if value else stored
 
