@@ -124,7 +124,9 @@ def picture(pilot: Pilot[int]) -> str:
 
 
 async def conversations(pilot: Pilot[int]) -> None:
-    """The list the deck opens with."""
+    """The list the deck opens with, the cursor on its first row."""
+    await shown(pilot, TITLES[-1][:12])
+    await pilot.press("g")
     await shown(pilot, TITLES[-1])
 
 
