@@ -95,6 +95,13 @@ def test_trouble_off_the_screen_comes_onto_it_soon(chosen: Chosen, visible: str,
     assert chosen.ids == ["c", "a", "b"]
 
 
+def test_a_row_whose_place_is_right_anyway_holds_nothing_up(chosen: Chosen) -> None:
+    chosen.take(rows_of(("a", "RUNNING"), ("b", "PAUSED"), ("c", "PAUSED")), moment=100.0)
+    chosen.take(rows_of(("c", "MISSING"), ("a", "ERROR")), moment=101.0, visible="abc")
+    assert not chosen.arrangement.held
+    assert chosen.ids == ["a", "b", "c"]
+
+
 def test_sorting_takes_effect_at_once_even_while_the_cursor_moves(chosen: Chosen) -> None:
     chosen.take(rows_of(("a", "PAUSED"), ("b", "ERROR")), moment=0.0)
     chosen.arrangement.moved(100.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
+from itertools import pairwise
 from typing import Any, Generic
 
 from quarterdeck.fleet.filters import Filter, Kind, kept, parse
@@ -140,7 +141,7 @@ class Arrangement(Generic[R]):
         self._all = self._all + new if new else self._all
         moves |= bool(new)
         for row_id, row in changes.changed.items():
-            if self._keys[row_id] != self._key(row, now):
+            if self._keys[row_id] != (key := self._key(row, now)) and not self._stands_right(row_id, key):
                 self._late.add(row_id)
                 self._pressing |= row_id not in visible and self._presses(row, now)
             moves |= self._let_through(row_id, row, now)
@@ -165,6 +166,18 @@ class Arrangement(Generic[R]):
         self._all = self._placed(self._all, late)
         self._through = self._placed(self._through, late & self._passed)
         return True
+
+    def _stands_right(self, row_id: str, key: Any) -> bool:
+        """Whether a row keeps its place with another sort key, which it has then."""
+        before, at = self._keys[row_id], self._all.index(row_id)
+        beside = self._all[max(at - 1, 0) : at + 2]
+        if row_id in self._late or any(self._keys[each] is _NEW for each in beside):
+            return False
+        self._keys[row_id] = key
+        if not any(other < one for one, other in pairwise(map(self._place, beside))):
+            return True
+        self._keys[row_id] = before
+        return False
 
     def _placed(self, order: list[str], moving: Set[str]) -> list[str]:
         """The same ids with these in their places."""
