@@ -15,15 +15,17 @@ class CrashSafe(App[int]):
 
     crash_folder: Path
     """Where reports are kept."""
+    _crashed = False
 
     def panic(self, *renderables: RenderableType) -> None:
         """End like any crash: what an error brings to be printed may quote anything."""
         self._fatal_error()
 
     def _fatal_error(self) -> None:
-        """End the app; of several errors only the first is told."""
+        """End the app; of several errors only the first is told, whatever follows from its ending."""
         self.bell()
-        if not self._exit_renderables:
+        if not self._crashed:
+            self._crashed = True
             error = sys.exception() or self._exception or RuntimeError()
             words = farewell(error, self.crash_folder)
             self._exit_renderables.append(Text(words, no_wrap=True, overflow="ignore"))
