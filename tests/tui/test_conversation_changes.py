@@ -195,20 +195,38 @@ async def test_a_server_without_trajectories_is_found_out_and_the_key_says_so_fr
 
 
 @pytest.mark.parametrize(
-    ("key", "words"),
+    ("key", "typed", "words"),
     [
-        ("e", "This server cannot rename conversations"),
-        ("D", "This server cannot delete conversations; o goes to its sandbox"),
+        ("e", "x", "This server cannot rename conversations."),
+        ("D", "c3", "This server cannot delete conversations."),
     ],
 )
-async def test_on_an_earlier_release_the_keys_say_why_not(
-    fleet: FakeFleet, tmp_path: Path, key: str, words: str
+async def test_what_an_earlier_release_lacks_is_found_out_and_the_key_says_so_from_then_on(
+    fleet: FakeFleet, tmp_path: Path, key: str, typed: str, words: str
 ) -> None:
     fleet.nested = False
     async with at_conversations(fleet, tmp_path) as seat:
         await seat.press(key)
+        await seat.until(lambda: seat.deck.screen.is_modal)
+        await seat.type(typed)
+        await seat.press("enter")
+        await seat.sees(words)
+        await seat.press("escape")
+        await seat.until(lambda: not seat.deck.screen.is_modal)
+        await seat.press(key)
         await seat.sees(words)
         assert not seat.deck.screen.is_modal
+    assert len(fleet.conversations) == 4
+
+
+async def test_a_flat_server_that_deletes_is_not_taken_for_one_that_cannot(fleet: FakeFleet, tmp_path: Path) -> None:
+    fleet.nested, fleet.changes_conversations = False, True
+    async with at_conversations(fleet, tmp_path) as seat:
+        await seat.press("D")
+        await seat.sees("Delete this conversation?")
+        await seat.type("c3")
+        await seat.press("enter")
+        await seat.until(lambda: "c3" not in fleet.conversations)
 
 
 @pytest.mark.parametrize(("key", "words"), [("e", "Rename: this connection"), ("D", "Delete: this connection")])

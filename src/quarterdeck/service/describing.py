@@ -54,9 +54,6 @@ def _server(generation: Generation, says: _Says, about: dict[str, Any]) -> Serve
         mcp_secrets_hidden=nested,
         secret_values_change=nested,
         profiles=nested,
-        renames=nested or local,
-        deletes=nested or local,
-        trajectories=generation is not Generation.NONE and not local,
         schema=nested,
         fields=rules_of(generation, merges=merges),
     )

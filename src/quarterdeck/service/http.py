@@ -168,7 +168,7 @@ class Http:
 
 
 class _Wire(httpx.AsyncBaseTransport):
-    """The straight road to one origin."""
+    """The straight road to one origin; what goes wrong there is a WireError."""
 
     def __init__(self, url: httpx.URL, tls: ssl.SSLContext | None, limits: Limits, *, keep: bool) -> None:
         secure = url.scheme == "https"
@@ -180,10 +180,7 @@ class _Wire(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         body = await request.aread()
         question = Question(request.method.encode(), request.url.raw_path, request.headers.raw, body)
-        try:
-            answer = await self._pool.ask(question, request.extensions["timeout"]["read"])
-        except WireError as error:
-            raise _FAULTS[error.fault](str(error)) from error
+        answer = await self._pool.ask(question, request.extensions["timeout"]["read"])
         return httpx.Response(answer.status, headers=answer.headers, stream=_Body(answer))
 
     async def aclose(self) -> None:
@@ -195,11 +192,8 @@ class _Body(httpx.AsyncByteStream):
         self._answer = answer
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        try:
-            async for piece in self._answer:
-                yield piece
-        except WireError as error:
-            raise _FAULTS[error.fault](str(error)) from error
+        async for piece in self._answer:
+            yield piece
 
     async def aclose(self) -> None:
         self._answer.close()
@@ -271,7 +265,7 @@ def _failures_told(call: Call, host: str, limits: Limits) -> Iterator[None]:
         yield
     except TimeoutError:
         raise failure(ErrorKind.STALLED, call, host, seconds=call.seconds or limits.total) from None
-    except (httpx.HTTPError, httpx.InvalidURL, OSError, zlib.error) as error:
+    except (WireError, httpx.HTTPError, httpx.InvalidURL, OSError, zlib.error) as error:
         kind, seconds = _kind_and_seconds(error, call, limits)
         raise failure(kind, call, host, root_cause(error), seconds) from None
 
@@ -280,29 +274,23 @@ def _kind_and_seconds(error: Exception, call: Call, limits: Limits) -> tuple[Err
     """What an error means, and the time that ran out where one did."""
     read = call.seconds or limits.read
     match error:
-        case httpx.ConnectTimeout():
+        case httpx.ConnectTimeout() | WireError(fault=Fault.CONNECT_TIMEOUT):
             return ErrorKind.CONNECT_TIMEOUT, limits.connect
-        case httpx.PoolTimeout():
+        case httpx.PoolTimeout() | WireError(fault=Fault.POOL_TIMEOUT):
             return ErrorKind.CONNECT_TIMEOUT, limits.pool
-        case httpx.TimeoutException():
+        case httpx.TimeoutException() | WireError(fault=Fault.READ_TIMEOUT | Fault.WRITE_TIMEOUT):
             return ErrorKind.STALLED, read
-        case httpx.ConnectError() | httpx.ProxyError():
+        case httpx.ConnectError() | httpx.ProxyError() | WireError(fault=Fault.CONNECT):
             return connect_kind(root_cause(error)), read
         case httpx.LocalProtocolError() | httpx.UnsupportedProtocol() | httpx.InvalidURL():
             return ErrorKind.LOCAL, read
-        case httpx.RemoteProtocolError() if any(word in str(error) for word in ("illegal", "too long")):
+        case WireError(fault=Fault.BAD_REQUEST):
+            return ErrorKind.LOCAL, read
+        case httpx.RemoteProtocolError() | WireError(fault=Fault.BAD_ANSWER) if _is_no_http(error):
             return ErrorKind.WRONG_API, read
         case _:
             return ErrorKind.BROKEN, read
 
 
-_FAULTS: dict[Fault, type[httpx.TransportError]] = {
-    Fault.CONNECT: httpx.ConnectError,
-    Fault.CONNECT_TIMEOUT: httpx.ConnectTimeout,
-    Fault.POOL_TIMEOUT: httpx.PoolTimeout,
-    Fault.WRITE_TIMEOUT: httpx.WriteTimeout,
-    Fault.READ: httpx.ReadError,
-    Fault.READ_TIMEOUT: httpx.ReadTimeout,
-    Fault.BAD_REQUEST: httpx.LocalProtocolError,
-    Fault.BAD_ANSWER: httpx.RemoteProtocolError,
-}
+def _is_no_http(error: Exception) -> bool:
+    return any(word in str(error) for word in ("illegal", "too long"))

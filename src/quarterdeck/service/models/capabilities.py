@@ -58,12 +58,6 @@ class Server:
     """Whether the value of a custom secret can be changed in place."""
     profiles: bool = False
     """Whether it keeps LLM profiles."""
-    renames: bool = False
-    """Whether conversations can be given another title."""
-    deletes: bool = False
-    """Whether conversations can be deleted."""
-    trajectories: bool = False
-    """Whether the trajectory of a conversation can be had."""
     schema: bool = False
     """Whether it describes its settings as forms."""
     fields: Mapping[str, FieldRules] = field(default_factory=dict)

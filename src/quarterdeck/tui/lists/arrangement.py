@@ -141,7 +141,7 @@ class Arrangement(Generic[R]):
         self._all = self._all + new if new else self._all
         moves |= bool(new)
         for row_id, row in changes.changed.items():
-            if self._keys[row_id] != (key := self._key(row, now)) and not self._stands_right(row_id, key):
+            if self._keys[row_id] != (key := self._key(row, now)) and not self._keep_place(row_id, key):
                 self._late.add(row_id)
                 self._pressing |= row_id not in visible and self._presses(row, now)
             moves |= self._let_through(row_id, row, now)
@@ -167,8 +167,8 @@ class Arrangement(Generic[R]):
         self._through = self._placed(self._through, late & self._passed)
         return True
 
-    def _stands_right(self, row_id: str, key: Any) -> bool:
-        """Whether a row keeps its place with another sort key, which it has then."""
+    def _keep_place(self, row_id: str, key: Any) -> bool:
+        """Give a row another sort key if its place is right with that one too; whether it is."""
         before, at = self._keys[row_id], self._all.index(row_id)
         beside = self._all[max(at - 1, 0) : at + 2]
         if row_id in self._late or any(self._keys[each] is _NEW for each in beside):

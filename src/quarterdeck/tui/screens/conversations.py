@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from quarterdeck.tui.live.news import News
     from quarterdeck.tui.live.session import Session
 
+NO_AGENT = "The local service runs no agent, so there is no trajectory to save."
 BULK = frozenset({"pause", "resume", "watch", "delete"})
 """Commands that act on the marked rows, or their sandboxes, when there are any."""
 
@@ -226,14 +227,14 @@ class ConversationsScreen(ConversationSandboxes):
             self._unable[name] = (self.app.session.server, error.words)
 
     def _why_not_offered(self, name: str) -> str | None:
-        """Why this server cannot do a command, as far as is known."""
+        """Why this server cannot do a command, as far as asking for it told; its release tells too little."""
         server = self.app.session.server if self.app.session is not None else None
         if server is None:
             return None
-        from quarterdeck.tui.lists.offered import why_not_offered
-
         found, words = self._unable.get(name, (None, ""))
-        return words if found is server else why_not_offered(name, server)
+        if found is server:
+            return words
+        return NO_AGENT if name == "trajectory" and server.local else None
 
     def _only_starts(self) -> bool:
         """Whether a command is for start tasks alone, which are no matter of the server any more."""
