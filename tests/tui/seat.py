@@ -1,10 +1,10 @@
 """Somebody at the deck: presses keys, waits for what should come, reads what the terminal would show."""
 
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from textual import events
 from textual.pilot import Pilot
@@ -138,3 +138,19 @@ async def seated(
     deck = Deck(endpoint, connect, crash_folder=crashes, notes=notes)
     async with deck.run_test(size=size) as pilot:
         yield Seat(deck, pilot)
+
+
+S = TypeVar("S", bound=Seat)
+
+
+async def stand_alike(slow: S, fast: S, keys: Sequence[str], stands: Callable[[S], object]) -> None:
+    """Type keys one by one in one deck and all at once in another; both have to end in the same state."""
+    for key in keys:
+        slow.at_once(key)
+        await slow.pause()
+    fast.at_once(*keys)
+    try:
+        await fast.until(lambda: stands(fast) == stands(slow))
+    except AssertionError as error:
+        error.add_note(f"keys {keys}:\n{stands(fast)}\n{stands(slow)}")
+        raise

@@ -18,7 +18,7 @@ from quarterdeck.tui.dialogs.connections import ConnectionsDialog
 from quarterdeck.tui.screens.listing import ListScreen
 from tests.service.fakes import FakeServer
 from tests.tui.fake_fleet import SANDBOXES, FakeFleet
-from tests.tui.seat import WIDE, Seat, answering
+from tests.tui.seat import WIDE, Seat, answering, stand_alike
 
 PROD = Endpoint("prod", "http://server.test")
 SPECS = "/api/v1/sandbox-specs/search"
@@ -234,13 +234,4 @@ async def test_a_burst_of_any_keys_ends_where_the_keys_one_by_one_do(
     chance = Random(seed)
     async with seated(fleet, tmp_path) as slow, seated(fleet, tmp_path) as fast:
         for _ in range(BURSTS):
-            keys = chance.choices(KEYS, k=AT_ONCE)
-            for key in keys:
-                slow.at_once(key)
-                await slow.pause()
-            fast.at_once(*keys)
-            try:
-                await fast.until(lambda: stands(fast) == stands(slow))
-            except AssertionError as error:
-                error.add_note(f"seed {seed}, keys {keys}:\n{stands(fast)}\n{stands(slow)}")
-                raise
+            await stand_alike(slow, fast, chance.choices(KEYS, k=AT_ONCE), stands)

@@ -9,7 +9,7 @@ from textual.widgets import Input, TextArea
 
 from quarterdeck.cli.kept_notes import KeptNotes
 from quarterdeck.tui.screens.settings import SettingsScreen
-from tests.tui.seat import LOCAL, Seat, local, seated
+from tests.tui.seat import LOCAL, Seat, local, seated, stand_alike
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
 
@@ -104,16 +104,7 @@ async def test_a_burst_of_any_keys_ends_where_the_keys_one_by_one_do(tmp_path: P
     async with both[0] as one, both[1] as other:
         slow, fast = await FormSeat.at(one), await FormSeat.at(other)
         for _ in range(BURSTS):
-            keys = chance.choices(KEYS, k=AT_ONCE)
-            for key in keys:
-                slow.at_once(key)
-                await slow.pause()
-            fast.at_once(*keys)
-            try:
-                await fast.until(lambda: stands(fast) == stands(slow))
-            except AssertionError as error:
-                error.add_note(f"seed {seed}, keys {keys}:\n{stands(fast)}\n{stands(slow)}")
-                raise
+            await stand_alike(slow, fast, chance.choices(KEYS, k=AT_ONCE), stands)
 
 
 async def stored(folder: Path) -> AbstractAsyncContextManager[Seat]:
