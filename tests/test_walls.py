@@ -197,5 +197,27 @@ asyncio.run(main())
 def test_lists_are_watched_without_what_only_the_settings_need(tmp_path: Path) -> None:
     loaded = loaded_by(LIST, str(tmp_path))
     assert "quarterdeck.tui.screens.sandboxes" in loaded
-    assert not [name for name in loaded if name.partition(".")[0] in HEAVY - {"httpx"}]
+    assert not [name for name in loaded if name.partition(".")[0] in HEAVY - {"httpx"}]  # which stands in for a server
     assert not [name for name in loaded if within(name, frozenset({"quarterdeck.draft", "quarterdeck.tui.settings"}))]
+
+
+READ = """
+import asyncio
+from quarterdeck.service.client import ServiceClient
+from quarterdeck.service.endpoint import Endpoint
+
+async def answer(reader, writer):
+    await reader.readuntil(b"\\r\\n\\r\\n")
+    writer.write(b"HTTP/1.1 200 OK\\r\\nContent-Length: 13\\r\\n\\r\\n" + b'{"items": []}')
+
+async def main():
+    server = await asyncio.start_server(answer, "127.0.0.1")
+    async with ServiceClient(Endpoint("here", f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")) as client:
+        assert not (await anext(aiter(client.sandboxes.pages()))).items
+
+asyncio.run(main())
+"""
+
+
+def test_a_list_is_read_from_a_plain_network_without_httpx_and_pydantic() -> None:
+    assert not [name for name in loaded_by(READ) if name.partition(".")[0] in HEAVY]

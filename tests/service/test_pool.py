@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from quarterdeck.service.errors import ErrorKind, Outcome
-from quarterdeck.service.http import CONNECTIONS
+from quarterdeck.service.exchanges import CONNECTIONS
 from quarterdeck.service.limits import Limits
 from tests.service.fakes import ITEMS, client_at, first_page, plain, raw_server
 from tests.service.test_network import EMPTY, SHORT, answering, reading

@@ -9,7 +9,7 @@ import pytest
 from quarterdeck.service.calls import Call, Repeat
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.errors import FieldProblem, Outcome, ServiceError
-from quarterdeck.service.http import Http
+from quarterdeck.service.exchanges import Exchanges
 from quarterdeck.service.models.conversation import Conversation
 from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.nested import is_secret
@@ -74,7 +74,9 @@ async def test_what_a_server_took_to_its_own_harm_is_never_sent(release: str, na
 async def test_any_other_answer_is_taken_for_what_it_is(release: str, name: str) -> None:
     case, one = CASES[release][name], exchange(release, name)
     server = FakeServer(lambda _: one.answer)
-    sender = Sender(Http(Endpoint("test", "http://server.test"), SecretStr(KEY), transport=server, limits=FAST), None)
+    sender = Sender(
+        Exchanges(Endpoint("test", "http://server.test"), SecretStr(KEY), transport=server, limits=FAST), None
+    )
     query = tuple((key, str(value)) for key in one.query for value in one.values(key))
     reply, error = await outcome(sender.send(Call(one.method, one.path, query, one.body, Repeat.ONCE)))
     assert question_of(server.asked[0]) == one.question

@@ -9,7 +9,7 @@ import pytest
 from quarterdeck.service.calls import Call, Repeat
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.service.http import Http
+from quarterdeck.service.exchanges import Exchanges
 from quarterdeck.service.limits import Limits
 from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.service.sender import Sender
@@ -76,10 +76,10 @@ async def test_an_answer_without_a_body_ends_at_once() -> None:
 
 async def storing_much(url: str, limits: Limits) -> ServiceError:
     """The error that a write of 20 MB ends in."""
-    http = Http(Endpoint("test", url), SecretStr(KEY), limits=limits)
+    exchanges = Exchanges(Endpoint("test", url), SecretStr(KEY), limits=limits)
     with pytest.raises(ServiceError) as caught:
-        await Sender(http, None).send(Call("POST", "/x", body={"text": "x" * 20_000_000}, repeat=Repeat.ONCE))
-    await http.aclose()
+        await Sender(exchanges, None).send(Call("POST", "/x", body={"text": "x" * 20_000_000}, repeat=Repeat.ONCE))
+    await exchanges.aclose()
     return caught.value
 
 
@@ -150,10 +150,10 @@ async def test_a_head_without_end_is_not_waited_for(endless: bytes) -> None:
 
 async def test_the_key_goes_to_its_own_origin_whatever_a_path_looks_like() -> None:
     async with raw_server(answering(EMPTY)) as server:
-        http = Http(Endpoint("test", server.url), SecretStr(KEY), limits=FAST)
-        await http.attempt(Call("GET", "/own"), asyncio.get_running_loop().time() + 5)
-        await http.attempt(Call("GET", "@other.example/own"), asyncio.get_running_loop().time() + 5)
-        await http.aclose()
+        exchanges = Exchanges(Endpoint("test", server.url), SecretStr(KEY), limits=FAST)
+        await exchanges.attempt(Call("GET", "/own"), asyncio.get_running_loop().time() + 5)
+        await exchanges.attempt(Call("GET", "@other.example/own"), asyncio.get_running_loop().time() + 5)
+        await exchanges.aclose()
     assert [KEY.encode() in head for head in server.heads] == [True, False]
 
 

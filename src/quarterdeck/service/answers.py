@@ -1,25 +1,25 @@
 """What becomes of an answer: unpacked within a size, and taken only when it is one of the service."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import Iterable
 
 from quarterdeck.service.bodies import Unpacker, wrong_api
 from quarterdeck.service.calls import Call, Reply
 from quarterdeck.service.errors import ErrorKind, ServiceError
 from quarterdeck.service.refusals import refusal
+from quarterdeck.service.road import Answer
 
 
-async def received(
-    call: Call, status: int, headers: Mapping[str, str], pieces: AsyncIterator[bytes], most: int
-) -> Reply:
-    """Read a body of up to `most` bytes when unpacked; `headers` are found however their names are written.
+async def received(call: Call, answer: Answer, most: int) -> Reply:
+    """Read a body of up to `most` bytes when unpacked.
 
     Raises ServiceError: TOO_LARGE, WRONG_API for a packing nobody asked for; zlib.error for a broken one.
     """
+    status, headers = answer.status, answer.headers
     try:
-        unpacker = Unpacker(headers.get("Content-Encoding", "").strip().lower(), most)
+        unpacker = Unpacker(headers.get("content-encoding", "").strip().lower(), most)
     except ValueError:
         raise wrong_api("The server packs its answers in a way nobody asked for.", str(call), status) from None
-    async for piece in pieces:
+    async for piece in answer:
         if not unpacker.feed(piece):
             words = f"The answer is larger than {most / 2**20:g} MB."
             advice = "Check the address: the service has no answers of this size."
@@ -27,9 +27,9 @@ async def received(
     return Reply(
         status,
         bytes(unpacker.body),
-        content_type=headers.get("Content-Type", ""),
-        retry_after=headers.get("Retry-After"),
-        location=headers.get("Location"),
+        content_type=headers.get("content-type", ""),
+        retry_after=headers.get("retry-after"),
+        location=headers.get("location"),
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 from quarterdeck.service.conversations import ConversationsResource
 from quarterdeck.service.describing import describe, release_of
 from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.service.http import App, Http, Transport
+from quarterdeck.service.exchanges import Exchanges
 from quarterdeck.service.limits import Limits
 from quarterdeck.service.models.capabilities import Server
 from quarterdeck.service.models.secret_str import SecretStr
@@ -21,13 +21,12 @@ from quarterdeck.service.sandboxes import SandboxesResource
 from quarterdeck.service.sender import Sender
 
 if TYPE_CHECKING:
+    from quarterdeck.service.http import App, Transport
     from quarterdeck.service.options import OptionsResource
     from quarterdeck.service.profiles import ProfilesResource
     from quarterdeck.service.reach import Reached
     from quarterdeck.service.secrets import SecretsResource
     from quarterdeck.service.settings import SettingsResource
-
-__all__ = ["App", "ServiceClient"]
 
 
 class ServiceClient:
@@ -53,8 +52,8 @@ class ServiceClient:
         self.endpoint = endpoint
         self.server = UNASKED
         """What `describe()` found out; until then the server is taken for one that wipes what a body leaves out."""
-        self._http = Http(endpoint, key, app=app, base_url=base_url, transport=transport, limits=limits)
-        self._sender = Sender(self._http, None if app else Pace(limits.per_second))
+        self._exchanges = Exchanges(endpoint, key, app=app, base_url=base_url, transport=transport, limits=limits)
+        self._sender = Sender(self._exchanges, None if app else Pace(limits.per_second))
         self._in_process = app is not None
         self.conversations = ConversationsResource(self._sender)
         self.sandboxes = SandboxesResource(self._sender)
@@ -93,7 +92,7 @@ class ServiceClient:
     @property
     def log(self) -> Sequence[LoggedRequest]:
         """The latest requests, newest last."""
-        return self._http.log
+        return self._exchanges.log
 
     async def describe(self) -> Server:
         """Find out what answers and let every call go by it; a refused key is an answer, not an error.
@@ -115,7 +114,7 @@ class ServiceClient:
         """Whether anything answers at `/alive` of an address's origin; the key is not sent along."""
         from quarterdeck.service.reach import knock
 
-        return await knock(self._http, url.get_secret_value() if isinstance(url, SecretStr) else url)
+        return await knock(self._exchanges, url.get_secret_value() if isinstance(url, SecretStr) else url)
 
     async def reach(self, url: str, key: SecretStr | None = None) -> Reached:
         """Try the address of a tool server from this machine; `key` is its own and goes to that address alone.
@@ -124,11 +123,11 @@ class ServiceClient:
         """
         from quarterdeck.service.reach import reach
 
-        return await reach(self._http, url, key)
+        return await reach(self._exchanges, url, key)
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self._http.aclose()
+        await self._exchanges.aclose()
 
     async def __aenter__(self) -> Self:
         return self

@@ -5,7 +5,9 @@ import ssl
 
 from quarterdeck.service.calls import Call
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.service.limits import Limits
 from quarterdeck.service.retry import LOST, NEVER_OPENED
+from quarterdeck.service.wire import Fault, WireError
 
 _AGAIN = "Read again, or check that the server is up."
 _CERTIFICATE = {
@@ -62,7 +64,27 @@ def _tls_words(host: str, cause: BaseException | None) -> str:
     return f"No secure connection to {host}: it may not speak TLS at this port."
 
 
-def connect_kind(cause: BaseException | None) -> ErrorKind:
+def wire_failure(error: WireError, call: Call, host: str, limits: Limits) -> ServiceError:
+    """Make the error for an exchange that came to nothing on its way."""
+    read, cause = call.seconds or limits.read, _root_cause(error)
+    match error.fault:
+        case Fault.CONNECT_TIMEOUT:
+            return failure(ErrorKind.CONNECT_TIMEOUT, call, host, seconds=limits.connect)
+        case Fault.POOL_TIMEOUT:
+            return failure(ErrorKind.CONNECT_TIMEOUT, call, host, seconds=limits.pool)
+        case Fault.READ_TIMEOUT | Fault.WRITE_TIMEOUT:
+            return failure(ErrorKind.STALLED, call, host, seconds=read)
+        case Fault.CONNECT:
+            return failure(_connect_kind(cause), call, host, cause)
+        case Fault.BAD_REQUEST:
+            return failure(ErrorKind.LOCAL, call, host)
+        case Fault.BAD_ANSWER if any(word in str(error) for word in ("illegal", "too long")):
+            return failure(ErrorKind.WRONG_API, call, host)
+        case _:
+            return failure(ErrorKind.BROKEN, call, host)
+
+
+def _connect_kind(cause: BaseException | None) -> ErrorKind:
     """Tell a name that is not known and a broken TLS handshake from a server that cannot be reached.
 
     A name that cannot be one, with a part of more than 63 letters for instance, fails before anybody is asked.
@@ -72,10 +94,10 @@ def connect_kind(cause: BaseException | None) -> ErrorKind:
     return ErrorKind.TLS if isinstance(cause, ssl.SSLError) else ErrorKind.UNREACHABLE
 
 
-def root_cause(error: BaseException) -> BaseException | None:
+def _root_cause(error: BaseException) -> BaseException | None:
     """What an exception goes back to, through however many layers."""
     cause = error.__cause__ or error.__context__
-    return cause if cause is None else root_cause(cause) or cause
+    return cause if cause is None else _root_cause(cause) or cause
 
 
 def final(call: Call, error: ServiceError) -> ServiceError:

@@ -3,54 +3,36 @@
 import asyncio
 import ssl
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 
 import h11
 
 from quarterdeck.service.limits import Limits
+from quarterdeck.service.road import Question, readable
+from quarterdeck.service.url import Url
 from quarterdeck.service.wire import Connection, Fault, WireError
 
 NEXT_ADDRESS = 0.25
 """Seconds until the next address of a host is tried beside the last (RFC 8305)."""
 
 
-@dataclass(frozen=True)
-class Origin:
-    """Who is spoken to; `tls` is None for a plain connection."""
-
-    host: str
-    port: int
-    tls: ssl.SSLContext | None = None
-
-
-@dataclass(frozen=True)
-class Question:
-    """A request as it goes over the wire; the headers hold the host and the length of the body."""
-
-    method: bytes
-    target: bytes
-    headers: list[tuple[bytes, bytes]]
-    body: bytes = b""
-
-
 class Pool:
-    """Up to `most` connections to one origin, each kept for further requests if `keep`."""
+    """Up to `most` connections to the origin of an address, each kept for further requests if `keep`.
 
-    def __init__(self, origin: Origin, limits: Limits, *, most: int, keep: bool) -> None:
-        if origin.tls is not None:
-            origin.tls.set_alpn_protocols(["http/1.1"])
-        self._origin = origin
+    `tls` is None for a plain connection.
+    """
+
+    def __init__(self, url: Url, tls: ssl.SSLContext | None, limits: Limits, *, most: int, keep: bool) -> None:
+        if tls is not None:
+            tls.set_alpn_protocols(["http/1.1"])
+        self._host, self._port, self._tls = url.host, url.port, tls
         self._limits = limits
         self._keep = keep
         self._places = asyncio.Semaphore(most)
         self._open: set[Connection] = set()
         self._idle: dict[Connection, asyncio.TimerHandle] = {}
 
-    async def ask(self, question: Question, seconds: float) -> "Answer":
-        """Send a request and read the head of its answer; `seconds` without any byte. Close the answer.
-
-        Raises WireError.
-        """
+    async def ask(self, question: Question, seconds: float) -> "PooledAnswer":
+        """Send a request and read the head of its answer, as `Road` says."""
         await self._take_place()
         try:
             request = _written(question)
@@ -64,7 +46,7 @@ class Pool:
         except BaseException:
             self._places.release()
             raise
-        return Answer(self, connection, head, seconds)
+        return PooledAnswer(self, connection, head, seconds)
 
     def take_back(self, connection: Connection) -> None:
         """Keep a connection whose exchange is over, or close it when it is not."""
@@ -98,17 +80,16 @@ class Pool:
         return None
 
     async def _connected(self) -> Connection:
-        origin = self._origin
         try:
             async with asyncio.timeout(self._limits.connect):
                 _, connection = await asyncio.get_running_loop().create_connection(
-                    Connection, origin.host, origin.port, ssl=origin.tls, happy_eyeballs_delay=NEXT_ADDRESS
+                    Connection, self._host, self._port, ssl=self._tls, happy_eyeballs_delay=NEXT_ADDRESS
                 )
         except TimeoutError as error:
             raise WireError(Fault.CONNECT_TIMEOUT) from error
         except ConnectionResetError as error:
             # Without a cause of its own it is asyncio's word for a server that hangs up in the middle of a handshake.
-            raise WireError(Fault.CONNECT) from (error if origin.tls is None else ssl.SSLEOFError())
+            raise WireError(Fault.CONNECT) from (error if self._tls is None else ssl.SSLEOFError())
         except (OSError, UnicodeError) as error:
             raise WireError(Fault.CONNECT) from error
         self._open.add(connection)
@@ -121,12 +102,12 @@ class Pool:
         connection.close()
 
 
-class Answer:
-    """Status and headers of an answer; iterating gives its body in pieces, as it comes."""
+class PooledAnswer:
+    """An answer that holds its connection until it is closed."""
 
     def __init__(self, pool: Pool, connection: Connection, head: h11.Response, seconds: float) -> None:
         self.status = head.status_code
-        self.headers: list[tuple[bytes, bytes]] = head.headers.raw_items()
+        self.headers = readable(head.headers)
         self._pool = pool
         self._connection: Connection | None = connection
         self._seconds = seconds
@@ -136,7 +117,7 @@ class Answer:
         assert self._connection is not None, "a closed answer is not read"
         return self._connection.pieces(self._seconds)
 
-    def close(self) -> None:
+    async def aclose(self) -> None:
         """Give the connection back; what was not read of the body is lost, and the connection with it."""
         if self._connection is not None:
             self._pool.take_back(self._connection)
@@ -145,6 +126,6 @@ class Answer:
 
 def _written(question: Question) -> h11.Request:
     try:
-        return h11.Request(method=question.method, target=question.target, headers=question.headers)
+        return h11.Request(method=question.method, target=question.target, headers=list(question.headers.items()))
     except h11.LocalProtocolError:
         raise WireError(Fault.BAD_REQUEST) from None  # the text of the cause holds the header, and so the key

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from quarterdeck.service.address import origin_of
 from quarterdeck.service.errors import ErrorKind, ServiceError
-from quarterdeck.service.http import Http
+from quarterdeck.service.exchanges import Exchanges
 from quarterdeck.service.models.secret_str import SecretStr
 
 EITHER = "application/json, text/event-stream"
@@ -34,21 +34,21 @@ class Reached:
     good: bool
 
 
-async def knock(http: Http, url: str) -> bool:
+async def knock(exchanges: Exchanges, url: str) -> bool:
     """Ask `/alive` at the origin of a sandbox's address, without any key; whether anything answers there."""
     try:
-        return await http.status_at(f"{origin_of(url)}/alive", http.limits.knock, of_sandbox=True) < 500
+        return await exchanges.status_at(f"{origin_of(url)}/alive", exchanges.limits.knock, of_sandbox=True) < 500
     except (ServiceError, ValueError):
         return False
 
 
-async def reach(http: Http, url: str, key: SecretStr | None) -> Reached:
+async def reach(exchanges: Exchanges, url: str, key: SecretStr | None) -> Reached:
     """Try an address with one read; a sandbox may see another network, and the words say so."""
     if url.partition("://")[0].lower() not in ("http", "https"):
         return Reached("not tried", "was not tried: only http:// and https:// addresses are.", good=False)
     started = time.perf_counter()
     try:
-        status = await http.status_at(url, http.limits.reach, accept=EITHER, secret=key)
+        status = await exchanges.status_at(url, exchanges.limits.reach, accept=EITHER, secret=key)
     except ServiceError as error:
         brief = _BRIEF.get(error.kind, "broken off")
         return Reached(brief, f"{error.words} Tried from this machine; a sandbox's network may differ.", good=False)

@@ -6,8 +6,8 @@ from itertools import count
 
 from quarterdeck.service.calls import Call, Repeat, Reply
 from quarterdeck.service.errors import Outcome, ServiceError
+from quarterdeck.service.exchanges import Exchanges
 from quarterdeck.service.failures import final
-from quarterdeck.service.http import Http
 from quarterdeck.service.limits import Limits
 from quarterdeck.service.pace import Pace
 from quarterdeck.service.retry import again
@@ -23,19 +23,19 @@ FAILED = 500
 class Sender:
     """One server, asked no more often than `pace` allows; None asks at once, for a server in this process."""
 
-    def __init__(self, http: Http, pace: Pace | None) -> None:
-        self._http = http
+    def __init__(self, exchanges: Exchanges, pace: Pace | None) -> None:
+        self._exchanges = exchanges
         self._pace = pace
 
     @property
     def limits(self) -> Limits:
         """The limits everything is read under."""
-        return self._http.limits
+        return self._exchanges.limits
 
     @property
     def base(self) -> str:
         """The server's address, without a trailing slash."""
-        return self._http.base
+        return self._exchanges.base
 
     async def send(self, call: Call, settle: Settle | None = None) -> Reply:
         """Send a call and return its answer of status 2xx, repeating it as the retry table allows.
@@ -46,7 +46,7 @@ class Sender:
         deadline = self._deadline(call)
         for repeats in count():
             try:
-                return await self._http.attempt(call, deadline)
+                return await self._exchanges.attempt(call, deadline)
             except ServiceError as error:
                 step = again(
                     call.repeat, error.kind, status=error.status, retry_after=error.retry_after, repeats=repeats
@@ -73,7 +73,7 @@ class Sender:
             await self._pace.turn(background=call.background)
 
     def _deadline(self, call: Call) -> float:
-        return _now() + self._http.seconds(call)
+        return _now() + self._exchanges.seconds(call)
 
 
 async def _settled(settle: Settle | None) -> Outcome:
