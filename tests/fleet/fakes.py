@@ -99,10 +99,12 @@ class FakeServer:
         for number in itertools.count():
             await self._answer(f"page {number}", fails=self.fail_page in (None, number))
             items = tuple(self.items[number * self.page_size : (number + 1) * self.page_size])
-            if number not in self._pages or self._pages[number].items != items:
-                self._pages[number] = Page(items)
+            follows = (number + 1) * self.page_size < len(self.items)
+            page = Page(items, str(number + 1) if follows else None)
+            if self._pages.get(number) != page:
+                self._pages[number] = page
             yield self._pages[number]
-            if (number + 1) * self.page_size >= len(self.items):
+            if not follows:
                 return
 
     async def read(self, ids: Sequence[str]) -> tuple[Item | None, ...] | None:

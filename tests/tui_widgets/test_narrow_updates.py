@@ -5,12 +5,14 @@ import re
 from rich.console import Console
 from rich.segment import Segment
 from textual.app import App, ComposeResult
-from textual.geometry import Region
+from textual.containers import Horizontal, VerticalScroll
+from textual.geometry import Region, Size
 from textual.screen import Screen
 from textual.strip import Strip
+from textual.widget import Widget
 from textual.widgets import Static
 
-from quarterdeck.tui.narrow_updates import NarrowCompositor, NarrowUpdate
+from quarterdeck.tui.narrow_updates import NarrowCompositor, NarrowUpdate, bands
 
 
 def written(*spans: tuple[int, int, int]) -> str:
@@ -29,6 +31,16 @@ def test_a_span_over_two_widgets_is_written_for_each() -> None:
 
 def test_two_spans_of_a_line_leave_what_is_between() -> None:
     assert written((0, 0, 1), (0, 14, 16)) == "\x1b[1;1Hl\x1b[1;15Hri"
+
+
+def test_changed_lines_are_taken_together_where_they_touch() -> None:
+    regions = Region(5, 0, 3, 1), Region(0, 7, 80, 2), Region(9, 8, 1, 2), Region(0, 11, 2, 1), Region(2, 23, 4, 9)
+    assert bands(regions, Size(80, 24)) == [
+        Region(0, 0, 80, 1),
+        Region(0, 7, 80, 3),
+        Region(0, 11, 80, 1),
+        Region(0, 23, 80, 1),
+    ]
 
 
 class Narrow(Screen[None]):
@@ -52,3 +64,52 @@ async def test_a_changed_region_of_a_widget_is_all_that_a_screen_updates() -> No
         assert update is not None
         console = Console(color_system=None, width=80)
         assert re.sub(r"\x1b\[[\d;]*m", "", update.render_segments(console)) == "\x1b[1;6Hhin"
+
+
+class Counted(Widget):
+    """Says of each line how often it was drawn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.drawn: list[int] = []
+
+    def render_line(self, y: int) -> Strip:
+        self.drawn.append(y)
+        return Strip([Segment(f"{self.drawn.count(y)}{'x' * 9}")])
+
+
+class Beside(Narrow):
+    """Two widgets side by side, of which the second hangs over the end of what shows it."""
+
+    CSS = "Horizontal { height: 6; } Counted { width: 10; } VerticalScroll { width: 10; } #long { height: 20; }"
+
+    def compose(self) -> ComposeResult:
+        yield Static("title")
+        with Horizontal():
+            yield Counted()
+            with VerticalScroll():
+                tall = Counted()
+                tall.id = "long"
+                yield tall
+
+
+async def test_only_changed_lines_are_drawn_wherever_they_are() -> None:
+    app: App[None] = App()
+    async with app.run_test() as pilot:
+        await app.push_screen(Beside())
+        await pilot.pause()
+        left, right = app.screen.query(Counted)
+        app.screen.query_one(VerticalScroll).scroll_to(y=3, animate=False, immediate=True)
+        await pilot.pause()
+        left.drawn.clear()
+        right.drawn.clear()
+        title, compositor = app.screen.query_one(Static), app.screen._compositor
+        title.refresh(Region(0, 0, 1, 1))
+        left.refresh(Region(0, 1, 10, 1))
+        right.refresh(Region(2, 5, 3, 1), Region(0, 19, 10, 1))
+        compositor.update_widgets({title, left, right})
+        update = compositor.render_partial_update()
+        assert update is not None
+        written = update.render_segments(Console(color_system=None, width=80))
+        assert re.findall(r"\x1b\[\d+;\d+H", written) == ["\x1b[1;1H", "\x1b[3;1H", "\x1b[4;13H"]
+        assert (left.drawn, right.drawn) == ([1], [5])

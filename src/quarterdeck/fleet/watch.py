@@ -167,8 +167,13 @@ class Watch(Generic[R]):
             self._failed(error, broken=reading.pages > 0)
 
     async def _pass(self, reading: FullPass[R]) -> None:
+        last: Changes[R] = Changes()
         async for page in self._source.pages():
-            self._answered(reading.add(page))
+            last = reading.add(page)
+            self._health = after_answer(self._health, self._clock())
+            if page.next_page_id is None:
+                continue  # what it changed is told with what the whole list changed
+            self._publish(last)
             if self._ticks and self._clock() >= self._tick_at + self._look.interval:
                 await self._tick()
             await asyncio.sleep(0)
@@ -180,9 +185,9 @@ class Watch(Generic[R]):
             self._health = self._health._replace(doubted=True)
             self._publish(Changes())
             return
-        changes = reading.complete()
+        whole = reading.complete()
         self._health = after_pass(self._health, self._clock(), reading.unreadable)
-        self._publish(changes)
+        self._publish(last._replace(gone=whole.gone, reordered=whole.reordered))
 
     async def _tick(self) -> None:
         ids = self._look.ids
@@ -195,11 +200,8 @@ class Watch(Generic[R]):
             # A server that forgot all of them at once is doubted: the whole list decides.
             self.refresh()
             answers = ()
-        self._answered(self._records.apply_batch(ids, answers))
-
-    def _answered(self, changes: Changes[R]) -> None:
         self._health = after_answer(self._health, self._clock())
-        self._publish(changes)
+        self._publish(self._records.apply_batch(ids, answers))
 
     def _failed(self, error: ServiceError, *, broken: bool) -> None:
         wait = backoff(self._health.failures + 1, self._jitter(), error.retry_after)

@@ -49,10 +49,16 @@ def is_loopback(address: str) -> bool:
     host = urlsplit(address).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
+    return is_ip(host) and ip_address(host).is_loopback
+
+
+def is_ip(host: str) -> bool:
+    """Whether a host is given by its IP address."""
     try:
-        return ip_address(host).is_loopback
+        ip_address(host)
     except ValueError:
         return False
+    return True
 
 
 def _refused(words: str, advice: str = EXAMPLE) -> ServiceError:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 import h11
 
+from quarterdeck.service.address import is_ip
 from quarterdeck.service.limits import Limits
 from quarterdeck.service.road import Question, readable
 from quarterdeck.service.url import Url
@@ -25,6 +26,7 @@ class Pool:
         if tls is not None:
             tls.set_alpn_protocols(["http/1.1"])
         self._host, self._port, self._tls = url.host, url.port, tls
+        self._next_address = None if is_ip(url.host) else NEXT_ADDRESS  # an IP address stands for nothing but itself
         self._limits = limits
         self._keep = keep
         self._places = asyncio.Semaphore(most)
@@ -83,7 +85,7 @@ class Pool:
         try:
             async with asyncio.timeout(self._limits.connect):
                 _, connection = await asyncio.get_running_loop().create_connection(
-                    Connection, self._host, self._port, ssl=self._tls, happy_eyeballs_delay=NEXT_ADDRESS
+                    Connection, self._host, self._port, ssl=self._tls, happy_eyeballs_delay=self._next_address
                 )
         except TimeoutError as error:
             raise WireError(Fault.CONNECT_TIMEOUT) from error

@@ -1,11 +1,15 @@
-"""Sends the terminal no more of a line than was asked to be painted.
+"""Draws no more lines, and sends the terminal no more of a line, than was asked to be painted.
 
 Textual cuts what it writes at the end of a changed region only: each update begins where the widget does.
 """
 
+from collections.abc import Iterable, Sequence
+
 from rich.console import Console
 from rich.control import Control
 from textual._compositor import ChopsUpdate, Compositor
+from textual.geometry import Region, Size
+from textual.strip import Strip
 
 
 class NarrowUpdate(ChopsUpdate):
@@ -23,9 +27,42 @@ class NarrowUpdate(ChopsUpdate):
 
 
 class NarrowCompositor(Compositor):
-    """Puts the widgets of a screen together, and updates narrowly."""
+    """Puts the widgets of a screen together, and updates narrowly.
+
+    Textual has each widget draw all its lines from the first changed line of the screen to the last; here they draw
+    those that changed.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._bands: Sequence[Region] = ()
+        """What is being updated: whole lines of the screen, those next to each other together."""
 
     def render_partial_update(self) -> ChopsUpdate | None:
         """What changed on the screen; None for nothing."""
-        update = super().render_partial_update()
+        self._bands = bands(self._dirty_regions, self.size)
+        try:
+            update = super().render_partial_update()
+        finally:
+            self._bands = ()
         return None if update is None else NarrowUpdate(update.chops, update.spans, update.chop_ends)
+
+    def _get_renders(self, crop: Region | None = None) -> Iterable[tuple[Region, Region, list[Strip]]]:
+        if not self._bands:
+            yield from super()._get_renders(crop)
+        for band in self._bands:
+            for widget, (region, clip) in self.visible_widgets.items():
+                shown = clip.intersection(band)
+                if drawn := region.intersection(shown):
+                    yield region, shown, widget.render_lines(drawn.translate(-region.offset))
+
+
+def bands(regions: Iterable[Region], screen: Size) -> list[Region]:
+    """The lines of a screen that regions touch, as regions of whole lines from the top, none beside another."""
+    joined: list[Region] = []
+    for y in sorted({y for region in regions for y in region.line_range if 0 <= y < screen.height}):
+        if joined and joined[-1].bottom == y:
+            joined[-1] = joined[-1].grow((0, 0, 1, 0))
+        else:
+            joined.append(Region(0, y, screen.width, 1))
+    return joined

@@ -169,9 +169,12 @@ class Arrangement(Generic[R]):
 
     def _keep_place(self, row_id: str, key: Any) -> bool:
         """Give a row another sort key if its place is right with that one too; whether it is."""
-        before, at = self._keys[row_id], self._all.index(row_id)
+        before = self._keys[row_id]
+        if row_id in self._late or before is _NEW:
+            return False
+        at = self._all.index(row_id)
         beside = self._all[max(at - 1, 0) : at + 2]
-        if row_id in self._late or any(self._keys[each] is _NEW for each in beside):
+        if any(self._keys[each] is _NEW for each in beside):
             return False
         self._keys[row_id] = key
         if not any(other < one for one, other in pairwise(map(self._place, beside))):

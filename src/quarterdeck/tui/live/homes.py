@@ -53,6 +53,24 @@ class Homes:
             self._living_in.pop(sandbox_id, None)
 
 
+class Unsettled:
+    """The conversations whose sandbox is between two states, and those that were not read since it came to rest."""
+
+    def __init__(self, homes: Homes) -> None:
+        self._homes = homes
+        self._sandboxes: frozenset[str] = frozenset()
+
+    def among(self, visible: Iterable[str], moving: frozenset[str]) -> list[str]:
+        """Which of these conversations; `moving` are the sandboxes between two states now."""
+        self._sandboxes |= moving
+        living_there = {record.id for sandbox_id in self._sandboxes for record in self._homes.of(sandbox_id)}
+        return [conversation_id for conversation_id in visible if conversation_id in living_there]
+
+    def read(self, moving: frozenset[str]) -> None:
+        """Note that the conversations were read."""
+        self._sandboxes = moving
+
+
 def _newest_first(record: Conversation) -> tuple[float, str]:
     """Those made at the same moment stand by id, so that "the newest" is one and the same in every run."""
     return -(record.created_at or LONG_AGO).timestamp(), record.id

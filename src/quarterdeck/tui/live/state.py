@@ -21,7 +21,7 @@ from quarterdeck.service.errors import ServiceError
 from quarterdeck.tui.live import put_away
 from quarterdeck.tui.live.carrying import Carried, Carrying
 from quarterdeck.tui.live.displacing import Displaced, Displacing
-from quarterdeck.tui.live.homes import Homes
+from quarterdeck.tui.live.homes import Homes, Unsettled
 from quarterdeck.tui.live.knocking import Knocking
 from quarterdeck.tui.live.news import About, News
 from quarterdeck.tui.live.put_away import PutAway
@@ -58,6 +58,7 @@ class LiveState:
         self.server_watch = ServerWatch(client, publish)
         self.memories = SandboxMemories()
         self.homes = Homes()
+        self._unsettled = Unsettled(self.homes)
         self.displacing = Displacing()
         self.job: Job | None = None
         """The bulk command that was given last."""
@@ -159,8 +160,10 @@ class LiveState:
     def _tell_watches(self) -> None:
         now = self._clock()
         tasks = in_progress(self.start_tasks.records.values(), now)
-        self._tell(self.sandboxes, About.SANDBOXES, self.memories.transitional(now))
-        self._tell(self.conversations, About.CONVERSATIONS, (), self.watched.ids)
+        moving = self.memories.transitional(now)
+        unsettled = self._unsettled.among(self._visible.get(About.CONVERSATIONS, ()), moving)
+        self._tell(self.sandboxes, About.SANDBOXES, moving)
+        self._tell(self.conversations, About.CONVERSATIONS, unsettled, self.watched.ids)
         self._tell(self.start_tasks, About.START_TASKS, tasks)
 
     def _tell(
@@ -176,7 +179,7 @@ class LiveState:
     def _sandboxes_read(self, changes: Changes[Sandbox]) -> None:
         self.server_watch.doubt_after_failure(About.SANDBOXES, self.sandboxes.health)
         now = self._clock()
-        fresh = self.memories.observe(changes.read, now, beginning=not self.sandboxes.health.incomplete)
+        fresh = self.memories.observe(changes.read, now, beginning=self._known_whole.get(About.SANDBOXES, False))
         self.memories.forget(changes.gone)
         self._knocking.at(self._visible.get(About.SANDBOXES, ()), now)
         self._tell_watches()
@@ -215,6 +218,8 @@ class LiveState:
         ids = changes.changed | changes.added | changes.gone | self.unseen.read(changes.read)
         homes = self.homes.update(self.conversations.records, ids)
         self.watched.read()
+        self._unsettled.read(self.memories.transitional(self._clock()))
+        self._tell_watches()
         self._publish(News(About.CONVERSATIONS, ids))
         self._publish_of(About.SANDBOXES, homes, self._completed(About.CONVERSATIONS, self.conversations))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from time import monotonic
-from typing import Generic
+from typing import TYPE_CHECKING, Generic
 
 from textual import events, getters, on
 from textual.containers import Horizontal, VerticalScroll
@@ -23,12 +23,19 @@ from quarterdeck.tui.widgets.lines import Lines
 from quarterdeck.tui.widgets.live_table import LiveTable
 from quarterdeck.tui.widgets.table_messages import Highlighted, Seen
 
+if TYPE_CHECKING:
+    from quarterdeck.tui.live.session import Session
+
 ROOM_BESIDE = 116
 """Width from which the row under the cursor is described beside the list without taking columns that matter."""
 HELD = Shown("order held")
 """Said while rows stand still although their places are other ones."""
-AGED_EVERY = 5.0
-"""Seconds between two looks at how long things have lasted: by a filter that asks for it, and by the side pane."""
+AGED_AFTER = 4.0
+"""Seconds in which nothing on the screen gets older: each look at all ages costs, and so does each byte sent."""
+SILENCE = 6.0
+"""Seconds without a reading after which ages are looked at nevertheless: with one, they are painted with its news."""
+HURRIED = 1.0
+"""Seconds between two looks while something is between two states, or the next try of a reading is counted down."""
 
 
 class LiveList(DeckScreen, Generic[R]):
@@ -71,20 +78,22 @@ class LiveList(DeckScreen, Generic[R]):
     def on_mount(self) -> None:
         """Show what is known already, and let time pass."""
         super().on_mount()
-        self._ticks = self.set_interval(1.0, self._tick)
+        self._silence = self.set_timer(SILENCE, self._tick)
+        self._hurry = self.set_interval(HURRIED, self._tick, pause=True)
         self.rebuild()
 
     def on_screen_resume(self) -> None:
         """Catch up with what happened while another screen was shown."""
         super().on_screen_resume()
-        self._ticks.resume()
+        self._wait_for_silence()
         self.rebuild()
         self._look()
 
     def on_screen_suspend(self) -> None:
         """Let no time pass while another screen is shown; behind a dialog it goes on."""
         if not self.is_current:
-            self._ticks.pause()
+            self._silence.stop()
+            self._hurry.pause()
 
     def on_news(self, news: News) -> None:
         """Bring the rows up to date that the news is about."""
@@ -95,7 +104,7 @@ class LiveList(DeckScreen, Generic[R]):
         if news.moved and news.about in (About.SERVER, self.listing.about):
             self.rebuild()
         elif self.app.session is not None:
-            self._update(self.listing.touched(self.app.session, news))
+            self._pass_time(self.app.session, self.listing.touched(self.app.session, news))
 
     def rebuild(self) -> None:
         """Make all rows anew, in order."""
@@ -136,21 +145,32 @@ class LiveList(DeckScreen, Generic[R]):
         self.refresh_frame()
 
     def _tick(self) -> None:
-        """Let time pass: words that change with it, places that were held, filters that ask for a duration."""
-        session, now, moment = self.app.session, self.app.clock(), monotonic()
-        if not self.is_current or session is None:
-            return
-        self._update(self.listing.passing(session, now))
+        if self.is_current and self.app.session is not None:
+            self._pass_time(self.app.session, ())
+
+    def _pass_time(self, session: Session, touched: Iterable[str]) -> None:
+        """Bring rows up to date, and what changes with time: words, places that were held, filters, ages."""
+        now, moment = self.app.clock(), monotonic()
+        passing = tuple(self.listing.passing(session, now))
+        self._update(dict.fromkeys((*touched, *passing)))
         moved = self.arrangement.settle(now, moment)
-        aged = moment - self._aged_at >= AGED_EVERY
+        aged = moment - self._aged_at >= AGED_AFTER
         if aged and self.arrangement.passing:
             moved |= self.arrangement.sift(now)
         if moved:
             self.show_rows()
         elif aged:
             self._show_row()
-        self._aged_at = moment if aged else self._aged_at
-        self.table.tick()
+        if aged:
+            self._aged_at = moment
+            self.table.tick()
+            self._wait_for_silence()
+        hurried = bool(passing) or self.listing.health(session).error is not None
+        (self._hurry.resume if hurried else self._hurry.pause)()
+
+    def _wait_for_silence(self) -> None:
+        self._silence.stop()
+        self._silence = self.set_timer(SILENCE, self._tick)
 
     def _look(self) -> None:
         if self.app.session is not None and self.is_current:

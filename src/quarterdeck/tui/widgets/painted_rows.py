@@ -8,7 +8,7 @@ what is on the screen, never the number of rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Generic
 
 from textual.geometry import Region
@@ -24,8 +24,6 @@ from quarterdeck.tui.widgets.table_strips import differing_spans
 
 HEADER = 1
 """Lines above the rows."""
-AGE_STEP = timedelta(seconds=5)
-"""Between two looks at all ages: each of them is bytes to a terminal that may be far away."""
 
 
 class PaintedRows(ScrollView, Generic[R]):
@@ -43,11 +41,9 @@ class PaintedRows(ScrollView, Generic[R]):
         self._painted: dict[int, Strip] = {}
 
     def tick(self) -> None:
-        """Let time pass: ages on the screen are brought up to date, in steps."""
-        now = self._clock()
-        if now - self._now >= AGE_STEP:
-            self._now = now
-            self._repaint()
+        """Bring the ages on the screen up to date."""
+        self._now = self._clock()
+        self._repaint()
 
     def sorted_by(self, key: str | None, *, reverse: bool = False) -> None:
         """Say in the header which column the owner sorted by."""
