@@ -66,7 +66,13 @@ class Terminal:
     def press(self, *keys: str) -> None:
         """Type keys: names of KEYS, or the characters themselves."""
         for key in keys:
-            os.write(self._master, KEYS.get(key, key.encode()))
+            self.send(KEYS.get(key, key.encode()))
+
+    def send(self, data: bytes) -> None:
+        """Type bytes, whatever they are, as fast as the program takes them in."""
+        while data:
+            data = data[os.write(self._master, data[:1024]) :]
+            self._read(0)
 
     def shows(self, *texts: str, seconds: float = 20) -> str:
         """Wait until all texts are on the screen at once, and return it; fails with what is there instead."""

@@ -96,6 +96,32 @@ def test_keys_and_a_paste_in_one_chunk_go_where_they_were_meant() -> None:
         assert terminal.ends() == 0
 
 
+def test_a_letter_in_two_chunks_is_one_and_what_is_no_letter_ends_nothing() -> None:
+    with Terminal(*quarterdeck()) as terminal:
+        terminal.shows("local service", "No conversations")
+        terminal.send(b"/\xff")
+        terminal.shows("\N{REPLACEMENT CHARACTER}")
+        terminal.send(b"\x7f" + "ü".encode()[:1])
+        terminal.shows("/ words, tokens")
+        terminal.send("ü".encode()[1:] + b"ber")
+        terminal.shows("über")
+        terminal.press("ctrl+q")
+        assert terminal.ends() == 0
+
+
+def test_a_paste_that_is_longer_than_one_reading_is_taken_whole() -> None:
+    with Terminal(*quarterdeck()) as terminal:
+        terminal.shows("local service", "No conversations")
+        terminal.send(b"/")
+        terminal.shows("/ words, tokens")
+        terminal.send(b"\x1b[200~" + "ö".encode() * 6_000 + b"the end\x1b[201~")
+        terminal.shows("öö")
+        terminal.press("!")
+        terminal.shows("the end!")
+        terminal.press("ctrl+q")
+        assert terminal.ends() == 0
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_ends_it_and_the_terminal_is_as_it_was(number: signal.Signals) -> None:
     with Terminal(*quarterdeck()) as terminal:

@@ -4,7 +4,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import httpx
+import pytest
 
+from quarterdeck.fleet import interval
 from quarterdeck.service.client import ServiceClient
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.errors import ErrorKind, ServiceError
@@ -75,6 +77,23 @@ async def test_a_server_that_is_down_is_named_and_found_again_by_itself(tmp_path
         up = True
         await seat.press("ctrl+r")
         await seat.sees("No conversations.")
+
+
+async def test_what_comes_to_an_empty_list_is_seen_as_soon_as_in_any_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interval, "ON_SCREEN", 0.01)
+    monkeypatch.setattr(interval, "HIDDEN", 1_000.0)
+    items: list[dict[str, str]] = []
+
+    def script(asked: Asked) -> Answer:
+        listed = items if asked.path.endswith("/app-conversations/search") else []
+        return Answer({"items": listed, "next_page_id": None}) if asked.path.endswith("/search") else NO_ROUTE
+
+    async with seated(answering(FakeServer(script)), SERVER, crashes=tmp_path) as seat:
+        await seat.sees("No conversations.")
+        items.append({"id": "a" * 32, "title": "Fix login", "sandbox_id": "s", "sandbox_status": "RUNNING"})
+        await seat.sees("Fix login")
 
 
 async def test_hostile_text_reaches_the_screen_as_text_only(tmp_path: Path) -> None:

@@ -50,12 +50,6 @@ def run(arguments: CommandLine) -> int:
     return status
 
 
-def end_without_terminal() -> None:
-    """End as a closed terminal ends a program, also where that signal did not come or is ignored."""
-    ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-    os.kill(os.getpid(), signal.SIGTERM if ignored else signal.SIGHUP)
-
-
 def report_crashes_to(folder: Path) -> None:
     """Answer any unforeseen error from now on with one line and a report: tracebacks and logs quote values."""
 
@@ -68,6 +62,8 @@ def report_crashes_to(folder: Path) -> None:
         error = failure.exc_value
         terminal_gone = isinstance(error, OSError) and error.errno == errno.EIO
         if terminal_gone:
+            from quarterdeck.tui.driver import end_without_terminal
+
             end_without_terminal()
         elif error is not None:
             report(error)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from textual import work
 from textual.app import SystemCommand
 from textual.binding import Binding
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
 
 from quarterdeck.tui import text
@@ -19,6 +21,7 @@ from quarterdeck.tui.commands import Place, commands_at
 from quarterdeck.tui.connected import OPENING, utc_now
 from quarterdeck.tui.connecting import ConnectingApp
 from quarterdeck.tui.connections import Connections
+from quarterdeck.tui.driver import LoopDriver
 from quarterdeck.tui.notes import Notes
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.theme import THEMES, variable_defaults
@@ -97,6 +100,11 @@ class Deck(ConnectingApp):
         screen = _conversations()
         self.add_mode(Place.CONVERSATIONS, _conversations)
         return screen
+
+    def get_driver_class(self) -> type[Driver]:
+        """What drives the terminal: Textual's choice, but for the terminal of a person."""
+        chosen = super().get_driver_class()
+        return LoopDriver if chosen is LinuxDriver else chosen
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The deck's own colours, for themes that do not name them."""

@@ -55,6 +55,8 @@ class LiveList(DeckScreen, Generic[R]):
         self.arrangement = Arrangement(listing, self.rows)
         self._side_says: list[Cell] = []
         self._aged_at = 0.0
+        self._told: Session | None = None
+        """Who knows what is on the screen."""
 
     def parts(self) -> Iterable[Widget]:
         """Counts and filter, the table, and at its side what is known of the row under the cursor."""
@@ -101,6 +103,8 @@ class LiveList(DeckScreen, Generic[R]):
             return
         if news.words:
             self.say(text.line(news.words), Tone.WARN)
+        if self.app.session is not self._told:
+            self._look()
         if news.moved and news.about in (About.SERVER, self.listing.about):
             self.rebuild()
         elif self.app.session is not None:
@@ -173,7 +177,9 @@ class LiveList(DeckScreen, Generic[R]):
         self._silence = self.set_timer(SILENCE, self._tick)
 
     def _look(self) -> None:
+        """Tell a session what is on the screen; a new one hears it also where that is what it was before."""
         if self.app.session is not None and self.is_current:
+            self._told = self.app.session
             self.app.session.look(self.listing.about, self.table.visible_ids)
 
     @on(Seen)
