@@ -8,7 +8,7 @@ import pytest
 
 _LEFT_ALONE = ("PATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "TMPDIR", "HYPOTHESIS_PROFILE", "CI")
 _LIVE = "QUARTERDECK_LIVE_"
-_PYTHON = ("PYTEST_", "PYTHON", "COVERAGE_")
+_PYTHON = ("PYTEST_", "PYTHON", "COVERAGE_", "TEXTUAL_SNAPSHOT_")
 
 
 def _kept(name: str) -> bool:
