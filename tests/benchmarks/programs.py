@@ -10,10 +10,13 @@ from datetime import UTC, datetime
 
 from textual.app import App, ComposeResult
 from textual.coordinate import Coordinate
+from textual.screen import Screen
 from textual.widgets import DataTable, Footer, Header
 
 from quarterdeck.tui import theme
 from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.driver import LoopDriver
+from quarterdeck.tui.narrow_updates import NarrowCompositor
 from quarterdeck.tui.text import line
 from quarterdeck.tui.widgets.live_table import Column, LiveTable
 
@@ -99,22 +102,31 @@ def column(name: str, width: int) -> Column[Row]:
     return Column(name, name, width, shown)
 
 
+class Narrow(Screen[None]):
+    """A screen drawn as those of the deck are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._compositor = NarrowCompositor()
+
+
 class Live(App[None]):
-    """The table of the deck."""
+    """The table of the deck, on its screen and its terminal."""
 
     BINDINGS = [("x", "change"), ("f", "fill"), ("q", "quit")]
 
     def __init__(self, count: int) -> None:
-        super().__init__()
+        super().__init__(driver_class=LoopDriver)
         self.register_theme(theme.DARK)
         self.theme = theme.DARK.name
         self.records = made_up(count)
         self.table = LiveTable([column(name, width) for name, width in WIDTHS.items()], clock=lambda: datetime.now(UTC))
 
-    def compose(self) -> ComposeResult:
-        yield self.table
+    def get_default_screen(self) -> Screen[None]:
+        return Narrow()
 
     def on_mount(self) -> None:
+        self.screen.mount(self.table)
         self.table.focus()
         self.action_fill()
 

@@ -61,7 +61,7 @@ async def test_only_the_lines_that_changed_are_painted() -> None:
         await pilot.pause()
         page.lines.asked = []
         page.lines.say([*said("one"), (*cell(Shown("two ")), *cell(Shown("more"), Tone.BAD)), *said("three", "four")])
-        assert painted(page.lines.asked) == [(1, 0, 20), (3, 0, 20)]
+        assert painted(page.lines.asked) == [(1, 0, 8), (3, 0, 4)]
         await pilot.pause()
         assert page.shown() == ["one", "two more", "three", "four", "", ""]
 

@@ -10,9 +10,10 @@ from textual.color import Color
 from quarterdeck.tui import text, theme
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.differences import differing_spans
 from quarterdeck.tui.widgets.table_drawer import RowDrawer
 from quarterdeck.tui.widgets.table_palette import Look, Palette
-from quarterdeck.tui.widgets.table_strips import clip, differing_spans, empty_strips, fit_cell
+from quarterdeck.tui.widgets.table_strips import clip, empty_strips, fit_cell
 from tests.tui_widgets.demo import COLUMNS, NOON, Box
 
 SCRIPTS = st.text(st.sampled_from("ab c漢字한é́ऩि🎉👨‍👩‍👧❤️🇩🇪ａﷺ")) | st.text()
@@ -53,20 +54,26 @@ def test_every_line_is_exactly_as_wide_as_the_table(title: str, width: int, look
     assert cell_len(drawer.header("title", reverse=False).text) == width
 
 
+def look(letter: str, style: Style | None) -> tuple[str, object]:
+    """What can be seen of a letter: of a blank neither its colour nor how bold it is."""
+    assert style is not None
+    return (letter, (style.bgcolor, bool(style.underline))) if letter == " " else (letter, style)
+
+
 def screen_cells(segments: list[Segment]) -> list[tuple[str, object]]:
     """What each cell of a screen holds; a wide character holds two."""
-    return [(letter, style) for text, style, _ in segments for letter in text for _ in range(cell_len(letter))]
+    return [look(letter, style) for text, style, _ in segments for letter in text for _ in range(cell_len(letter))]
 
 
 LINE = st.lists(
     st.builds(
         Segment,
         st.sampled_from(["ab", "xy", "漢", "字", "  "]),
-        st.sampled_from([Style(bold=True), Style()]),
+        st.sampled_from([Style(bold=True), Style(), Style(bgcolor="red"), Style(underline=True)]),
         st.none(),
     ),
-    min_size=6,
-    max_size=6,
+    min_size=12,
+    max_size=12,
 )
 
 

@@ -25,7 +25,11 @@ def age(seconds: float | None) -> str:
 
 def calm_age(moment: datetime | None, now: datetime) -> str:
     """Word how long ago a moment was, without seconds: in a list each second of each row is sent to the terminal."""
-    words = age_of(moment, now)
+    return calm(age_of(moment, now))
+
+
+def calm(words: str) -> str:
+    """The words of an age without seconds."""
     return "<1m" if words == JUST_NOW or words.endswith("s") else words
 
 

@@ -19,6 +19,7 @@ from textual.message import Message
 
 AT_ONCE = 4096
 """Bytes of input taken in before the loop sees to something else."""
+ESCAPE = "\x1b"
 OVERDUE = 0.005
 """Seconds after which an escape that nothing followed is surely due."""
 
@@ -61,7 +62,12 @@ class LoopDriver(LinuxDriver):
             self._send(self._parser.feed(words))
             if self._overdue is not None:
                 self._overdue.cancel()
-            self._overdue = self._loop.call_later(ESCAPE_DELAY + OVERDUE, lambda: self._send(self._parser.tick()))
+            if ESCAPE in words:
+                self._overdue = self._loop.call_later(ESCAPE_DELAY + OVERDUE, self._give_up_waiting)
+
+    def _give_up_waiting(self) -> None:
+        """Take an escape that nothing followed for the key itself."""
+        self._send(self._parser.tick())
 
     def _send(self, messages: Iterable[Message]) -> None:
         for message in messages:

@@ -6,10 +6,11 @@ Textual cuts what it writes at the end of a changed region only: each update beg
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console
-from rich.control import Control
 from textual._compositor import ChopsUpdate, Compositor
 from textual.geometry import Region, Size
 from textual.strip import Strip
+
+from quarterdeck.tui.pen import Pen
 
 
 class NarrowUpdate(ChopsUpdate):
@@ -17,13 +18,13 @@ class NarrowUpdate(ChopsUpdate):
 
     def render_segments(self, console: Console) -> str:
         """The spans as they are written to the terminal."""
-        written: list[str] = []
+        pen = Pen(console)
         for y, start, end in self.spans:
             for chop_end, (x, strip) in zip(self.chop_ends[y], self.chops[y].items(), strict=False):
                 left, right = max(x, start), min(chop_end, end)
                 if strip is not None and left < right:
-                    written += Control.move_to(left, y).segment.text, strip.crop(left - x, right - x).render(console)
-        return "".join(written)
+                    pen.write(left, y, strip.crop(left - x, right - x))
+        return pen.written
 
 
 class NarrowCompositor(Compositor):

@@ -15,9 +15,9 @@ from quarterdeck.tui.lists.live_rows import RowChanges, found
 
 SETTLES = 3.0
 """Seconds after a move of the cursor in which rows keep their places."""
-CALM = 30.0
+CALM = 60.0
 """Seconds between two moments at which rows change places by themselves: a list that hops cannot be read."""
-SOON = 15.0
+SOON = 30.0
 """The same where a row that needs a look is not on the screen."""
 _NEW = object()
 """The sort key of a row that was not put into its place yet."""

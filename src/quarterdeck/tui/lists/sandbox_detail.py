@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from quarterdeck.fleet.ages import age, age_of
+from quarterdeck.fleet.ages import age, age_of, calm_age
 from quarterdeck.fleet.conversation_state import conversation_state
 from quarterdeck.fleet.events import Cause, Event
 from quarterdeck.fleet.sandbox_state import StateWord
@@ -58,13 +58,13 @@ def timeline(events: Sequence[Event], now: datetime) -> list[Cell]:
 
 def _event(event: Event, now: datetime, *, lasts: bool) -> list[Cell]:
     sign, tone = glyph(event.what)
-    seconds = (now - event.seen_at).total_seconds() if lasts else event.lasted
+    took = calm_age(event.seen_at, now) if lasts else age(event.lasted)
     moment = f"{event.seen_at:%H:%M:%S}" if now - event.seen_at < DAY else f"{event.seen_at:%b %d %H:%M}"
     line = (
         (Shown(f"{moment:<{LABEL_WIDE}}"), Tone.MUTED),
         (sign, tone),
         (Shown(f" {text.line(event.what):<10}"), tone),
-        (Shown(f"{age(seconds):<7}"), Tone.MUTED),
+        (Shown(f"{took:<7}"), Tone.MUTED),
         (Shown(event.cause), CAUSES[event.cause]),
     )
     why = ((Shown(" " * LABEL_WIDE), Tone.MUTED), (text.line(event.words), Tone.MUTED))

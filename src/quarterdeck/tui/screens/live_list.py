@@ -122,7 +122,7 @@ class LiveList(DeckScreen, Generic[R]):
         if not self.arrangement.ids:
             self.table.say_empty(*self._nothing())
         self._go_to_wanted()
-        self._rows_changed()
+        self._rows_changed(at_cursor=True)
 
     def _update(self, ids: Iterable[str]) -> None:
         """Make these rows anew; only when one of them comes, goes or changes its place is the list shown again."""
@@ -141,12 +141,15 @@ class LiveList(DeckScreen, Generic[R]):
             self.show_rows()
         else:
             self.table.patch(changes.changed)
-            self._rows_changed()
+            self._rows_changed(at_cursor=self.table.cursor_id in changes.changed)
 
-    def _rows_changed(self) -> None:
+    def _rows_changed(self, *, at_cursor: bool) -> None:
         self.filter_bar.say(self.counts())
-        self._show_row()
-        self.refresh_frame()
+        if at_cursor:
+            self._show_row()
+            self.refresh_frame()
+        else:
+            self.refresh_health()
 
     def _tick(self) -> None:
         if self.is_current and self.app.session is not None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.strip import Strip
 from textual.visual import Visual
 from textual.widget import Widget
 
 from quarterdeck.tui.cells import Cell
 from quarterdeck.tui.paint import content
-from quarterdeck.tui.widgets.table_strips import differing_spans
+from quarterdeck.tui.widgets.differences import differing_regions
 
 REMEMBERED = 256
 """Drawn cells that are kept: from row to row most lines of a detail are the same."""
@@ -42,9 +42,8 @@ class Lines(Widget):
             return
         blank = self._blank
         for y, (old, new) in enumerate(zip_longest(before, after, fillvalue=blank)):
-            if old is not new:
-                for start, end in differing_spans(old, new):
-                    self.refresh(Region(start, y, end - start, 1))
+            if old is not new and (changed := differing_regions(self, y, old, new)):
+                self.refresh(*changed)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """As many lines as the cells take at this width."""

@@ -16,11 +16,11 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.differences import differing_regions
 from quarterdeck.tui.widgets.table_drawer import RowDrawer
 from quarterdeck.tui.widgets.table_layout import Column, R
 from quarterdeck.tui.widgets.table_palette import Look, Palette
 from quarterdeck.tui.widgets.table_rows import TableRows
-from quarterdeck.tui.widgets.table_strips import differing_spans
 
 HEADER = 1
 """Lines above the rows."""
@@ -95,9 +95,9 @@ class PaintedRows(ScrollView, Generic[R]):
             painted = self._painted.get(y)
             if painted is None:
                 continue
-            strip = self._line(y, drawing)
+            strip = self._painted[y] = self._line(y, drawing)
             if strip is not painted:
-                changed += [Region(x, y, end - x, 1) for x, end in differing_spans(painted, strip)]
+                changed += differing_regions(self, y, painted, strip)
         if changed:
             self.refresh(*changed)
 

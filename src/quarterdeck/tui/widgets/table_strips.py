@@ -1,8 +1,5 @@
 """Texts cut at their width and joined into lines: what a table, or any list of cells, is painted from."""
 
-from collections.abc import Iterable, Iterator
-from operator import eq
-
 from rich.cells import get_character_cell_size
 from rich.segment import Segment
 from rich.style import Style
@@ -99,36 +96,3 @@ def _centred(text: str, style: Style, width: int, ground: Style) -> Strip:
     line.blank_to((width - cells) // 2)
     line.add(shown, cells, style)
     return line.strip(width, ground)
-
-
-def differing_spans(old: Iterable[Segment], new: Iterable[Segment]) -> list[tuple[int, int]]:
-    """From which cells to which one line must be painted again to become another one of the same width."""
-    before = dict(_placed(old))
-    spans: list[tuple[int, int]] = []
-    for x, segment in _placed(new):
-        start, end = _differing(before.get(x), segment)
-        if start == end:
-            continue
-        joins = spans and spans[-1][1] == x + start
-        spans.append((spans.pop()[0] if joins else x + start, x + end))
-    return spans
-
-
-def _differing(before: Segment | None, after: Segment) -> tuple[int, int]:
-    """From which cell of a segment to which it differs from the one that stood there."""
-    if before == after:
-        return 0, 0
-    if before is None or before.style != after.style or len(before.text) != len(after.text):
-        return 0, after.cell_length
-    if not before.text.isascii() or not after.text.isascii():
-        return 0, after.cell_length
-    same = list(map(eq, before.text, after.text))
-    return same.index(False), len(same) - same[::-1].index(False)
-
-
-def _placed(line: Iterable[Segment]) -> Iterator[tuple[int, Segment]]:
-    """Segments by the cell each begins at."""
-    x = 0
-    for segment in line:
-        yield x, segment
-        x += segment.cell_length
