@@ -96,12 +96,12 @@ class StatusWatch:
         self._tell_beginning()
 
     def _sandboxes_read(self, changes: Changes[Sandbox]) -> None:
-        health, now = self._sandboxes.health, utc_now()
+        now = utc_now()
         self._tell_failure(self._sandboxes)
         before = {record.id: self._memories.by_id.get(record.id) for record in changes.read}
-        self._memories.observe(changes.read, now, beginning=not health.incomplete)
+        self._memories.observe(changes.read, now, beginning=changes.all_known)
         for record in changes.read:
-            self._take(record, before[record.id], now, all_known=not health.incomplete)
+            self._take(record, before[record.id], now, all_known=changes.all_known)
         for sandbox_id in changes.gone:
             self._forget(sandbox_id, now)
         closely = tuple(islice(self._matching, CLOSELY))

@@ -45,15 +45,18 @@ class SandboxMemories:
     def observe(self, read: Iterable[Sandbox], now: datetime, *, beginning: bool) -> frozenset[str]:
         """Take a reading (`Changes.read`) and give the ids of which there is something new to say.
 
-        `beginning` says that the whole list was known before (`not Health.incomplete`): what is new has just begun.
+        `beginning` says that the whole list was known before (`Changes.all_known`): what is new has just begun.
         """
         news = []
+        alike: dict[SandboxMemory, SandboxMemory] = {}
         for at, record in enumerate(read):
             if not at:
                 self.timelines.read(now)
             before = self._by_id.get(record.id)
             after = after_reading(before, record, now, beginning=beginning)
             if after is not before:
+                if not after.urls:  # nothing of its own: most of the stopped ones are alike
+                    after = alike.setdefault(after, after)
                 self._keep(record.id, after)
                 self.timelines.observe(record.id, before, after, now)
                 news.append(record.id)

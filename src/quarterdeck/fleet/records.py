@@ -31,6 +31,8 @@ class Changes(NamedTuple, Generic[R]):
     gone: frozenset[str] = frozenset()
     reordered: bool = False
     read: tuple[R, ...] = ()
+    all_known: bool = False
+    """The whole list was known before: what was added had not been there."""
 
     def __bool__(self) -> bool:
         return bool(self.added or self.changed or self.gone or self.reordered)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from math import inf, isfinite
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from quarterdeck.fleet.filters import Grammar, Measure
@@ -149,18 +149,24 @@ def attention(state: SandboxState) -> int:
     return _UNKNOWN if state.known is None else _RANKS[state.known]
 
 
+AGES = 1e12
+"""Seconds, more than lie between any two moments: what lies between two ranks."""
+
+
 def in_trouble(state: SandboxState) -> bool:
     """Whether a state stands before all that runs as it should."""
     return attention(state) < _RANKS[StateWord.RUNNING]
 
 
-def urgency(row: SandboxRow, now: datetime) -> tuple[int, float]:
-    """The place of a row in the default order: `attention`, then what has been quiet or as it is for longest."""
+def urgency(row: SandboxRow, now: datetime) -> float:
+    """The place of a row in the default order: `attention`, then what has been quiet or as it is for longest.
+
+    One number and no tuple: there is one for each of ten thousand rows.
+    """
     state = row.state(now)
     rank = attention(state)
-    if rank != _RANKS[StateWord.RUNNING]:
-        return rank, state.since.timestamp()
-    return rank, inf if row.quiet_since is None else row.quiet_since.timestamp()
+    since = row.quiet_since if rank == _RANKS[StateWord.RUNNING] else state.since
+    return rank * AGES + (AGES / 2 if since is None else since.timestamp())
 
 
 def _repositories(row: SandboxRow, now: datetime) -> str:

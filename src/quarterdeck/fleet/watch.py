@@ -103,7 +103,7 @@ class Watch(Generic[R]):
 
     def take(self, records: Sequence[R]) -> None:
         """Take records that were read for another reason, as if a reading had told of them."""
-        self._publish(self._records.take(records))
+        self._tell(self._records.take(records))
 
     async def run(self) -> None:
         """Read until cancelled."""
@@ -173,7 +173,7 @@ class Watch(Generic[R]):
             self._health = after_answer(self._health, self._clock())
             if page.next_page_id is None:
                 continue  # what it changed is told with what the whole list changed
-            self._publish(last)
+            self._tell(last)
             if self._ticks and self._clock() >= self._tick_at + self._look.interval:
                 await self._tick()
             await asyncio.sleep(0)
@@ -183,11 +183,11 @@ class Watch(Generic[R]):
         self._one_page = reading.pages <= 1
         if reading.empty and self._records.by_id and not self._health.doubted:
             self._health = self._health._replace(doubted=True)
-            self._publish(Changes())
+            self._tell(Changes())
             return
-        whole = reading.complete()
+        whole, all_known = reading.complete(), not self._health.incomplete
         self._health = after_pass(self._health, self._clock(), reading.unreadable)
-        self._publish(last._replace(gone=whole.gone, reordered=whole.reordered))
+        self._publish(last._replace(gone=whole.gone, reordered=whole.reordered, all_known=all_known))
 
     async def _tick(self) -> None:
         ids = self._look.ids
@@ -201,9 +201,12 @@ class Watch(Generic[R]):
             self.refresh()
             answers = ()
         self._health = after_answer(self._health, self._clock())
-        self._publish(self._records.apply_batch(ids, answers))
+        self._tell(self._records.apply_batch(ids, answers))
 
     def _failed(self, error: ServiceError, *, broken: bool) -> None:
         wait = backoff(self._health.failures + 1, self._jitter(), error.retry_after)
         self._health = after_failure(self._health, error, next_try_at=self._clock() + wait, broken=broken)
-        self._publish(Changes())
+        self._tell(Changes())
+
+    def _tell(self, changes: Changes[R]) -> None:
+        self._publish(changes._replace(all_known=not self._health.incomplete))

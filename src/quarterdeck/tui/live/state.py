@@ -179,7 +179,7 @@ class LiveState:
     def _sandboxes_read(self, changes: Changes[Sandbox]) -> None:
         self.server_watch.doubt_after_failure(About.SANDBOXES, self.sandboxes.health)
         now = self._clock()
-        fresh = self.memories.observe(changes.read, now, beginning=self._known_whole.get(About.SANDBOXES, False))
+        fresh = self.memories.observe(changes.read, now, beginning=changes.all_known)
         self.memories.forget(changes.gone)
         self._knocking.at(self._visible.get(About.SANDBOXES, ()), now)
         self._tell_watches()

@@ -13,8 +13,11 @@ from quarterdeck.tui.widgets.table_palette import Look, Palette
 from quarterdeck.tui.widgets.table_strips import LineOfText, clip, empty_strips, fit_cell
 
 CURSOR, MARK, UP, DOWN = "▌", "✓", "▲", "▼"
-REMEMBERED = 256
-"""Rows whose strips are kept: more than a screen shows, so that scrolling by a line draws one line."""
+REMEMBERED = 96
+"""Rows whose strips are kept: more than a screen shows, so that scrolling by a line draws one line.
+
+Each takes some 10 kB, for a strip keeps what was made of it.
+"""
 
 
 class _Drawn(NamedTuple):
@@ -52,8 +55,9 @@ class RowDrawer(Generic[R]):
             strip = before.strip
         else:
             strip = self._draw(cells, look)
+        self._rows.pop(row.id, None)
         if len(self._rows) >= REMEMBERED:
-            self._rows.clear()
+            del self._rows[next(iter(self._rows))]
         self._rows[row.id] = _Drawn(row, look, now, cells, strip)
         return strip
 
