@@ -192,9 +192,12 @@ async def test_a_key_goes_on_when_what_it_waits_for_does_not_open(fleet: FakeFle
         await seat.sees("Start a sandbox")
 
 
-async def test_quitting_goes_ahead_of_keys_that_wait(fleet: FakeFleet, tmp_path: Path) -> None:
+async def test_quitting_goes_ahead_of_keys_that_wait(
+    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server = Gated(fleet, SPECS)
     async with seated(fleet, tmp_path, server) as seat:
+        monkeypatch.setattr(seat.deck, "OPENS_WITHIN", 20.0)
         await seat.press("2")
         await seat.press("n")
         await seat.until(lambda: server.waited)

@@ -19,8 +19,6 @@ from textual.screen import Screen
 
 from quarterdeck.tui.crash import CrashSafe
 
-OPENS_WITHIN = 0.5
-"""Seconds that a key waits for what opens late, unless that asks for more."""
 STILL = 5
 """Looks without a change until a key has come to rest: a worker that it started has begun by then, and one that goes
 on with the answer of a dialog has opened the next."""
@@ -48,6 +46,9 @@ class OneAtATime(CrashSafe):
     That is when neither the app nor anything from the focus up to it has a message left, nothing is being opened, and
     screen and focus stay as they are.
     """
+
+    OPENS_WITHIN = 0.5
+    """Seconds that a key waits for what opens late, unless that asks for more."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -79,7 +80,7 @@ class OneAtATime(CrashSafe):
             self._typed_ahead.append(event)
 
     @contextmanager
-    def opening(self, within: float = OPENS_WITHIN) -> Iterator[None]:
+    def opening(self, within: float | None = None) -> Iterator[None]:
         """Have the next key wait for what is awaited in here, until another screen stands, and not for long.
 
         For what needs an answer, a file or a widget before a dialog or a field can take the keyboard; `within` is in
@@ -87,7 +88,7 @@ class OneAtATime(CrashSafe):
         """
         opening = object()
         self._openings[opening] = self.screen
-        late = asyncio.get_running_loop().call_later(within, self._openings.pop, opening, None)
+        late = asyncio.get_running_loop().call_later(within or self.OPENS_WITHIN, self._openings.pop, opening, None)
         try:
             yield
         finally:
