@@ -254,3 +254,20 @@ async def test_the_local_service_renames_and_has_no_trajectory(sit: Sit) -> None
         await seat.press("enter")
         await seat.sees("It is called Greeting.")
         await seat.until(lambda: [row.title for row in seat.list_screen.table.rows] == ["Greeting"])
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [("RUNNING", "Its sandbox has not been read yet"), ("MISSING", "Its sandbox is not there"), (None, "is not there")],
+)
+async def test_a_sandbox_that_is_not_listed_is_called_gone_only_where_the_server_does_not_tell_of_it(
+    fleet: FakeFleet, tmp_path: Path, status: str | None, words: str
+) -> None:
+    fleet.conversations.clear()
+    fleet.talk("alone", "elsewhere", "Alone", sandbox_status=status)
+    async with at_conversations(fleet, tmp_path) as seat:
+        await seat.sees("Alone")
+        for key in ("p", "o"):
+            await seat.press(key)
+            await seat.sees(words)
+            assert fleet.orders == []

@@ -98,6 +98,7 @@ async def test_its_sandbox_is_paused_and_resumed_from_the_conversation(sit: Sit)
     async with sit() as seat:
         await create(seat, "hello")
         await seat.sees("1 Ready")
+        await seat.until(lambda: seat.session.sandboxes.records)
         await seat.press("p")
         await seat.sees("1 Asleep")
         await seat.press("r")

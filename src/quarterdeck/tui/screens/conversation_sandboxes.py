@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from textual import work
 
 from quarterdeck.fleet.conversations import ConversationRow
+from quarterdeck.service.models.enums import SandboxStatus
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.screens.sandbox_actions import SandboxActions
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from quarterdeck.tui.live.session import Session
 
 
+THERE = (SandboxStatus.STARTING, SandboxStatus.RUNNING, SandboxStatus.PAUSED)
+
+
 class ConversationSandboxes(SandboxActions[ConversationRow]):
     """A list of conversations from which their sandboxes are changed."""
 
@@ -27,9 +31,15 @@ class ConversationSandboxes(SandboxActions[ConversationRow]):
 
         state = self._sandbox_state(row)
         if state is None:
-            return "Its sandbox is not there, so there is nothing to pause or resume."
+            return self.why_no_sandbox(row)
         refusal = why_not_pause(state) if name == "pause" else why_not_resume(state)
         return None if refusal is None else f"Its sandbox: {refusal}"
+
+    def why_no_sandbox(self, row: ConversationRow) -> str:
+        """Why its sandbox is not listed: the server may have told of it where it tells of the conversation only."""
+        if row.record is not None and row.record.sandbox_status in THERE:
+            return "Its sandbox has not been read yet; it will be in a moment."
+        return "Its sandbox is not there."
 
     def sandbox_id(self, row: ConversationRow) -> str | None:
         """Its sandbox, None where that is not listed."""

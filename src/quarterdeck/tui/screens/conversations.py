@@ -69,7 +69,7 @@ class ConversationsScreen(ConversationSandboxes):
         if command.name in ("rename", "trajectory") and row.record is None:
             return "It is being started; wait until it is there."
         if command.name == "other" and self.sandbox_id(row) is None:
-            return "Its sandbox is not there."
+            return self.why_no_sandbox(row)
         if command.name == "delete" and row.task is not None and row.state.attention is False:
             return "It is being started, and a server cannot stop that; wait until it is there."
         if command.name == "open_url" and (row.record is None or row.record.conversation_url is None):
