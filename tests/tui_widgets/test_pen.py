@@ -1,0 +1,80 @@
+"""What a terminal shows of what a pen wrote, against each style written out in full."""
+
+import io
+
+import pyte
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+from rich.segment import Segment
+from rich.style import Style
+
+from quarterdeck.tui.pen import Pen
+
+STYLES = st.builds(
+    Style,
+    color=st.sampled_from([None, "#7fbf8e", "#ef857a", "red", "color(99)"]),
+    bgcolor=st.sampled_from([None, "#10151c", "blue"]),
+    bold=st.sampled_from([None, True, False]),
+    italic=st.sampled_from([None, True]),
+    underline=st.sampled_from([None, True]),
+    reverse=st.sampled_from([None, True]),
+    strike=st.sampled_from([None, True]),
+)
+PIECES = st.lists(
+    st.tuples(
+        st.integers(0, 20),
+        st.integers(0, 3),
+        st.lists(st.builds(Segment, st.sampled_from(["a", "bc ", " ", "漢"]), st.none() | STYLES), max_size=4),
+    ),
+    max_size=6,
+)
+Pieces = list[tuple[int, int, list[Segment]]]
+
+
+def shown(written: str) -> object:
+    """Every cell of a terminal that took this in."""
+    screen = pyte.Screen(30, 4)
+    pyte.Stream(screen).feed(written)
+    cursor = screen.cursor.attrs
+    return [[screen.buffer[y][x] for x in range(30)] for y in range(4)], cursor._replace(data=" ")
+
+
+def in_full(pieces: Pieces, console: Console) -> str:
+    """The same, each segment with its whole style and the terminal's own behind it."""
+    written = ""
+    for x, y, segments in pieces:
+        written += f"\x1b[{y + 1};{x + 1}H"
+        for text, style, _ in segments:
+            written += (style or Style()).render(text, color_system=console._color_system)
+    return written
+
+
+@given(PIECES, st.sampled_from(["truecolor", "256", "standard"]))
+def test_a_pen_shows_what_styles_in_full_show_and_leaves_the_terminal_its_own(pieces: Pieces, colours: str) -> None:
+    console = Console(color_system=colours, force_terminal=True, file=io.StringIO())  # type: ignore[arg-type]
+    pen = Pen(console)
+    for x, y, segments in pieces:
+        pen.write(x, y, segments)
+    assert shown(pen.written) == shown(in_full(pieces, console))
+
+
+def test_a_style_that_goes_on_is_not_said_again() -> None:
+    green, red, loud = (
+        Style(color="#00ff00", bgcolor="#000001"),
+        Style(color="#ff0000", bgcolor="#000001"),
+        Style(bold=True),
+    )
+    pen = Pen(Console(color_system="truecolor", force_terminal=True, file=io.StringIO()))
+    pen.write(0, 0, [Segment("a", green), Segment("b", green), Segment("c", red), Segment("d", red + loud)])
+    pen.write(5, 1, [Segment("e", red), Segment("f")])
+    assert pen.written == (
+        "\x1b[1;1H\x1b[38;2;0;255;0;48;2;0;0;1mab\x1b[38;2;255;0;0mc\x1b[1md"
+        "\x1b[2;6H\x1b[0m\x1b[38;2;255;0;0;48;2;0;0;1me\x1b[39;49mf"
+    )
+
+
+def test_without_colours_nothing_but_words_is_written() -> None:
+    pen = Pen(Console(color_system=None))
+    pen.write(2, 1, [Segment("a", Style(color="red", bold=True))])
+    assert pen.written == "\x1b[2;3Ha"
