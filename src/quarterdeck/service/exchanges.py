@@ -17,7 +17,6 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
-from urllib.request import getproxies
 
 from quarterdeck.service.address import EXAMPLE, checked_address, is_loopback, shown_host
 from quarterdeck.service.answers import accepted, received
@@ -181,13 +180,19 @@ class Exchanges:
 
 def _road(url: Url, tls: ssl.SSLContext | None, limits: Limits, given: Transport | None, *, keep: bool) -> Road:
     """The way to an address: the one given, or the network, which is asked through no proxy for this machine."""
-    if given is None and (is_loopback(str(url)) or not getproxies().keys() & {url.scheme, "all"}):
+    if given is None and (is_loopback(str(url)) or not _has_proxy(url.scheme)):
         return Pool(url, tls, limits, most=CONNECTIONS, keep=keep)
     from quarterdeck.service import http
 
     most, kept = CONNECTIONS, CONNECTIONS if keep else 0
     client = http.through_proxies(tls, most=most, kept=kept) if given is None else http.over(given)
     return http.HttpxRoad(url, limits, client)
+
+
+def _has_proxy(scheme: str) -> bool:
+    from urllib.request import getproxies  # which imports all of `email`
+
+    return bool(getproxies().keys() & {scheme, "all"})
 
 
 def _usual_certificates() -> ssl.SSLContext:

@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from quarterdeck.service.calls import Repeat
 from quarterdeck.service.errors import ErrorKind
@@ -73,6 +72,8 @@ def seconds_to_wait(header: str | None, now: datetime | None = None) -> float | 
 
 
 def _seconds_until(date: str, now: datetime) -> float:
+    from email.utils import parsedate_to_datetime
+
     try:
         moment = parsedate_to_datetime(date)
     except ValueError:
