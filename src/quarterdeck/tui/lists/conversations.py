@@ -93,6 +93,9 @@ class ConversationListing:
             task, now, listed=session.conversations.records, followed=session.followed, dismissed=session.dismissed
         ):
             return None
+        unread = session.conversations.health.incomplete and task.id not in session.followed
+        if unread and task.app_conversation_id is not None:  # it is among the conversations that are still to come
+            return None
         return start_row(task, now, before)
 
     def touched(self, session: Session, news: News) -> Iterable[str]:
