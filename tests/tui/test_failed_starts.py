@@ -11,6 +11,7 @@ from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.tui.live.put_away import KEPT, PutAway
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import Seat, answering, seated
+from tests.tui.test_typed_ahead import Gated
 
 PROD = Endpoint("prod", "http://server.test")
 DETAIL = "500: Failed to start agent process: no such file"
@@ -132,3 +133,18 @@ def test_what_was_put_away_is_noted_beside_what_others_did_and_only_the_latest()
     put_away.recall({"no": "list"})
     assert "b" in put_away
     assert PutAway().noting()(None) is None
+
+
+async def test_a_start_that_ended_is_no_row_while_its_conversation_is_still_to_come(
+    fleet: FakeFleet, tmp_path: Path
+) -> None:
+    ended = {"status": "READY", "detail": None, "app_conversation_id": "talk", "sandbox_id": "box"}
+    fleet.tasks = [failed(hours=0.01) | ended]
+    fleet.talk("talk", "box", "Bug")
+    server = Gated(fleet, "/api/v1/app-conversations/search")
+    async with seated(answering(server), PROD, crashes=tmp_path) as seat:
+        await seat.until(lambda: seat.deck.session and seat.session.start_tasks.records)
+        await seat.pause()
+        assert not seat.list_screen.rows
+        server.gate.set()
+        await seat.until(lambda: list(seat.list_screen.rows) == ["talk"])

@@ -25,11 +25,7 @@ def age(seconds: float | None) -> str:
 
 def calm_age(moment: datetime | None, now: datetime) -> str:
     """Word how long ago a moment was, without seconds: in a list each second of each row is sent to the terminal."""
-    return calm(age_of(moment, now))
-
-
-def calm(words: str) -> str:
-    """The words of an age without seconds."""
+    words = age_of(moment, now)
     return "<1m" if words == JUST_NOW or words.endswith("s") else words
 
 

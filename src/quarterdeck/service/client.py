@@ -34,8 +34,8 @@ class ServiceClient:
 
     `app` is an ASGI application to speak to in this process; `base_url` goes before the endpoint's own address;
     `transport` takes the place of the network. Raises ServiceError(LOCAL) for an address or key that cannot be used.
-    Making one takes some 20 ms for what HTTP needs and may be done in a thread. The lists are what people look at
-    first: what reads the settings and all that stands beside them is imported when it is first asked for.
+    Making one loads the certificates for an https address, some 20 ms, and may be done in a thread. The lists are what
+    people look at first: what reads the settings and all that stands beside them is imported when first asked for.
     """
 
     def __init__(
