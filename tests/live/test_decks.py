@@ -16,7 +16,7 @@ from quarterdeck.service.models.settings import Settings
 from quarterdeck.tui.app import Deck
 from tests.live.settings_kit import changed, settings_of, unlike
 from tests.live.targets import Target
-from tests.tui.seat import NARROW, Seat
+from tests.tui.seat import seated_at
 from tests.tui_settings.form import FormSeat
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
@@ -41,8 +41,8 @@ async def deck_on(target: Target, folder: Path) -> AsyncIterator[FormSeat]:
 
     endpoint = Endpoint(target.label, target.url)
     deck = Deck(endpoint, connect, crash_folder=folder, notes=KeptNotes(folder / "notebook"))
-    async with deck.run_test(size=NARROW) as pilot:
-        yield await FormSeat.at(Seat(deck, pilot))
+    async with seated_at(deck) as seat:
+        yield await FormSeat.at(seat)
 
 
 def commands(found: Settings) -> list[str]:

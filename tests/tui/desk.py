@@ -20,7 +20,7 @@ from quarterdeck.tui.app import Deck
 from tests.cli.serving import serving
 from tests.conftest import Home
 from tests.keyrings import Good
-from tests.tui.seat import NARROW, Seat
+from tests.tui.seat import NARROW, Seat, seated_at
 
 KEY, OTHER_KEY = "sentinel-key-one", "sentinel-key-two"
 NOBODY = "http://127.0.0.1:9"
@@ -63,8 +63,8 @@ class Desk:
             theme=theme,
             crash_folder=self.home.state,
         )
-        async with deck.run_test(size=size) as pilot:
-            yield Seat(deck, pilot)
+        async with seated_at(deck, size) as seat:
+            yield seat
 
     def target(self, name: str) -> Target:
         """The target that `--connection NAME` means."""

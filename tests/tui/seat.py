@@ -1,5 +1,6 @@
 """Somebody at the deck: presses keys, waits for what should come, reads what the terminal would show."""
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -126,6 +127,15 @@ def answering(server: FakeServer) -> Connect:
 
 
 @asynccontextmanager
+async def seated_at(deck: Deck, size: tuple[int, int] = NARROW) -> AsyncIterator[Seat]:
+    """A deck with somebody at it; in the end it writes its notes, as it does for a person before the prompt is back."""
+    async with deck.run_test(size=size) as pilot:
+        yield Seat(deck, pilot)
+        closing = list(deck.workers)
+    await asyncio.gather(*(worker.wait() for worker in closing), return_exceptions=True)
+
+
+@asynccontextmanager
 async def seated(
     connect: Connect,
     endpoint: Endpoint = LOCAL,
@@ -135,9 +145,8 @@ async def seated(
     notes: Notes | None = None,
 ) -> AsyncIterator[Seat]:
     """A deck on that connection, with somebody at it."""
-    deck = Deck(endpoint, connect, crash_folder=crashes, notes=notes)
-    async with deck.run_test(size=size) as pilot:
-        yield Seat(deck, pilot)
+    async with seated_at(Deck(endpoint, connect, crash_folder=crashes, notes=notes), size) as seat:
+        yield seat
 
 
 S = TypeVar("S", bound=Seat)

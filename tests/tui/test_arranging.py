@@ -9,10 +9,9 @@ import pytest
 from textual.events import Key
 
 from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.tui.app import Deck
 from quarterdeck.tui.notes import Notes
 from tests.tui.fake_fleet import FakeFleet
-from tests.tui.seat import WIDE, Seat, answering
+from tests.tui.seat import WIDE, Seat, answering, seated
 
 PROD = Endpoint("prod", "http://server.test")
 
@@ -21,10 +20,8 @@ PROD = Endpoint("prod", "http://server.test")
 async def at_sandboxes(
     fleet: FakeFleet, tmp_path: Path, *, notes: Notes | None = None, size: tuple[int, int] = (80, 24)
 ) -> AsyncIterator[Seat]:
-    deck = Deck(PROD, answering(fleet.server), crash_folder=tmp_path, notes=notes)
-    async with deck.run_test(size=size) as pilot:
-        seat = Seat(deck, pilot)
-        await seat.until(lambda: deck.session)
+    async with seated(answering(fleet.server), PROD, size=size, crashes=tmp_path, notes=notes) as seat:
+        await seat.until(lambda: seat.deck.session)
         await seat.press("2")
         await seat.until(lambda: len(seat.list_screen.rows) == len(fleet.sandboxes))
         yield seat

@@ -1,6 +1,8 @@
 """What a start or resume costs is foreseen, told, and remembered."""
 
+import asyncio
 from pathlib import Path
+from typing import Any
 
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.tui.notes import Notes
@@ -47,6 +49,27 @@ async def test_what_made_room_is_told_and_the_next_start_warns(tmp_path: Path) -
         seat.list_screen.table.move_to("old")
         await seat.press("enter")
         await seat.sees("make room for new4")
+
+
+class LateNotes(Notes):
+    """Notes that a slow disk gives when the lists are long on the screen."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.there = asyncio.Event()
+
+    async def read(self, kind: str, endpoint: Endpoint) -> Any:
+        await self.there.wait()
+        return await super().read(kind, endpoint)
+
+
+async def test_a_cap_noted_in_an_earlier_run_is_shown_also_when_it_is_read_last(tmp_path: Path) -> None:
+    notes = LateNotes()
+    await notes.change("displacement", PROD, lambda noted: {"cap": 7})
+    async with at_sandboxes(full_fleet(), tmp_path, notes=notes, size=WIDE) as seat:
+        await seat.sees("Fix login", "3 Running")
+        notes.there.set()
+        await seat.sees("running 3 of about 7")
 
 
 async def test_a_pause_asked_for_here_is_no_displacement(tmp_path: Path) -> None:

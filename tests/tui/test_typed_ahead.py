@@ -12,13 +12,12 @@ from textual import events
 from textual.widgets import Input, TextArea
 
 from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.tui.app import Deck
 from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
 from quarterdeck.tui.dialogs.connections import ConnectionsDialog
 from quarterdeck.tui.screens.listing import ListScreen
 from tests.service.fakes import FakeServer
 from tests.tui.fake_fleet import SANDBOXES, FakeFleet
-from tests.tui.seat import WIDE, Seat, answering, stand_alike
+from tests.tui.seat import WIDE, Seat, answering, seated, stand_alike
 
 PROD = Endpoint("prod", "http://server.test")
 SPECS = "/api/v1/sandbox-specs/search"
@@ -50,11 +49,9 @@ def fleet() -> FakeFleet:
 
 
 @asynccontextmanager
-async def seated(fleet: FakeFleet, crashes: Path, server: FakeServer | None = None) -> AsyncIterator[Seat]:
-    deck = Deck(PROD, answering(server or fleet.server), crash_folder=crashes)
-    async with deck.run_test(size=WIDE) as pilot:
-        seat = Seat(deck, pilot)
-        await seat.until(lambda: deck.session)
+async def at_conversations(fleet: FakeFleet, crashes: Path, server: FakeServer | None = None) -> AsyncIterator[Seat]:
+    async with seated(answering(server or fleet.server), PROD, size=WIDE, crashes=crashes) as seat:
+        await seat.until(lambda: seat.deck.session)
         await seat.until(lambda: len(seat.list_screen.rows) == len(fleet.conversations))
         await seat.until(lambda: len(seat.session.sandboxes.records) == len(fleet.sandboxes))
         yield seat
@@ -67,7 +64,7 @@ def cursor(seat: Seat) -> int:
 
 
 async def test_what_is_typed_behind_a_delete_goes_into_its_dialog(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with seated(fleet, tmp_path) as seat:
+    async with at_conversations(fleet, tmp_path) as seat:
         await seat.press("2")
         seat.at_once("D", "p", "r", "space", "enter")
         await seat.sees("Delete sandbox", "That is not")
@@ -78,7 +75,7 @@ async def test_what_is_typed_behind_a_delete_goes_into_its_dialog(fleet: FakeFle
 
 
 async def test_a_sandbox_is_deleted_by_one_burst_of_keys(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with seated(fleet, tmp_path) as seat:
+    async with at_conversations(fleet, tmp_path) as seat:
         await seat.press("2")
         row = seat.list_screen.table.cursor_id
         assert row is not None
@@ -93,7 +90,7 @@ async def test_a_sandbox_is_deleted_by_one_burst_of_keys(fleet: FakeFleet, tmp_p
 
 
 async def test_a_filter_is_typed_left_and_moved_from_at_once(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with seated(fleet, tmp_path) as seat:
+    async with at_conversations(fleet, tmp_path) as seat:
         seat.at_once("slash", *"Title", "space", "2", "enter", "j", "j", "space")
         await seat.until(lambda: seat.list_screen.table.marks)
         table = seat.list_screen.table
@@ -105,7 +102,7 @@ async def test_a_filter_is_typed_left_and_moved_from_at_once(fleet: FakeFleet, t
 
 
 async def test_a_paste_goes_into_the_filter_that_was_just_opened(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with seated(fleet, tmp_path) as seat:
+    async with at_conversations(fleet, tmp_path) as seat:
         seat.at_once("slash")
         seat.paste_at_once("Title 7")
         seat.at_once("enter", "enter")
@@ -116,7 +113,7 @@ async def test_a_paste_goes_into_the_filter_that_was_just_opened(fleet: FakeFlee
 
 
 async def test_a_conversation_is_written_at_once(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with seated(fleet, tmp_path) as seat:
+    async with at_conversations(fleet, tmp_path) as seat:
         seat.at_once("n", *"do", "space", *"all", "tab", *"quit")
         await seat.sees("New conversation", "quit")
         assert seat.deck.screen.query_one(TextArea).text == "do all"
@@ -124,7 +121,7 @@ async def test_a_conversation_is_written_at_once(fleet: FakeFleet, tmp_path: Pat
 
 
 async def test_a_connection_is_chosen_at_once(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with seated(fleet, tmp_path) as seat:
+    async with at_conversations(fleet, tmp_path) as seat:
         seat.at_once("c", "j", "a", *"far", "tab", "tab", "x")
         await seat.sees("New connection")
         await seat.until(lambda: [field.value for field in seat.deck.screen.query(Input)][:2] == ["far", "x"])
@@ -133,14 +130,14 @@ async def test_a_connection_is_chosen_at_once(fleet: FakeFleet, tmp_path: Path) 
 
 
 async def test_a_spec_is_chosen_at_once_though_the_server_tells_of_it_first(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with seated(fleet, tmp_path) as seat:
+    async with at_conversations(fleet, tmp_path) as seat:
         seat.at_once("2", "n", "enter")
         await seat.until(lambda: len(fleet.sandboxes) == 31)
         await seat.until(lambda: not seat.deck.screen.is_modal)
 
 
 async def test_a_click_keeps_its_place_between_keys(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with seated(fleet, tmp_path) as seat:
+    async with at_conversations(fleet, tmp_path) as seat:
         await seat.press("2")
         region = seat.list_screen.table.content_region
         seat.at_once("L", "escape", "j")
@@ -159,7 +156,7 @@ async def test_a_click_keeps_its_place_between_keys(fleet: FakeFleet, tmp_path: 
 
 
 async def test_a_key_held_down_is_obeyed_as_often_as_it_came(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with seated(fleet, tmp_path) as seat:
+    async with at_conversations(fleet, tmp_path) as seat:
         seat.at_once(*["j"] * 25, *["k"] * 5, "space")
         await seat.until(lambda: seat.list_screen.table.marks)
         table = seat.list_screen.table
@@ -168,7 +165,7 @@ async def test_a_key_held_down_is_obeyed_as_often_as_it_came(fleet: FakeFleet, t
 
 async def test_no_key_waits_for_what_is_only_sent(fleet: FakeFleet, tmp_path: Path) -> None:
     server = Gated(fleet, f"{SANDBOXES}/box0/pause")
-    async with seated(fleet, tmp_path, server) as seat:
+    async with at_conversations(fleet, tmp_path, server) as seat:
         await seat.press("2")
         seat.list_screen.table.move_to("box0")
         before = cursor(seat)
@@ -183,7 +180,7 @@ async def test_no_key_waits_for_what_is_only_sent(fleet: FakeFleet, tmp_path: Pa
 
 async def test_a_key_goes_on_when_what_it_waits_for_does_not_open(fleet: FakeFleet, tmp_path: Path) -> None:
     server = Gated(fleet, SPECS)
-    async with seated(fleet, tmp_path, server) as seat:
+    async with at_conversations(fleet, tmp_path, server) as seat:
         await seat.press("2")
         seat.at_once("n", "j", "space")
         await seat.until(lambda: seat.list_screen.table.marks)
@@ -196,7 +193,7 @@ async def test_quitting_goes_ahead_of_keys_that_wait(
     fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = Gated(fleet, SPECS)
-    async with seated(fleet, tmp_path, server) as seat:
+    async with at_conversations(fleet, tmp_path, server) as seat:
         monkeypatch.setattr(seat.deck, "OPENS_WITHIN", 20.0)
         await seat.press("2")
         await seat.press("n")
@@ -235,6 +232,6 @@ async def test_a_burst_of_any_keys_ends_where_the_keys_one_by_one_do(
     fleet: FakeFleet, tmp_path: Path, seed: int
 ) -> None:
     chance = Random(seed)
-    async with seated(fleet, tmp_path) as slow, seated(fleet, tmp_path) as fast:
+    async with at_conversations(fleet, tmp_path) as slow, at_conversations(fleet, tmp_path) as fast:
         for _ in range(BURSTS):
             await stand_alike(slow, fast, chance.choices(KEYS, k=AT_ONCE), stands)

@@ -10,11 +10,10 @@ import pytest
 from quarterdeck.cli.kept_notes import KeptNotes
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.tui.app import Deck
 from quarterdeck.tui.notes import Notes
 from tests.service.fakes import UNSTORED, Answer, Asked, FakeServer
 from tests.tui.fake_fleet import CONVERSATIONS, FakeFleet
-from tests.tui.seat import NARROW, WIDE, Seat, answering
+from tests.tui.seat import NARROW, WIDE, Seat, answering, seated
 
 PROD = Endpoint("prod", "http://server.test")
 TITLES = {"c1": "Fix login", "c2": "Migrate schema", "c3": "Upgrade httpx"}
@@ -34,9 +33,7 @@ def fleet() -> FakeFleet:
 async def at_conversations(
     fleet: FakeFleet, tmp_path: Path, notes: Notes | None = None, size: tuple[int, int] = NARROW
 ) -> AsyncIterator[Seat]:
-    deck = Deck(PROD, answering(fleet.server), crash_folder=tmp_path, notes=notes)
-    async with deck.run_test(size=size) as pilot:
-        seat = Seat(deck, pilot)
+    async with seated(answering(fleet.server), PROD, size=size, crashes=tmp_path, notes=notes) as seat:
         await seat.sees("Long done", *TITLES.values())
         yield seat
 
@@ -206,9 +203,7 @@ async def test_a_long_list_says_how_much_of_it_is_read(fleet: FakeFleet, tmp_pat
         return held if holding else Answer({"items": [records[0] | {"id": "last"}], "next_page_id": None})
 
     holding = True
-    deck = Deck(PROD, answering(FakeServer(answer)), crash_folder=tmp_path)
-    async with deck.run_test(size=NARROW) as pilot:
-        seat = Seat(deck, pilot)
+    async with seated(answering(FakeServer(answer)), PROD, crashes=tmp_path) as seat:
         await seat.sees("4 of 340 read")
         holding = False
         await seat.press("ctrl+r")

@@ -1,11 +1,13 @@
 import asyncio
+from pathlib import Path
 
 import pytest
 
 from quarterdeck.service.endpoint import Endpoint
 from tests.service.fakes import Answer, FakeServer
-from tests.tui.seat import NARROW, WIDE
+from tests.tui.seat import NARROW, WIDE, answering, seated
 from tests.tui_settings.conftest import FULL, Sit
+from tests.tui_settings.form import FormSeat
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])
@@ -214,14 +216,16 @@ async def test_text_of_the_server_does_nothing_to_the_terminal(sit_before: Sit) 
         assert not seat.form.draft.edited
 
 
-async def test_a_refused_key_and_a_server_that_comes_back(sit_before: Sit) -> None:
+async def test_a_refused_key_and_a_server_that_comes_back(tmp_path: Path) -> None:
     answers: list[Answer | Exception] = [Answer({"detail": "Unauthorized"}, 401)]
     server = FakeServer(
         lambda asked: answers[-1] if asked.path == "/api/settings" else Answer({"detail": "Not Found"}, 404)
     )
-    async with sit_before(server, loaded=False) as seat:
-        await seat.sees("Connection", "refused the key")
-        await seat.press("escape")
+    async with seated(answering(server), Endpoint("far", "http://far.test"), crashes=tmp_path) as opened:
+        await opened.sees("Connection", "refused the key")
+        await opened.press("escape")
+        seat = await FormSeat.at(opened, loaded=False)
+        await seat.sees("The key is missing or not the right one.", "enters a key")
         answers.append(Answer({"llm_model": "a/b"}))
         await seat.press("ctrl+r")
         await seat.sees("a/b")

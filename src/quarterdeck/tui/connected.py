@@ -106,7 +106,7 @@ class ConnectedApp(OneAtATime):
         """The first frame is on the screen: now the heavy work may begin."""
         self.set_timer(STARTED_AFTER, garbage.settle)
         self.set_interval(garbage.EVERY, garbage.look)
-        self.call_after_refresh(self.open_session, self.endpoint)
+        self.open_session(self.endpoint)
 
     @work(exclusive=True, group="session")
     async def open_session(self, endpoint: Endpoint) -> None:

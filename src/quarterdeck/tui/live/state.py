@@ -86,7 +86,7 @@ class LiveState:
                 lambda: self.memories.timelines.snapshot().to_note,
                 reads=from_note,
             ),
-            Carried("displacement", self.displacing.recall, lambda: self.displacing.to_note),
+            Carried("displacement", self._recall_displacement, lambda: self.displacing.to_note),
             Carried(put_away.KIND, self._recall_put_away, self.dismissed.noting),
         )
         self._carrying = Carrying(notes, client.endpoint, carried, self._not_carried, rest=NOTED_EVERY)
@@ -222,6 +222,10 @@ class LiveState:
         self._tell_watches()
         self._publish(News(About.CONVERSATIONS, ids))
         self._publish_of(About.SANDBOXES, homes, self._completed(About.CONVERSATIONS, self.conversations))
+
+    def _recall_displacement(self, note: Any) -> None:
+        self.displacing.recall(note)
+        self._publish(News(About.SANDBOXES))
 
     def _recall_put_away(self, note: Any) -> None:
         self.dismissed.recall(note)

@@ -133,7 +133,7 @@ class LiveList(DeckScreen, Generic[R]):
         if not changes:
             if not self.rows:
                 self.table.say_empty(*self._nothing())
-            self.refresh_health()
+            self._rows_changed(at_cursor=False)
             return
         if changes.gone & self.table.marks:
             self.table.set_marks(self.table.marks - changes.gone)
