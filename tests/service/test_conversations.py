@@ -1,5 +1,4 @@
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -200,7 +199,7 @@ async def test_a_trajectory_is_the_very_file_the_server_sends() -> None:
 )
 async def test_what_is_no_trajectory_is_said(answer: Answer, kind: ErrorKind, words: str) -> None:
     script: dict[str, list[Answer | Exception]] = {TRAJECTORY: [answer], LIST: [Answer([ONE])]}
-    client, _ = client_of(script, limits=replace(FAST, trajectory_body=4096))
+    client, _ = client_of(script, limits=FAST._replace(trajectory_body=4096))
     with pytest.raises(ServiceError) as caught:
         await client.conversations.trajectory(ONE["id"])
     assert caught.value.kind is kind

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from quarterdeck.fleet.conversation_state import Category, ConversationState, conversation_state
 from quarterdeck.fleet.filters import Grammar, Measure
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
 SHORT = 6
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationRow:
+class ConversationRow(NamedTuple):
     """One line of the list; its texts are the server's own, raw. Either `record` or `task` is there."""
 
     id: str
@@ -32,7 +30,7 @@ class ConversationRow:
     updated_at: datetime | None
     record: Conversation | None = None
     task: StartTask | None = None
-    haystack: str = field(default="", repr=False, compare=False)
+    haystack: str = ""
     """All of its text a filter looks into, case folded."""
     orphan: bool = False
     """Whether the sandbox it lived in is no more."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 EVENTS = 20
 """Kept of one sandbox, the newest."""
@@ -23,8 +23,7 @@ class Cause(StrEnum):
     """It was seen only afterwards."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """A sandbox was seen in a new state; the moment is a UTC one of this machine."""
 
     what: str
@@ -43,7 +42,7 @@ def with_next(events: tuple[Event, ...], event: Event) -> tuple[Event, ...]:
         return (event,)
     *earlier, last = events
     lasted = None if event.cause is Cause.UNKNOWN else max(0.0, (event.seen_at - last.seen_at).total_seconds())
-    return (*earlier, replace(last, lasted=lasted), event)[-EVENTS:]
+    return (*earlier, last._replace(lasted=lasted), event)[-EVENTS:]
 
 
 def joined(earlier: tuple[Event, ...], later: tuple[Event, ...], between: str) -> tuple[Event, ...]:
@@ -52,11 +51,11 @@ def joined(earlier: tuple[Event, ...], later: tuple[Event, ...], between: str) -
         return earlier or later
     first, *rest = later
     if first.what != earlier[-1].what:
-        unseen = replace(first, cause=Cause.UNKNOWN, words=between) if first.cause is not Cause.YOU else first
+        unseen = first._replace(cause=Cause.UNKNOWN, words=between) if first.cause is not Cause.YOU else first
         return (*with_next(earlier, unseen), *rest)[-EVENTS:]
     going_on = earlier
     for event in rest:
-        going_on = with_next(going_on, replace(event, lasted=None))
+        going_on = with_next(going_on, event._replace(lasted=None))
     if rest:
         going_on = (*going_on[:-1], rest[-1])
     return going_on[-EVENTS:]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 SETTLES = timedelta(seconds=30)
 """After a change, and after each flip, in which going back is doubted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Flip:
+class Flip(NamedTuple):
     """What a sandbox was before it became what it is."""
 
     left: str
@@ -25,9 +24,9 @@ def doubted(flip: Flip | None, word: str, now: datetime) -> Flip | None:
     """The flip to remember in place of a change to this word; None when the change is to be believed."""
     if flip is None or flip.again or word != flip.left or now - flip.at >= SETTLES:
         return None
-    return replace(flip, at=now, again=True)
+    return flip._replace(at=now, again=True)
 
 
 def quietened(flip: Flip | None) -> Flip | None:
     """What to remember when a reading said again what it is."""
-    return replace(flip, again=False) if flip is not None and flip.again else flip
+    return flip._replace(again=False) if flip is not None and flip.again else flip

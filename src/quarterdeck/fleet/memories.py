@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -116,7 +115,7 @@ class SandboxMemories:
         """Hand out which of these (the visible ones) to knock at now; each rests for a while then."""
         wanted = tuple(i for i in ids if (memory := self._by_id.get(i)) is not None and memory.wants_knock(now))
         for sandbox_id in wanted:
-            self._keep(sandbox_id, replace(self._by_id[sandbox_id], knocked_at=now))
+            self._keep(sandbox_id, self._by_id[sandbox_id]._replace(knocked_at=now))
         return wanted
 
     def knocked(self, sandbox_id: str, now: datetime, *, answered: bool) -> None:

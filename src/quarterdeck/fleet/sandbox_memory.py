@@ -7,9 +7,8 @@ section e). So one reading is not a state: a sandbox that has run is running unt
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from quarterdeck.fleet.flips import Flip, doubted, quietened
 from quarterdeck.fleet.sandbox_state import (
@@ -41,8 +40,7 @@ _NOT_THERE = "The server answered that it is not there; the next readings tell."
 STOPPED = frozenset({SandboxStatus.PAUSED, SandboxStatus.ERROR, SandboxStatus.MISSING})
 
 
-@dataclass(frozen=True, slots=True)
-class SandboxMemory:
+class SandboxMemory(NamedTuple):
     """What is kept of one sandbox; times are UTC moments of this machine."""
 
     status: str
@@ -110,7 +108,7 @@ def after_reading(
     quiet = min(memory.quiet + 1, KNOCK_AFTER) if memory and before_run and status == SandboxStatus.STARTING else 0
     word = StateWord.RUNNING if quiet else WORDS.get(status, status)
     if memory is not None and (flip := _doubted(memory, word, now)) is not None:
-        return replace(memory, flip=flip)
+        return memory._replace(flip=flip)
     answered = memory.answered if memory and quiet else None
     resumed = memory is not None and status not in STOPPED and (memory.resumed or _resumed(memory, record))
     after = SandboxMemory(
@@ -134,17 +132,17 @@ def after_reading(
 
 def after_asking(memory: SandboxMemory, action: Action, now: datetime) -> SandboxMemory:
     """Note that an action is under way; it stays pending until a reading confirms it."""
-    return replace(memory, asked=Asked(action, now), resumed=False)
+    return memory._replace(asked=Asked(action, now), resumed=False)
 
 
 def after_refusal(memory: SandboxMemory) -> SandboxMemory:
     """Note that the action asked for was not done and will not be."""
-    return replace(memory, asked=None)
+    return memory._replace(asked=None)
 
 
 def after_answer(memory: SandboxMemory) -> SandboxMemory:
     """Note that the server said it did what was asked."""
-    return memory if memory.asked is None else replace(memory, asked=replace(memory.asked, answered=True))
+    return memory if memory.asked is None else memory._replace(asked=memory.asked._replace(answered=True))
 
 
 def after_missing(memory: SandboxMemory, now: datetime) -> SandboxMemory:
@@ -152,17 +150,17 @@ def after_missing(memory: SandboxMemory, now: datetime) -> SandboxMemory:
     if memory.settled.word == StateWord.MISSING:
         return memory
     missing = SandboxState(StateWord.MISSING, now, exact=True, words=StateWord.MISSING, note=_NOT_THERE)
-    return replace(memory, settled=missing, asked=None, quiet=0, flip=Flip(memory.settled.word, now))
+    return memory._replace(settled=missing, asked=None, quiet=0, flip=Flip(memory.settled.word, now))
 
 
 def after_knock(memory: SandboxMemory, now: datetime, *, answered: bool) -> SandboxMemory:
     """Note whether the agent server answered, unless a reading settled it meanwhile; one that comes up runs then."""
     if memory.comes_up and answered:
         running = settled_state(_state_of(memory, StateWord.RUNNING, now, beginning=True), quiet=True, silent=False)
-        return replace(memory, has_run=True, quiet=1, answered=True, asked=None, settled=running)
+        return memory._replace(has_run=True, quiet=1, answered=True, asked=None, settled=running)
     if not memory.quiet:
         return memory
-    return replace(memory, answered=answered, settled=settled_state(memory.settled, quiet=True, silent=not answered))
+    return memory._replace(answered=answered, settled=settled_state(memory.settled, quiet=True, silent=not answered))
 
 
 def _says_the_same(memory: SandboxMemory, record: Sandbox) -> bool:
@@ -235,7 +233,7 @@ def _unconfirmed(
         if asked is None:
             begins = beginning if memory is None else memory.status in STOPPED
             return Asked(Action.START, now) if begins else None
-        return replace(asked, action=Action.START) if asked.action is Action.RESUME else asked
+        return asked._replace(action=Action.START) if asked.action is Action.RESUME else asked
     if asked is None or asked.action is Action.START:
         return None
     confirmed = status in STOPPED if asked.action is Action.PAUSE else status != SandboxStatus.PAUSED

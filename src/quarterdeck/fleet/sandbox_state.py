@@ -3,10 +3,10 @@
 All times are UTC moments of this machine.
 """
 
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
+from typing import NamedTuple
 
 from quarterdeck.fleet.ages import JUST_NOW, age_of, calm_age, stopwatch
 from quarterdeck.service.models.enums import SandboxStatus
@@ -54,8 +54,7 @@ class Action(StrEnum):
     RESUME = "resume"
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """Something under way that no reading has confirmed yet."""
 
     action: Action
@@ -64,8 +63,7 @@ class Asked:
     """The server said that it did it; only a reading shows that it did."""
 
 
-@dataclass(frozen=True, slots=True)
-class SandboxState:
+class SandboxState(NamedTuple):
     """What to say of a sandbox."""
 
     word: str
@@ -101,9 +99,9 @@ def settled_state(state: SandboxState, *, quiet: bool, silent: bool) -> SandboxS
     """
     if quiet and silent:
         note = "Its agent server did not answer at its last known address."
-        return replace(state, words=f"{state.word}, no answer", note=note, silent=True)
+        return state._replace(words=f"{state.word}, no answer", note=note, silent=True)
     note = "The server lists it as starting, as it does with sandboxes that are idle; it has run." if quiet else ""
-    return replace(state, words=state.word, note=note, silent=False)
+    return state._replace(words=state.word, note=note, silent=False)
 
 
 def pending_state(settled: SandboxState, asked: Asked, now: datetime) -> SandboxState:
@@ -118,10 +116,10 @@ def pending_state(settled: SandboxState, asked: Asked, now: datetime) -> Sandbox
         return starting
     if asked.answered:
         note = "The server answered that it started; it still lists it as starting, as some do with idle sandboxes."
-        return replace(starting, note=note)
+        return starting._replace(note=note)
     words = f"{starting.word} slow {stopwatch(waited.total_seconds())}"
     note = "No reading has found it running yet; servers give up on a start after 120 s."
-    return replace(starting, words=words, note=note, slow=True)
+    return starting._replace(words=words, note=note, slow=True)
 
 
 def _pending(word: StateWord, asked: Asked) -> SandboxState:
@@ -130,4 +128,4 @@ def _pending(word: StateWord, asked: Asked) -> SandboxState:
 
 def _still(settled: SandboxState, action: str, asked: Asked, now: datetime) -> SandboxState:
     note = f"{action} was asked for {age_of(asked.at, now)} ago; the server has not done it."
-    return replace(settled, words=f"still {settled.words}", note=note)
+    return settled._replace(words=f"still {settled.words}", note=note)

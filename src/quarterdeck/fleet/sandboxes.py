@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from quarterdeck.fleet.filters import Grammar, Measure
 from quarterdeck.fleet.quantities import Unit
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
 NOTHING_TOLD: Mapping[str, str | None] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class SandboxRow:
+class SandboxRow(NamedTuple):
     """One sandbox of the list; its texts are the server's own, raw."""
 
     id: str
@@ -31,7 +29,7 @@ class SandboxRow:
     memory: SandboxMemory
     conversations: tuple[Conversation, ...] = ()
     """Those that live in it, in the server's order (newest first)."""
-    haystack: str = field(default="", repr=False, compare=False)
+    haystack: str = ""
     """All of its text a filter looks into, case folded."""
     complete: bool = True
     """Whether all conversations of the server are known, so that those that live in it are."""

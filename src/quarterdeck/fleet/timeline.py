@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import copy
-from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -113,7 +112,7 @@ class Timelines:
             if not events or events[-1].what != StateWord.PAUSED or now - events[-1].seen_at > ANSWERED_BY:
                 self._displaced[sandbox_id] = by, now
             elif events[-1].cause is not Cause.YOU:
-                made_room = replace(events[-1], cause=Cause.DISPLACED, words=_made_room(by))
+                made_room = events[-1]._replace(cause=Cause.DISPLACED, words=_made_room(by))
                 self._keep(sandbox_id, (*events[:-1], made_room))
 
     def _paused_unseen(self, sandbox_id: str, now: datetime) -> None:
@@ -197,8 +196,8 @@ def _from_start(event: Event) -> Event:
     if event.cause is not Cause.SERVER:
         return event
     if event.what in _EXPLAINS[Action.START]:
-        return replace(event, cause=Cause.YOU, words=_ASKED)
-    return replace(event, words=_became_of(Action.START))
+        return event._replace(cause=Cause.YOU, words=_ASKED)
+    return event._replace(words=_became_of(Action.START))
 
 
 def _became_of(action: Action) -> str:

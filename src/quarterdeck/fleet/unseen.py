@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from copy import copy
-from dataclasses import dataclass, replace
 from datetime import datetime
 from math import inf, nextafter
-from typing import Any
+from typing import Any, NamedTuple
 
 from quarterdeck.fleet.conversation_state import ConversationState, ConversationWord
 
@@ -23,8 +22,7 @@ FAR_AWAY = 1e11
 AT_WORK = ConversationWord.WORKING
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What a conversation came to last, or that it is at work on it."""
 
     word: str
@@ -98,10 +96,10 @@ class Unseen:
             news = changed > (self._since or 0.0)
             return Outcome(word, min(changed, moment), 0.0, changed) if news else Outcome(word, 0.0, moment, changed)
         if before.word == AT_WORK:
-            return replace(before, word=word, updated=changed)
+            return before._replace(word=word, updated=changed)
         meanwhile = conversation_id in self._noted and changed > before.moment
         if before.word == word and not meanwhile:
-            return replace(before, updated=max(before.updated, changed))
+            return before._replace(updated=max(before.updated, changed))
         return Outcome(word, max(before.after, before.looked), before.looked, changed)
 
     def looked(self, conversation_id: str, now: datetime) -> bool:
@@ -109,7 +107,7 @@ class Unseen:
         outcome = self._of(conversation_id)
         if outcome is None or outcome.word == AT_WORK:
             return False
-        seen = replace(outcome, looked=max(now.timestamp(), nextafter(outcome.after, inf)))
+        seen = outcome._replace(looked=max(now.timestamp(), nextafter(outcome.after, inf)))
         (self._known if conversation_id in self._known else self._noted)[conversation_id] = seen
         return True
 
@@ -149,7 +147,7 @@ def _joined(mine: Outcome | None, theirs: Outcome) -> Outcome:
     if mine is None:
         return theirs
     latest = theirs if theirs.after > mine.after else mine
-    return replace(latest, looked=max(mine.looked, theirs.looked), updated=max(mine.updated, theirs.updated))
+    return latest._replace(looked=max(mine.looked, theirs.looked), updated=max(mine.updated, theirs.updated))
 
 
 def _read(note: Any) -> tuple[float | None, dict[str, Outcome]]:

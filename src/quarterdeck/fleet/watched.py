@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Set
 from copy import copy
-from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quarterdeck.fleet.conversation_state import Category, ConversationState, ConversationWord
 
@@ -33,8 +32,7 @@ AGENT_UNHEARD = frozenset[str](
 """Words that say nothing of the agent: it goes on afterwards where it was before."""
 
 
-@dataclass(frozen=True, slots=True)
-class Watched:
+class Watched(NamedTuple):
     """One conversation that is watched; its title is the server's own, raw."""
 
     id: str
@@ -107,8 +105,7 @@ class WatchedSet:
             return False
         moment = now.timestamp()
         changed = min(record.updated_at.timestamp(), moment) if record.updated_at is not None else 0.0
-        after = replace(
-            before,
+        after = before._replace(
             title=title,
             since=_since(before, state, changed, moment),
             state=state,

@@ -1,8 +1,7 @@
 """One question to a server and its answer, as plain data."""
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from quarterdeck.service.paths import Query
 
@@ -18,8 +17,7 @@ class Repeat(StrEnum):
     """It makes something new or takes it away: repeat it only when no connection was ever opened."""
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(NamedTuple):
     """A request; `path` is quoted already, `body` is None or what JSON can hold, with secrets still as `SecretStr`."""
 
     method: str
@@ -40,8 +38,7 @@ class Call:
         return f"{self.method} {self.path}"
 
 
-@dataclass(frozen=True)
-class Reply:
+class Reply(NamedTuple):
     """An answer that arrived whole; `body` is decoded and within the size limit."""
 
     status: int

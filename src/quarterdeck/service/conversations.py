@@ -1,7 +1,6 @@
 """App conversations and the start tasks that create them (contract section g)."""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from quarterdeck.service.bodies import read_json
@@ -220,7 +219,7 @@ def _wants_publicity(error: ServiceError) -> bool:
 
 def creation_body(new: NewConversation) -> dict[str, Any]:
     """Write what a conversation is created with; a message is a list of typed parts (contract T16)."""
-    body: dict[str, Any] = {name: value for name, value in asdict(new).items() if value is not None}
+    body: dict[str, Any] = {name: value for name, value in new._asdict().items() if value is not None}
     if (message := body.pop("message", None)) is not None:
         body["initial_message"] = {"role": "user", "content": [{"type": "text", "text": message}], "run": True}
     return body

@@ -1,7 +1,6 @@
 """The flat generation's fields: what unsetting does to each, and which are in effect (contract section c.1)."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from quarterdeck.service.models.capabilities import FieldRules
 
@@ -48,4 +47,4 @@ MERGING = _BOTH | {
 def flat_rules(*, merges: bool) -> Mapping[str, FieldRules]:
     """The rules of a flat server, which fields are in effect included."""
     rules = dict(MERGING if merges else REPLACING)
-    return rules | {name: replace(rules.get(name, FieldRules()), in_effect=False) for name in NOT_IN_EFFECT}
+    return rules | {name: rules.get(name, FieldRules())._replace(in_effect=False) for name in NOT_IN_EFFECT}

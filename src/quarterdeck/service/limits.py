@@ -1,10 +1,9 @@
 """How long a request may take and how much an answer may hold (reliability.md section 3)."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """Times in seconds, sizes in bytes of the decoded body, the rest are counts."""
 
     connect: float = 5.0

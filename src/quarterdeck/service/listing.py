@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from quarterdeck.service.bodies import read_json, wrong_api
 from quarterdeck.service.models.page import Page
@@ -27,15 +26,14 @@ Validate = Callable[[object], R]
 EMPTY: Page[Any] = Page(())
 
 
-@dataclass(frozen=True)
-class Reading(Generic[R]):
+class Reading(NamedTuple, Generic[R]):
     """A page, and the texts its records were read from: the n-th record had that length and that hash."""
 
     page: Page[R] = EMPTY
     records: tuple[R | None, ...] = ()
     """None for one that could not be read."""
-    lengths: array[int] = field(default_factory=lambda: array("I"))
-    hashes: array[int] = field(default_factory=lambda: array("q"))
+    lengths: array[int] = array("I")
+    hashes: array[int] = array("q")
 
 
 class ListReader(Generic[R]):

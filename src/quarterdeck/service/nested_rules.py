@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from quarterdeck.service.models.capabilities import FieldRules
 from quarterdeck.service.models.secret_str import SecretStr
@@ -34,8 +34,7 @@ LARGEST = 2**53
 """Whole numbers up to this are the same number for every reader of JSON."""
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(NamedTuple):
     """What a field takes, told without coercion: `words` for a person, `accepts` for a value that is not None."""
 
     words: str

@@ -1,13 +1,12 @@
 """What was asked of a server, for the request log: never a key, a query or a body."""
 
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from quarterdeck.service.errors import ErrorKind
 
 
-@dataclass(frozen=True)
-class LoggedRequest:
+class LoggedRequest(NamedTuple):
     """One request; `status` is None without an answer, `error` is None without a fault; neither: it was abandoned."""
 
     method: str

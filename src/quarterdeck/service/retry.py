@@ -1,8 +1,8 @@
 """When a request is sent once more by itself: one pure table (reliability.md section 3)."""
 
 import math
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from quarterdeck.service.calls import Repeat
 from quarterdeck.service.errors import ErrorKind
@@ -20,8 +20,7 @@ USUAL_WAIT = 1.0
 MOST_REPEATS = {Repeat.READ: 2, Repeat.CHECKED: 1, Repeat.ONCE: 1}
 
 
-@dataclass(frozen=True)
-class Again:
+class Again(NamedTuple):
     """Send it again, not before `after` seconds; with `recheck` only if a fresh reading shows it not done."""
 
     after: float = 0.0

@@ -1,12 +1,10 @@
 """What goes over a road to one origin, whichever road it is."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """A request; `target` is path and query, the headers hold the host and the length of the body."""
 
     method: str

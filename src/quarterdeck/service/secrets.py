@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from quarterdeck.service.bodies import read_json
 from quarterdeck.service.calls import Call, Repeat, Reply
@@ -135,7 +134,7 @@ class SecretsResource:
         """Send a write once; a secret of which nobody knows the outcome is looked for by listing again."""
         refuse_unsendable(call.body or {})
         try:
-            return await self._sender.send(replace(call, repeat=Repeat.ONCE))
+            return await self._sender.send(call._replace(repeat=Repeat.ONCE))
         except ServiceError as error:
             raise _offered(error) from None
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quarterdeck.service.errors import ErrorKind, ServiceError
+from quarterdeck.service.models.members import as_json
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
@@ -30,14 +31,14 @@ class Copyable:
 
 def sandbox_json(record: Sandbox) -> str:
     """A sandbox as JSON, without its key and the queries of its addresses."""
-    data = _plain(record, {"session_api_key", "exposed_urls"})
+    data = as_json(record, without={"session_api_key", "exposed_urls"})
     data["exposed_urls"] = [{"name": url.name, "url": url.address, "port": url.port} for url in record.exposed_urls]
     return _json(data)
 
 
 def conversation_json(record: Conversation) -> str:
     """A conversation as JSON, without its key and its address, which may hold one."""
-    return _json(_plain(record, {"session_api_key", "conversation_url"}))
+    return _json(as_json(record, without={"session_api_key", "conversation_url"}))
 
 
 def conversation_copies(row: ConversationRow) -> list[Copyable]:
@@ -52,12 +53,6 @@ def conversation_copies(row: ConversationRow) -> list[Copyable]:
     if row.record is not None:
         offered.append(Copyable(Shown("JSON"), conversation_json(row.record)))
     return offered
-
-
-def _plain(record: object, without: set[str]) -> dict[str, Any]:
-    from quarterdeck.service.models.members import as_json  # pydantic: not before the first frame
-
-    return as_json(record, without=without)
 
 
 def _json(data: dict[str, Any]) -> str:

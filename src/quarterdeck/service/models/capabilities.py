@@ -1,8 +1,9 @@
 """What a server is and what it does with each settings field: pure data, filled by `describe()`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
+from typing import NamedTuple
 
 
 class Generation(StrEnum):
@@ -21,8 +22,7 @@ class KeyState(StrEnum):
     UNPROVEN = "unproven"
 
 
-@dataclass(frozen=True)
-class FieldRules:
+class FieldRules(NamedTuple):
     """What this server does with one settings field."""
 
     present: bool = True
@@ -39,8 +39,7 @@ class FieldRules:
     """Whether conversations of this release use it (needs.md fact 0.12)."""
 
 
-@dataclass(frozen=True)
-class Server:
+class Server(NamedTuple):
     """What answers at a connection."""
 
     generation: Generation
@@ -60,7 +59,7 @@ class Server:
     """Whether it keeps LLM profiles."""
     schema: bool = False
     """Whether it describes its settings as forms."""
-    fields: Mapping[str, FieldRules] = field(default_factory=dict)
+    fields: Mapping[str, FieldRules] = MappingProxyType({})
 
     def rules(self, name: str) -> FieldRules:
         """The rules of one field; a field nobody said anything of is an ordinary one."""

@@ -1,7 +1,7 @@
 """App conversations, what creates them, and the start tasks that do the work (contract section g)."""
 
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from quarterdeck.service.models.members import (
     flag,
@@ -18,8 +18,7 @@ from quarterdeck.service.models.members import (
 from quarterdeck.service.models.secret_str import SecretStr
 
 
-@dataclass(frozen=True, slots=True)
-class TokenUsage:
+class TokenUsage(NamedTuple):
     """Tokens used so far, counts."""
 
     prompt_tokens: int = 0
@@ -30,8 +29,7 @@ class TokenUsage:
     context_window: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Metrics:
+class Metrics(NamedTuple):
     """Cost so far, in US dollars; it lags behind and is zero at first."""
 
     model_name: str | None = None
@@ -40,8 +38,7 @@ class Metrics:
     accumulated_token_usage: TokenUsage | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Conversation:
+class Conversation(NamedTuple):
     """A conversation as its server reported it; both statuses are the server's own words."""
 
     id: str
@@ -67,8 +64,7 @@ class Conversation:
     updated_at: datetime | None = None
 
 
-@dataclass(frozen=True)
-class NewConversation:
+class NewConversation(NamedTuple):
     """What a conversation is created with; everything may be left out."""
 
     message: str | None = None
@@ -80,8 +76,7 @@ class NewConversation:
     llm_model: str | None = None
 
 
-@dataclass(frozen=True)
-class StartRequest:
+class StartRequest(NamedTuple):
     """The part of a create request that a start task echoes, that a list can show, and that can be asked for again."""
 
     title: str | None = None
@@ -93,8 +88,7 @@ class StartRequest:
     message: str | None = None
 
 
-@dataclass(frozen=True)
-class StartTask:
+class StartTask(NamedTuple):
     """The work of creating one conversation; `app_conversation_id` is set only at READY."""
 
     id: str

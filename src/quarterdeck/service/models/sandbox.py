@@ -2,8 +2,9 @@
 
 import marshal
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
+from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from quarterdeck.service.models.members import every, members, moment, optional, secret, several, text, whole, word
@@ -14,8 +15,7 @@ _FORM = 2
 _NONE = marshal.dumps((), _FORM)
 
 
-@dataclass(frozen=True, slots=True)
-class ExposedUrl:
+class ExposedUrl(NamedTuple):
     """One address of a sandbox; its query may hold the sandbox's key, so the whole is a secret."""
 
     name: str
@@ -66,8 +66,7 @@ class Addresses(Collection[ExposedUrl]):
         return parts
 
 
-@dataclass(frozen=True, slots=True)
-class Sandbox:
+class Sandbox(NamedTuple):
     """A sandbox as its server reported it; `status` is the server's own word."""
 
     id: str
@@ -79,14 +78,13 @@ class Sandbox:
     created_by_user_id: str | None = None
 
 
-@dataclass(frozen=True)
-class SandboxSpec:
+class SandboxSpec(NamedTuple):
     """A template a sandbox is started from; values of `initial_env` may hold an operator's secrets."""
 
     id: str
     command: tuple[str, ...] | None = None
     working_dir: str | None = None
-    initial_env: Mapping[str, SecretStr] = field(default_factory=dict)
+    initial_env: Mapping[str, SecretStr] = MappingProxyType({})
     created_at: datetime | None = None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -86,7 +85,7 @@ class NewConversationDialog(Dialog[NewConversation]):
             "selected_branch": self._typed("#branch"),
             "sandbox_id": str(self.query_one("#sandbox", Select).value) or None,
         }
-        new = replace(self._asked, **typed)
+        new = self._asked._replace(**typed)
         problem = problem_with(new)
         if problem is None:
             self.dismiss(new)

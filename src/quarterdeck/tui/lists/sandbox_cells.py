@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 
 from quarterdeck.fleet.ages import calm_age
@@ -77,7 +76,7 @@ def agent_word(row: SandboxRow, last_told: LastTold) -> str | None:
         return None
     newest, told = row.conversations[0], last_told(row.conversations[0].id)
     if newest.sandbox_status != row.record.status:
-        newest = replace(newest, sandbox_status=row.record.status)
+        newest = newest._replace(sandbox_status=row.record.status)
     word = conversation_state(newest, told).word
     return None if word in OF_SANDBOX else word
 

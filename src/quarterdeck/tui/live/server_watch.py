@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from quarterdeck.fleet.health import Health
@@ -25,7 +24,7 @@ BELIEVED_FOR = 60.0
 
 def is_another(server: Server, before: Server) -> bool:
     """Whether two descriptions cannot be of one server; its key and its release may change, its ways do not."""
-    return replace(server, key=before.key, release=before.release) != before
+    return server._replace(key=before.key, release=before.release) != before
 
 
 class ServerWatch:

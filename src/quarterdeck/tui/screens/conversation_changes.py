@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,7 +59,7 @@ async def create(screen: ConversationsScreen, session: Session, asked: NewConver
 async def retry(screen: ConversationsScreen, session: Session, row: ConversationRow) -> None:
     """Ask again for what a failed start was asked for, as far as the server tells; put that away once it is created."""
     request = row.task.request if row.task is not None else None
-    asked = NewConversation(**asdict(request)) if request is not None else NewConversation()
+    asked = NewConversation(**request._asdict()) if request is not None else NewConversation()
     if await create(screen, session, asked):
         session.put_away((row.id,))
 
