@@ -91,6 +91,8 @@ class Deck(ConnectingApp):
         )
         for own in THEMES:
             self.register_theme(own)
+        # The deck speaks in its message line; each screen would have two widgets more to style and lay out.
+        self._disable_notifications = self._disable_tooltips = True
         self.set_reactive(Deck.theme, theme)
         self.stylesheet.set_variables(self.get_css_variables())
         self._on_theme = on_theme
@@ -182,6 +184,10 @@ class Deck(ConnectingApp):
         """Leave the deck, unless there are edits that the person wants to keep."""
         if await self._may_leave():
             self.exit(0)
+
+    def action_help_quit(self) -> None:
+        """Tell who types ctrl+c what does leave."""
+        self.say_below(Shown("ctrl+q leaves the deck."), Tone.WARN)
 
     async def _may_leave(self) -> bool:
         for screen in self.deck_screens():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -44,9 +44,9 @@ class ArrangedList(LiveList[R]):
         super().on_screen_resume()
         self._follow_view()
 
-    def on_news(self, news: News) -> None:
+    def on_news(self, told: Sequence[News]) -> None:
         """Another connection has a view of its own."""
-        super().on_news(news)
+        super().on_news(told)
         if self.is_current:
             self._follow_view()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
@@ -43,6 +43,7 @@ class DeckScreen(Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self._compositor = NarrowCompositor()
+        self._heard: list[News] = []
 
     def compose(self) -> ComposeResult:
         """Header, the screen's own parts, message line and key bar."""
@@ -57,19 +58,28 @@ class DeckScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Follow the connection from now on."""
-        self.app.session_news.subscribe(self, self.on_news)
+        self.app.session_news.subscribe(self, self._hear, immediate=True)
         self.refresh_frame()
 
     def on_screen_resume(self) -> None:
         """Catch up with what happened while another screen was shown."""
         self.refresh_frame()
 
-    def on_news(self, news: News) -> None:
-        """Take in news of the connection; a subclass adds what its lists need."""
+    def _hear(self, news: News) -> None:
+        self._heard.append(news)
+        if len(self._heard) == 1:
+            self.call_next(self._take_in)
+
+    def _take_in(self) -> None:
+        heard, self._heard = self._heard, []
+        self.on_news(heard)
+
+    def on_news(self, told: Sequence[News]) -> None:
+        """Take in what was told of the connection since the last time; a subclass adds what its lists need."""
         if not self.is_current:
             return
         self.refresh_frame()
-        if news.another_server:
+        if any(news.another_server for news in told):
             self.say(Shown("Another server answers at this address than before; everything is read anew."), Tone.WARN)
 
     # What the frame says

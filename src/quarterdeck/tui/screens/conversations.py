@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from quarterdeck.service.models.capabilities import Server
     from quarterdeck.tui.copying import Copyable
     from quarterdeck.tui.lists.folding import Folding
-    from quarterdeck.tui.live.news import News
     from quarterdeck.tui.live.session import Session
 
 NO_AGENT = "The local service runs no agent, so there is no trajectory to save."
@@ -77,12 +76,6 @@ class ConversationsScreen(ConversationSandboxes):
         return None
 
     # The line above the list
-
-    def on_news(self, news: News) -> None:
-        """A reading may tell how many there are without changing a row."""
-        super().on_news(news)
-        if self.is_current:
-            self.filter_bar.say(self.counts())
 
     def counts(self) -> Cell:
         """How much is read, how many need somebody and how many are unseen, before all other counts."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from time import monotonic
 from typing import TYPE_CHECKING, Generic
 
@@ -73,6 +74,8 @@ class LiveList(DeckScreen, Generic[R]):
 
     def on_resize(self, event: events.Resize) -> None:
         """The side pane is there where there is room for it."""
+        if event.size == self.size:
+            event.prevent_default()  # laid out for it already, when it came to be shown
         self.query_one("#side").display = event.size.width >= ROOM_BESIDE
 
     # Keeping the rows up to date
@@ -97,18 +100,20 @@ class LiveList(DeckScreen, Generic[R]):
             self._silence.stop()
             self._hurry.pause()
 
-    def on_news(self, news: News) -> None:
+    def on_news(self, told: Sequence[News]) -> None:
         """Bring the rows up to date that the news is about."""
         if not self.is_current:
             return
-        if news.words:
-            self.say(text.line(news.words), Tone.WARN)
-        if self.app.session is not self._told:
+        for news in told:
+            if news.words:
+                self.say(text.line(news.words), Tone.WARN)
+        session = self.app.session
+        if session is not self._told:
             self._look()
-        if news.moved and news.about in (About.SERVER, self.listing.about):
+        if any(news.moved and news.about in (About.SERVER, self.listing.about) for news in told):
             self.rebuild()
-        elif self.app.session is not None:
-            self._pass_time(self.app.session, self.listing.touched(self.app.session, news))
+        elif session is not None:
+            self._pass_time(session, chain.from_iterable(self.listing.touched(session, news) for news in told))
 
     def rebuild(self) -> None:
         """Make all rows anew, in order."""

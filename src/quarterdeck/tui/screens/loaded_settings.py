@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -76,10 +76,10 @@ class LoadedSettings(SettingsFrame):
         super().on_screen_resume()
         self._keep_up(again=True)
 
-    def on_news(self, news: News) -> None:
+    def on_news(self, told: Sequence[News]) -> None:
         """The connection may be another one, or back, or lead to another server."""
-        super().on_news(news)
-        if news.another_server:
+        super().on_news(told)
+        if any(news.another_server for news in told):
             self._through = None
             self.forget()
         self._keep_up()
