@@ -65,20 +65,19 @@ def screen_cells(segments: list[Segment]) -> list[tuple[str, object]]:
     return [look(letter, style) for text, style, _ in segments for letter in text for _ in range(cell_len(letter))]
 
 
-LINE = st.lists(
-    st.builds(
-        Segment,
-        st.sampled_from(["ab", "xy", "漢", "字", "  "]),
-        st.sampled_from([Style(bold=True), Style(), Style(bgcolor="red"), Style(underline=True)]),
-        st.none(),
-    ),
-    min_size=12,
-    max_size=12,
+PIECE = st.builds(
+    Segment,
+    st.sampled_from(["ab", "xy", "漢", "字", "  "]),
+    st.sampled_from([Style(bold=True), Style(), Style(bgcolor="red"), Style(underline=True)]),
+    st.none(),
 )
+LINE = st.lists(PIECE, min_size=12, max_size=12)
+FEW = st.dictionaries(st.integers(0, 11), PIECE, max_size=3)
 
 
-@given(LINE, LINE)
-def test_painting_what_differs_gives_the_new_line(old: list[Segment], new: list[Segment]) -> None:
+@given(LINE, LINE | FEW)
+def test_painting_what_differs_gives_the_new_line(old: list[Segment], news: list[Segment] | dict[int, Segment]) -> None:
+    new = [news.get(at, piece) for at, piece in enumerate(old)] if isinstance(news, dict) else news
     spans = differing_spans(old, new)
     before, after = screen_cells(old), screen_cells(new)
     painted = list(before)

@@ -1,6 +1,8 @@
 """What is written to the terminal for changed spans of the screen."""
 
 import re
+from collections.abc import Callable
+from functools import partial
 
 from rich.console import Console
 from rich.segment import Segment
@@ -36,10 +38,10 @@ def test_two_spans_of_a_line_leave_what_is_between() -> None:
 def test_changed_lines_are_taken_together_where_they_touch() -> None:
     regions = Region(5, 0, 3, 1), Region(0, 7, 80, 2), Region(9, 8, 1, 2), Region(0, 11, 2, 1), Region(2, 23, 4, 9)
     assert bands(regions, Size(80, 24)) == [
-        Region(0, 0, 80, 1),
+        Region(5, 0, 3, 1),
         Region(0, 7, 80, 3),
-        Region(0, 11, 80, 1),
-        Region(0, 23, 80, 1),
+        Region(0, 11, 2, 1),
+        Region(2, 23, 4, 1),
     ]
 
 
@@ -113,3 +115,23 @@ async def test_only_changed_lines_are_drawn_wherever_they_are() -> None:
         written = update.render_segments(Console(color_system=None, width=80))
         assert re.findall(r"\x1b\[\d+;\d+H", written) == ["\x1b[1;1H", "\x1b[3;1H", "\x1b[4;13H"]
         assert (left.drawn, right.drawn) == ([1], [5])
+
+
+async def test_what_is_beside_a_change_or_behind_it_is_not_drawn() -> None:
+    app: App[None] = App()
+    async with app.run_test() as pilot:
+        await app.push_screen(Beside())
+        await pilot.pause()
+        left, right = app.screen.query(Counted)
+        asked: list[object] = []
+        for widget in (app.screen, app.screen.query_one(Horizontal), left, right):
+            widget.render_lines = partial(drawing, widget, widget.render_lines, asked)  # type: ignore[method-assign]
+        left.refresh(Region(0, 1, 4, 1))
+        app.screen._compositor.update_widgets({left})
+        assert app.screen._compositor.render_partial_update() is not None
+        assert asked == [(left, Region(0, 1, 10, 1))]
+
+
+def drawing(widget: Widget, draw: Callable[[Region], list[Strip]], asked: list[object], crop: Region) -> list[Strip]:
+    asked.append((widget, crop))
+    return draw(crop)

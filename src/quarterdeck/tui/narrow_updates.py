@@ -30,14 +30,14 @@ class NarrowUpdate(ChopsUpdate):
 class NarrowCompositor(Compositor):
     """Puts the widgets of a screen together, and updates narrowly.
 
-    Textual has each widget draw all its lines from the first changed line of the screen to the last; here they draw
-    those that changed.
+    Textual has each widget draw all its lines from the first changed line of the screen to the last; here those that
+    changed are drawn, and of the widgets those that are seen there.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._bands: Sequence[Region] = ()
-        """What is being updated: whole lines of the screen, those next to each other together."""
+        """What is being updated."""
 
     def render_partial_update(self) -> ChopsUpdate | None:
         """What changed on the screen; None for nothing."""
@@ -52,18 +52,27 @@ class NarrowCompositor(Compositor):
         if not self._bands:
             yield from super()._get_renders(crop)
         for band in self._bands:
-            for widget, (region, clip) in self.visible_widgets.items():
-                shown = clip.intersection(band)
-                if drawn := region.intersection(shown):
+            line = Region(0, band.y, self.size.width, band.height)
+            for widget, (region, clip) in self.visible_widgets.items():  # from the front
+                shown = clip.intersection(line)
+                drawn = region.intersection(shown)
+                if drawn.overlaps(band):
                     yield region, shown, widget.render_lines(drawn.translate(-region.offset))
+                if drawn.contains_region(band):
+                    break
 
 
 def bands(regions: Iterable[Region], screen: Size) -> list[Region]:
-    """The lines of a screen that regions touch, as regions of whole lines from the top, none beside another."""
+    """The parts of a screen that regions touch, as one region for lines that follow each other, from the top."""
+    spans: dict[int, Region] = {}
+    for region in regions:
+        for y in region.intersection(screen.region).line_range:
+            span = Region(region.x, y, region.width, 1)
+            spans[y] = spans[y].union(span) if y in spans else span
     joined: list[Region] = []
-    for y in sorted({y for region in regions for y in region.line_range if 0 <= y < screen.height}):
+    for y in sorted(spans):
         if joined and joined[-1].bottom == y:
-            joined[-1] = joined[-1].grow((0, 0, 1, 0))
+            joined[-1] = joined[-1].union(spans[y])
         else:
-            joined.append(Region(0, y, screen.width, 1))
+            joined.append(spans[y])
     return joined

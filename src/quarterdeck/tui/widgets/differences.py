@@ -21,14 +21,24 @@ def differing_regions(widget: Widget, y: int, old: Strip, new: Strip) -> list[Re
 
 def differing_spans(old: Iterable[Segment], new: Iterable[Segment]) -> list[tuple[int, int]]:
     """From which cells to which one line must be painted again to become another one of the same width."""
-    before, after = list(_cells(old)), list(_cells(new))
+    skipped, old_middle, new_middle = _middles(list(old), list(new))
+    before, after = list(_cells(old_middle)), list(_cells(new_middle))
     spans: list[tuple[int, int]] = []
     for x in [x for x, (one, other) in enumerate(zip_longest(before, after)) if one != other]:
         if spans and x - spans[-1][1] <= GAP:
             spans[-1] = spans[-1][0], x + 1
         else:
             spans.append((x, x + 1))
-    return [(_start(after, start), _end(after, end)) for start, end in spans]
+    return [(skipped + _start(after, start), skipped + _end(after, end)) for start, end in spans]
+
+
+def _middles(old: list[Segment], new: list[Segment]) -> tuple[int, list[Segment], list[Segment]]:
+    """Two lines without the segments they begin and end with alike; first the cells that those in front take."""
+    shorter = min(len(old), len(new))
+    start = next((at for at in range(shorter) if old[at] != new[at]), shorter)
+    end = next((at for at in range(shorter - start) if old[-1 - at] != new[-1 - at]), shorter - start)
+    skipped = sum(segment.cell_length for segment in old[:start])
+    return skipped, old[start : len(old) - end], new[start : len(new) - end]
 
 
 def _cells(line: Iterable[Segment]) -> Iterator[tuple[str, object]]:

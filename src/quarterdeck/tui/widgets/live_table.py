@@ -87,7 +87,7 @@ class LiveTable(PaintedRows[R], can_focus=True, inherit_bindings=False):
     def patch(self, rows: Mapping[str, R]) -> None:
         """Show new versions of some rows, the order unchanged."""
         self._rows.patch(rows)
-        self._repaint()
+        self._repaint([HEADER + line for line, row_id in enumerate(self.visible_ids) if row_id in rows])
 
     def move_to(self, row_id: str) -> bool:
         """Put the cursor on an id; False where it is not in the table."""

@@ -7,7 +7,7 @@ what is on the screen, never the number of rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Generic
 
@@ -82,38 +82,38 @@ class PaintedRows(ScrollView, Generic[R]):
 
     def render_line(self, y: int) -> Strip:
         """The strip of a line of the widget."""
-        strip = self._painted[y] = self._line(y, self._drawing())
-        return strip
+        for _, strip in self._lines((y,)):
+            self._painted[y] = strip
+        return self._painted[y]
 
-    def _repaint(self) -> None:
-        """Ask for each painted line that no longer looks as it was painted."""
+    def _repaint(self, lines: Iterable[int] | None = None) -> None:
+        """Ask for each painted line that no longer looks as it was painted, among all of them or among these."""
         if not self._painted:
             return
-        drawing = self._drawing()
+        asked = range(self.size.height) if lines is None else lines
         changed: list[Region] = []
-        for y in range(self.size.height):
-            painted = self._painted.get(y)
-            if painted is None:
-                continue
-            strip = self._painted[y] = self._line(y, drawing)
+        for y, strip in self._lines([y for y in asked if y in self._painted]):
+            painted, self._painted[y] = self._painted[y], strip
             if strip is not painted:
                 changed += differing_regions(self, y, painted, strip)
         if changed:
             self.refresh(*changed)
 
-    def _line(self, y: int, drawing: RowDrawer[R]) -> Strip:
-        if y < HEADER:
-            return drawing.header(*self._sort)
-        if not self._rows:
-            return drawing.nothing(*self._empty, self._page)[y - HEADER]
-        number = self.scroll_offset.y + y - HEADER
-        if number >= len(self._rows):
-            return drawing.blank
-        row = self._rows[number]
-        if row is None:
-            return drawing.blank
-        at_cursor = number == self._rows.cursor
-        return drawing.row(row, Look(at_cursor, at_cursor and self.has_focus, row.id in self.marks), self._now)
+    def _lines(self, lines: Iterable[int]) -> Iterator[tuple[int, Strip]]:
+        """Draw lines of the widget."""
+        drawing, rows, known, top = self._drawing(), self._rows, len(self._rows), self.scroll_offset.y
+        for y in lines:
+            number = top + y - HEADER
+            if y < HEADER:
+                yield y, drawing.header(*self._sort)
+            elif not known:
+                yield y, drawing.nothing(*self._empty, self._page)[y - HEADER]
+            elif number >= known or (row := rows[number]) is None:
+                yield y, drawing.blank
+            else:
+                at_cursor = number == rows.cursor
+                look = Look(at_cursor, at_cursor and self.has_focus, row.id in rows.marks)
+                yield y, drawing.row(row, look, self._now)
 
     def _drawing(self) -> RowDrawer[R]:
         """The drawer for this width and theme."""
