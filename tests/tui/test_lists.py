@@ -15,7 +15,8 @@ from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row
 from quarterdeck.service.models.conversation import Conversation
 from quarterdeck.service.models.sandbox import Sandbox
 from quarterdeck.tui.cells import Cell
-from quarterdeck.tui.lists.arrangement import CALM, SETTLES, SOON, Arrangement
+from quarterdeck.tui.lists import arrangement
+from quarterdeck.tui.lists.arrangement import AT_ONCE, CALM, SETTLES, SOON, Arrangement
 from quarterdeck.tui.lists.filter_words import statuses_in, with_statuses
 from quarterdeck.tui.lists.listing import health_cell
 from quarterdeck.tui.lists.live_rows import RowChanges
@@ -143,21 +144,36 @@ def test_tokens_of_the_filter_look_where_they_say(chosen: Chosen, typed: str, id
         ),
         max_size=8,
     ),
+    few=st.sampled_from([1, 2, AT_ONCE]),
 )
 def test_changes_taken_one_by_one_give_what_all_rows_together_give(
-    typed: str, column: str | None, reverse: bool, steps: list[tuple[dict[str, str], set[str]]]
+    typed: str, column: str | None, reverse: bool, steps: list[tuple[dict[str, str], set[str]]], few: int
 ) -> None:
     rows: dict[str, SandboxRow] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(arrangement, "AT_ONCE", few)
+        taken = taken_step_by_step(rows, typed, column, reverse, steps)
+    at_once = Arrangement(SandboxListing(), rows)
+    at_once.sort_by(column, NOW, reverse=reverse)
+    at_once.filter_by(typed, NOW)
+    assert taken.ids == at_once.ids
+
+
+def taken_step_by_step(
+    rows: dict[str, SandboxRow],
+    typed: str,
+    column: str | None,
+    reverse: bool,
+    steps: list[tuple[dict[str, str], set[str]]],
+) -> Chosen:
     step_by_step = Chosen(rows, Arrangement(SandboxListing(), rows))
     step_by_step.arrangement.sort_by(column, NOW, reverse=reverse)
     step_by_step.arrangement.filter_by(typed, NOW)
     for changed, gone in steps:
         step_by_step.take(rows_of(*changed.items()), moment=0.0, gone=tuple(gone & rows.keys() - changed.keys()))
-    step_by_step.arrangement.settle(NOW, CALM)
-    at_once = Arrangement(SandboxListing(), rows)
-    at_once.sort_by(column, NOW, reverse=reverse)
-    at_once.filter_by(typed, NOW)
-    assert step_by_step.ids == at_once.ids
+    while step_by_step.arrangement.settle(NOW, CALM):
+        pass
+    return step_by_step
 
 
 def test_who_lives_where_is_kept_as_conversations_come_move_and_go() -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect_left, insort
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, Generic
 
 from quarterdeck.fleet.filters import Filter, Kind, kept, parse
@@ -19,6 +19,8 @@ CALM = 60.0
 """Seconds between two moments at which rows change places by themselves: a list that hops cannot be read."""
 SOON = 30.0
 """The same where a row that needs a look is not on the screen."""
+AT_ONCE = 300
+"""Rows that are put into their places in one go: some ten milliseconds, for no key may wait for all of a long list."""
 _NEW = object()
 """The sort key of a row that was not put into its place yet."""
 
@@ -43,6 +45,8 @@ class Arrangement(Generic[R]):
         self._passed: set[str] = set()
         self._late: set[str] = set()
         """Rows that stand where they stood although their place is another one now."""
+        self.settling = False
+        """Whether more of them are to be put into their places as soon as may be."""
         self._pressing = False
         """One of them needs a look and is not on the screen."""
         self._moved_at = -SETTLES
@@ -151,20 +155,25 @@ class Arrangement(Generic[R]):
         return self.sift(now) or moves if self._budding else moves
 
     def settle(self, now: datetime, moment: float) -> bool:
-        """Put rows into their places; whether any moved.
+        """Put rows into their places, `AT_ONCE` of them; whether any moved.
 
         They wait until the cursor has not been moved for a while. What only changes places waits for the next calm
         moment besides; where rows come or go the list moves anyway.
         """
         calm = SOON if self._pressing else CALM
         if not self._late or moment - self._moved_at < SETTLES or moment - self._settled_at < calm:
+            self.settling = False
             return False
-        late, self._late, self._pressing, self._settled_at = self._late, set(), False, moment
-        for row_id in late:
+        placed = set(islice(self._late, AT_ONCE))
+        self._late -= placed
+        self.settling = bool(self._late)
+        if not self._late:
+            self._pressing, self._settled_at = False, moment
+        for row_id in placed:
             row = self._rows.get(row_id)
             self._keys[row_id] = None if row is None else self._key(row, now)
-        self._all = self._placed(self._all, late)
-        self._through = self._placed(self._through, late & self._passed)
+        self._all = self._placed(self._all, placed)
+        self._through = [row_id for row_id in self._all if row_id in self._passed]
         return True
 
     def _keep_place(self, row_id: str, key: Any) -> bool:
@@ -172,7 +181,7 @@ class Arrangement(Generic[R]):
         before = self._keys[row_id]
         if row_id in self._late or before is _NEW:
             return False
-        at = self._all.index(row_id)
+        at = bisect_left(self._all, self._place(row_id), key=self._place)
         beside = self._all[max(at - 1, 0) : at + 2]
         if any(self._keys[each] is _NEW for each in beside):
             return False
@@ -184,8 +193,6 @@ class Arrangement(Generic[R]):
 
     def _placed(self, order: list[str], moving: Set[str]) -> list[str]:
         """The same ids with these in their places."""
-        if not moving:
-            return order
         order = [row_id for row_id in order if row_id not in moving]
         for row_id in moving:
             insort(order, row_id, key=self._place)
@@ -233,10 +240,15 @@ class Arrangement(Generic[R]):
             return self._sorts[self.column](row)
         return self._listing.attention(row, now)
 
-    def _place(self, row_id: str) -> tuple[bool, Any, str]:
-        """What `ordered` sorts by, for one row: unknown values last whichever way, equal ones by id."""
+    def _place(self, row_id: str) -> tuple[int, Any, str]:
+        """What `ordered` sorts by, for one row: unknown values last whichever way, new rows behind, equal ones by id.
+
+        All ids stand in the order this gives, but for the new ones: these have none among each other.
+        """
         value = self._keys[row_id]
-        return value is None, _Turned(value) if self.reverse and value is not None else value, row_id
+        if value is None or value is _NEW:
+            return 1 if value is None else 2, None, row_id
+        return 0, _Turned(value) if self.reverse else value, row_id
 
 
 class _Turned:

@@ -16,7 +16,7 @@ from quarterdeck.fleet.conversations import (
     start_row,
 )
 from quarterdeck.fleet.health import Health
-from quarterdeck.fleet.start_task import FAILED, worth_showing
+from quarterdeck.fleet.start_task import FAILED, in_progress, worth_showing
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.lists.conversation_cells import COLUMNS, title
 from quarterdeck.tui.lists.conversation_detail import detail
@@ -105,8 +105,8 @@ class ConversationListing:
         return news.ids if news.about is About.START_TASKS else ()
 
     def passing(self, session: Session, now: datetime) -> Iterable[str]:
-        """The start tasks: they turn slow, and old ones are not shown any more."""
-        return session.start_tasks.records
+        """The starts that go on."""
+        return in_progress(session.start_tasks.records.values(), now)
 
     def health(self, session: Session) -> Health:
         """How the readings of the conversations are going."""

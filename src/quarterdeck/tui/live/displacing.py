@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quarterdeck.fleet.displacement import Cap, cap_learned, found_displaced
 from quarterdeck.fleet.sandbox_state import StateWord
+from quarterdeck.fleet.short_id import short_id
 
 if TYPE_CHECKING:
     from quarterdeck.fleet.sandbox_memory import SandboxMemory
@@ -24,6 +25,15 @@ class Displaced(NamedTuple):
     ids: tuple[str, ...]
     by: str
     """The id of what was started or resumed."""
+
+
+def displaced_words(displaced: Displaced, title_in: Callable[[str], str | None]) -> str:
+    """What to say of it; `title_in` gives the title of a conversation in a sandbox."""
+    named = [
+        short_id(sandbox_id) + (f" ({title})" if (title := title_in(sandbox_id)) else "")
+        for sandbox_id in displaced.ids
+    ]
+    return f"The server paused {', '.join(named)} to make room for {short_id(displaced.by)}."
 
 
 class Coming:

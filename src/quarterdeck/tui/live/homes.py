@@ -23,6 +23,10 @@ class Homes:
         """Who lives in a sandbox; the same object for as long as nothing changed."""
         return self._living_in.get(sandbox_id, ())
 
+    def title_in(self, sandbox_id: str) -> str | None:
+        """The title of the newest conversation in a sandbox that has one."""
+        return next((record.title for record in self.of(sandbox_id) if record.title), None)
+
     def update(self, records: Mapping[str, Conversation], ids: Iterable[str]) -> frozenset[str]:
         """Take what is known of these conversations now; gives the sandboxes of which there is something new."""
         touched: set[str] = set()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -20,9 +20,10 @@ from quarterdeck.fleet.watch import Watch
 from quarterdeck.service.errors import ServiceError
 from quarterdeck.tui.live import put_away
 from quarterdeck.tui.live.carrying import Carried, Carrying
-from quarterdeck.tui.live.displacing import Displaced, Displacing
+from quarterdeck.tui.live.displacing import Displacing, displaced_words
 from quarterdeck.tui.live.homes import Homes, Unsettled
 from quarterdeck.tui.live.knocking import Knocking
+from quarterdeck.tui.live.looking import Looking
 from quarterdeck.tui.live.news import About, News
 from quarterdeck.tui.live.put_away import PutAway
 from quarterdeck.tui.live.server_watch import ServerWatch
@@ -91,8 +92,13 @@ class LiveState:
         )
         self._carrying = Carrying(notes, client.endpoint, carried, self._not_carried, rest=NOTED_EVERY)
         self._known_whole: dict[About, bool] = {}
-        self._visible: dict[About, tuple[str, ...]] = {}
-        self._hidden = False
+        self._looking = Looking(
+            {
+                About.SANDBOXES: self.sandboxes,
+                About.CONVERSATIONS: self.conversations,
+                About.START_TASKS: self.start_tasks,
+            }
+        )
         self._knocking = Knocking(client, self.memories, publish, clock)
         self._running: asyncio.TaskGroup | None = None
 
@@ -149,30 +155,22 @@ class LiveState:
 
     def look(self, about: About, visible: Sequence[str]) -> None:
         """Say which rows of which list are on the screen; the other lists rest."""
-        self._visible = {about: tuple(visible)}
+        self._looking.look(about, visible)
         self._tell_watches()
 
     def rest(self, *, hidden: bool) -> None:
         """Say whether the terminal is out of sight."""
-        self._hidden = hidden
+        self._looking.hidden = hidden
         self._tell_watches()
 
     def _tell_watches(self) -> None:
         now = self._clock()
         tasks = in_progress(self.start_tasks.records.values(), now)
         moving = self.memories.transitional(now)
-        unsettled = self._unsettled.among(self._visible.get(About.CONVERSATIONS, ()), moving)
-        self._tell(self.sandboxes, About.SANDBOXES, moving)
-        self._tell(self.conversations, About.CONVERSATIONS, unsettled, self.watched.ids)
-        self._tell(self.start_tasks, About.START_TASKS, tasks)
-
-    def _tell(
-        self, watch: Watch[Any], about: About, transitional: Collection[str], watched: Sequence[str] = ()
-    ) -> None:
-        """Say what is to be read of a list; what is watched is read as if it were always on the screen."""
-        hidden = self._hidden or about not in self._visible
-        visible = watched if hidden else (*self._visible[about], *watched)
-        watch.look(visible=visible, transitional=transitional, hidden=hidden and not watched)
+        unsettled = self._unsettled.among(self._looking.visible(About.CONVERSATIONS), moving)
+        self._looking.tell(About.SANDBOXES, moving)
+        self._looking.tell(About.CONVERSATIONS, unsettled, self.watched.ids)
+        self._looking.tell(About.START_TASKS, tasks)
 
     # What is read
 
@@ -181,7 +179,7 @@ class LiveState:
         now = self._clock()
         fresh = self.memories.observe(changes.read, now, beginning=changes.all_known)
         self.memories.forget(changes.gone)
-        self._knocking.at(self._visible.get(About.SANDBOXES, ()), now)
+        self._knocking.at(self._looking.visible(About.SANDBOXES), now)
         self._tell_watches()
         came_or_went = changes.added | changes.gone
         self._publish(News(About.SANDBOXES, fresh | changes.changed | came_or_went))
@@ -198,16 +196,10 @@ class LiveState:
         before = self.displacing.cap
         for displaced in self.displacing.read(self.memories.by_id, now):
             self.memories.timelines.displaced(displaced.ids, short_id(displaced.by), now)
-            self._publish(News(About.SANDBOXES, frozenset(displaced.ids), words=self._displaced_words(displaced)))
+            words = displaced_words(displaced, self.homes.title_in)
+            self._publish(News(About.SANDBOXES, frozenset(displaced.ids), words=words))
         if self.displacing.cap != before:
             self._carrying.changed()
-
-    def _displaced_words(self, displaced: Displaced) -> str:
-        named = []
-        for sandbox_id in displaced.ids:
-            title = next((record.title for record in self.homes.of(sandbox_id) if record.title), None)
-            named.append(short_id(sandbox_id) + (f" ({title})" if title else ""))
-        return f"The server paused {', '.join(named)} to make room for {short_id(displaced.by)}."
 
     def _conversations_read(self, changes: Changes[Conversation]) -> None:
         self.server_watch.doubt_after_failure(About.CONVERSATIONS, self.conversations.health)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import work
 from textual.binding import BindingType
 
+from quarterdeck.fleet.conversation_rules import why_not
 from quarterdeck.fleet.conversation_state import ConversationWord
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.service.errors import ErrorKind, ServiceError
-from quarterdeck.service.models.enums import StartTaskStatus
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import Command, Place, bindings_at
@@ -61,19 +61,9 @@ class ConversationsScreen(ConversationSandboxes):
             return reason
         if command.name in ("pause", "resume"):
             return self.why_not_change(command.name, row)
-        if command.name == "watch" and row.record is None:
-            return "It is being started; it can be watched once it is there."
-        if command.name == "retry" and (row.task is None or row.task.status != StartTaskStatus.ERROR):
-            return "Only a start that failed can be tried again."
-        if command.name in ("rename", "trajectory") and row.record is None:
-            return "It is being started; wait until it is there."
         if command.name == "other" and self.sandbox_id(row) is None:
             return self.why_no_sandbox(row)
-        if command.name == "delete" and row.task is not None and row.state.attention is False:
-            return "It is being started, and a server cannot stop that; wait until it is there."
-        if command.name == "open_url" and (row.record is None or row.record.conversation_url is None):
-            return "It has an address only while its sandbox runs; r resumes it."
-        return None
+        return why_not(command.name, row)
 
     # The line above the list
 
@@ -141,7 +131,15 @@ class ConversationsScreen(ConversationSandboxes):
 
             self._conversations.folding = Folding(self.rows, self._conversations.parents)
             self.arrangement.fold = self._fold
+        before = self.table.cursor_id
         super().show_rows()
+        if before is not None and before not in self.rows:
+            self.table.move_to(self.became(before))
+
+    def became(self, row_id: str) -> str:
+        """The conversation that a start came to; any other row is what it was."""
+        task = self.app.session.start_tasks.records.get(row_id) if self.app.session is not None else None
+        return row_id if task is None else task.app_conversation_id or row_id
 
     @property
     def _folding(self) -> Folding | None:

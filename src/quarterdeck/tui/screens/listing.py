@@ -78,8 +78,12 @@ class ListScreen(ArrangedList[R]):
         """Somebody begins or ends to look at a row."""
 
     def _full_detail(self, row_id: str) -> list[Cell]:
-        row = self.rows.get(row_id)
+        row = self.rows.get(row_id) or self.rows.get(self.became(row_id))
         return self.full_detail_of(row) if row is not None else [cell(Shown("It is gone."), Tone.WARN)]
+
+    def became(self, row_id: str) -> str:
+        """What goes on in place of a row that is gone; mostly nothing does, and it is the row's own id."""
+        return row_id
 
     def full_detail_of(self, row: R) -> list[Cell]:
         """Everything known about a row, for a page of its own."""

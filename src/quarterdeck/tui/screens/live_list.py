@@ -177,7 +177,7 @@ class LiveList(DeckScreen, Generic[R]):
             self._aged_at = moment
             self.table.tick()
             self._wait_for_silence()
-        hurried = bool(passing) or self.listing.health(session).error is not None
+        hurried = bool(passing) or self.arrangement.settling or self.listing.health(session).error is not None
         (self._hurry.resume if hurried else self._hurry.pause)()
 
     def _wait_for_silence(self) -> None:
