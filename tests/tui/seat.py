@@ -24,7 +24,7 @@ from tests.service.fakes import FAST, FakeServer
 LOCAL = Endpoint("local service")
 NARROW, WIDE = (80, 24), (120, 36)
 CHARACTERS = {"slash": "/", "space": " ", "full_stop": ".", "colon": ":", "minus": "-", "question_mark": "?"}
-PATIENCE = 15.0
+PATIENCE = 45.0
 """Seconds until something awaited counts as never coming."""
 
 

@@ -83,7 +83,7 @@ async def test_a_sandbox_is_deleted_by_one_burst_of_keys(fleet: FakeFleet, tmp_p
         seat.at_once("2", "D", *row, "enter", "j", "D", "x")
         await seat.until(lambda: fleet.orders)
         await seat.until(lambda: isinstance(seat.deck.screen, TypedConfirmDialog))
-        assert seat.deck.screen.query_one(Input).value == "x"
+        await seat.until(lambda: seat.deck.screen.query_one(Input).value == "x")
         await seat.press("escape")
         assert seat.deck.current_mode == "sandboxes"
     assert fleet.orders == [("delete", row)]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import chain, islice
 from time import monotonic
 from typing import TYPE_CHECKING, Generic
 
-from textual import events, getters, on
+from textual import events, getters, on, work
 from textual.containers import Horizontal, VerticalScroll
 from textual.widget import Widget
 
@@ -38,6 +39,10 @@ SILENCE = 6.0
 HURRIED = 1.0
 """Seconds between two looks while something is between two states, or the next try of a reading is counted down."""
 
+AT_ONCE = 300
+"""Rows that are made in one go: a few milliseconds, for no key may wait for all of a long list."""
+RENEWAL = "renewal"
+
 
 class LiveList(DeckScreen, Generic[R]):
     """The rows of a `listing`, those its arrangement lets through, in its order."""
@@ -56,6 +61,8 @@ class LiveList(DeckScreen, Generic[R]):
         self.arrangement = Arrangement(listing, self.rows)
         self._side_says: list[Cell] = []
         self._aged_at = 0.0
+        self._filled: Session | None = None
+        """Whose rows these are."""
         self._told: Session | None = None
         """Who knows what is on the screen."""
 
@@ -91,7 +98,7 @@ class LiveList(DeckScreen, Generic[R]):
         """Catch up with what happened while another screen was shown."""
         super().on_screen_resume()
         self._wait_for_silence()
-        self.rebuild()
+        self._catch_up()
         self._look()
 
     def on_screen_suspend(self) -> None:
@@ -110,16 +117,36 @@ class LiveList(DeckScreen, Generic[R]):
         session = self.app.session
         if session is not self._told:
             self._look()
-        if any(news.moved and news.about in (About.SERVER, self.listing.about) for news in told):
+        moved = {news.about for news in told if news.moved}
+        if About.SERVER in moved:
             self.rebuild()
+        elif self.listing.about in moved:
+            self._catch_up()
         elif session is not None:
             self._pass_time(session, chain.from_iterable(self.listing.touched(session, news) for news in told))
 
     def rebuild(self) -> None:
         """Make all rows anew, in order."""
-        now = self.app.clock()
+        self.workers.cancel_group(self, RENEWAL)
+        self._filled, now = self.app.session, self.app.clock()
         self.arrangement.fill(self.rows.fill(self.app.session, now), now)
         self.show_rows()
+
+    def _catch_up(self) -> None:
+        """Bring all rows up to date; of a long list those on the screen first, and the others a few at a time."""
+        session = self.app.session
+        if session is None or session is not self._filled or len(self.rows) <= AT_ONCE:
+            self.rebuild()
+        else:
+            self._update(self.table.visible_ids)
+            self._renew(session)
+
+    @work(exclusive=True, group=RENEWAL)
+    async def _renew(self, session: Session) -> None:
+        ids = iter(dict.fromkeys((*self.rows, *self.listing.ids(session))))
+        while (few := tuple(islice(ids, AT_ONCE))) and self.is_current and session is self.app.session:
+            self._update(few)
+            await asyncio.sleep(0)
 
     def show_rows(self) -> None:
         """Show the rows as they are arranged now."""
