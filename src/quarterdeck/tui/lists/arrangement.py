@@ -173,7 +173,7 @@ class Arrangement(Generic[R]):
             row = self._rows.get(row_id)
             self._keys[row_id] = None if row is None else self._key(row, now)
         self._all = self._placed(self._all, placed)
-        self._through = [row_id for row_id in self._all if row_id in self._passed]
+        self._through = [row_id for row_id in self._all if row_id in self._passed] if self._passed else []
         return True
 
     def _keep_place(self, row_id: str, key: Any) -> bool:
