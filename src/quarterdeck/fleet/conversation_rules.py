@@ -1,4 +1,4 @@
-"""What can be done with a conversation that is being started, or came to nothing, or has no address."""
+"""What a row of the conversations has to be for a command: listed, a start that failed, or one with an address."""
 
 from __future__ import annotations
 

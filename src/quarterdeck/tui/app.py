@@ -187,7 +187,7 @@ class Deck(ConnectingApp):
 
     def action_help_quit(self) -> None:
         """Tell who types ctrl+c what does leave."""
-        self.say_below(Shown("ctrl+q leaves the deck."), Tone.WARN)
+        self._tell([(Shown("ctrl+q leaves the deck."), Tone.WARN)])
 
     async def _may_leave(self) -> bool:
         for screen in self.deck_screens():

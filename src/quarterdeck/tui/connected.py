@@ -145,19 +145,15 @@ class ConnectedApp(OneAtATime):
             self.ask_for_connection()
 
     def _say_everywhere(self, news: News) -> None:
-        """Say it, and call the person where that is asked for."""
-        words = text.line(news.words)
-        self.say_below(words, Tone.WARN)
-        if news.call and not self.quiet:
-            self.call_person(words)
-
-    def say_below(self, words: Shown, tone: Tone) -> None:
-        """Say a sentence on the screen, also below a dialog."""
+        """Say it on the screen, also below a dialog, and call the person where that is asked for."""
         from quarterdeck.tui.screens.base import DeckScreen
 
+        words = text.line(news.words)
         for screen in self.screen_stack:
             if isinstance(screen, DeckScreen):
-                screen.say(words, tone)
+                screen.say(words, Tone.WARN)
+        if news.call and not self.quiet:
+            self.call_person(words)
 
     def call_person(self, words: Shown) -> None:
         """Ring, and have the terminal show a notice where it can."""

@@ -82,8 +82,7 @@ class PaintedRows(ScrollView, Generic[R]):
 
     def render_line(self, y: int) -> Strip:
         """The strip of a line of the widget."""
-        for _, strip in self._lines((y,)):
-            self._painted[y] = strip
+        self._painted.update(self._lines((y,)))
         return self._painted[y]
 
     def _repaint(self, lines: Iterable[int] | None = None) -> None:
