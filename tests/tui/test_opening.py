@@ -185,3 +185,14 @@ async def test_ctrl_c_tells_what_leaves(folder: Path, tmp_path: Path) -> None:
         await seat.sees("No conversations.")
         await seat.press("ctrl+c")
         await seat.sees("ctrl+q leaves the deck.")
+
+
+async def test_another_size_of_the_terminal_lays_the_list_out_anew(folder: Path, tmp_path: Path) -> None:
+    async with seated(local(folder), size=(120, 36), crashes=tmp_path) as seat:
+        await seat.sees("No conversations.", "live now")
+        for size in ((80, 24), (120, 36)):
+            await seat.pilot.resize_terminal(*size)
+            await seat.pause()
+            assert len(seat.text.splitlines()) == size[1]
+            assert seat.line(0).endswith("live now")
+            assert "? Help" in seat.line(-1)

@@ -59,7 +59,7 @@ class RowsScreen(DeckScreen, Generic[R]):
 
     def on_resize(self, event: events.Resize) -> None:
         """The side pane is there where there is room for it."""
-        if event.size == self.size:
+        if event.size == self._compositor.size:
             event.prevent_default()  # laid out for it already, when it came to be shown
         self.query_one("#side").display = event.size.width >= ROOM_BESIDE
 
