@@ -180,7 +180,7 @@ def test_put_to_sleep_it_gives_the_terminal_back_and_draws_again_when_woken() ->
         terminal.process.send_signal(signal.SIGTSTP)
         _, status = os.waitpid(terminal.process.pid, os.WUNTRACED)
         assert os.WIFSTOPPED(status)
-        terminal.screen.reset()
+        terminal.clear_when_given_back()
         terminal.process.send_signal(signal.SIGCONT)
         terminal.shows("[2 Sandboxes]")
         terminal.press("ctrl+q")
