@@ -8,13 +8,13 @@ from rich.console import Console
 from rich.segment import Segment
 from textual.app import App, ComposeResult
 from textual.containers import Horizontal, VerticalScroll
-from textual.geometry import Region, Size
+from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
 
-from quarterdeck.tui.narrow_updates import NarrowCompositor, NarrowUpdate, bands
+from quarterdeck.tui.narrow_updates import NarrowCompositor, NarrowUpdate
 
 
 def written(*spans: tuple[int, int, int]) -> str:
@@ -33,16 +33,6 @@ def test_a_span_over_two_widgets_is_written_for_each() -> None:
 
 def test_two_spans_of_a_line_leave_what_is_between() -> None:
     assert written((0, 0, 1), (0, 14, 16)) == "\x1b[1;1Hl\x1b[1;15Hri"
-
-
-def test_changed_lines_are_taken_together_where_they_touch() -> None:
-    regions = Region(5, 0, 3, 1), Region(0, 7, 80, 2), Region(9, 8, 1, 2), Region(0, 11, 2, 1), Region(2, 23, 4, 9)
-    assert bands(regions, Size(80, 24)) == [
-        Region(5, 0, 3, 1),
-        Region(0, 7, 80, 3),
-        Region(0, 11, 2, 1),
-        Region(2, 23, 4, 1),
-    ]
 
 
 class Narrow(Screen[None]):
@@ -108,13 +98,13 @@ async def test_only_changed_lines_are_drawn_wherever_they_are() -> None:
         title, compositor = app.screen.query_one(Static), app.screen._compositor
         title.refresh(Region(0, 0, 1, 1))
         left.refresh(Region(0, 1, 10, 1))
-        right.refresh(Region(2, 5, 3, 1), Region(0, 19, 10, 1))
+        right.refresh(Region(2, 4, 3, 1), Region(0, 7, 10, 1), Region(0, 19, 10, 1))
         compositor.update_widgets({title, left, right})
         update = compositor.render_partial_update()
         assert update is not None
         written = update.render_segments(Console(color_system=None, width=80))
-        assert re.findall(r"\x1b\[\d+;\d+H", written) == ["\x1b[1;1H", "\x1b[3;1H", "\x1b[4;13H"]
-        assert (left.drawn, right.drawn) == ([1], [5])
+        assert re.findall(r"\x1b\[\d+;\d+H", written) == ["\x1b[1;1H", "\x1b[3;1H", "\x1b[3;13H", "\x1b[6;11H"]
+        assert (left.drawn, right.drawn) == ([1], [4, 7])
 
 
 async def test_what_is_beside_a_change_or_behind_it_is_not_drawn() -> None:
