@@ -3,15 +3,19 @@
 import multiprocessing
 from pathlib import Path
 from stat import S_IMODE
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from quarterdeck.cli.kept_notes import KeptNotes
 from quarterdeck.notebook.notebook import Notebook, NotebookError
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.errors import ErrorKind, ServiceError
 
+LETTERS = st.characters(codec="utf-8")
 HERE, THERE = "http://127.0.0.1:3000", "https://deck.example"
 
 
@@ -27,6 +31,17 @@ def test_a_page_is_there_for_the_next_run_and_for_nobody_else(tmp_path: Path) ->
     assert Notebook(tmp_path).read("view", HERE) is None
     assert S_IMODE(page_of(tmp_path).stat().st_mode) == 0o600
     assert {S_IMODE(folder.stat().st_mode) for folder in tmp_path.iterdir()} == {0o700}
+
+
+MEMBERS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(LETTERS)
+JSON = st.recursive(MEMBERS, lambda inner: st.lists(inner) | st.dictionaries(st.text(LETTERS), inner), max_leaves=20)
+
+
+@given(says=JSON)
+def test_a_page_says_whatever_was_put_on_it(says: Any) -> None:
+    with TemporaryDirectory() as folder:
+        Notebook(Path(folder)).change("journal", HERE, lambda said: says)
+        assert Notebook(Path(folder)).read("journal", HERE) == says
 
 
 def test_none_takes_a_page_away(tmp_path: Path) -> None:

@@ -122,6 +122,27 @@ async def test_what_is_beside_a_change_or_behind_it_is_not_drawn() -> None:
         assert asked == [(left, Region(0, 1, 10, 1))]
 
 
+async def test_what_others_hide_is_not_drawn_in_a_full_update_either() -> None:
+    app: App[None] = App()
+    async with app.run_test(size=(20, 7)) as pilot:
+        await app.push_screen(Beside())
+        await pilot.pause()
+        asked: list[object] = []
+        hidden = app.screen, app.screen.query_one(Horizontal), app.screen.query_one("#long").parent
+        for widget in (*hidden, *app.screen.query(Counted)):
+            assert isinstance(widget, Widget)
+            widget.render_lines = partial(drawing, widget, widget.render_lines, asked)  # type: ignore[method-assign]
+        update = app.screen._compositor.render_full_update()
+        left, right = app.screen.query(Counted)
+        assert asked == [(right, Region(0, 0, 8, 6)), (left, Region(0, 0, 10, 6))]
+        written = update.render_segments(Console(color_system=None))
+        assert re.findall(r"\x1b\[2;\d+H[^\x1b]+", written) == [
+            "\x1b[2;1H1xxxxxxxxx",
+            "\x1b[2;11H1xxxxxxx",
+            "\x1b[2;19H  ",
+        ]
+
+
 def drawing(widget: Widget, draw: Callable[[Region], list[Strip]], asked: list[object], crop: Region) -> list[Strip]:
     asked.append((widget, crop))
     return draw(crop)

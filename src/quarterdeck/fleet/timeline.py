@@ -165,10 +165,9 @@ class Timelines:
     def to_note(self, noted: Any = None) -> Any:
         """What to note down; what was `noted` of sandboxes not known here stays, while it is of use."""
         now = self._read_at
-        known = {} if noted is None else from_note(noted)
+        known = {} if noted is None else from_note(noted, without=self._by_id)
         for sandbox_id, events in self._by_id.items():
             seen = self._last_seen.get(sandbox_id, now) or events[-1].seen_at
-            known.pop(sandbox_id, None)
             known[sandbox_id] = Noted(seen, events)
         fresh = {i: noted for i, noted in known.items() if now is None or now - noted.seen_at <= KEPT}
         return to_note(dict(list(fresh.items())[-IDS:]))

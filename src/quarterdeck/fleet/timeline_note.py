@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -29,12 +29,12 @@ def to_note(known: Mapping[str, Noted]) -> Any:
     return {"version": VERSION, "sandboxes": sandboxes}
 
 
-def from_note(note: Any) -> dict[str, Noted]:
-    """Read timelines; whatever makes no sense is left out."""
+def from_note(note: Any, *, without: Container[str] = ()) -> dict[str, Noted]:
+    """Read timelines, `without` those of some sandboxes; whatever makes no sense is left out."""
     sandboxes = note.get("sandboxes") if isinstance(note, Mapping) and note.get("version") == VERSION else None
     if not isinstance(sandboxes, Mapping):
         return {}
-    read = ((str(sandbox_id), _noted(told)) for sandbox_id, told in sandboxes.items())
+    read = ((str(sandbox_id), _noted(told)) for sandbox_id, told in sandboxes.items() if sandbox_id not in without)
     return {sandbox_id: noted for sandbox_id, noted in read if noted is not None}
 
 

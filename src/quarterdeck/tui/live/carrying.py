@@ -78,16 +78,16 @@ class Carrying:
                 await self._changed.wait()
                 await asyncio.sleep(rest)
                 began = monotonic()
-                noted = await self._write()
+                await self._write(taking_in=True)
                 rest = max(self._rest, SHARE * (monotonic() - began))
-                for each, says in zip(self._carried, noted, strict=True):
-                    if each.shared:
-                        each.recall(await asyncio.to_thread(each.reads, says))
         finally:
             if self._changed.is_set():
-                await self._write()
+                await self._write(taking_in=False)
 
-    async def _write(self) -> list[Any]:
-        """Write all of it; gives what is noted now."""
+    async def _write(self, *, taking_in: bool) -> None:
+        """Write all of it, and take in what the shared ones hold then."""
         self._changed.clear()
-        return [await self._notes.change(each.kind, self._endpoint, each.says()) for each in self._carried]
+        for each in self._carried:
+            note = await self._notes.change(each.kind, self._endpoint, each.says())
+            if taking_in and each.shared:
+                each.recall(await asyncio.to_thread(each.reads, note))
