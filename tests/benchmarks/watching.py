@@ -13,18 +13,22 @@ BYTES = 50.0
 
 
 def measure(sizes: tuple[int, ...]) -> Iterator[Measured]:
-    """CPU against a floor at rest, bytes a second, and the most memory against the floor's."""
-    with cases.floor() as terminal:
-        terminal.start()
-        floor, floor_memory = terminal.rest(SECONDS), terminal.most_memory
+    """CPU against a floor at rest beside it, bytes a second, and the most memory against the floor's."""
     for size in sizes:
-        with cases.server(size, churn=0.01, tick=2.0) as address, cases.deck(address) as terminal:
+        with (
+            cases.floor() as still,
+            cases.server(size, churn=0.01, tick=2.0) as address,
+            cases.deck(address) as terminal,
+        ):
+            still.start()
             terminal.until(cases.FIRST_ROW)
             terminal.press(cases.SANDBOXES)
             terminal.rest(3 + size / 100 * PER_PAGE)
+            before = still.cpu()
             cost = terminal.rest(SECONDS)
+            floor, floor_memory = still.cpu() - before, still.most_memory
             if size in CPU:
-                yield Measured(f"CPU watching {size:,} sandboxes / a floor at rest", cost.cpu / floor.cpu, CPU[size])
+                yield Measured(f"CPU watching {size:,} sandboxes / a floor at rest", cost.cpu / floor, CPU[size])
             written = cost.written / SECONDS
             yield Measured(f"bytes to the terminal, {size:,} rows of which 1 % change", written, BYTES, "bytes/s")
             yield Measured(f"memory with {size:,} records / floor", terminal.most_memory / floor_memory, MEMORY[size])
