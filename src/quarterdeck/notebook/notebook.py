@@ -20,6 +20,9 @@ MEMBERS = 3
 """Levels of a page that are written member by member: a page, what it says, and what of thousands."""
 
 
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 class NotebookError(Exception):
     """A page cannot be read or written; the text names it and says why."""
 
@@ -91,10 +94,6 @@ def _pieces(value: Any, levels: int) -> Iterator[str]:
         yield "}"
     else:
         yield _json(value)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 @contextmanager

@@ -25,7 +25,8 @@ AGED_AFTER = 4.0
 SILENCE = 6.0
 """Seconds without a reading after which ages are looked at nevertheless: with one, they are painted with its news."""
 HURRIED = 1.0
-"""Seconds between two looks while something is between two states, or the next try of a reading is counted down."""
+"""Seconds between two looks while a row that is seen is between two states, or the next try of a reading is counted
+down."""
 AT_ONCE = 300
 """Rows that are made in one go: a few milliseconds, for no key may wait for all of a long list."""
 RENEWAL = "renewal"
@@ -159,7 +160,8 @@ class LiveList(RowsScreen[R]):
             self._aged_at = moment
             self.table.tick()
             self._wait_for_silence()
-        hurried = bool(passing) or self.arrangement.settling or self.listing.health(session).error is not None
+        seen_to_pass = not frozenset(self.table.visible_ids).isdisjoint(passing)
+        hurried = seen_to_pass or self.arrangement.settling or self.listing.health(session).error is not None
         (self._hurry.resume if hurried else self._hurry.pause)()
 
     def _wait_for_silence(self) -> None:
@@ -175,6 +177,7 @@ class LiveList(RowsScreen[R]):
     @on(Seen)
     def _other_rows_seen(self) -> None:
         self._look()
+        self._hurry.resume()
 
     @on(Highlighted)
     def _cursor_moved(self) -> None:
