@@ -34,7 +34,7 @@ def read(path: Path, *, private: bool = False, largest: int = LARGEST) -> str | 
         if private and facts.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise UnusableFileError(f"{path} is open to other users: make it yours alone with chmod 600")
         with os.fdopen(handle, "rb", closefd=False) as file:
-            content = file.read(min(largest, facts.st_size) + 1)  # as much room is taken as is asked for
+            content = file.read(largest + 1)
     finally:
         os.close(handle)
     if len(content) > largest:

@@ -14,12 +14,8 @@ from quarterdeck.config.files import UnusableFileError
 
 LARGEST = 8 * 1024 * 1024
 """Bytes of a page; a larger one is neither read nor written."""
-
-
 MEMBERS = 3
-"""Levels of a page that are written member by member: a page, what it says, and what of thousands."""
-
-
+"""Levels of a page that are written member by member: the page, what it says, and what that holds thousands of."""
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -86,7 +82,7 @@ def _write(path: Path, page: dict[str, Any]) -> None:
 
 
 def _pieces(value: Any, levels: int) -> Iterator[str]:
-    """JSON of a value, piece by piece: written at once, a long one takes eight times its room meanwhile."""
+    """JSON of a value, piece by piece: written at once, a long one takes seven times its room meanwhile."""
     if levels and value and isinstance(value, dict):
         for at, (name, member) in enumerate(value.items()):
             yield f"{',' if at else '{'}{_json(str(name))}:"

@@ -177,7 +177,8 @@ class LiveList(RowsScreen[R]):
     @on(Seen)
     def _other_rows_seen(self) -> None:
         self._look()
-        self._hurry.resume()
+        if self.is_current:
+            self._hurry.resume()
 
     @on(Highlighted)
     def _cursor_moved(self) -> None:
