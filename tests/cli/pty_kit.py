@@ -76,6 +76,10 @@ class Terminal:
             data = data[os.write(self._master, data[:1024]) :]
             self._read(0)
 
+    def type_unread(self, keys: str) -> None:
+        """Type characters, and read nothing of what the program writes."""
+        os.write(self._master, keys.encode())
+
     def shows(self, *texts: str, seconds: float = 20) -> str:
         """Wait until all texts are on the screen at once, and return it; fails with what is there instead."""
         end = time.monotonic() + seconds

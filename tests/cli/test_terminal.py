@@ -219,3 +219,10 @@ def test_a_terminal_that_cannot_show_it_gets_words(changed: dict[str, str], word
         assert terminal.ends() == 2
         assert words in terminal.text
         assert b"\x1b" not in terminal.output
+
+
+def test_a_terminal_that_takes_nothing_any_more_does_not_keep_the_deck_from_ending() -> None:
+    with Terminal(*quarterdeck()) as terminal:
+        terminal.shows("local service", "No conversations")
+        terminal.type_unread("3" + "21" * 60 + "\x11")
+        assert terminal.process.wait(20) == 0

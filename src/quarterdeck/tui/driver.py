@@ -1,4 +1,4 @@
-"""The terminal of a person: its input is read by the event loop.
+"""The terminal of a person: the event loop reads its input and writes to it.
 
 Textual reads it in a thread that looks ten times a second whether it should end, which costs more than all that a
 watching deck does by itself, and tells an escape key only at such a look.
@@ -11,11 +11,14 @@ import os
 import signal
 from codecs import getincrementaldecoder
 from collections.abc import Iterable
+from contextlib import suppress
 
 from textual._xterm_parser import XTermParser
 from textual.constants import ESCAPE_DELAY
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
+
+from quarterdeck.tui.output import Output
 
 AT_ONCE = 4096
 """Bytes of input taken in before the loop sees to something else."""
@@ -28,13 +31,33 @@ class LoopDriver(LinuxDriver):
     """Drives a terminal from the event loop."""
 
     _overdue: asyncio.TimerHandle | None = None
+    _output: Output | None = None
 
     def start_application_mode(self) -> None:
         """Take the terminal, and read from it."""
+        if self._output is None and self._file is not None:
+            with suppress(OSError):
+                self._output = Output(self._file, self._loop)
         super().start_application_mode()  # type: ignore[no-untyped-call]
+        if self._output is not None and self._writer_thread is not None:
+            self._writer_thread.stop()
         self._parser = XTermParser(self._debug)
         self._decode = getincrementaldecoder("utf-8")("replace").decode
         self._loop.add_reader(self.fileno, self._read)
+
+    def write(self, data: str) -> None:
+        """Write at once; by the thread of Textual where the terminal can't be opened again (after `su`, say)."""
+        if self._output is None:
+            super().write(data)
+        else:
+            self._output.write(data)
+
+    def close(self) -> None:
+        """Let go of the terminal, with all of it written."""
+        super().close()
+        if self._output is not None:
+            self._output.close()
+            self._output = None
 
     def disable_input(self) -> None:
         """Read no more."""
