@@ -1,6 +1,7 @@
 """How often a server is asked: what a person wants goes first, and never more than a few requests in any second."""
 
 import asyncio
+import math
 from collections import deque
 from typing import NamedTuple
 
@@ -21,6 +22,9 @@ class Pace:
     A real server slows a client down that asks more than ten times a second, browsers of the same user included
     (contract section h), and the slot kept free lets a key press go at once while a long list is read. A background
     request that has waited for a second goes next: what people asked for is confirmed by such readings.
+
+    The first background requests go at once. Those that keep coming go one by one: four answers at a time, every
+    second, would hold up a key four times as long as one does.
     """
 
     def __init__(self, per_second: int) -> None:
@@ -45,7 +49,7 @@ class Pace:
             self._timer = None
         loop = asyncio.get_running_loop()
         while (queue := self._next(loop.time())) is not None:
-            due = self._due(self._per_second if self._people else max(1, self._per_second - 1))
+            due = self._due() if self._people else self._due_behind(loop.time())
             if due > loop.time():
                 self._timer = loop.call_at(due, self._give)
                 return
@@ -61,6 +65,18 @@ class Pace:
             return self._people
         return self._background or None
 
-    def _due(self, slots: int) -> float:
-        """When one more turn makes no more than `slots` of them in a second, on the loop's clock."""
-        return self._given[-slots] + SECOND if len(self._given) >= slots else 0.0
+    def _due(self) -> float:
+        """When one more turn is no more than are allowed in a second, on the loop's clock."""
+        return self._full_until(self._per_second)
+
+    def _due_behind(self, now: float) -> float:
+        """The same when nobody but background requests wait."""
+        slots = max(1, self._per_second - 1)
+        full_until = self._full_until(slots)
+        if full_until < now - SECOND:
+            return -math.inf
+        return max(full_until, self._given[-1] + SECOND / slots)
+
+    def _full_until(self, slots: int) -> float:
+        """Until when so many turns were given within a second."""
+        return self._given[-slots] + SECOND if len(self._given) >= slots else -math.inf
