@@ -87,6 +87,14 @@ def test_painting_what_differs_gives_the_new_line(old: list[Segment], news: list
     assert not spans or before != after
 
 
+def test_where_nothing_was_a_line_is_painted_up_to_its_last_letter_or_ground() -> None:
+    blank, red = [Segment(" " * 12, Style())], Style(bgcolor="red")
+    assert differing_spans(blank, [Segment("  ab  漢  ", Style(bold=True)), Segment("  ", Style())]) == [(0, 10)]
+    assert differing_spans(blank, [Segment("ab  字      ", Style(bold=True))]) == [(0, 6)]
+    assert differing_spans(blank, [Segment("ab          ", red)]) == [(0, 12)]
+    assert differing_spans(blank, blank) == []
+
+
 def test_an_empty_table_teaches_in_words_that_fit_any_width() -> None:
     for width in (1, 20, 80, 200):
         lines = empty_strips(Shown("No sandboxes"), Shown("n starts one from a spec."), width, 10, PALETTE)

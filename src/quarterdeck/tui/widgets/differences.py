@@ -1,10 +1,12 @@
 """What of a line has to be sent to the terminal again when it becomes another one."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import zip_longest
 
 from rich.cells import get_character_cell_size
 from rich.segment import Segment
+from rich.style import Style
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
@@ -21,15 +23,34 @@ def differing_regions(widget: Widget, y: int, old: Strip, new: Strip) -> list[Re
 
 def differing_spans(old: Iterable[Segment], new: Iterable[Segment]) -> list[tuple[int, int]]:
     """From which cells to which one line must be painted again to become another one of the same width."""
-    skipped, old_middle, new_middle = _middles(list(old), list(new))
-    before, after = list(_cells(old_middle)), list(_cells(new_middle))
+    old, new = list(old), list(new)
+    if len(old) == 1 and not old[0].text.strip(" "):
+        return _written(new, old[0].style)
+    skipped, old_middle, new_middle = _middles(old, new)
+    before, before_styles = _cells(old_middle)
+    after, after_styles = _cells(new_middle)
+    pairs = zip_longest(before, after, before_styles, after_styles)
+    changed = [
+        x
+        for x, (was, becomes, style, other) in enumerate(pairs)
+        if was != becomes or (style is not other and _looks_otherwise(style, other, blank=becomes == " "))
+    ]
     spans: list[tuple[int, int]] = []
-    for x in [x for x, (one, other) in enumerate(zip_longest(before, after)) if one != other]:
+    for x in changed:
         if spans and x - spans[-1][1] <= GAP:
             spans[-1] = spans[-1][0], x + 1
         else:
             spans.append((x, x + 1))
     return [(skipped + _start(after, start), skipped + _end(after, end)) for start, end in spans]
+
+
+def _written(line: Sequence[Segment], blank: Style | None) -> list[tuple[int, int]]:
+    """The part of a line that is not blank at its end; what is written where nothing was need not be looked through."""
+    width = sum(segment.cell_length for segment in line)
+    text, style, _ = line[-1] if line else Segment("")
+    if not _looks_otherwise(style, blank, blank=True):
+        width -= len(text) - len(text.rstrip(" "))
+    return [(0, width)] if width else []
 
 
 def _middles(old: list[Segment], new: list[Segment]) -> tuple[int, list[Segment], list[Segment]]:
@@ -41,21 +62,38 @@ def _middles(old: list[Segment], new: list[Segment]) -> tuple[int, list[Segment]
     return skipped, old[start : len(old) - end], new[start : len(new) - end]
 
 
-def _cells(line: Iterable[Segment]) -> Iterator[tuple[str, object]]:
-    """What each cell of a line shows: the second of a wide character is empty, of a blank only the ground counts."""
+def _cells(line: Iterable[Segment]) -> tuple[list[str], list[Style | None]]:
+    """The character in each cell of a line, the second of a wide one empty, and its style."""
+    characters: list[str] = []
+    styles: list[Style | None] = []
     for text, style, _ in line:
-        ground = style
-        if style is not None and not (style.reverse or style.underline or style.strike):
-            ground = style.background_style
-        for character in text:
-            yield character, ground if character == " " else style
-            for _ in range(get_character_cell_size(character) - 1):
-                yield "", style
+        shown = text if text.isascii() else _spread(text)
+        characters += shown
+        styles += [style] * len(shown)
+    return characters, styles
 
 
-def _start(cells: Sequence[tuple[str, object]], x: int) -> int:
-    return x - 1 if x and x < len(cells) and not cells[x][0] else x
+def _spread(text: str) -> list[str]:
+    cells: list[str] = []
+    for character in text:
+        cells += [character, *[""] * (get_character_cell_size(character) - 1)]
+    return cells
 
 
-def _end(cells: Sequence[tuple[str, object]], x: int) -> int:
-    return x + 1 if x < len(cells) and not cells[x][0] else x
+@lru_cache(maxsize=1024)
+def _looks_otherwise(style: Style | None, other: Style | None, *, blank: bool) -> bool:
+    """Whether a cell looks another way in the other style; of a blank only the ground counts."""
+    return _ground(style) != _ground(other) if blank else style != other
+
+
+def _ground(style: Style | None) -> Style | None:
+    lined = style is not None and (style.reverse or style.underline or style.strike)
+    return style if style is None or lined else style.background_style
+
+
+def _start(cells: Sequence[str], x: int) -> int:
+    return x - 1 if x and x < len(cells) and not cells[x] else x
+
+
+def _end(cells: Sequence[str], x: int) -> int:
+    return x + 1 if x < len(cells) and not cells[x] else x

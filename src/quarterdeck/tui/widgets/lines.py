@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from textual.geometry import Size
+from rich.style import Style as RichStyle
+from textual.geometry import Region, Size
 from textual.strip import Strip
+from textual.style import Style
 from textual.visual import Visual
 from textual.widget import Widget
 
-from quarterdeck.tui.cells import Cell
-from quarterdeck.tui.paint import content
+from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.paint import STYLES, content
 from quarterdeck.tui.widgets.differences import differing_regions
+from quarterdeck.tui.widgets.table_strips import LineOfText, fit_cell
 
 REMEMBERED = 256
 """Drawn cells that are kept: from row to row most lines of a detail are the same."""
@@ -24,6 +27,7 @@ class Lines(Widget):
     A line that changed is painted alone. The screen is laid out anew only when they are more than fit, before or after.
     """
 
+    ALLOW_SELECT = False
     DEFAULT_CSS = "Lines { width: 100%; height: auto; min-height: 100%; }"
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
@@ -31,6 +35,7 @@ class Lines(Widget):
         self._said: Sequence[Cell] = ()
         self._strips: list[Strip] = []
         self._drawn: dict[Cell, list[Strip]] = {}
+        self._styles: dict[Tone, RichStyle] = {}
         self._width = 0
 
     def say(self, said: Sequence[Cell]) -> None:
@@ -40,10 +45,12 @@ class Lines(Widget):
         if not self.size or max(len(before), len(after)) > self._room:
             self.refresh(layout=True)
             return
-        blank = self._blank
-        for y, (old, new) in enumerate(zip_longest(before, after, fillvalue=blank)):
-            if old is not new and (changed := differing_regions(self, y, old, new)):
-                self.refresh(*changed)
+        changed: list[Region] = []
+        for y, (old, new) in enumerate(zip_longest(before, after, fillvalue=self._blank)):
+            if old is not new:
+                changed += differing_regions(self, y, old, new)
+        if changed:
+            self.refresh(*changed)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """As many lines as the cells take at this width."""
@@ -58,6 +65,7 @@ class Lines(Widget):
         """The theme may be another one."""
         super().notify_style_update()
         self._drawn.clear()
+        self._styles.clear()
         self._width = 0
 
     @property
@@ -67,7 +75,7 @@ class Lines(Widget):
 
     @property
     def _blank(self) -> Strip:
-        return Strip.blank(self._width, self.visual_style.rich_style)
+        return Strip.blank(self._width, self._style(Tone.PLAIN))
 
     def _draw(self, width: int) -> list[Strip]:
         if width != self._width or len(self._drawn) > REMEMBERED:
@@ -79,6 +87,26 @@ class Lines(Widget):
     def _strips_of(self, cell: Cell) -> list[Strip]:
         strips = self._drawn.get(cell)
         if strips is None:
-            strips = Visual.to_strips(self, content(cell), self._width, None, self.visual_style, pad=True)
-            strips = self._drawn[cell] = strips or [self._blank]
+            strips = self._drawn[cell] = self._one_line(cell) or self._wrapped(cell)
         return strips
+
+    def _one_line(self, cell: Cell) -> list[Strip]:
+        """A cell that fits the width; none for one that does not."""
+        pieces, cells = fit_cell(cell, self._width + 1)
+        if cells > self._width:
+            return []
+        line = LineOfText(self._style(Tone.PLAIN))
+        for text, tone in pieces:
+            line.add(text, 0, self._style(tone))
+        line.cells = cells
+        return [line.strip(self._width, self._style(Tone.PLAIN))]
+
+    def _wrapped(self, cell: Cell) -> list[Strip]:
+        """A cell on as many lines as it takes, which costs five times as much for each."""
+        return Visual.to_strips(self, content(cell), self._width, None, self.visual_style, pad=True) or [self._blank]
+
+    def _style(self, tone: Tone) -> RichStyle:
+        if tone not in self._styles:
+            words = Style.parse(STYLES[tone], self.app.theme_variables)
+            self._styles[tone] = (self.visual_style + words).rich_style
+        return self._styles[tone]
