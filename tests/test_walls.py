@@ -221,3 +221,16 @@ asyncio.run(main())
 
 def test_a_list_is_read_from_a_plain_network_without_httpx_and_pydantic() -> None:
     assert not [name for name in loaded_by(READ) if name.partition(".")[0] in HEAVY]
+
+
+def test_no_handler_calls_that_of_its_base_which_textual_calls_too() -> None:
+    """Textual calls the handler of each class from the last one to the first; `on_event` and `on_news` are none."""
+    twice = []
+    for file in (SOURCE / "tui").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            match node:
+                case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=name) if name.startswith(
+                    ("on_", "_on_")
+                ) and name not in {"on_event", "on_news"}:
+                    twice.append(f"{file.name}: {name}")
+    assert twice == []

@@ -41,7 +41,6 @@ class ArrangedList(LiveList[R]):
 
     def on_screen_resume(self) -> None:
         """Catch up, also with another connection."""
-        super().on_screen_resume()
         self._follow_view()
 
     def on_news(self, told: Sequence[News]) -> None:

@@ -54,7 +54,6 @@ class KeptSettings(LoadedSettings):
 
     def on_screen_resume(self) -> None:
         """The person is here: ask what was to be asked."""
-        super().on_screen_resume()
         self.offer()
 
     def offer(self) -> None:

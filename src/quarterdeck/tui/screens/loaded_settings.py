@@ -67,13 +67,11 @@ class LoadedSettings(SettingsFrame):
 
     def on_mount(self) -> None:
         """Load as soon as something answers."""
-        super().on_mount()
         self._show_state()
         self._keep_up()
 
     def on_screen_resume(self) -> None:
         """Somebody may have changed the settings meanwhile."""
-        super().on_screen_resume()
         self._keep_up(again=True)
 
     def on_news(self, told: Sequence[News]) -> None:

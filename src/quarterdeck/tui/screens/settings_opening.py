@@ -49,7 +49,6 @@ class SettingsOpening(DeckScreen):
 
     def on_screen_resume(self) -> None:
         """Somebody waits for the settings, for the first time or again."""
-        super().on_screen_resume()
         self._open()
 
     @work(exclusive=True, group="settings")
