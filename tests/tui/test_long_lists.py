@@ -1,5 +1,6 @@
 """Long lists are brought up to date a few rows at a time; in the end they say what short ones say."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ PROD = Endpoint("prod", "http://server.test")
 @pytest.fixture
 def fleet(monkeypatch: pytest.MonkeyPatch) -> FakeFleet:
     """More sandboxes than a screen shows."""
-    monkeypatch.setattr(live_list, "AT_ONCE", 2)
+    for much in ("ALL_AT_ONCE", "AT_ONCE", "FEW"):
+        monkeypatch.setattr(live_list, much, 2)
     fleet = FakeFleet()
     for number in range(40):
         fleet.add(f"box{number:02}")
@@ -49,3 +51,30 @@ async def test_all_rows_learn_that_every_conversation_is_known(fleet: FakeFleet,
         fleet.mute = False
         await seat.press("ctrl+r")
         await seat.sees("40 of 40")
+
+
+async def test_rows_that_are_not_seen_are_counted_after_those_that_are(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+        await seat.press("2")
+        await seat.sees("● 40 Running")
+        for number in range(30):
+            fleet.sandboxes[f"box{number:02}"]["status"] = "PAUSED"
+        await seat.press("ctrl+r")
+        await seat.sees("● 10 Running", "30 Paused")
+
+
+async def test_rows_that_only_time_changes_are_counted_with_the_next_ages_although_nobody_sees_them(
+    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_list, "AGED_AFTER", 0.2)
+    monkeypatch.setattr(live_list, "SILENCE", 0.3)
+    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+        await seat.press("2")
+        await seat.sees("● 40 Running")
+        fleet.deaf = {f"box{number}" for number in range(20, 40)}
+        for sandbox_id in fleet.deaf:
+            await seat.session.pause(sandbox_id)
+        await seat.sees("● 20 Running", "20 Pausing")
+        began = seat.deck.clock
+        seat.deck.clock = lambda: began() + timedelta(minutes=7)
+        await seat.sees("● 40 Running")

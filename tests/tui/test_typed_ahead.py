@@ -12,6 +12,7 @@ from textual import events
 from textual.widgets import Input, TextArea
 
 from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.tui import one_at_a_time
 from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
 from quarterdeck.tui.dialogs.connections import ConnectionsDialog
 from quarterdeck.tui.screens.listing import ListScreen
@@ -201,6 +202,34 @@ async def test_quitting_goes_ahead_of_keys_that_wait(
         seat.at_once("j", "space", "ctrl+q")
         await seat.until(lambda: seat.deck.return_value == 0)
         assert not seat.list_screen.table.marks
+
+
+async def test_a_key_is_painted_once_it_is_answered_whenever_the_screen_was_painted_last(
+    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with at_conversations(fleet, tmp_path) as seat:
+        seat.deck.screen._update_timer.stop()
+        painted = asyncio.Event()
+        monkeypatch.setattr(seat.deck, "post_display_hook", painted.set)
+        seat.at_once("j")
+        await asyncio.wait_for(painted.wait(), 5)
+
+
+async def test_work_that_can_wait_waits_for_a_key_but_not_for_ever(
+    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with at_conversations(fleet, tmp_path) as seat:
+        await seat.deck.at_rest()
+        with seat.deck._context(), seat.deck.opening(60):
+            monkeypatch.setattr(one_at_a_time, "GIVES_WAY", 60)
+            await seat.press("j")
+            waiting = asyncio.create_task(seat.deck.at_rest())
+            await seat.pause()
+            assert not waiting.done()
+            monkeypatch.setattr(one_at_a_time, "GIVES_WAY", 0.01)
+            await seat.deck.at_rest()
+            assert not waiting.done()
+        await waiting
 
 
 # Any keys but those of the palette, which looks for commands in its own time, and those that change the fleet

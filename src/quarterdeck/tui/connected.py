@@ -119,7 +119,7 @@ class ConnectedApp(OneAtATime):
         self.session_news.publish(News(About.SERVER, moved=True))
         try:
             async with self.client_of(endpoint) as client:
-                self.session = Session(client, self._publish, self.clock, self.notes)
+                self.session = Session(client, self._publish, self.clock, self.notes, self.at_rest)
                 self.run_worker(self.connections.opened(endpoint), group="opened")
                 await self.session.run()
         except ServiceError as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from textual import events
@@ -31,6 +31,8 @@ PATIENT = HURRIED + 400
 event loop stood still."""
 STUCK = HURRIED + 150
 """Looks after which an urgent key does not wait any longer."""
+GIVES_WAY = 0.25
+"""Seconds for which what can wait lets keys go first: one that is held down may never let go."""
 URGENT = frozenset({"ctrl+q", "ctrl+c"})
 MOVES = frozenset(
     ("down", "up", "j", "k", "pagedown", "pageup", "ctrl+d", "ctrl+u", "left", "right", "backspace", "delete")
@@ -54,6 +56,7 @@ class OneAtATime(CrashSafe):
         super().__init__()
         self._typed_ahead: deque[Input] = deque()
         self._at_work = False
+        self._rested = asyncio.Event()
         self._openings: dict[object, Screen[Any]] = {}
         """What opens late, with the screen it was begun on."""
         self._stood: list[DOMNode] = []
@@ -78,6 +81,12 @@ class OneAtATime(CrashSafe):
             await self._take(event)
         else:
             self._typed_ahead.append(event)
+
+    async def at_rest(self) -> None:
+        """Wait until no key is being answered, but not for long; for work behind the screen."""
+        if self._at_work:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._rested.wait(), GIVES_WAY)
 
     @contextmanager
     def opening(self, within: float | None = None) -> Iterator[None]:
@@ -107,6 +116,7 @@ class OneAtATime(CrashSafe):
         await super().on_event(event)
         if not self._at_work:
             self._at_work = True
+            self._rested.clear()
             self._look_soon()
 
     @property
@@ -145,6 +155,16 @@ class OneAtATime(CrashSafe):
             self._repeated = self._key
         while self._typed_ahead and (not self._at_work or self._repeats(self._typed_ahead[0])):
             await self._take(self._typed_ahead.popleft())
+        if not self._at_work:
+            self._paint()
+            self._rested.set()
+
+    def _paint(self) -> None:
+        """Paint now what keys changed: a screen that was just painted for another reason would wait for its timer."""
+        with suppress(ScreenStackError):
+            screen = self.screen
+            with screen._context():
+                screen._on_timer_update()
 
     def _stands(self) -> bool:
         """Whether nothing is under way where a key would go, and all is as it was at the last look."""

@@ -1,8 +1,11 @@
-"""What the watches read from: the client's lists, asked for in the background so that a person's requests go first."""
+"""What the watches read from: the client's lists, asked for in the background so that a person's requests go first.
+
+What was read is given out when no key is being answered: taking in a page of a hundred records costs milliseconds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -13,28 +16,40 @@ if TYPE_CHECKING:
     from quarterdeck.service.client import ServiceClient
     from quarterdeck.service.models.conversation import Conversation, StartTask
     from quarterdeck.service.models.sandbox import Sandbox
+AtRest = Callable[[], Awaitable[None]]
+"""Waits until no key is being answered."""
+
+
+async def no_keys() -> None:
+    """Wait for nothing: where there is no keyboard."""
 
 
 class SandboxSource:
     """The sandboxes of a server."""
 
-    def __init__(self, client: ServiceClient) -> None:
+    def __init__(self, client: ServiceClient, at_rest: AtRest = no_keys) -> None:
         self._client = client
+        self._at_rest = at_rest
 
-    def pages(self) -> AsyncIterator[Page[Sandbox]]:
+    async def pages(self) -> AsyncIterator[Page[Sandbox]]:
         """All of them, page by page."""
-        return self._client.sandboxes.pages(background=True)
+        async for page in self._client.sandboxes.pages(background=True):
+            await self._at_rest()
+            yield page
 
     async def read(self, ids: Sequence[str]) -> Sequence[Sandbox | None] | None:
         """These ones."""
-        return await self._client.sandboxes.read(ids, background=True)
+        answers = await self._client.sandboxes.read(ids, background=True)
+        await self._at_rest()
+        return answers
 
 
 class ConversationSource:
     """The conversations of a server."""
 
-    def __init__(self, client: ServiceClient) -> None:
+    def __init__(self, client: ServiceClient, at_rest: AtRest = no_keys) -> None:
         self._client = client
+        self._at_rest = at_rest
         self._counted = False
         self.total: int | None = None
         """How many there were when they were first read; None for one page of them, and where nobody says."""
@@ -42,6 +57,7 @@ class ConversationSource:
     async def pages(self) -> AsyncIterator[Page[Conversation]]:
         """All of them, page by page; when there is more than one, it is asked once how many there are."""
         async for page in self._client.conversations.pages(background=True):
+            await self._at_rest()
             yield page
             if page.next_page_id is not None and not self._counted:
                 self._counted = True
@@ -50,7 +66,9 @@ class ConversationSource:
 
     async def read(self, ids: Sequence[str]) -> Sequence[Conversation | None] | None:
         """These ones."""
-        return await self._client.conversations.read(ids, background=True)
+        answers = await self._client.conversations.read(ids, background=True)
+        await self._at_rest()
+        return answers
 
 
 class StartTaskSource:

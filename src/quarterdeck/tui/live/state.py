@@ -27,7 +27,7 @@ from quarterdeck.tui.live.looking import Looking
 from quarterdeck.tui.live.news import About, News
 from quarterdeck.tui.live.put_away import PutAway
 from quarterdeck.tui.live.server_watch import ServerWatch
-from quarterdeck.tui.live.sources import ConversationSource, SandboxSource, StartTaskSource
+from quarterdeck.tui.live.sources import AtRest, ConversationSource, SandboxSource, StartTaskSource, no_keys
 from quarterdeck.tui.live.unseen_marks import UnseenMarks
 from quarterdeck.tui.live.watched import WatchedConversations
 from quarterdeck.tui.notes import Notes
@@ -54,6 +54,7 @@ class LiveState:
         publish: Callable[[News], None],
         clock: Callable[[], datetime],
         notes: Notes | None = None,
+        at_rest: AtRest = no_keys,
     ) -> None:
         self.client = client
         self.server_watch = ServerWatch(client, publish)
@@ -69,8 +70,8 @@ class LiveState:
         """Start tasks created here."""
         self.dismissed = PutAway()
         """Start tasks put away, here or in an earlier run."""
-        self.sandboxes = Watch(SandboxSource(client), self._sandboxes_read)
-        self._conversation_source = ConversationSource(client)
+        self.sandboxes = Watch(SandboxSource(client, at_rest), self._sandboxes_read)
+        self._conversation_source = ConversationSource(client, at_rest)
         self.conversations = Watch(self._conversation_source, self._conversations_read)
         self.start_tasks = Watch(StartTaskSource(client), self._start_tasks_read)
         self._publish = publish

@@ -27,8 +27,12 @@ SILENCE = 6.0
 HURRIED = 1.0
 """Seconds between two looks while a row that is seen is between two states, or the next try of a reading is counted
 down."""
-AT_ONCE = 300
+ALL_AT_ONCE = 300
+"""Rows of a list that is short enough to be made anew as a whole."""
+AT_ONCE = 100
 """Rows that are made in one go: a few milliseconds, for no key may wait for all of a long list."""
+FEW = 20
+"""Rows that are made with the news of them, seen or not."""
 RENEWAL = "renewal"
 
 
@@ -42,17 +46,19 @@ class LiveList(RowsScreen[R]):
         """Whose rows these are."""
         self._told: Session | None = None
         """Who knows what is on the screen."""
+        self._behind: dict[str, None] = {}
+        """Rows that wait to be brought up to date, in order; those that are seen do not wait."""
+        self._passed: dict[str, None] = {}
+        """Rows that may have changed with time, and that nobody sees."""
 
     def on_mount(self) -> None:
         """Show what is known already, and let time pass."""
-        super().on_mount()
         self._silence = self.set_timer(SILENCE, self._tick)
         self._hurry = self.set_interval(HURRIED, self._tick, pause=True)
         self.rebuild()
 
     def on_screen_resume(self) -> None:
         """Catch up with what happened while another screen was shown."""
-        super().on_screen_resume()
         self._wait_for_silence()
         self._catch_up()
         self._look()
@@ -62,6 +68,7 @@ class LiveList(RowsScreen[R]):
         if not self.is_current:
             self._silence.stop()
             self._hurry.pause()
+            self._behind.clear()
 
     def on_news(self, told: Sequence[News]) -> None:
         """Bring the rows up to date that the news is about."""
@@ -83,7 +90,7 @@ class LiveList(RowsScreen[R]):
 
     def rebuild(self) -> None:
         """Make all rows anew, in order."""
-        self.workers.cancel_group(self, RENEWAL)
+        self._behind.clear()
         self._filled, now = self.app.session, self.app.clock()
         self.arrangement.fill(self.rows.fill(self.app.session, now), now)
         self.show_rows()
@@ -91,18 +98,28 @@ class LiveList(RowsScreen[R]):
     def _catch_up(self) -> None:
         """Bring all rows up to date; of a long list those on the screen first, and the others a few at a time."""
         session = self.app.session
-        if session is None or session is not self._filled or len(self.rows) <= AT_ONCE:
+        if session is None or session is not self._filled or len(self.rows) <= ALL_AT_ONCE:
             self.rebuild()
         else:
             self._update(self.table.visible_ids)
-            self._renew(session)
+            self._renew(session, chain(self.rows, self.listing.ids(session)))
+
+    def _renew(self, session: Session, ids: Iterable[str]) -> None:
+        """Bring rows up to date that nobody sees, as soon as nothing else is to be done."""
+        waiting = bool(self._behind)
+        self._behind.update(dict.fromkeys(ids))
+        if self._behind and not waiting:
+            self._go_through(session)
 
     @work(exclusive=True, group=RENEWAL)
-    async def _renew(self, session: Session) -> None:
-        ids = iter(dict.fromkeys((*self.rows, *self.listing.ids(session))))
-        while (few := tuple(islice(ids, AT_ONCE))) and self.is_current and session is self.app.session:
+    async def _go_through(self, session: Session) -> None:
+        while self._behind and session is self.app.session:
+            few = tuple(islice(self._behind, AT_ONCE))
+            for row_id in few:
+                del self._behind[row_id]
             self._update(few)
             await asyncio.sleep(0)
+            await self.app.at_rest()
 
     def show_rows(self) -> None:
         """Show the rows as they are arranged now."""
@@ -146,10 +163,10 @@ class LiveList(RowsScreen[R]):
     def _pass_time(self, session: Session, touched: Iterable[str]) -> None:
         """Bring rows up to date, and what changes with time: words, places that were held, filters, ages."""
         now, moment = self.app.clock(), monotonic()
-        passing = tuple(self.listing.passing(session, now))
-        self._update(dict.fromkeys((*touched, *passing)))
-        moved = self.arrangement.settle(now, moment)
         aged = moment - self._aged_at >= AGED_AFTER
+        passing = tuple(self.listing.passing(session, now))
+        self._update(self._due(session, tuple(touched), passing, aged=aged))
+        moved = self.arrangement.settle(now, moment)
         if aged and self.arrangement.passing:
             moved |= self.arrangement.sift(now)
         if moved:
@@ -163,6 +180,22 @@ class LiveList(RowsScreen[R]):
         seen_to_pass = not frozenset(self.table.visible_ids).isdisjoint(passing)
         hurried = seen_to_pass or self.arrangement.settling or self.listing.health(session).error is not None
         (self._hurry.resume if hurried else self._hurry.pause)()
+
+    def _due(self, session: Session, touched: Sequence[str], passing: Sequence[str], *, aged: bool) -> Iterable[str]:
+        """Which of many rows to bring up to date at once: those that are seen.
+
+        Of the others those with news follow, and with the ages those that only time has changed.
+        """
+        if not self.rows or len(touched) + len(passing) <= FEW:
+            return dict.fromkeys((*touched, *passing))
+        seen = dict.fromkeys(self.table.visible_ids)
+        self._passed.update(dict.fromkeys(passing))
+        late = (*touched, *self._passed) if aged else touched
+        if aged:
+            self._passed = {}
+        self._renew(session, (row_id for row_id in late if row_id not in seen))
+        at_once = frozenset((*touched, *passing))
+        return [row_id for row_id in seen if row_id in at_once]
 
     def _wait_for_silence(self) -> None:
         self._silence.stop()
