@@ -14,13 +14,13 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
 
-from quarterdeck.tui.narrow_updates import NarrowCompositor, NarrowUpdate
+from quarterdeck.tui.narrow_updates import NarrowCompositor, NarrowUpdate, Piece
 
 
 def written(*spans: tuple[int, int, int]) -> str:
     """The update of these spans of a line of two widgets."""
-    line: dict[int, Strip | None] = {0: Strip([Segment("left side")]), 9: Strip([Segment("漢字 right")])}
-    return NarrowUpdate([line], list(spans), [[9, 19]]).render_segments(Console(color_system=None))
+    line = [Piece(0, 9, Strip([Segment("left side")]), 0), Piece(9, 19, Strip([Segment("漢字 right")]), 9)]
+    return NarrowUpdate({0: line}, spans).render_segments(Console(color_system=None))
 
 
 def test_a_span_is_cut_at_both_ends() -> None:

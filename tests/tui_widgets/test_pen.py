@@ -1,6 +1,7 @@
 """What a terminal shows of what a pen wrote, against each style written out in full."""
 
 import io
+from collections.abc import Iterable
 
 import pyte
 from hypothesis import given
@@ -8,8 +9,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
+from textual.strip import Strip
 
-from quarterdeck.tui.pen import Pen
+from quarterdeck.tui.pen import Pen, cut_out
 
 STYLES = st.builds(
     Style,
@@ -78,3 +80,20 @@ def test_without_colours_nothing_but_words_is_written() -> None:
     pen = Pen(Console(color_system=None))
     pen.write(2, 1, [Segment("a", Style(color="red", bold=True))])
     assert pen.written == "\x1b[2;3Ha"
+
+
+WORDS = st.sampled_from(["ab", "x", "漢字", "é  ", "e\u0301"])
+LINE = st.lists(st.builds(Segment, WORDS, st.none() | STYLES, st.none()), max_size=6)
+
+
+@given(LINE, st.integers(0, 14), st.integers(0, 14))
+def test_a_part_of_a_line_shows_what_it_showed_in_the_line(line: list[Segment], start: int, end: int) -> None:
+    whole = Strip(line)
+    start, end = sorted((min(start, whole.cell_length), min(end, whole.cell_length)))
+    part = list(cut_out(line, start, end))
+    assert letters(part) == letters(whole.crop(start, end))
+    assert Strip(part).cell_length == end - start
+
+
+def letters(line: Iterable[Segment]) -> list[tuple[str, Style | None]]:
+    return [(letter, style) for text, style, _ in line for letter in text]

@@ -6,71 +6,95 @@ too, begins each update where a widget does, and says each style in full.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import groupby, pairwise
+from typing import NamedTuple
 
 from rich.console import Console
-from textual._compositor import ChopsUpdate, Compositor, LayoutUpdate
+from textual._compositor import Compositor, CompositorUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
 
-from quarterdeck.tui.pen import Pen
+from quarterdeck.tui.pen import Pen, cut_out
 
 Span = tuple[int, int, int]
 """A line and the columns of a part of it: the first, and the first behind it."""
-Chops = list[dict[int, Strip | None]]
-"""What is drawn on each line, by the column at which it begins; None where nothing is drawn anew."""
 
 
-class NarrowUpdate(ChopsUpdate):
-    """Changed spans of the screen, cut at both of their ends."""
+class Piece(NamedTuple):
+    """A part of a line of the screen, from one column to the one behind it, and what shows there."""
+
+    start: int
+    end: int
+    strip: Strip
+    """What a widget drew of the line; the part is cut out of it when it is written."""
+    at: int
+    """The column at which the strip begins."""
+
+
+Pieces = Mapping[int, Sequence[Piece]]
+"""What is drawn on each line, from the left."""
+
+
+class NarrowUpdate(CompositorUpdate):
+    """Changed spans of the screen, cut at both of their ends.
+
+    Nothing is kept of the cutting: a strip that Textual cuts keeps each part of itself, a kilobyte each.
+    """
+
+    def __init__(self, pieces: Pieces, spans: Iterable[Span]) -> None:
+        self._pieces = pieces
+        self._spans = spans
 
     def render_segments(self, console: Console) -> str:
         """The spans as they are written to the terminal."""
         pen = Pen(console)
-        for y, start, end in self.spans:
-            for chop_end, (x, strip) in zip(self.chop_ends[y], self.chops[y].items(), strict=True):
-                left, right = max(x, start), min(chop_end, end)
-                if strip is not None and left < right:
-                    pen.write(left, y, strip.crop(left - x, right - x))
+        for y, start, end in self._spans:
+            for piece in self._pieces.get(y, ()):
+                left, right = max(piece.start, start), min(piece.end, end)
+                if left < right:
+                    pen.write(left, y, cut_out(piece.strip, left - piece.at, right - piece.at))
         return pen.written
 
 
 class NarrowCompositor(Compositor):
     """Puts the widgets of a screen together, and updates narrowly."""
 
-    def render_partial_update(self) -> ChopsUpdate | None:
+    def render_partial_update(self) -> NarrowUpdate | None:  # type: ignore[override]
         """What changed on the screen; None for nothing."""
         screen = self.size.region
         spans = list(self._regions_to_spans([region.intersection(screen) for region in self._dirty_regions]))
         self._dirty_regions.clear()
-        return self._update(spans) if spans else None
+        return NarrowUpdate(self._draw(spans), spans) if spans else None
 
-    def render_full_update(self, simplify: bool = False) -> LayoutUpdate | ChopsUpdate:  # type: ignore[override]
+    def render_full_update(self, simplify: bool = False) -> LayoutUpdate | NarrowUpdate:  # type: ignore[override]
         """All of the screen; simplified for a picture."""
         if simplify:
             return super().render_full_update(simplify)
         self._dirty_regions.clear()
-        return self._update([(y, 0, self.size.width) for y in range(self.size.height)])
+        spans = [(y, 0, self.size.width) for y in range(self.size.height)]
+        return NarrowUpdate(self._draw(spans), spans)
 
-    def _update(self, spans: list[Span]) -> NarrowUpdate:
-        return NarrowUpdate(self._draw(spans), spans, [line[1:] for line in self.cuts])
+    def _render_chops(self, crop: Region, is_rendered_line: Callable[[int], bool]) -> Sequence[Mapping[int, Strip]]:
+        """What is drawn on each line by its first column, cut as it is seen: for pictures."""
+        pieces = self._draw([(y, crop.x, crop.right) for y in crop.line_range if is_rendered_line(y)])
+        return [
+            {piece.start: piece.strip.crop(piece.start - piece.at, piece.end - piece.at) for piece in pieces.get(y, ())}
+            for y in range(len(self.cuts))
+        ]
 
-    def _render_chops(self, crop: Region, is_rendered_line: Callable[[int], bool]) -> Chops:  # type: ignore[override]
-        return self._draw([(y, crop.x, crop.right) for y in crop.line_range if is_rendered_line(y)])
-
-    def _draw(self, spans: Iterable[Span]) -> Chops:
+    def _draw(self, spans: Iterable[Span]) -> Pieces:
         """Have each widget draw those of its lines that are seen in the spans."""
-        chops: Chops = [dict.fromkeys(line[:-1]) for line in self.cuts]
+        pieces: dict[int, list[Piece]] = {}
         missing = _touched(spans, self.cuts)
         for widget, (region, clip) in self.visible_widgets.items():  # from the front
             shown = region.intersection(clip)
             for top, height in _runs(_seen(shown, missing)):
                 strips = widget.render_lines(Region(shown.x, top, shown.width, height).translate(-region.offset))
                 for y, strip in enumerate(strips, top):
-                    cuts = [cut for cut in self.cuts[y] if shown.x <= cut <= shown.right]
-                    parts = dict(zip(cuts, strip.divide([cut - shown.x for cut in cuts[1:]]), strict=False))
-                    chops[y] |= {cut: part for cut, part in parts.items() if cut in missing[y]}
-                    missing[y] -= parts.keys()
-        return chops
+                    for start, end in pairwise(self.cuts[y]):
+                        if start in missing[y] and shown.x <= start and end <= shown.right:
+                            pieces.setdefault(y, []).append(Piece(start, end, strip, shown.x))
+                            missing[y].discard(start)
+        return {y: sorted(line) for y, line in pieces.items()}
 
 
 def _touched(spans: Iterable[Span], cuts: Sequence[Sequence[int]]) -> dict[int, set[int]]:

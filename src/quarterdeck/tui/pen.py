@@ -3,7 +3,7 @@
 A style takes up to 40 bytes, most often more than the words in it, and a terminal may be far away.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -57,6 +57,22 @@ class Pen:
     def _turn_to(self, style: Style, colours: ColorSystem) -> None:
         self._written.append(_turn(self._style, style, colours))
         self._style = style
+
+
+def cut_out(line: Iterable[Segment], start: int, end: int) -> Iterator[Segment]:
+    """The part of a line from one cell to the one behind it; half of a wide character is a blank."""
+    x = 0
+    for segment in line:
+        next_x = x + segment.cell_length
+        if next_x > start and x < end:
+            yield segment if start <= x and next_x <= end else _cut(segment, max(start - x, 0), min(end, next_x) - x)
+        x = next_x
+
+
+def _cut(segment: Segment, start: int, end: int) -> Segment:
+    if segment.text.isascii():
+        return Segment(segment.text[start:end], segment.style)
+    return segment.split_cells(end)[0].split_cells(start)[1]
 
 
 class _Ink(NamedTuple):

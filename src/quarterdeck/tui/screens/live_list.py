@@ -149,7 +149,8 @@ class LiveList(RowsScreen[R]):
             self._rows_changed(at_cursor=self.table.cursor_id in changes.changed)
 
     def _rows_changed(self, *, at_cursor: bool) -> None:
-        self.filter_bar.say(self.counts())
+        if not self._behind:  # else those that wait change the counts again
+            self.filter_bar.say(self.counts())
         if at_cursor:
             self._show_row()
             self.refresh_frame()
