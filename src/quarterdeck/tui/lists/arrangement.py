@@ -144,8 +144,10 @@ class Arrangement(Generic[R]):
         self._keys.update(dict.fromkeys(new, _NEW))
         self._all = self._all + new if new else self._all
         moves |= bool(new)
+        alike: dict[Any, Any] = {}
         for row_id, row in changes.changed.items():
-            if self._keys[row_id] != (key := self._key(row, now)) and not self._keep_place(row_id, key):
+            key = self._key(row, now)
+            if self._keys[row_id] != key and not self._keep_place(row_id, alike.setdefault(key, key)):
                 self._late.add(row_id)
                 self._pressing |= row_id not in visible and self._presses(row, now)
             moves |= self._let_through(row_id, row, now)
@@ -169,9 +171,11 @@ class Arrangement(Generic[R]):
         self.settling = bool(self._late)
         if not self._late:
             self._pressing, self._settled_at = False, moment
+        alike: dict[Any, Any] = {}
         for row_id in placed:
             row = self._rows.get(row_id)
-            self._keys[row_id] = None if row is None else self._key(row, now)
+            key = None if row is None else self._key(row, now)
+            self._keys[row_id] = alike.setdefault(key, key)
         self._all = self._placed(self._all, placed)
         self._through = [row_id for row_id in self._all if row_id in self._passed] if self._passed else []
         return True

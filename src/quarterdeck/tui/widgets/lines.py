@@ -17,9 +17,6 @@ from quarterdeck.tui.paint import STYLES, content
 from quarterdeck.tui.widgets.differences import differing_regions
 from quarterdeck.tui.widgets.table_strips import LineOfText, fit_cell
 
-REMEMBERED = 256
-"""Drawn cells that are kept: from row to row most lines of a detail are the same."""
-
 
 class Lines(Widget):
     """One cell a line, wrapped, inside of something that scrolls.
@@ -64,7 +61,7 @@ class Lines(Widget):
     def notify_style_update(self) -> None:
         """The theme may be another one."""
         super().notify_style_update()
-        self._drawn.clear()
+        self._drawn = {}
         self._styles.clear()
         self._width = 0
 
@@ -78,17 +75,14 @@ class Lines(Widget):
         return Strip.blank(self._width, self._style(Tone.PLAIN))
 
     def _draw(self, width: int) -> list[Strip]:
-        if width != self._width or len(self._drawn) > REMEMBERED:
-            self._width = width
-            self._drawn.clear()
-        self._strips = [strip for cell in self._said for strip in self._strips_of(cell)]
+        """Draw the lines that were not among those said before: from row to row most lines of a detail are the same."""
+        before = self._drawn if width == self._width else {}
+        self._width = width
+        self._drawn = {
+            cell: before.get(cell) or self._one_line(cell) or self._wrapped(cell) for cell in dict.fromkeys(self._said)
+        }
+        self._strips = [strip for cell in self._said for strip in self._drawn[cell]]
         return self._strips
-
-    def _strips_of(self, cell: Cell) -> list[Strip]:
-        strips = self._drawn.get(cell)
-        if strips is None:
-            strips = self._drawn[cell] = self._one_line(cell) or self._wrapped(cell)
-        return strips
 
     def _one_line(self, cell: Cell) -> list[Strip]:
         """A cell that fits the width; none for one that does not."""

@@ -17,7 +17,7 @@ from textual.strip import Strip
 
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.differences import differing_regions
-from quarterdeck.tui.widgets.table_drawer import RowDrawer
+from quarterdeck.tui.widgets.table_drawer import SPARE, RowDrawer
 from quarterdeck.tui.widgets.table_layout import Column, R
 from quarterdeck.tui.widgets.table_palette import Look, Palette
 from quarterdeck.tui.widgets.table_rows import TableRows
@@ -120,4 +120,5 @@ class PaintedRows(ScrollView, Generic[R]):
         if self._drawer is None or self._drawer.width != width:
             palette = Palette(self.app.theme_variables, self.background_colors[1], colour=not self.app.no_color)
             self._drawer = RowDrawer(self._columns, palette, width)
+        self._drawer.remembered = self._page + SPARE
         return self._drawer

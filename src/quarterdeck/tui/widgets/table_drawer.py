@@ -13,11 +13,8 @@ from quarterdeck.tui.widgets.table_palette import Look, Palette
 from quarterdeck.tui.widgets.table_strips import LineOfText, clip, empty_strips, fit_cell
 
 CURSOR, MARK, UP, DOWN = "▌", "✓", "▲", "▼"
-REMEMBERED = 96
-"""Rows whose strips are kept: more than a screen shows, so that scrolling by a line draws one line.
-
-Each takes some 10 kB, for a strip keeps what was made of it.
-"""
+SPARE = 8
+"""Rows whose strips are kept besides those on the screen: each takes some kB, for a strip keeps what was made of it."""
 
 
 class _Drawn(NamedTuple):
@@ -38,6 +35,8 @@ class RowDrawer(Generic[R]):
 
     def __init__(self, columns: Sequence[Column[R]], palette: Palette, width: int) -> None:
         self.width = width
+        self.remembered = SPARE
+        """Rows whose strips are kept: those of a screen, so that scrolling by a line draws one line."""
         self.blank = Strip.blank(width, palette.ground)
         self._columns = [(columns[place.number], place) for place in fit(columns, width)]
         self._palette = palette
@@ -56,7 +55,7 @@ class RowDrawer(Generic[R]):
         else:
             strip = self._draw(cells, look)
         self._rows.pop(row.id, None)
-        if len(self._rows) >= REMEMBERED:
+        while len(self._rows) >= self.remembered:
             del self._rows[next(iter(self._rows))]
         self._rows[row.id] = _Drawn(row, look, now, cells, strip)
         return strip
