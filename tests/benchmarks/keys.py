@@ -34,7 +34,7 @@ def measure(sizes: tuple[int, ...]) -> Iterator[Measured]:
             still.start()
             terminal.until(cases.FIRST_ROW)
             terminal.press(cases.SANDBOXES)
-            terminal.rest(3 + size / 100 * PER_PAGE)
+            terminal.rest(5 + size / 100 * PER_PAGE)
             floor, known[size] = _in_turns((still, ESCAPE), (terminal, _cursor_bar()))
         p95 = _p95(known[size])
         yield Measured(f"key to paint p95, {size:,} changing rows / a still floor", p95 / _p95(floor), 1.25)

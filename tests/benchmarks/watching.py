@@ -23,7 +23,7 @@ def measure(sizes: tuple[int, ...]) -> Iterator[Measured]:
             still.start()
             terminal.until(cases.FIRST_ROW)
             terminal.press(cases.SANDBOXES)
-            terminal.rest(3 + size / 100 * PER_PAGE)
+            terminal.rest(5 + size / 100 * PER_PAGE)
             before = still.cpu()
             cost = terminal.rest(SECONDS)
             floor, floor_memory = still.cpu() - before, still.most_memory

@@ -13,10 +13,19 @@ if TYPE_CHECKING:
     from quarterdeck.service.endpoint import Endpoint
     from quarterdeck.tui.notes import Notes
 
-REST = 2.0
-"""Seconds between a change and its being written, so that many changes are written once."""
-SHARE = 100
-"""Rest after a writing at least, as a multiple of the time it took."""
+
+class Rhythm(NamedTuple):
+    """How often something is written."""
+
+    rest: float
+    """Seconds between a change and its being written, so that many changes are written once."""
+    share: float
+    """Rest after a writing at least, as a multiple of the time it took."""
+
+
+SOON = Rhythm(rest=2.0, share=100)
+SELDOM = Rhythm(rest=30.0, share=1_000)
+"""For what always changes somewhere in a long list."""
 
 
 def _as_it_is(note: Any) -> Any:
@@ -48,13 +57,13 @@ class Carrying:
         carried: tuple[Carried, ...],
         complain: Callable[[ServiceError], None],
         *,
-        rest: float = REST,
+        rhythm: Rhythm = SOON,
     ) -> None:
         self._notes = notes
         self._endpoint = endpoint
         self._carried = carried
         self._complain = complain
-        self._rest = rest
+        self._rhythm = rhythm
         self._changed = asyncio.Event()
 
     def changed(self) -> None:
@@ -72,14 +81,15 @@ class Carrying:
             self._complain(error)
 
     async def _write_changes(self) -> None:
-        rest = self._rest
+        rest, share = self._rhythm
+        wait = rest
         try:
             while True:
                 await self._changed.wait()
-                await asyncio.sleep(rest)
+                await asyncio.sleep(wait)
                 began = monotonic()
                 await self._write(taking_in=True)
-                rest = max(self._rest, SHARE * (monotonic() - began))
+                wait = max(rest, share * (monotonic() - began))
         finally:
             if self._changed.is_set():
                 await self._write(taking_in=False)

@@ -19,7 +19,7 @@ from quarterdeck.fleet.timeline_note import from_note
 from quarterdeck.fleet.watch import Watch
 from quarterdeck.service.errors import ServiceError
 from quarterdeck.tui.live import put_away
-from quarterdeck.tui.live.carrying import Carried, Carrying
+from quarterdeck.tui.live.carrying import SELDOM, Carried, Carrying
 from quarterdeck.tui.live.displacing import Displacing, displaced_words
 from quarterdeck.tui.live.homes import Homes, Unsettled
 from quarterdeck.tui.live.knocking import Knocking
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
 ALIKE = 100
 """Sandboxes whose ids are looked at for what kind of server it is: they are all named alike."""
-NOTED_EVERY = 30.0
-"""Seconds between a change of a sandbox and its being noted down: on some servers one of thousands always changes."""
 
 
 class LiveState:
@@ -91,7 +89,7 @@ class LiveState:
             Carried("displacement", self._recall_displacement, lambda: self.displacing.to_note),
             Carried(put_away.KIND, self._recall_put_away, self.dismissed.noting),
         )
-        self._carrying = Carrying(notes, client.endpoint, carried, self._not_carried, rest=NOTED_EVERY)
+        self._carrying = Carrying(notes, client.endpoint, carried, self._not_carried, rhythm=SELDOM)
         self._known_whole: dict[About, bool] = {}
         self._looking = Looking(
             {

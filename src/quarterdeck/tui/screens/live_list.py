@@ -24,9 +24,10 @@ AGED_AFTER = 4.0
 """Seconds in which nothing on the screen gets older: each look at all ages costs, and so does each byte sent."""
 SILENCE = 6.0
 """Seconds without a reading after which ages are looked at nevertheless: with one, they are painted with its news."""
-HURRIED = 1.0
-"""Seconds between two looks while a row that is seen is between two states, or the next try of a reading is counted
-down."""
+HURRIED = 2.0
+"""Seconds between two looks while a row that is seen is between two states."""
+COUNTED = 1.0
+"""The same while the next try of a reading is counted down."""
 ALL_AT_ONCE = 300
 """Rows of a list that is short enough to be made anew as a whole."""
 AT_ONCE = 100
@@ -55,6 +56,7 @@ class LiveList(RowsScreen[R]):
         """Show what is known already, and let time pass."""
         self._silence = self.set_timer(SILENCE, self._tick)
         self._hurry = self.set_interval(HURRIED, self._tick, pause=True)
+        self._countdown = self.set_interval(COUNTED, self._tick, pause=True)
         self.rebuild()
 
     def on_screen_resume(self) -> None:
@@ -68,7 +70,13 @@ class LiveList(RowsScreen[R]):
         if not self.is_current:
             self._silence.stop()
             self._hurry.pause()
+            self._countdown.pause()
             self._behind.clear()
+
+    def _hear(self, news: News) -> None:
+        """A list that is not shown catches up when it is."""
+        if self.is_current:
+            super()._hear(news)
 
     def on_news(self, told: Sequence[News]) -> None:
         """Bring the rows up to date that the news is about."""
@@ -178,9 +186,14 @@ class LiveList(RowsScreen[R]):
             self._aged_at = moment
             self.table.tick()
             self._wait_for_silence()
+        self._hurry_on(session, passing)
+
+    def _hurry_on(self, session: Session, passing: Iterable[str]) -> None:
+        """Look again soon while what is seen changes with time."""
+        failing = self.listing.health(session).error is not None
         seen_to_pass = not frozenset(self.table.visible_ids).isdisjoint(passing)
-        hurried = seen_to_pass or self.arrangement.settling or self.listing.health(session).error is not None
-        (self._hurry.resume if hurried else self._hurry.pause)()
+        (self._countdown.resume if failing else self._countdown.pause)()
+        (self._hurry.resume if seen_to_pass or self.arrangement.settling else self._hurry.pause)()
 
     def _due(self, session: Session, touched: Sequence[str], passing: Sequence[str], *, aged: bool) -> Iterable[str]:
         """Which of many rows to bring up to date at once: those that are seen.
