@@ -21,6 +21,7 @@ KEYS = {
     "ctrl+q": b"\x11",
     "ctrl+r": b"\x12",
     "ctrl+s": b"\x13",
+    "ctrl+z": b"\x1a",
     "enter": b"\r",
     "escape": b"\x1b",
     "down": b"\x1b[B",

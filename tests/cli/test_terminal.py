@@ -172,17 +172,21 @@ def test_a_signal_that_was_ignored_outside_stays_ignored() -> None:
         assert terminal.ends() == 0
 
 
-def test_put_to_sleep_it_gives_the_terminal_back_and_draws_again_when_woken() -> None:
+@pytest.mark.parametrize("key", [False, True], ids=["by a signal", "by its key"])
+def test_put_to_sleep_it_gives_the_terminal_back_and_draws_again_when_woken(key: bool) -> None:
     with Terminal(*quarterdeck()) as terminal:
         terminal.shows("local service")
         terminal.press("2")
-        terminal.shows("[2 Sandboxes]")
-        terminal.process.send_signal(signal.SIGTSTP)
+        terminal.shows("[2 Sandboxes]", "No sandboxes")
+        if key:
+            terminal.press("ctrl+z")
+        else:
+            terminal.process.send_signal(signal.SIGTSTP)
         _, status = os.waitpid(terminal.process.pid, os.WUNTRACED)
         assert os.WIFSTOPPED(status)
         terminal.clear_when_given_back()
         terminal.process.send_signal(signal.SIGCONT)
-        terminal.shows("[2 Sandboxes]")
+        terminal.shows("[2 Sandboxes]", "No sandboxes", "? Help")
         terminal.press("ctrl+q")
         assert terminal.ends() == 0
         assert_as_it_was(terminal)

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textual import work
+from textual import on, work
 from textual.app import SystemCommand
 from textual.binding import Binding
 from textual.driver import Driver
@@ -116,6 +116,11 @@ class Deck(ConnectingApp):
         """Say what could not be used of what the deck was given."""
         if self.notices:
             self._tell([(text.line(" ".join(self.notices)), Tone.BAD)])
+
+    @on(Driver.SignalResume)
+    def draw_again(self) -> None:
+        """Draw all of it: the shell has had the screen while the deck was asleep."""
+        self.screen.refresh()
 
     def watch_edits(self) -> None:
         """Show the number of edits in the header."""
