@@ -6,6 +6,7 @@ when the deck does.
 """
 
 import asyncio
+import re
 import sqlite3
 import sys
 from collections.abc import Awaitable, Callable
@@ -32,6 +33,13 @@ from quarterdeck.tui.app import Deck
 PICTURES = Path(__file__).parents[1] / "screenshots"
 SIZE = (120, 28)
 NOW = datetime(2026, 3, 14, 9, 30, tzinfo=UTC)
+CELL = 12.2
+"""Width of a letter in Textual's pictures."""
+BLANK = "&#160;"
+INDENTED = re.compile(
+    r'<text class="(?P<style>[^"]+)" x="(?P<x>[^"]+)" y="(?P<y>[^"]+)" textLength="(?P<length>[^"]+)"(?P<rest>[^>]*)>'
+    rf"(?P<blanks>(?:{BLANK})+)"
+)
 PATIENCE = 20.0
 """Seconds until something that does not appear counts as missing."""
 
@@ -113,14 +121,21 @@ async def shown(pilot: Pilot[int], text: str) -> None:
 
     async def on_screen() -> bool:
         await pilot.pause()
-        return text in picture(pilot).replace("&#160;", " ")
+        return text in picture(pilot).replace(BLANK, " ")
 
     await until(on_screen, f"{text!r} on the screen")
 
 
 def picture(pilot: Pilot[int]) -> str:
     """The screen as SVG."""
-    return pilot.app.export_screenshot(title="quarterdeck", simplify=True)
+    return INDENTED.sub(_begun_later, pilot.app.export_screenshot(title="quarterdeck", simplify=True))
+
+
+def _begun_later(text: re.Match[str]) -> str:
+    """A text that begins at its first letter: some programs leave out the blanks before it."""
+    blank = CELL * len(text["blanks"]) / len(BLANK)
+    x, length = float(text["x"]) + blank, float(text["length"]) - blank
+    return f'<text class="{text["style"]}" x="{x:g}" y="{text["y"]}" textLength="{length:g}"{text["rest"]}>'
 
 
 async def conversations(pilot: Pilot[int]) -> None:

@@ -200,10 +200,11 @@ class LiveList(RowsScreen[R]):
 
         Of the others those with news follow, and with the ages those that only time has changed.
         """
-        if not self.rows or len(touched) + len(passing) <= FEW:
-            return dict.fromkeys((*touched, *passing))
-        seen = dict.fromkeys(self.table.visible_ids)
         self._passed.update(dict.fromkeys(passing))
+        if not self.rows or len(touched) + len(self._passed) <= FEW:
+            due, self._passed = dict.fromkeys((*touched, *self._passed)), {}
+            return due
+        seen = dict.fromkeys(self.table.visible_ids)
         late = (*touched, *self._passed) if aged else touched
         if aged:
             self._passed = {}
