@@ -6,7 +6,6 @@ from textual import events
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
-from textual.widget import Widget
 
 from quarterdeck.service.endpoint import Colour
 from quarterdeck.tui.cells import Cell, Span, Tone
@@ -14,6 +13,7 @@ from quarterdeck.tui.colours import band
 from quarterdeck.tui.commands import Place
 from quarterdeck.tui.paint import content
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.one_line import OneLine
 
 TABS = (
     (Place.CONVERSATIONS, Shown("1"), Shown("Conversations")),
@@ -71,10 +71,10 @@ def right_side(state: HeaderState, room: int) -> Content:
     return Content("")
 
 
-class Header(Widget):
-    """The deck's header, one line."""
+class Header(OneLine):
+    """The deck's header."""
 
-    state: reactive[HeaderState] = reactive(HeaderState)
+    state: reactive[HeaderState] = reactive(HeaderState, repaint=False)
 
     class TabPressed(Message):
         """A tab was clicked."""
@@ -91,7 +91,11 @@ class Header(Widget):
         brand: Cell = ((BRAND, Tone.EDITED),) if self.size.width >= 100 else ((Shown(" "), Tone.PLAIN),)
         return [(None, brand), *tabs(self._place, self.state.edits)]
 
-    def render(self) -> Content:
+    def watch_state(self) -> None:
+        """Say what is so now."""
+        self.say_again()
+
+    def says(self) -> Content:
         """Tabs at the left, the state of the connection at the right."""
         left = content(span for _, part in self._left() for span in part)
         right = right_side(self.state, self.size.width - left.cell_length - 1)

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from textual.content import Content
 from textual.reactive import reactive
-from textual.widget import Widget
 
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import content
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.one_line import OneLine
 
 Hint = tuple[str, str, bool]
 """Key, label, and whether it works now."""
@@ -32,11 +32,15 @@ def fit(hints: Sequence[Hint], width: int) -> Content:
     return bar
 
 
-class KeyBar(Widget):
+class KeyBar(OneLine):
     """The keys that work now."""
 
-    hints: reactive[tuple[Hint, ...]] = reactive(())
+    hints: reactive[tuple[Hint, ...]] = reactive((), repaint=False)
 
-    def render(self) -> Content:
+    def watch_hints(self) -> None:
+        """Say which work now."""
+        self.say_again()
+
+    def says(self) -> Content:
         """The hints that fit the width."""
         return fit(self.hints, self.size.width)
