@@ -4,6 +4,7 @@ import asyncio
 import os
 import tty
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TextIO
 
 import pytest
@@ -74,6 +75,6 @@ async def test_what_is_written_to_a_terminal_that_is_gone_is_dropped() -> None:
         output.close()
 
 
-async def test_a_file_that_is_no_terminal_is_refused(tmp_path_factory: pytest.TempPathFactory) -> None:
-    with (tmp_path_factory.getbasetemp() / "file").open("w") as file, pytest.raises(OSError, match="ioctl"):
+async def test_a_file_that_is_no_terminal_is_refused(tmp_path: Path) -> None:
+    with (tmp_path / "file").open("w") as file, pytest.raises(OSError, match="ioctl"):
         Output(file, asyncio.get_running_loop())

@@ -49,7 +49,7 @@ class Pace:
             self._timer = None
         loop = asyncio.get_running_loop()
         while (queue := self._next(loop.time())) is not None:
-            due = self._due() if self._people else self._due_behind(loop.time())
+            due = self._full_until(self._per_second) if self._people else self._due_behind(loop.time())
             if due > loop.time():
                 self._timer = loop.call_at(due, self._give)
                 return
@@ -65,12 +65,8 @@ class Pace:
             return self._people
         return self._background or None
 
-    def _due(self) -> float:
-        """When one more turn is no more than are allowed in a second, on the loop's clock."""
-        return self._full_until(self._per_second)
-
     def _due_behind(self, now: float) -> float:
-        """The same when nobody but background requests wait."""
+        """When the next turn is due where nobody but background requests wait, on the loop's clock."""
         slots = max(1, self._per_second - 1)
         full_until = self._full_until(slots)
         if full_until < now - SECOND:
@@ -78,5 +74,5 @@ class Pace:
         return max(full_until, self._given[-1] + SECOND / slots)
 
     def _full_until(self, slots: int) -> float:
-        """Until when so many turns were given within a second."""
+        """Until when one more turn would make more than `slots` of them in a second, on the loop's clock."""
         return self._given[-slots] + SECOND if len(self._given) >= slots else -math.inf

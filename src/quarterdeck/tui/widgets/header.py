@@ -95,7 +95,7 @@ class Header(OneLine):
         """Say what is so now."""
         self.say_again()
 
-    def says(self) -> Content:
+    def render(self) -> Content:
         """Tabs at the left, the state of the connection at the right."""
         left = content(span for _, part in self._left() for span in part)
         right = right_side(self.state, self.size.width - left.cell_length - 1)

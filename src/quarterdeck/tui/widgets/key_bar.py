@@ -41,6 +41,6 @@ class KeyBar(OneLine):
         """Say which work now."""
         self.say_again()
 
-    def says(self) -> Content:
+    def render(self) -> Content:
         """The hints that fit the width."""
         return fit(self.hints, self.size.width)

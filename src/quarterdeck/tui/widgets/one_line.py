@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from textual.content import Content
 from textual.strip import Strip
-from textual.visual import Visual
+from textual.visual import Visual, visualize
 from textual.widget import Widget
 
 from quarterdeck.tui.widgets.differences import differing_regions
 
 
 class OneLine(Widget):
-    """One line of what `says` gives; whoever changes that calls `say_again`."""
+    """One line of what it renders; whoever changes that calls `say_again`."""
 
     ALLOW_SELECT = False
     _strip: Strip | None = None
-
-    def says(self) -> Content:
-        """What the line says at its width."""
-        raise NotImplementedError
 
     def render_line(self, y: int) -> Strip:
         """The line."""
@@ -42,5 +37,6 @@ class OneLine(Widget):
         self._strip = None
 
     def _draw(self) -> Strip:
-        strips = Visual.to_strips(self, self.says(), self.size.width, 1, self.visual_style, pad=True)
+        said = visualize(self, self.render())
+        strips = Visual.to_strips(self, said, self.size.width, 1, self.visual_style, pad=True)
         return strips[0] if strips else Strip.blank(self.size.width)
