@@ -140,6 +140,7 @@ async def seated_at(deck: Deck, size: tuple[int, int] = NARROW) -> AsyncIterator
     async with deck.run_test(size=size) as pilot:
         yield Seat(deck, pilot)
         closing = list(deck.workers)
+        deck.workers.cancel_all()  # as a deck that is left does before it takes its screens apart
     await asyncio.gather(*(worker.wait() for worker in closing), return_exceptions=True)
 
 

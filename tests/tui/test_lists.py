@@ -46,12 +46,20 @@ class Chosen:
     rows: dict[str, SandboxRow]
     arrangement: Arrangement[SandboxRow]
 
-    def take(self, rows: list[SandboxRow], *, moment: float, gone: tuple[str, ...] = (), visible: str = "") -> None:
+    def take(
+        self,
+        rows: list[SandboxRow],
+        *,
+        moment: float,
+        gone: tuple[str, ...] = (),
+        visible: str = "",
+        cursor: str | None = None,
+    ) -> None:
         changes = RowChanges({row.id: row for row in rows}, frozenset(gone))
         self.rows.update(changes.changed)
         for row_id in gone:
             del self.rows[row_id]
-        self.arrangement.take(changes, NOW, moment, visible)
+        self.arrangement.take(changes, NOW, moment, visible=visible, cursor=cursor)
 
     @property
     def ids(self) -> list[str]:
@@ -94,6 +102,18 @@ def test_trouble_off_the_screen_comes_onto_it_soon(chosen: Chosen, visible: str,
     assert not chosen.arrangement.settle(NOW, 100.0 + comes_after - 1)
     assert chosen.arrangement.settle(NOW, 100.0 + comes_after)
     assert chosen.ids == ["c", "a", "b"]
+
+
+def test_the_row_under_the_cursor_keeps_its_place_until_the_cursor_leaves_it(chosen: Chosen) -> None:
+    chosen.take(rows_of(("a", "ERROR"), ("b", "ERROR"), ("c", "RUNNING")), moment=100.0)
+    chosen.take(rows_of(("a", "PAUSED"), ("c", "PAUSED")), moment=101.0, visible="abc", cursor="a")
+    assert not chosen.arrangement.settle(NOW, 1000.0, cursor="a")
+    chosen.take(rows_of(("b", "RUNNING"), ("d", "ERROR")), moment=1001.0, visible="abc", cursor="a")
+    assert chosen.ids == ["a", "d", "b", "c"]
+    assert chosen.arrangement.held
+    assert chosen.arrangement.settle(NOW, 1001.0 + CALM, cursor="b")
+    assert chosen.ids == ["d", "b", "a", "c"]
+    assert not chosen.arrangement.held
 
 
 def test_a_row_whose_place_is_right_anyway_holds_nothing_up(chosen: Chosen) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.tui.lists import arrangement
 from quarterdeck.tui.screens import live_list
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import answering, seated
@@ -78,3 +79,41 @@ async def test_rows_that_only_time_changes_are_counted_with_the_next_ages_althou
         began = seat.deck.clock
         seat.deck.clock = lambda: began() + timedelta(minutes=7)
         await seat.sees("● 40 Running")
+
+
+async def test_a_row_under_the_cursor_does_not_take_the_screen_along_when_its_place_is_another(
+    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for much in ("SETTLES", "CALM"):
+        monkeypatch.setattr(arrangement, much, 0.0)
+    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+        await seat.press("2")
+        await seat.sees("● 40 Running")
+        first, second, third, *_ = seat.list_screen.table.visible_ids
+        for sandbox_id in (first, second):
+            fleet.sandboxes[sandbox_id]["status"] = "PAUSED"
+        await seat.press("ctrl+r")
+        await seat.sees("● 38 Running", "2 Paused", "order held")
+        assert seat.list_screen.table.visible_ids[:2] == (first, third)
+        await seat.press("down")
+        fleet.sandboxes["box39"]["status"] = "ERROR"
+        await seat.press("ctrl+r")
+        await seat.sees("1 Error")
+        assert first not in seat.list_screen.table.visible_ids
+
+
+async def test_reading_again_puts_rows_into_their_places_that_were_held(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+        await seat.press("2")
+        await seat.sees("● 40 Running")
+        await seat.press("ctrl+r")
+        first, second, third, *_ = seat.list_screen.table.visible_ids
+        fleet.sandboxes[third]["status"] = "ERROR"
+        await seat.press("ctrl+r")
+        await seat.sees("1 Error")
+        fleet.sandboxes[second]["status"] = "PAUSED"
+        seat.session.refresh()
+        await seat.sees("1 Paused", "order held")
+        await seat.press("ctrl+r")
+        await seat.until(lambda: not seat.list_screen.arrangement.held)
+        assert seat.list_screen.table.visible_ids[:2] == (third, first)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import pyte
 from hypothesis import given
 from hypothesis import strategies as st
+from pyte.screens import Char
 from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
@@ -39,7 +40,14 @@ def shown(written: str) -> object:
     screen = pyte.Screen(30, 4)
     pyte.Stream(screen).feed(written)
     cursor = screen.cursor.attrs
-    return [[screen.buffer[y][x] for x in range(30)] for y in range(4)], cursor._replace(data=" ")
+    return [[seen(screen.buffer[y][x]) for x in range(30)] for y in range(4)], cursor._replace(data=" ")
+
+
+def seen(cell: Char) -> Char:
+    """A cell as somebody sees it: of a blank the ground, and what goes through all of the cell."""
+    if cell.data != " " or cell.reverse or cell.underscore or cell.strikethrough:
+        return cell
+    return Char(" ", bg=cell.bg)
 
 
 def in_full(pieces: Pieces, console: Console) -> str:
@@ -69,10 +77,10 @@ def test_a_style_that_goes_on_is_not_said_again() -> None:
     )
     pen = Pen(Console(color_system="truecolor", force_terminal=True, file=io.StringIO()))
     pen.write(0, 0, [Segment("a", green), Segment("b", green), Segment("c", red), Segment("d", red + loud)])
-    pen.write(5, 1, [Segment("e", red), Segment("f")])
+    pen.write(9, 0, [Segment("  ", green), Segment("e", red)])
+    pen.write(5, 1, [Segment("f"), Segment("  ", Style(italic=True)), Segment("g")])
     assert pen.written == (
-        "\x1b[1;1H\x1b[38;2;0;255;0;48;2;0;0;1mab\x1b[38;2;255;0;0mc\x1b[1md"
-        "\x1b[2;6H\x1b[0m\x1b[38;2;255;0;0;48;2;0;0;1me\x1b[39;49mf"
+        "\x1b[1;1H\x1b[38;2;0;255;0;48;2;0;0;1mab\x1b[38;2;255;0;0mc\x1b[1md\x1b[10G  \x1b[22me\x1b[2;6H\x1b[0mf  g"
     )
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Any, Generic
 
 from quarterdeck.fleet.filters import Filter, Kind, kept, parse
-from quarterdeck.fleet.sort import ordered
 from quarterdeck.tui.lists.listing import Listing, R
 from quarterdeck.tui.lists.live_rows import RowChanges, found
+from quarterdeck.tui.lists.places import Places
 
 SETTLES = 3.0
 """Seconds after a move of the cursor in which rows keep their places."""
@@ -21,24 +20,20 @@ SOON = 30.0
 """The same where a row that needs a look is not on the screen."""
 AT_ONCE = 300
 """Rows that are put into their places in one go: some ten milliseconds, for no key may wait for all of a long list."""
-_NEW = object()
-"""The sort key of a row that was not put into its place yet."""
 
 
 class Arrangement(Generic[R]):
     """The filter and the order that a person chose for one list of `rows`; moments are monotonic, in seconds.
 
-    All ids are kept in order, and so are those the filter lets through. A row that changes is taken out and put in
-    again, so that the cost of a change does not follow the length of the list. Of a row that nobody looks at only its
-    place is kept; while there is a filter, which looks at all of them, all are.
+    All ids are kept in order, and so are those the filter lets through. Of a row that nobody looks at only its place
+    is kept; while there is a filter, which looks at all of them, all are.
     """
 
     def __init__(self, listing: Listing[R], rows: Mapping[str, R]) -> None:
         self._listing = listing
         self._rows = rows
         self._sorts = {column.key: column.sort for column in listing.columns if column.sort is not None}
-        self._keys: dict[str, Any] = {}
-        self._all: list[str] = []
+        self._places = Places()
         self._through: list[str] = []
         self._sifted: dict[str, R] = {}
         """Every row while there is a filter."""
@@ -68,19 +63,12 @@ class Arrangement(Generic[R]):
     @property
     def matching(self) -> Sequence[str]:
         """The ids that the filter lets through, in order, folded away or not."""
-        return self._through if self.filter else self._all
+        return self._through if self.filter else self._places.order
 
     def fill(self, rows: Iterable[R], now: datetime) -> None:
         """Put all rows in order."""
         self._late, self._pressing, self._sifted = set(), False, {}
-        self._keys = {}
-        alike: dict[Any, Any] = {}
-        for row in rows:
-            key = self._key(row, now)
-            self._keys[row.id] = alike.setdefault(key, key)
-            if self.filter:
-                self._sifted[row.id] = row
-        self._all = ordered(self._keys, reverse=self.reverse)
+        self._places.fill(((row.id, self._key(row, now)) for row in self._noted(rows)), reverse=self.reverse)
         self.sift(now)
 
     def sift(self, now: datetime) -> bool:
@@ -91,7 +79,7 @@ class Arrangement(Generic[R]):
         if not self._sifted:
             self._sifted = {row.id: row for row in self._looked_up()}
         before, grammar = self._through, self._listing.grammar
-        rows = kept(found(self._sifted, self._all), self.filter, now, grammar)
+        rows = kept(found(self._sifted, self._places.order), self.filter, now, grammar)
         self._through = [row.id for row in rows]
         self._passed = set(self._through)
         return self._through != before
@@ -128,91 +116,83 @@ class Arrangement(Generic[R]):
         """Note that the cursor was moved."""
         self._moved_at = moment
 
+    def let_go(self) -> None:
+        """Have rows put into their places at the next occasion, whenever that was done last."""
+        self._moved_at, self._settled_at = -SETTLES, -CALM
+
     @property
     def held(self) -> bool:
         """Whether rows stand where they stood although their place is another one now."""
         return bool(self._late)
 
-    def take(self, changes: RowChanges[R], now: datetime, moment: float, visible: Collection[str] = ()) -> bool:
+    def take(
+        self,
+        changes: RowChanges[R],
+        now: datetime,
+        moment: float,
+        *,
+        visible: Collection[str] = (),
+        cursor: str | None = None,
+    ) -> bool:
         """Take what changed in the rows; whether other rows are shown now, or in another order.
 
         Rows keep their places for a while, as `settle` says, and new ones stand last while the cursor is moving.
-        `visible` are the ids on the screen.
+        `visible` are the ids on the screen, `cursor` is the one under the cursor.
         """
         moves = self._drop(changes.gone)
-        new = [row_id for row_id in changes.changed if row_id not in self._keys]
-        self._keys.update(dict.fromkeys(new, _NEW))
-        self._all = self._all + new if new else self._all
-        moves |= bool(new)
-        alike: dict[Any, Any] = {}
+        if new := [row_id for row_id in changes.changed if row_id not in self._places]:
+            self._places.append(new)
+            moves = True
         for row_id, row in changes.changed.items():
-            key = self._key(row, now)
-            if self._keys[row_id] != key and not self._keep_place(row_id, alike.setdefault(key, key)):
+            if row_id not in self._late and not self._places.stays(row_id, self._key(row, now)):
                 self._late.add(row_id)
-                self._pressing |= row_id not in visible and self._presses(row, now)
+            if row_id in self._late and row_id not in visible:
+                self._pressing |= self._presses(row, now)
             moves |= self._let_through(row_id, row, now)
         if moves:
             self._settled_at = -CALM
-        moves |= self.settle(now, moment)
+        moves |= self.settle(now, moment, cursor=cursor)
         return self.sift(now) or moves if self._budding else moves
 
-    def settle(self, now: datetime, moment: float) -> bool:
+    def settle(self, now: datetime, moment: float, *, cursor: str | None = None) -> bool:
         """Put rows into their places, `AT_ONCE` of them; whether any moved.
 
         They wait until the cursor has not been moved for a while. What only changes places waits for the next calm
-        moment besides; where rows come or go the list moves anyway.
+        moment besides; where rows come or go the list moves anyway. The row under the cursor keeps its place for as
+        long as it is there: it would take the screen along, away from all that was on it.
         """
         calm = SOON if self._pressing else CALM
-        if not self._late or moment - self._moved_at < SETTLES or moment - self._settled_at < calm:
+        late = self._late - {cursor}
+        if not late or moment - self._moved_at < SETTLES or moment - self._settled_at < calm:
             self.settling = False
             return False
-        placed = set(islice(self._late, AT_ONCE))
+        placed = set(islice(late, AT_ONCE))
         self._late -= placed
-        self.settling = bool(self._late)
-        if not self._late:
+        self.settling = len(placed) < len(late)
+        if not self.settling:
             self._pressing, self._settled_at = False, moment
-        alike: dict[Any, Any] = {}
-        for row_id in placed:
-            row = self._rows.get(row_id)
-            key = None if row is None else self._key(row, now)
-            self._keys[row_id] = alike.setdefault(key, key)
-        self._all = self._placed(self._all, placed)
-        self._through = [row_id for row_id in self._all if row_id in self._passed] if self._passed else []
+        rows = {row_id: self._rows.get(row_id) for row_id in placed}
+        self._places.put({row_id: None if row is None else self._key(row, now) for row_id, row in rows.items()})
+        self._through = [row_id for row_id in self._places.order if row_id in self._passed] if self._passed else []
         return True
 
-    def _keep_place(self, row_id: str, key: Any) -> bool:
-        """Give a row another sort key if its place is right with that one too; whether it is."""
-        before = self._keys[row_id]
-        if row_id in self._late or before is _NEW:
-            return False
-        at = bisect_left(self._all, self._place(row_id), key=self._place)
-        beside = self._all[max(at - 1, 0) : at + 2]
-        if any(self._keys[each] is _NEW for each in beside):
-            return False
-        self._keys[row_id] = key
-        if not any(other < one for one, other in pairwise(map(self._place, beside))):
-            return True
-        self._keys[row_id] = before
-        return False
-
-    def _placed(self, order: list[str], moving: Set[str]) -> list[str]:
-        """The same ids with these in their places."""
-        order = [row_id for row_id in order if row_id not in moving]
-        for row_id in moving:
-            insort(order, row_id, key=self._place)
-        return order
-
     def _drop(self, gone: Iterable[str]) -> bool:
-        lost = self._keys.keys() & set(gone)
+        lost = {row_id for row_id in gone if row_id in self._places}
         if lost:
+            self._places.drop(lost)
             for row_id in lost:
-                del self._keys[row_id]
                 self._sifted.pop(row_id, None)
             self._late -= lost
             self._passed -= lost
-            self._all = [row_id for row_id in self._all if row_id not in lost]
             self._through = [row_id for row_id in self._through if row_id not in lost]
         return bool(lost)
+
+    def _noted(self, rows: Iterable[R]) -> Iterator[R]:
+        """The same rows, remembered where there is a filter to look at them."""
+        for row in rows:
+            if self.filter:
+                self._sifted[row.id] = row
+            yield row
 
     def _looked_up(self) -> Iterator[R]:
         return found(self._rows, list(self._rows))
@@ -243,31 +223,3 @@ class Arrangement(Generic[R]):
         if self.column is not None:
             return self._sorts[self.column](row)
         return self._listing.attention(row, now)
-
-    def _place(self, row_id: str) -> tuple[int, Any, str]:
-        """What `ordered` sorts by, for one row: unknown values last whichever way, new rows behind, equal ones by id.
-
-        All ids stand in the order this gives, but for the new ones: these have none among each other.
-        """
-        value = self._keys[row_id]
-        if value is None or value is _NEW:
-            return 1 if value is None else 2, None, row_id
-        return 0, _Turned(value) if self.reverse else value, row_id
-
-
-class _Turned:
-    """A sort key that compares the other way round."""
-
-    __slots__ = ("_value",)
-
-    def __init__(self, value: Any) -> None:
-        self._value = value
-
-    def __lt__(self, other: _Turned) -> bool:
-        return bool(other._value < self._value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Turned) and bool(self._value == other._value)
-
-    def __hash__(self) -> int:
-        return hash(self._value)

@@ -20,7 +20,7 @@ from quarterdeck.fleet.start_task import FAILED, in_progress, worth_showing
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.lists.conversation_cells import COLUMNS, title
 from quarterdeck.tui.lists.conversation_detail import detail
-from quarterdeck.tui.lists.listing import counted
+from quarterdeck.tui.lists.listing import counted, tally
 from quarterdeck.tui.live.news import About, News
 from quarterdeck.tui.look import glyph
 from quarterdeck.tui.text import Shown
@@ -131,7 +131,7 @@ class ConversationListing:
     def counts(self, words: Counter[str]) -> Cell:
         """How many conversations are in which state; those that need somebody are counted by `wanting`."""
         starting = words[BEING_STARTED]
-        first: Cell = ((Shown(f"◔ {starting} starting  "), Tone.BUSY),) if starting else ()
+        first = tally(starting, "starting", "◔", Tone.BUSY) if starting else ()
         known = [(word, count) for word, count in words.most_common() if count and word not in COUNTED_FIRST]
         return first + tuple(span for word, count in known for span in counted(word, count))
 

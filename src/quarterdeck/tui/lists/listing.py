@@ -122,8 +122,12 @@ def health_cell(health: Health, now: float) -> Cell:
 
 def counted(word: str, count: int) -> Cell:
     """How many rows show a word, for the line above a list."""
-    sign, tone = glyph(word)
-    return cell(Shown(f"{sign} {text.line(f'{count} {word}')}  "), tone)
+    return tally(count, word, *glyph(word))
+
+
+def tally(count: int, word: str, sign: str, tone: Tone) -> Cell:
+    """A number of rows between a sign and a word; numbers of all tones look alike, so that few bytes change them."""
+    return (Shown(f"{sign} "), tone), (Shown(f"{count}"), Tone.PLAIN), (Shown(f" {text.line(word)}  "), tone)
 
 
 LABEL_WIDE = 14

@@ -129,6 +129,13 @@ class LiveList(RowsScreen[R]):
             await asyncio.sleep(0)
             await self.app.at_rest()
 
+    def action_read_again(self) -> None:
+        """Read again now, and put rows into their places that were held, also the one under the cursor."""
+        self.arrangement.let_go()
+        if self.arrangement.settle(self.app.clock(), monotonic()):
+            self.show_rows()
+        self.app.action_read_again()
+
     def show_rows(self) -> None:
         """Show the rows as they are arranged now."""
         self.table.look_up(self.arrangement.ids, self.rows)
@@ -150,7 +157,8 @@ class LiveList(RowsScreen[R]):
             return
         if changes.gone & self.table.marks:
             self.table.set_marks(self.table.marks - changes.gone)
-        if self.arrangement.take(changes, now, monotonic(), self.table.visible_ids):
+        visible, cursor = self.table.visible_ids, self.table.cursor_id
+        if self.arrangement.take(changes, now, monotonic(), visible=visible, cursor=cursor):
             self.show_rows()
         else:
             self.table.patch(changes.changed)
@@ -175,7 +183,7 @@ class LiveList(RowsScreen[R]):
         aged = moment - self._aged_at >= AGED_AFTER
         passing = tuple(self.listing.passing(session, now))
         self._update(self._due(session, tuple(touched), passing, aged=aged))
-        moved = self.arrangement.settle(now, moment)
+        moved = self.arrangement.settle(now, moment, cursor=self.table.cursor_id)
         if aged and self.arrangement.passing:
             moved |= self.arrangement.sift(now)
         if moved:

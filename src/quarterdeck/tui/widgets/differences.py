@@ -11,7 +11,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-GAP = 8
+GAP = 5
 """Unchanged cells that are painted again rather than gone past, which takes as many bytes."""
 
 
