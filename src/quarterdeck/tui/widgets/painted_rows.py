@@ -13,10 +13,12 @@ from typing import Generic
 
 from textual.geometry import Region
 from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.differences import differing_regions
+from quarterdeck.tui.widgets.scroll_bar import ThriftyScrollBar
 from quarterdeck.tui.widgets.table_drawer import SPARE, RowDrawer
 from quarterdeck.tui.widgets.table_layout import Column, R
 from quarterdeck.tui.widgets.table_palette import Look, Palette
@@ -75,6 +77,15 @@ class PaintedRows(ScrollView, Generic[R]):
         """The theme may be another one."""
         super().notify_style_update()
         self._drawer = None
+
+    @property
+    def vertical_scrollbar(self) -> ScrollBar:
+        """The scrollbar, made when it is first asked for."""
+        if self._vertical_scrollbar is None:
+            self._vertical_scrollbar = bar = ThriftyScrollBar(thickness=self.scrollbar_size_vertical)
+            bar.display = False
+            self.app._start_widget(self, bar)
+        return self._vertical_scrollbar
 
     @property
     def _page(self) -> int:
