@@ -12,8 +12,7 @@ from quarterdeck.fleet.records import Changes
 from quarterdeck.fleet.watch import Watch
 from quarterdeck.service.errors import ErrorKind, ServiceError
 from quarterdeck.service.models.page import Page
-from quarterdeck.service.models.sandbox import ExposedUrl, Sandbox
-from quarterdeck.service.models.secret_str import SecretStr
+from quarterdeck.service.models.sandbox import NO_ACCESS, Access, Sandbox
 
 NOON = datetime(2031, 5, 6, 12, tzinfo=UTC)
 
@@ -25,9 +24,8 @@ def at(seconds: float) -> datetime:
 
 def sandbox(status: str, sandbox_id: str = "abc", *, served: bool = False, key: str = "box-key") -> Sandbox:
     """A sandbox as a server lists it; `served` ones have a key and the address of their agent server."""
-    urls = (ExposedUrl(name="AGENT_SERVER", url=SecretStr("http://box:8000")),) if served else ()
-    secret = SecretStr(key) if served else None
-    return Sandbox(id=sandbox_id, status=status, exposed_urls=urls, session_api_key=secret)
+    access = Access(key, [("AGENT_SERVER", "http://box:8000", None)]) if served else NO_ACCESS
+    return Sandbox(id=sandbox_id, status=status, access=access)
 
 
 def failure(kind: ErrorKind = ErrorKind.UNREACHABLE, retry_after: float | None = None) -> ServiceError:

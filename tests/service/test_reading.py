@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from quarterdeck.service.models.conversation import Conversation, read_conversation
-from quarterdeck.service.models.sandbox import ExposedUrl, Sandbox, read_sandbox, read_spec
+from quarterdeck.service.models.sandbox import NO_ACCESS, ExposedUrl, Sandbox, read_sandbox, read_spec
 from quarterdeck.service.models.secret_str import SecretStr
 
 AGENT_SERVER = {"name": "AGENT_SERVER", "url": "http://box:8000", "port": 8000}
@@ -39,9 +39,26 @@ def test_a_sandbox_with_another_address_is_another_one() -> None:
     assert sandbox(VSCODE) != sandbox()
 
 
+def test_a_key_is_told_as_it_was_read() -> None:
+    assert sandbox(session_api_key="sentinel").session_api_key == SecretStr("sentinel")
+    assert sandbox(AGENT_SERVER, session_api_key="ключ").session_api_key == SecretStr("ключ")
+    assert sandbox(AGENT_SERVER).session_api_key is None
+
+
+def test_a_sandbox_with_another_key_is_another_one() -> None:
+    assert sandbox(VSCODE, session_api_key="one") == sandbox(VSCODE, session_api_key="one")
+    assert sandbox(VSCODE, session_api_key="one") != sandbox(VSCODE, session_api_key="other")
+    assert sandbox(VSCODE, session_api_key="one") != sandbox(VSCODE)
+    assert sandbox(session_api_key="one") != sandbox(VSCODE)
+
+
 @pytest.mark.parametrize("nothing", [None, []])
-def test_no_addresses_are_none(nothing: object) -> None:
-    assert not sandbox(exposed_urls=nothing).exposed_urls
+@pytest.mark.parametrize("no_key", [None, ""])
+def test_without_addresses_and_key_there_is_no_access(nothing: object, no_key: str | None) -> None:
+    told = sandbox(exposed_urls=nothing, session_api_key=no_key)
+    assert told.access is NO_ACCESS
+    assert told.exposed_urls == ()
+    assert told.session_api_key is None
 
 
 def test_what_a_record_shows_of_itself_holds_no_secret() -> None:

@@ -24,7 +24,7 @@ def settings_plain(settings: Settings) -> dict[str, Any]:
 def sandbox_plain(sandbox: Sandbox) -> dict[str, Any]:
     """A sandbox without its key; addresses without their queries."""
     addresses = [{"name": url.name, "address": url.address, "port": url.port} for url in sandbox.exposed_urls]
-    return as_json(sandbox, without={"session_api_key", "exposed_urls"}) | {"exposed_urls": addresses}
+    return as_json(sandbox, without={"access"}) | {"exposed_urls": addresses}
 
 
 def spec_plain(spec: SandboxSpec) -> dict[str, Any]:

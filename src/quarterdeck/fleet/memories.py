@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from quarterdeck.fleet.sandbox_memory import (
     SandboxMemory,
@@ -17,9 +16,7 @@ from quarterdeck.fleet.sandbox_memory import (
 )
 from quarterdeck.fleet.sandbox_state import SLOW_AFTER, Action
 from quarterdeck.fleet.timeline import Timelines
-
-if TYPE_CHECKING:
-    from quarterdeck.service.models.sandbox import Sandbox
+from quarterdeck.service.models.sandbox import NO_ACCESS, Sandbox
 
 
 class SandboxMemories:
@@ -54,7 +51,7 @@ class SandboxMemories:
             before = self._by_id.get(record.id)
             after = after_reading(before, record, now, beginning=beginning)
             if after is not before:
-                if not after.urls:  # nothing of its own: most of the stopped ones are alike
+                if after.urls_in is NO_ACCESS:  # nothing of its own: most of the stopped ones are alike
                     after = alike.setdefault(after, after)
                 self._keep(record.id, after)
                 self.timelines.observe(record.id, before, after, now)

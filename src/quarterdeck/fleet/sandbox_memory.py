@@ -6,11 +6,11 @@ section e). So one reading is not a state: a sandbox that has run is running unt
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from quarterdeck.fleet.flips import Flip, doubted, quietened
+from quarterdeck.fleet.kept_access import another_key, kept_key, kept_urls
 from quarterdeck.fleet.sandbox_state import (
     SLOW_AFTER,
     WORDS,
@@ -22,10 +22,8 @@ from quarterdeck.fleet.sandbox_state import (
     settled_state,
 )
 from quarterdeck.service.models.enums import SandboxStatus, UrlName
-
-if TYPE_CHECKING:
-    from quarterdeck.service.models.sandbox import ExposedUrl, Sandbox
-    from quarterdeck.service.models.secret_str import SecretStr
+from quarterdeck.service.models.sandbox import NO_ACCESS, Access, ExposedUrl, Sandbox
+from quarterdeck.service.models.secret_str import SecretStr
 
 KNOCK_AFTER = 3
 """Quiet readings after which the agent server itself is asked."""
@@ -55,10 +53,10 @@ class SandboxMemory(NamedTuple):
     knocked_at: datetime | None = None
     answered: bool | None = None
     """What the last knock found; None when there was none since it fell quiet."""
-    urls: Collection[ExposedUrl] = ()
-    """The addresses last read while it ran; a pause keeps them, for it may come back there."""
-    key: SecretStr | None = None
-    """The key of its agent server last read while it ran."""
+    urls_in: Access = NO_ACCESS
+    """What told its addresses last while it ran; a pause keeps them, for it may come back there."""
+    key_in: Access = NO_ACCESS
+    """What told the key of its agent server last while it ran; mostly the same object, and that of the record."""
     errors: int = 0
     """ERROR readings in a row, not believed yet."""
     flip: Flip | None = None
@@ -73,6 +71,16 @@ class SandboxMemory(NamedTuple):
     def in_transition(self, now: datetime) -> bool:
         """Whether something is under way that is worth reading it often for."""
         return self.asked is not None and now - self.asked.at <= SLOW_AFTER
+
+    @property
+    def urls(self) -> tuple[ExposedUrl, ...]:
+        """The remembered addresses."""
+        return self.urls_in.urls
+
+    @property
+    def key(self) -> SecretStr | None:
+        """The remembered key of its agent server."""
+        return self.key_in.key
 
     @property
     def agent_server(self) -> SecretStr | None:
@@ -110,6 +118,7 @@ def after_reading(
     if memory is not None and (flip := _doubted(memory, word, now)) is not None:
         return memory._replace(flip=flip)
     answered = memory.answered if memory and quiet else None
+    urls_in, key_in = (memory.urls_in, memory.key_in) if memory else (record.access, record.access)
     resumed = memory is not None and status not in STOPPED and (memory.resumed or _resumed(memory, record))
     after = SandboxMemory(
         status=record.status,
@@ -121,8 +130,8 @@ def after_reading(
         quiet=quiet,
         knocked_at=memory.knocked_at if memory and status == SandboxStatus.STARTING else None,
         answered=answered,
-        urls=(record.exposed_urls or (memory.urls if memory else ())) if status in HAS_ADDRESS else (),
-        key=(record.session_api_key or (memory.key if memory else None)) if has_run else None,
+        urls_in=kept_urls(urls_in, record.access) if status in HAS_ADDRESS else NO_ACCESS,
+        key_in=kept_key(key_in, record.access) if has_run else NO_ACCESS,
         errors=errors,
         flip=_flip(memory, word, now),
         resumed=resumed,
@@ -172,8 +181,8 @@ def _says_the_same(memory: SandboxMemory, record: Sandbox) -> bool:
         and not memory.errors
         and (memory.quiet == KNOCK_AFTER or (not memory.quiet and memory.settled.word == WORDS.get(status, status)))
         and (memory.flip is None or not memory.flip.again)
-        and (not record.exposed_urls or record.exposed_urls == memory.urls)
-        and (record.session_api_key is None or not memory.has_run or record.session_api_key == memory.key)
+        and (status not in HAS_ADDRESS or kept_urls(memory.urls_in, record.access) == memory.urls_in)
+        and (not memory.has_run or kept_key(memory.key_in, record.access) == memory.key_in)
     )
 
 
@@ -196,8 +205,7 @@ def _flip(memory: SandboxMemory | None, word: str, now: datetime) -> Flip | None
 def _resumed(memory: SandboxMemory, record: Sandbox) -> bool:
     """Whether it was paused and resumed between two readings: some servers give a new key then (reliability.md 1.1)."""
     pausing = memory.asked is not None and memory.asked.action is Action.PAUSE
-    keys = (memory.key, record.session_api_key)
-    return pausing and None not in keys and keys[0] != keys[1]
+    return pausing and another_key(memory.key_in, record.access)
 
 
 def _errors(memory: SandboxMemory | None, status: str, *, beginning: bool) -> int:

@@ -31,7 +31,7 @@ class Copyable:
 
 def sandbox_json(record: Sandbox) -> str:
     """A sandbox as JSON, without its key and the queries of its addresses."""
-    data = as_json(record, without={"session_api_key", "exposed_urls"})
+    data = as_json(record, without={"access"})
     data["exposed_urls"] = [{"name": url.name, "url": url.address, "port": url.port} for url in record.exposed_urls]
     return _json(data)
 

@@ -1,7 +1,7 @@
 """Sandboxes and the specs they are started from (contract sections e and f)."""
 
 import marshal
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from types import MappingProxyType
 from typing import NamedTuple
@@ -12,7 +12,6 @@ from quarterdeck.service.models.secret_str import SecretStr
 
 _FORM = 2
 """The form of `marshal` in which equal values are equal bytes; later ones tell shared strings from others."""
-_NONE = marshal.dumps((), _FORM)
 
 
 class ExposedUrl(NamedTuple):
@@ -29,41 +28,41 @@ class ExposedUrl(NamedTuple):
         return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-class Addresses(Collection[ExposedUrl]):
-    """Addresses packed into one text, a third of the room: there are ten thousands, and few are ever looked at.
+class Access:
+    """The key of a sandbox and its addresses, packed into one text: there are ten thousands, and few are looked at.
 
-    They show as little of themselves as a `SecretStr` does.
+    It shows as little of itself as a `SecretStr` does. Each look unpacks it anew.
     """
 
     __slots__ = ("_packed",)
 
-    def __init__(self, parts: Iterable[tuple[str, str, int | None]]) -> None:
-        self._packed = marshal.dumps(tuple(parts), _FORM)
+    def __init__(self, key: str | None = None, urls: Iterable[tuple[str, str, int | None]] = ()) -> None:
+        self._packed = marshal.dumps((key, *urls), _FORM)
 
-    def __len__(self) -> int:
-        return len(self._parts())
+    @property
+    def key(self) -> SecretStr | None:
+        """What its agent server asks for."""
+        key: str | None = marshal.loads(self._packed)[0]  # noqa: S302 - packed here
+        return None if key is None else SecretStr(key)
 
-    def __bool__(self) -> bool:
-        return self._packed != _NONE
-
-    def __iter__(self) -> Iterator[ExposedUrl]:
-        return iter([ExposedUrl(name, SecretStr(url), port) for name, url, port in self._parts()])
-
-    def __contains__(self, exposed: object) -> bool:
-        return exposed in tuple(self)
+    @property
+    def urls(self) -> tuple[ExposedUrl, ...]:
+        """Where it is reached."""
+        parts = marshal.loads(self._packed)[1:]  # noqa: S302 - packed here
+        return tuple([ExposedUrl(name, SecretStr(url), port) for name, url, port in parts])
 
     def __eq__(self, other: object) -> bool:
-        return self._packed == other._packed if isinstance(other, Addresses) else NotImplemented
+        return self._packed == other._packed if isinstance(other, Access) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self._packed)
 
     def __repr__(self) -> str:
-        return f"Addresses({list(self)})"
+        return f"Access({self.key!r}, {self.urls!r})"
 
-    def _parts(self) -> tuple[tuple[str, str, int | None], ...]:
-        parts: tuple[tuple[str, str, int | None], ...] = marshal.loads(self._packed)  # noqa: S302 - packed here
-        return parts
+
+NO_ACCESS = Access()
+"""Neither a key nor addresses; one object, for most sandboxes that are not up are told of without."""
 
 
 class Sandbox(NamedTuple):
@@ -72,10 +71,19 @@ class Sandbox(NamedTuple):
     id: str
     status: str
     sandbox_spec_id: str | None = None
-    session_api_key: SecretStr | None = None
-    exposed_urls: Collection[ExposedUrl] = ()
+    access: Access = NO_ACCESS
     created_at: datetime | None = None
     created_by_user_id: str | None = None
+
+    @property
+    def session_api_key(self) -> SecretStr | None:
+        """The key of its agent server."""
+        return self.access.key
+
+    @property
+    def exposed_urls(self) -> tuple[ExposedUrl, ...]:
+        """Its addresses, in the server's order."""
+        return self.access.urls
 
 
 class SandboxSpec(NamedTuple):
@@ -95,8 +103,7 @@ def read_sandbox(value: object) -> Sandbox:
         text(given("id")),
         word(given("status")),
         optional(word, given("sandbox_spec_id")),
-        optional(secret, given("session_api_key")),
-        _addresses(given("exposed_urls")),
+        _access(optional(text, given("session_api_key")), several(_parts_of_address, given("exposed_urls"))),
         moment(given("created_at")),
         optional(word, given("created_by_user_id")),
     )
@@ -118,9 +125,8 @@ def _texts(value: object) -> tuple[str, ...]:
     return every(text, value)
 
 
-def _addresses(value: object) -> Collection[ExposedUrl]:
-    parts = several(_parts_of_address, value)
-    return Addresses(parts) if parts else ()
+def _access(key: str | None, urls: tuple[tuple[str, str, int | None], ...]) -> Access:
+    return Access(key or None, urls) if key or urls else NO_ACCESS
 
 
 def _parts_of_address(value: object) -> tuple[str, str, int | None]:
