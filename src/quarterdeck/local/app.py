@@ -16,6 +16,9 @@ from quarterdeck.service.models.secret_str import SecretStr
 _REAL = "Settings, sandboxes as local processes, and conversations that are stored. It runs no agent."
 _SIMULATED = "Settings, and simulated sandboxes and conversations: they are in memory only, and none of them is real."
 
+OF_ALL_GENERATIONS = "/api/v1"
+"""Where all generations have sandboxes, their specs, and conversations."""
+
 
 @dataclass(frozen=True)
 class Parts:
@@ -44,17 +47,10 @@ def build(parts: Parts, key: SecretStr) -> FastAPI:
     app.add_middleware(BodyLimit)
     for router in (health_router(parts.folder, generation.mode, parts.simulated), *generation.open_routers):
         app.include_router(router)
-    guard = Depends(KeyGuard(key))
-    for router in (*generation.routers, _of_sandboxes(parts)):
+    guard, needs = Depends(KeyGuard(key)), [Depends(need) for need in generation.needs]
+    for router in generation.routers:
         app.include_router(router, dependencies=[guard])
+    for router in parts.fleet:
+        app.include_router(router, prefix=OF_ALL_GENERATIONS, dependencies=[guard, *needs])
+    app.include_router(parts.specs, prefix=OF_ALL_GENERATIONS, dependencies=[guard])
     return app
-
-
-def _of_sandboxes(parts: Parts) -> APIRouter:
-    """What all generations have: sandboxes, their specs, and conversations."""
-    router = APIRouter(prefix="/api/v1")
-    needs = [Depends(need) for need in parts.generation.needs]
-    for one in parts.fleet:
-        router.include_router(one, dependencies=needs)
-    router.include_router(parts.specs)
-    return router
