@@ -117,3 +117,25 @@ async def test_reading_again_puts_rows_into_their_places_that_were_held(fleet: F
         await seat.press("ctrl+r")
         await seat.until(lambda: not seat.list_screen.arrangement.held)
         assert seat.list_screen.table.visible_ids[:2] == (third, first)
+
+
+async def test_a_row_under_a_cursor_that_was_scrolled_off_the_screen_is_held_by_nothing(
+    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for much in ("SETTLES", "CALM"):
+        monkeypatch.setattr(arrangement, much, 0.0)
+    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+        await seat.press("2")
+        await seat.sees("● 40 Running")
+        table = seat.list_screen.table
+        first = table.cursor_id
+        assert first is not None
+        table.scroll_to(y=10, animate=False)
+        await seat.until(lambda: first not in table.visible_ids)
+        fleet.sandboxes[first]["status"] = "PAUSED"
+        seat.session.refresh()
+        await seat.sees("1 Paused")
+        await seat.until(lambda: not seat.list_screen.arrangement.held)
+        assert list(seat.list_screen.arrangement.ids)[-1] == first
+        assert table.cursor_id == first
+        assert first not in table.visible_ids

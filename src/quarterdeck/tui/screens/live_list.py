@@ -157,12 +157,18 @@ class LiveList(RowsScreen[R]):
             return
         if changes.gone & self.table.marks:
             self.table.set_marks(self.table.marks - changes.gone)
-        visible, cursor = self.table.visible_ids, self.table.cursor_id
-        if self.arrangement.take(changes, now, monotonic(), visible=visible, cursor=cursor):
+        visible = self.table.visible_ids
+        if self.arrangement.take(changes, now, monotonic(), visible=visible, cursor=self._under_cursor):
             self.show_rows()
         else:
             self.table.patch(changes.changed)
             self._rows_changed(at_cursor=self.table.cursor_id in changes.changed)
+
+    @property
+    def _under_cursor(self) -> str | None:
+        """The id under the cursor, None where that was scrolled off the screen."""
+        cursor = self.table.cursor_id
+        return cursor if cursor in self.table.visible_ids else None
 
     def _rows_changed(self, *, at_cursor: bool) -> None:
         if not self._behind:  # else those that wait change the counts again
@@ -183,7 +189,7 @@ class LiveList(RowsScreen[R]):
         aged = moment - self._aged_at >= AGED_AFTER
         passing = tuple(self.listing.passing(session, now))
         self._update(self._due(session, tuple(touched), passing, aged=aged))
-        moved = self.arrangement.settle(now, moment, cursor=self.table.cursor_id)
+        moved = self.arrangement.settle(now, moment, cursor=self._under_cursor)
         if aged and self.arrangement.passing:
             moved |= self.arrangement.sift(now)
         if moved:
