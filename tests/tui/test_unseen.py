@@ -49,7 +49,9 @@ async def comes_to(seat: Seat, fleet: FakeFleet, **outcomes: str) -> None:
 
 
 def line_of(seat: Seat, title: str) -> str:
-    return next(line for line in seat.text.splitlines()[3:] if title in line)
+    """The row of a conversation in the list, without what is said beside it."""
+    rows = [line[: seat.list_screen.table.size.width] for line in seat.text.splitlines()[3:]]
+    return next(row for row in rows if title in row)
 
 
 def unseen(seat: Seat) -> set[str]:
