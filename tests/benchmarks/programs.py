@@ -1,9 +1,12 @@
 """The floor, a plain Textual app around a DataTable, and the same app around a LiveTable.
 
-Keys: `x` gives a row on the screen another status, `f` takes the whole list in reverse, `down` moves, `q` leaves.
+Keys: `f` takes the whole list in reverse, `down` moves, `q` leaves. The signal USR1 gives a row on the screen another
+status: what changes by itself is not paid for with a key.
 """
 
 import argparse
+import asyncio
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -22,7 +25,7 @@ from quarterdeck.tui.widgets.live_table import Column, LiveTable
 
 STATUSES = {"RUNNING": Tone.GOOD, "PAUSED": Tone.REST, "STARTING": Tone.BUSY, "ERROR": Tone.BAD, "MISSING": Tone.MUTED}
 CHANGING = 4
-"""The row that `x` changes."""
+"""The row that the signal changes."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +65,15 @@ def next_status(row: Row) -> Row:
     return replace(row, status=words[(words.index(row.status) + 1) % len(words)])
 
 
+def on_change(change: Callable[[], None]) -> None:
+    """Have the event loop make this change at each signal."""
+    asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, change)
+
+
 class Floor(App[None]):
     """The floor."""
 
-    BINDINGS = [("x", "change"), ("f", "fill"), ("q", "quit")]
+    BINDINGS = [("f", "fill"), ("q", "quit")]
 
     def __init__(self, count: int) -> None:
         super().__init__()
@@ -82,6 +90,7 @@ class Floor(App[None]):
             table.add_column(name, width=width)
         table.focus()
         self.action_fill()
+        on_change(self.change)
 
     def action_fill(self) -> None:
         self.records.reverse()
@@ -89,7 +98,7 @@ class Floor(App[None]):
         table.clear()
         table.add_rows([[getattr(row, name) for name in WIDTHS] for row in self.records])
 
-    def action_change(self) -> None:
+    def change(self) -> None:
         self.records[CHANGING] = next_status(self.records[CHANGING])
         self.query_one(DataTable[str]).update_cell_at(Coordinate(CHANGING, 1), self.records[CHANGING].status)
 
@@ -113,7 +122,7 @@ class Narrow(Screen[None]):
 class Live(App[None]):
     """The table of the deck, on its screen and its terminal."""
 
-    BINDINGS = [("x", "change"), ("f", "fill"), ("q", "quit")]
+    BINDINGS = [("f", "fill"), ("q", "quit")]
 
     def __init__(self, count: int) -> None:
         super().__init__(driver_class=LoopDriver)
@@ -129,12 +138,13 @@ class Live(App[None]):
         self.screen.mount(self.table)
         self.table.focus()
         self.action_fill()
+        on_change(self.change)
 
     def action_fill(self) -> None:
         self.records.reverse()
         self.table.show(self.records)
 
-    def action_change(self) -> None:
+    def change(self) -> None:
         row = self.records[CHANGING] = next_status(self.records[CHANGING])
         self.table.patch({row.id: row})
 

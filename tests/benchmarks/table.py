@@ -1,5 +1,6 @@
-"""What the table costs against the floor's: the same key in both programs, in turns."""
+"""What the table costs against the floor's: the same change or key in both programs, in turns."""
 
+import signal
 import statistics
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -9,20 +10,22 @@ from tests.benchmarks.terminal import Cost, Terminal
 
 ROUNDS = 3
 TIMES = 12
-"""Presses of each key in a round."""
-CHANGE, DOWN, FILL = "x", "\x1b[B", "f"
+"""How often each is done in a round."""
+What = signal.Signals | str
+"""A signal, or keys."""
+CHANGE, DOWN, FILL = signal.SIGUSR1, "\x1b[B", "f"
 
 
 def measure(rows: int) -> Iterator[Measured]:
     """Medians of the deck's table, in milliseconds, bytes, and as shares of a DataTable's."""
-    costs: dict[str, dict[str, list[Cost]]] = {"floor": {}, "live": {}}
+    costs: dict[str, dict[What, list[Cost]]] = {"floor": {}, "live": {}}
     for _ in range(ROUNDS):
         for program, known in costs.items():
-            for key, more in _press(program, rows).items():
-                known.setdefault(key, []).extend(more)
+            for what, more in _press(program, rows).items():
+                known.setdefault(what, []).extend(more)
 
-    def share(key: str, value: Callable[[Cost], float]) -> float:
-        return _median(costs["live"][key], value) / _median(costs["floor"][key], value)
+    def share(what: What, value: Callable[[Cost], float]) -> float:
+        return _median(costs["live"][what], value) / _median(costs["floor"][what], value)
 
     yield Measured(f"one cell changed, {rows:,} rows", _median(costs["live"][CHANGE], _cpu), 2.5, "ms CPU")
     yield Measured(f"one cell changed, {rows:,} rows, CPU / DataTable", share(CHANGE, _cpu), 1 / 30)
@@ -31,15 +34,20 @@ def measure(rows: int) -> Iterator[Measured]:
     yield Measured(f"whole list reversed, {rows:,} rows, CPU / DataTable", share(FILL, _cpu), 1)
 
 
-def _press(program: str, rows: int) -> dict[str, list[Cost]]:
-    """Costs of each key in one run of a program; the first press of each is thrown away."""
+def _press(program: str, rows: int) -> dict[What, list[Cost]]:
+    """Costs of each in one run of a program; the first of its kind is thrown away."""
     command = [sys.executable, "-m", "tests.benchmarks.programs", program, "--rows", str(rows)]
     with Terminal(command) as terminal:
-        terminal.start()
-        costs: dict[str, list[Cost]] = {}
-        for key in (CHANGE, DOWN, FILL):
-            terminal.press(key)
-            costs[key] = [terminal.press(key) for _ in range(2 if key == FILL else TIMES)]
+        terminal.until(f"row-{rows - 1}".encode())  # from then on it listens to the signal
+        terminal.rest(1.0)
+
+        def cost(what: What) -> Cost:
+            return terminal.press(what) if isinstance(what, str) else terminal.send(what)
+
+        costs: dict[What, list[Cost]] = {}
+        for what in (CHANGE, DOWN, FILL):
+            cost(what)
+            costs[what] = [cost(what) for _ in range(2 if what == FILL else TIMES)]
         return costs
 
 

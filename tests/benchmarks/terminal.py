@@ -4,6 +4,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import termios
@@ -81,6 +82,12 @@ class Terminal:
         """Type keys and wait until the program has been quiet for `QUIET` seconds."""
         cpu, began = self.cpu(), time.perf_counter()
         os.write(self._fd, keys.encode())
+        return self._until_quiet(began, cpu)
+
+    def send(self, number: signal.Signals) -> Cost:
+        """Send a signal and wait as for keys."""
+        cpu, began = self.cpu(), time.perf_counter()
+        self._process.send_signal(number)
         return self._until_quiet(began, cpu)
 
     def start(self) -> Cost:
