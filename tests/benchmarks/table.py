@@ -21,7 +21,7 @@ def measure(rows: int) -> Iterator[Measured]:
     costs: dict[str, dict[What, list[Cost]]] = {"floor": {}, "live": {}}
     for _ in range(ROUNDS):
         for program, known in costs.items():
-            for what, more in _press(program, rows).items():
+            for what, more in _costs(program, rows).items():
                 known.setdefault(what, []).extend(more)
 
     def share(what: What, value: Callable[[Cost], float]) -> float:
@@ -34,7 +34,7 @@ def measure(rows: int) -> Iterator[Measured]:
     yield Measured(f"whole list reversed, {rows:,} rows, CPU / DataTable", share(FILL, _cpu), 1)
 
 
-def _press(program: str, rows: int) -> dict[What, list[Cost]]:
+def _costs(program: str, rows: int) -> dict[What, list[Cost]]:
     """Costs of each in one run of a program; the first of its kind is thrown away."""
     command = [sys.executable, "-m", "tests.benchmarks.programs", program, "--rows", str(rows)]
     with Terminal(command) as terminal:

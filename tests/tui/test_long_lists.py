@@ -25,6 +25,13 @@ def fleet(monkeypatch: pytest.MonkeyPatch) -> FakeFleet:
     return fleet
 
 
+@pytest.fixture
+def restless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows take their places as soon as they may."""
+    for much in ("SETTLES", "CALM"):
+        monkeypatch.setattr(arrangement, much, 0.0)
+
+
 async def test_what_changed_while_another_list_was_shown_is_there_after(fleet: FakeFleet, tmp_path: Path) -> None:
     async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
         await seat.press("2")
@@ -81,11 +88,10 @@ async def test_rows_that_only_time_changes_are_counted_with_the_next_ages_althou
         await seat.sees("● 40 Running")
 
 
+@pytest.mark.usefixtures("restless")
 async def test_a_row_under_the_cursor_does_not_take_the_screen_along_when_its_place_is_another(
-    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fleet: FakeFleet, tmp_path: Path
 ) -> None:
-    for much in ("SETTLES", "CALM"):
-        monkeypatch.setattr(arrangement, much, 0.0)
     async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
         await seat.press("2")
         await seat.sees("● 40 Running")
@@ -106,7 +112,6 @@ async def test_reading_again_puts_rows_into_their_places_that_were_held(fleet: F
     async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
         await seat.press("2")
         await seat.sees("● 40 Running")
-        await seat.press("ctrl+r")
         first, second, third, *_ = seat.list_screen.table.visible_ids
         fleet.sandboxes[third]["status"] = "ERROR"
         await seat.press("ctrl+r")
@@ -119,11 +124,10 @@ async def test_reading_again_puts_rows_into_their_places_that_were_held(fleet: F
         assert seat.list_screen.table.visible_ids[:2] == (third, first)
 
 
+@pytest.mark.usefixtures("restless")
 async def test_a_row_under_a_cursor_that_was_scrolled_off_the_screen_is_held_by_nothing(
-    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fleet: FakeFleet, tmp_path: Path
 ) -> None:
-    for much in ("SETTLES", "CALM"):
-        monkeypatch.setattr(arrangement, much, 0.0)
     async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
         await seat.press("2")
         await seat.sees("● 40 Running")

@@ -63,7 +63,7 @@ EVERYWHERE = (
     Command("sandboxes", "2", "Sandboxes", "Show the sandboxes", _E),
     Command("settings", "3", "Settings", "Show the stored settings", _E),
     Command("connect", "c", "Connections", "Switch between servers, or edit them and their keys", _E),
-    Command("read_again", "ctrl+r", "Read again", "Read everything again now; rows take their places", _E, bar=80),
+    Command("read_again", "ctrl+r", "Read again", "Read everything again now, and put lists in order", _E, bar=80),
     Command("request_log", "L", "Requests", "Show the requests made so far", _E),
     Command("switch_theme", "T", "Light or dark", "Switch between the dark and the light theme", _E),
     Command("help", "question_mark", "Help", "Show the keys that work here", _E, bar=1),

@@ -4,7 +4,7 @@ import marshal
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from quarterdeck.service.models.members import every, members, moment, optional, secret, several, text, whole, word
@@ -42,14 +42,14 @@ class Access:
     @property
     def key(self) -> SecretStr | None:
         """What its agent server asks for."""
-        key: str | None = marshal.loads(self._packed)[0]  # noqa: S302 - packed here
+        key, *_ = self._parts()
         return None if key is None else SecretStr(key)
 
     @property
     def urls(self) -> tuple[ExposedUrl, ...]:
         """Where it is reached."""
-        parts = marshal.loads(self._packed)[1:]  # noqa: S302 - packed here
-        return tuple([ExposedUrl(name, SecretStr(url), port) for name, url, port in parts])
+        _, *urls = self._parts()
+        return tuple([ExposedUrl(name, SecretStr(url), port) for name, url, port in urls])
 
     def __eq__(self, other: object) -> bool:
         return self._packed == other._packed if isinstance(other, Access) else NotImplemented
@@ -59,6 +59,11 @@ class Access:
 
     def __repr__(self) -> str:
         return f"Access({self.key!r}, {self.urls!r})"
+
+    def _parts(self) -> tuple[Any, ...]:
+        """The key, then name, address and port of each address."""
+        parts: tuple[Any, ...] = marshal.loads(self._packed)  # noqa: S302 - packed here
+        return parts
 
 
 NO_ACCESS = Access()

@@ -162,8 +162,9 @@ class Arrangement(Generic[R]):
         long as it is there: it would take the screen along, away from all that was on it.
         """
         calm = SOON if self._pressing else CALM
-        late = self._late - {cursor}
-        if not late or moment - self._moved_at < SETTLES or moment - self._settled_at < calm:
+        is_time = moment - self._moved_at >= SETTLES and moment - self._settled_at >= calm
+        late = self._late - {cursor} if is_time else set()
+        if not late:
             self.settling = False
             return False
         placed = set(islice(late, AT_ONCE))

@@ -52,8 +52,10 @@ class Places:
     def stays(self, row_id: str, key: Any) -> bool:
         """Give an id another key if its place is right with that one too; whether it is."""
         before = self._keys[row_id]
-        if before is _NEW or before == key:
-            return before is not _NEW
+        if before is _NEW:
+            return False
+        if before == key:
+            return True
         at = bisect_left(self.order, self._place(row_id), key=self._place)
         beside = self.order[max(at - 1, 0) : at + 2]
         if any(self._keys[each] is _NEW for each in beside):
