@@ -11,6 +11,8 @@ from tests.benchmarks.terminal import Cost, Terminal
 ROUNDS = 3
 TIMES = 12
 """How often each is done in a round."""
+LINES = 101
+"""A terminal that shows a hundred rows at once: what a change costs a DataTable is to draw all that it shows."""
 What = signal.Signals | str
 """A signal, or keys."""
 CHANGE, DOWN, FILL = signal.SIGUSR1, "\x1b[B", "f"
@@ -37,7 +39,7 @@ def measure(rows: int) -> Iterator[Measured]:
 def _costs(program: str, rows: int) -> dict[What, list[Cost]]:
     """Costs of each in one run of a program; the first of its kind is thrown away."""
     command = [sys.executable, "-m", "tests.benchmarks.programs", program, "--rows", str(rows)]
-    with Terminal(command) as terminal:
+    with Terminal(command, lines=LINES) as terminal:
         terminal.until(f"row-{rows - 1}".encode())  # from then on it listens to the signal
         terminal.rest(1.0)
 
