@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from textual import getters
 from textual.app import App, ComposeResult
 from textual.coordinate import Coordinate
 from textual.screen import Screen
@@ -18,8 +19,8 @@ from textual.widgets import DataTable, Footer, Header
 
 from quarterdeck.tui import theme
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.driver import LoopDriver
-from quarterdeck.tui.narrow_updates import NarrowCompositor
+from quarterdeck.tui.terminal.app import TerminalApp
+from quarterdeck.tui.terminal.narrow_updates import NarrowCompositor
 from quarterdeck.tui.text import line
 from quarterdeck.tui.widgets.live_table import Column, LiveTable
 
@@ -114,18 +115,20 @@ def column(name: str, width: int) -> Column[Row]:
 class Narrow(Screen[None]):
     """A screen drawn as those of the deck are."""
 
+    app = getters.app(TerminalApp)
+
     def __init__(self) -> None:
         super().__init__()
-        self._compositor = NarrowCompositor()
+        self._compositor = NarrowCompositor(self.app.pen)
 
 
-class Live(App[None]):
+class Live(TerminalApp):
     """The table of the deck, on its screen and its terminal."""
 
     BINDINGS = [("f", "fill"), ("q", "quit")]
 
     def __init__(self, count: int) -> None:
-        super().__init__(driver_class=LoopDriver)
+        super().__init__()
         self.register_theme(theme.DARK)
         self.theme = theme.DARK.name
         self.records = made_up(count)
@@ -149,7 +152,7 @@ class Live(App[None]):
         self.table.patch({row.id: row})
 
 
-PROGRAMS: dict[str, Callable[[int], App[None]]] = {"floor": Floor, "live": Live}
+PROGRAMS: dict[str, Callable[[int], App[None] | TerminalApp]] = {"floor": Floor, "live": Live}
 
 
 def main() -> None:

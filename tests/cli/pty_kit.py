@@ -16,8 +16,10 @@ from types import TracebackType
 from typing import Any, Self
 
 import pyte
+from pyte.screens import Char
 
 KEYS = {
+    "ctrl+p": b"\x10",
     "ctrl+q": b"\x11",
     "ctrl+r": b"\x12",
     "ctrl+s": b"\x13",
@@ -117,6 +119,18 @@ class Terminal:
         """The lines of the screen."""
         return "\n".join(self.screen.display)
 
+    def at_rest(self, quiet: float = 0.3) -> list[list[Char]]:
+        """Wait until nothing was written for a while; gives every cell of the screen, with its colours."""
+        while self._read(quiet):
+            pass
+        screen = self.screen
+        return [[_seen(screen.buffer[y][x]) for x in range(screen.columns)] for y in range(screen.lines)]
+
+    @property
+    def own_style(self) -> bool:
+        """Whether what is written next has the terminal's own colours."""
+        return bool(self.screen.cursor.attrs == self.screen.default_char)
+
     @property
     def modes_left(self) -> dict[int, bool]:
         """Terminal modes that are not as they were, and their state; the kitty keyboard protocol counts as mode 0."""
@@ -147,6 +161,13 @@ class Terminal:
         self.output += data
         self._stream.feed(data)
         return bool(data)
+
+
+def _seen(cell: Char) -> Char:
+    """A cell as somebody sees it: of a blank the ground, and what goes through all of the cell."""
+    if cell.data != " " or cell.reverse or cell.underscore or cell.strikethrough:
+        return cell
+    return Char(" ", bg=cell.bg)
 
 
 def _take_terminal() -> None:

@@ -35,6 +35,7 @@ sys.exit(main())
 def assert_as_it_was(terminal: Terminal) -> None:
     assert b"\x1b[?1049h" in terminal.output, "it never drew anything"
     assert terminal.modes_left == {}
+    assert terminal.own_style
     assert terminal.line_settings_kept
 
 
@@ -190,6 +191,28 @@ def test_put_to_sleep_it_gives_the_terminal_back_and_draws_again_when_woken(key:
         terminal.press("ctrl+q")
         assert terminal.ends() == 0
         assert_as_it_was(terminal)
+
+
+def test_what_changed_bit_by_bit_looks_as_if_all_of_it_were_drawn() -> None:
+    with Terminal(*quarterdeck()) as terminal:
+        terminal.shows("No conversations.")
+        terminal.press("3", "enter", *"duty", "enter")
+        terminal.shows("[3 Settings", "duty", "1 edited")
+        terminal.press("?")
+        terminal.shows("Keys: settings")
+        terminal.press("down", "escape")
+        terminal.shows("1 edited", "Model  The model")
+        terminal.press("ctrl+p", *"help")
+        terminal.shows("Help (?)")
+        terminal.press("escape")
+        terminal.shows("1 edited", "Model  The model")
+        bit_by_bit = terminal.at_rest()
+        terminal.process.send_signal(signal.SIGTSTP)
+        os.waitpid(terminal.process.pid, os.WUNTRACED)
+        terminal.clear_when_given_back()
+        terminal.process.send_signal(signal.SIGCONT)
+        terminal.shows("1 edited", "Model  The model")
+        assert terminal.at_rest() == bit_by_bit
 
 
 def test_a_crash_is_one_line_without_secrets_and_the_terminal_is_as_it_was(home: Home) -> None:

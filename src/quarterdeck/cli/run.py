@@ -62,7 +62,7 @@ def report_crashes_to(folder: Path) -> None:
         error = failure.exc_value
         terminal_gone = isinstance(error, OSError) and error.errno == errno.EIO
         if terminal_gone:
-            from quarterdeck.tui.driver import end_without_terminal
+            from quarterdeck.tui.terminal.driver import end_without_terminal
 
             end_without_terminal()
         elif error is not None:

@@ -8,11 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textual import on, work
+from textual import work
 from textual.app import SystemCommand
 from textual.binding import Binding
-from textual.driver import Driver
-from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
 
 from quarterdeck.tui import text
@@ -21,7 +19,6 @@ from quarterdeck.tui.commands import Place, commands_at
 from quarterdeck.tui.connected import OPENING, utc_now
 from quarterdeck.tui.connecting import ConnectingApp
 from quarterdeck.tui.connections import Connections
-from quarterdeck.tui.driver import LoopDriver
 from quarterdeck.tui.notes import Notes
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.theme import THEMES, variable_defaults
@@ -103,11 +100,6 @@ class Deck(ConnectingApp):
         self.add_mode(Place.CONVERSATIONS, _conversations)
         return screen
 
-    def get_driver_class(self) -> type[Driver]:
-        """What drives the terminal: Textual's choice, but for the terminal of a person."""
-        chosen = super().get_driver_class()
-        return LoopDriver if chosen is LinuxDriver else chosen
-
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The deck's own colours, for themes that do not name them."""
         return variable_defaults(self.current_theme)
@@ -116,11 +108,6 @@ class Deck(ConnectingApp):
         """Say what could not be used of what the deck was given."""
         if self.notices:
             self._tell([(text.line(" ".join(self.notices)), Tone.BAD)])
-
-    @on(Driver.SignalResume)
-    def draw_again(self) -> None:
-        """Draw all of it: the shell has had the screen while the deck was asleep."""
-        self.screen.refresh()
 
     def watch_edits(self) -> None:
         """Show the number of edits in the header."""

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from rich.console import RenderableType
 from rich.text import Text
-from textual.app import App
 
 from quarterdeck.tui.crash_report import farewell
+from quarterdeck.tui.terminal.app import TerminalApp
 
 
-class CrashSafe(App[int]):
+class CrashSafe(TerminalApp):
     """Ends on an unforeseen error with the terminal restored, one sentence, and a report in `crash_folder`."""
 
     crash_folder: Path

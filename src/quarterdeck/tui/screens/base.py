@@ -14,7 +14,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import Command, Place, command_at, commands_at
 from quarterdeck.tui.connected import ConnectedApp
-from quarterdeck.tui.narrow_updates import NarrowCompositor
+from quarterdeck.tui.terminal.narrow_updates import NarrowCompositor
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.header import Header, HeaderState
 from quarterdeck.tui.widgets.key_bar import KeyBar
@@ -42,7 +42,7 @@ class DeckScreen(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._compositor = NarrowCompositor()
+        self._compositor = NarrowCompositor(self.app.pen)
         self._heard: list[News] = []
 
     def compose(self) -> ComposeResult:

@@ -9,7 +9,7 @@ from typing import TextIO
 
 import pytest
 
-from quarterdeck.tui.output import Output
+from quarterdeck.tui.terminal.output import Output
 
 MUCH = "".join(f"{number} Grüße " for number in range(30_000))
 """More than a terminal keeps for somebody who does not read."""

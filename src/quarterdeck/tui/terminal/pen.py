@@ -1,4 +1,4 @@
-"""Writes pieces of lines to a terminal, saying of each style only what is new in it and can be seen.
+"""Writes parts of lines to a terminal, saying of each style only what is new in it and can be seen.
 
 A style takes up to 40 bytes, most often more than the words in it, and a terminal may be far away.
 """
@@ -52,37 +52,49 @@ class _Ink(NamedTuple):
     ground: tuple[str, ...] = ()
 
 
-_PLAIN = _Ink()
+_OWN = _Ink()
+"""That of the terminal itself."""
+PLAIN = "\x1b[0m"
+"""What gives a terminal its own style back."""
+Part = tuple[int, int, Iterable[Segment]]
+"""Cell and line where a part of a line begins, both counted from 0, and what is written there."""
 
 
 class Pen:
-    """Collects what is written; it begins and ends with the terminal's own style."""
+    """Writes to one terminal, and knows in which style the terminal is left.
+
+    So what is written next need not say again what it has in common with what was written last.
+    """
 
     def __init__(self, console: Console) -> None:
         self._colours = console._color_system
-        self._ink = _PLAIN
-        self._line: int | None = None
-        self._written: list[str] = []
+        self._ink = _OWN
 
-    def write(self, x: int, y: int, segments: Iterable[Segment]) -> None:
-        """Write a piece of a line from a cell on, both counted from 0."""
-        self._written.append(f"\x1b[{x + 1}G" if y == self._line else f"\x1b[{y + 1};{x + 1}H")
-        self._line = y
-        for text, style, _ in segments:
-            if self._colours is not None:
-                ink = _ink(style, self._colours) if style is not None else _PLAIN
-                self._turn_to(ink if text.strip(" ") else _blank(self._ink, ink))
-            self._written.append(text)
+    def write(self, parts: Iterable[Part]) -> str:
+        """Parts of lines, as the terminal is sent them."""
+        return "".join(self._words(parts))
 
-    @property
-    def written(self) -> str:
-        """All of it."""
-        return "".join(self._written) + _turn(self._ink, _PLAIN)
+    def put_down(self) -> str:
+        """What the terminal is sent before somebody else writes, or when somebody else may have written."""
+        self._ink = _OWN
+        return PLAIN if self._colours is not None else ""
 
-    def _turn_to(self, ink: _Ink) -> None:
-        if ink is not self._ink:
-            self._written.append(_turn(self._ink, ink))
-            self._ink = ink
+    def _words(self, parts: Iterable[Part]) -> Iterator[str]:
+        line = None
+        for x, y, segments in parts:
+            yield f"\x1b[{x + 1}G" if y == line else f"\x1b[{y + 1};{x + 1}H"
+            line = y
+            for text, style, _ in segments:
+                if self._colours is not None:
+                    ink = _ink(style, self._colours) if style is not None else _OWN
+                    yield self._turn_to(ink if text.strip(" ") else _blank(self._ink, ink))
+                yield text
+
+    def _turn_to(self, ink: _Ink) -> str:
+        if ink is self._ink:
+            return ""
+        before, self._ink = self._ink, ink
+        return _turn(before, ink)
 
 
 def cut_out(line: Iterable[Segment], start: int, end: int) -> Iterator[Segment]:
@@ -106,7 +118,7 @@ def _turn(was: _Ink, becomes: _Ink) -> str:
     """What turns one ink into another: what is new in it, or all of it where that is less."""
     if was == becomes:
         return ""
-    afresh = ["0", *_news(_PLAIN, becomes)]
+    afresh = ["0", *_news(_OWN, becomes)]
     return f"\x1b[{min(';'.join(_news(was, becomes)), ';'.join(afresh), key=len)}m"
 
 

@@ -13,7 +13,7 @@ from textual._compositor import Compositor, CompositorUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
 
-from quarterdeck.tui.pen import Pen, cut_out
+from quarterdeck.tui.terminal.pen import Part, Pen, cut_out
 
 Span = tuple[int, int, int]
 """A line and the columns of a part of it: the first, and the first behind it."""
@@ -40,30 +40,38 @@ class NarrowUpdate(CompositorUpdate):
     Nothing is kept of the cutting: a strip that Textual cuts keeps each part of itself, a kilobyte each.
     """
 
-    def __init__(self, pieces: Pieces, spans: Iterable[Span]) -> None:
+    def __init__(self, pen: Pen, pieces: Pieces, spans: Iterable[Span], *, whole: bool = False) -> None:
+        self._pen = pen
         self._pieces = pieces
         self._spans = spans
+        self._whole = whole
 
     def render_segments(self, console: Console) -> str:
-        """The spans as they are written to the terminal."""
-        pen = Pen(console)
+        """The spans as they are written to the terminal; the whole screen also mends what somebody else left there."""
+        begin = self._pen.put_down() if self._whole else ""
+        return begin + self._pen.write(self._parts())
+
+    def _parts(self) -> Iterator[Part]:
         for y, start, end in self._spans:
             for piece in self._pieces.get(y, ()):
                 left, right = max(piece.start, start), min(piece.end, end)
                 if left < right:
-                    pen.write(left, y, cut_out(piece.strip, left - piece.at, right - piece.at))
-        return pen.written
+                    yield left, y, cut_out(piece.strip, left - piece.at, right - piece.at)
 
 
 class NarrowCompositor(Compositor):
-    """Puts the widgets of a screen together, and updates narrowly."""
+    """Puts the widgets of a screen together, and has what changed written by the one pen of its app."""
+
+    def __init__(self, pen: Pen) -> None:
+        super().__init__()
+        self._pen = pen
 
     def render_partial_update(self) -> NarrowUpdate | None:  # type: ignore[override]
         """What changed on the screen; None for nothing."""
         screen = self.size.region
         spans = list(self._regions_to_spans([region.intersection(screen) for region in self._dirty_regions]))
         self._dirty_regions.clear()
-        return NarrowUpdate(self._draw(spans), spans) if spans else None
+        return NarrowUpdate(self._pen, self._draw(spans), spans) if spans else None
 
     def render_full_update(self, simplify: bool = False) -> LayoutUpdate | NarrowUpdate:  # type: ignore[override]
         """All of the screen; simplified for a picture."""
@@ -71,7 +79,7 @@ class NarrowCompositor(Compositor):
             return super().render_full_update(simplify)
         self._dirty_regions.clear()
         spans = [(y, 0, self.size.width) for y in range(self.size.height)]
-        return NarrowUpdate(self._draw(spans), spans)
+        return NarrowUpdate(self._pen, self._draw(spans), spans, whole=True)
 
     def _render_chops(self, crop: Region, is_rendered_line: Callable[[int], bool]) -> Sequence[Mapping[int, Strip]]:
         """What is drawn on each line by its first column, cut as it is seen: for pictures."""

@@ -18,7 +18,8 @@ from textual.constants import ESCAPE_DELAY
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
-from quarterdeck.tui.output import Output
+from quarterdeck.tui.terminal.output import Output
+from quarterdeck.tui.terminal.pen import PLAIN
 
 AT_ONCE = 4096
 """Bytes of input taken in before the loop sees to something else."""
@@ -44,6 +45,11 @@ class LoopDriver(LinuxDriver):
         self._parser = XTermParser(self._debug)
         self._decode = getincrementaldecoder("utf-8")("replace").decode
         self._loop.add_reader(self.fileno, self._read)
+
+    def stop_application_mode(self) -> None:
+        """Give the terminal back, in its own style: updates leave it in that of what they wrote last."""
+        self.write(PLAIN)
+        super().stop_application_mode()
 
     def write(self, data: str) -> None:
         """Write at once; by the thread of Textual where the terminal can't be opened again (after `su`, say)."""

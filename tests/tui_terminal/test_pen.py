@@ -12,7 +12,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from quarterdeck.tui.pen import Pen, cut_out
+from quarterdeck.tui.terminal.pen import Pen, cut_out
 
 STYLES = st.builds(
     Style,
@@ -60,13 +60,23 @@ def in_full(pieces: Pieces, console: Console) -> str:
     return written
 
 
-@given(PIECES, st.sampled_from(["truecolor", "256", "standard"]))
-def test_a_pen_shows_what_styles_in_full_show_and_leaves_the_terminal_its_own(pieces: Pieces, colours: str) -> None:
+@given(st.lists(PIECES, max_size=3), st.sampled_from(["truecolor", "256", "standard"]))
+def test_a_pen_shows_what_styles_in_full_show_and_gives_the_terminal_its_own(
+    updates: list[Pieces], colours: str
+) -> None:
     console = Console(color_system=colours, force_terminal=True, file=io.StringIO())  # type: ignore[arg-type]
     pen = Pen(console)
-    for x, y, segments in pieces:
-        pen.write(x, y, segments)
-    assert shown(pen.written) == shown(in_full(pieces, console))
+    written = "".join(pen.write(pieces) for pieces in updates)
+    assert shown(written + pen.put_down()) == shown("".join(in_full(pieces, console) for pieces in updates))
+
+
+def test_somebody_else_may_write_between_once_the_pen_is_put_down() -> None:
+    pen = Pen(Console(color_system="truecolor", force_terminal=True, file=io.StringIO()))
+    loud = Style(color="#00ff00", bold=True)
+    written = (
+        pen.write([(0, 0, [Segment("a", loud)])]) + pen.put_down() + "b" + pen.write([(2, 0, [Segment("c", loud)])])
+    )
+    assert shown(written + pen.put_down()) == shown("\x1b[1;38;2;0;255;0ma\x1b[0mb\x1b[1;38;2;0;255;0mc\x1b[0m")
 
 
 def test_a_style_that_goes_on_is_not_said_again() -> None:
@@ -76,18 +86,22 @@ def test_a_style_that_goes_on_is_not_said_again() -> None:
         Style(bold=True),
     )
     pen = Pen(Console(color_system="truecolor", force_terminal=True, file=io.StringIO()))
-    pen.write(0, 0, [Segment("a", green), Segment("b", green), Segment("c", red), Segment("d", red + loud)])
-    pen.write(9, 0, [Segment("  ", green), Segment("e", red)])
-    pen.write(5, 1, [Segment("f"), Segment("  ", Style(italic=True)), Segment("g")])
-    assert pen.written == (
-        "\x1b[1;1H\x1b[38;2;0;255;0;48;2;0;0;1mab\x1b[38;2;255;0;0mc\x1b[1md\x1b[10G  \x1b[22me\x1b[2;6H\x1b[0mf  g"
+    assert pen.write(
+        [
+            (0, 0, [Segment("a", green), Segment("b", green), Segment("c", red), Segment("d", red + loud)]),
+            (9, 0, [Segment("  ", green), Segment("e", red)]),
+        ]
+    ) == ("\x1b[1;1H\x1b[38;2;0;255;0;48;2;0;0;1mab\x1b[38;2;255;0;0mc\x1b[1md\x1b[10G  \x1b[22me")
+    assert pen.write([(5, 1, [Segment("f", red)])]) == "\x1b[2;6Hf"
+    assert pen.write([(5, 1, [Segment("g"), Segment("  ", Style(italic=True)), Segment("h")])]) == (
+        "\x1b[2;6H\x1b[0mg  h"
     )
 
 
 def test_without_colours_nothing_but_words_is_written() -> None:
     pen = Pen(Console(color_system=None))
-    pen.write(2, 1, [Segment("a", Style(color="red", bold=True))])
-    assert pen.written == "\x1b[2;3Ha"
+    written = pen.write([(2, 1, [Segment("a", Style(color="red", bold=True))])])
+    assert written + pen.put_down() == "\x1b[2;3Ha"
 
 
 WORDS = st.sampled_from(["ab", "x", "漢字", "é  ", "e\u0301"])

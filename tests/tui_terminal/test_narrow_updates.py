@@ -14,13 +14,15 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
 
-from quarterdeck.tui.narrow_updates import NarrowCompositor, NarrowUpdate, Piece
+from quarterdeck.tui.terminal.narrow_updates import NarrowCompositor, NarrowUpdate, Piece
+from quarterdeck.tui.terminal.pen import Pen
 
 
 def written(*spans: tuple[int, int, int]) -> str:
     """The update of these spans of a line of two widgets."""
     line = [Piece(0, 9, Strip([Segment("left side")]), 0), Piece(9, 19, Strip([Segment("漢字 right")]), 9)]
-    return NarrowUpdate({0: line}, spans).render_segments(Console(color_system=None))
+    console = Console(color_system=None)
+    return NarrowUpdate(Pen(console), {0: line}, spans).render_segments(console)
 
 
 def test_a_span_is_cut_at_both_ends() -> None:
@@ -38,7 +40,7 @@ def test_two_spans_of_a_line_leave_what_is_between() -> None:
 class Narrow(Screen[None]):
     def __init__(self) -> None:
         super().__init__()
-        self._compositor = NarrowCompositor()
+        self._compositor = NarrowCompositor(Pen(Console(color_system=None)))
 
     def compose(self) -> ComposeResult:
         yield Static("something long")
