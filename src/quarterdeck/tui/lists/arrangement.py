@@ -14,9 +14,9 @@ from quarterdeck.tui.lists.places import Places
 
 SETTLES = 3.0
 """Seconds after a move of the cursor in which rows keep their places."""
-CALM = 60.0
+CALM = 120.0
 """Seconds between two moments at which rows change places by themselves: a list that hops cannot be read."""
-SOON = 30.0
+SOON = 60.0
 """The same where a row that needs a look is not on the screen."""
 AT_ONCE = 300
 """Rows that are put into their places in one go: some ten milliseconds, for no key may wait for all of a long list."""
