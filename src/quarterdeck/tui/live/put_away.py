@@ -20,6 +20,11 @@ class PutAway:
     def __contains__(self, task_id: object) -> bool:
         return task_id in self._ids
 
+    @property
+    def ids(self) -> frozenset[str]:
+        """All of them."""
+        return frozenset(self._ids)
+
     def add(self, task_ids: Iterable[str]) -> None:
         """Put these away."""
         self._ids.update(dict.fromkeys(task_ids))

@@ -97,8 +97,7 @@ class Session(LiveState):
     def put_away(self, task_ids: Iterable[str]) -> None:
         """Show these start tasks no longer."""
         put_away = frozenset(task_ids)
-        self.dismissed.add(put_away)
-        self._carrying.changed()
+        self._remembered.put_away(put_away)
         self._publish(News(About.START_TASKS, put_away))
 
     async def rename_conversation(self, conversation_id: str, title: str) -> None:

@@ -10,22 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from quarterdeck.fleet.conversation_state import last_execution_status
 from quarterdeck.fleet.displacement import guessed
-from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.records import Changes
 from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row
-from quarterdeck.fleet.short_id import short_id
 from quarterdeck.fleet.start_task import in_progress
-from quarterdeck.fleet.timeline_note import from_note
 from quarterdeck.fleet.watch import Watch
 from quarterdeck.service.errors import ServiceError
-from quarterdeck.tui.live import put_away
-from quarterdeck.tui.live.carrying import SELDOM, Carried, Carrying
-from quarterdeck.tui.live.displacing import Displacing, displaced_words
 from quarterdeck.tui.live.homes import Homes, Unsettled
 from quarterdeck.tui.live.knocking import Knocking
 from quarterdeck.tui.live.looking import Looking
 from quarterdeck.tui.live.news import About, News
-from quarterdeck.tui.live.put_away import PutAway
+from quarterdeck.tui.live.remembered import Remembered
 from quarterdeck.tui.live.server_watch import ServerWatch
 from quarterdeck.tui.live.sources import AtRest, ConversationSource, SandboxSource, StartTaskSource, no_keys
 from quarterdeck.tui.live.unseen_marks import UnseenMarks
@@ -56,18 +50,14 @@ class LiveState:
     ) -> None:
         self.client = client
         self.server_watch = ServerWatch(client, publish)
-        self.memories = SandboxMemories()
         self.homes = Homes()
         self._unsettled = Unsettled(self.homes)
-        self.displacing = Displacing()
         self.job: Job | None = None
         """The bulk command that was given last."""
         self.last_statuses: dict[str, str | None] = {}
         """The last word of the agent in each conversation."""
         self.followed: set[str] = set()
         """Start tasks created here."""
-        self.dismissed = PutAway()
-        """Start tasks put away, here or in an earlier run."""
         self.sandboxes = Watch(SandboxSource(client, at_rest), self._sandboxes_read)
         self._conversation_source = ConversationSource(client, at_rest)
         self.conversations = Watch(self._conversation_source, self._conversations_read)
@@ -75,21 +65,15 @@ class LiveState:
         self._publish = publish
         self._clock = clock
         notes = notes or Notes()
+        self._remembered = Remembered(notes, client.endpoint, publish)
+        self.memories = self._remembered.memories
+        self.displacing = self._remembered.displacing
+        self.dismissed = self._remembered.dismissed
+        """Start tasks put away, here or in an earlier run."""
         self.unseen = UnseenMarks(notes, client.endpoint, self.conversations, self.last_statuses, publish, clock)
         self.watched = WatchedConversations(
             notes, client.endpoint, self.conversations, self.last_statuses, publish, clock, self._tell_watches
         )
-        carried = (
-            Carried(
-                "timelines",
-                self.memories.timelines.recall,
-                lambda: self.memories.timelines.snapshot().to_note,
-                reads=from_note,
-            ),
-            Carried("displacement", self._recall_displacement, lambda: self.displacing.to_note),
-            Carried(put_away.KIND, self._recall_put_away, self.dismissed.noting),
-        )
-        self._carrying = Carrying(notes, client.endpoint, carried, self._not_carried, rhythm=SELDOM)
         self._known_whole: dict[About, bool] = {}
         self._looking = Looking(
             {
@@ -110,7 +94,7 @@ class LiveState:
             group.create_task(self.sandboxes.run())
             group.create_task(self.start_tasks.run())
             group.create_task(self.server_watch.run())
-            group.create_task(self._carrying.run())
+            group.create_task(self._remembered.run())
             group.create_task(self.unseen.run())
             group.create_task(self.watched.run())
 
@@ -184,21 +168,12 @@ class LiveState:
         self._publish(News(About.SANDBOXES, fresh | changes.changed | came_or_went))
         living_there = [record.id for sandbox_id in came_or_went for record in self.homes.of(sandbox_id)]
         self._publish_of(About.CONVERSATIONS, living_there, self._completed(About.SANDBOXES, self.sandboxes))
-        self._find_displaced(now)
+        self._remembered.find_displaced(now, self.homes.title_in)
         if self.job is not None:
             # A state may last for one reading only, and later ones may tell more of what counted as not done.
             self.job.run.look()
         if fresh or changes.gone:
-            self._carrying.changed()
-
-    def _find_displaced(self, now: datetime) -> None:
-        before = self.displacing.cap
-        for displaced in self.displacing.read(self.memories.by_id, now):
-            self.memories.timelines.displaced(displaced.ids, short_id(displaced.by), now)
-            words = displaced_words(displaced, self.homes.title_in)
-            self._publish(News(About.SANDBOXES, frozenset(displaced.ids), words=words))
-        if self.displacing.cap != before:
-            self._carrying.changed()
+            self._remembered.changed()
 
     def _conversations_read(self, changes: Changes[Conversation]) -> None:
         self.server_watch.doubt_after_failure(About.CONVERSATIONS, self.conversations.health)
@@ -213,14 +188,6 @@ class LiveState:
         self._tell_watches()
         self._publish(News(About.CONVERSATIONS, ids))
         self._publish_of(About.SANDBOXES, homes, self._completed(About.CONVERSATIONS, self.conversations))
-
-    def _recall_displacement(self, note: Any) -> None:
-        self.displacing.recall(note)
-        self._publish(News(About.SANDBOXES))
-
-    def _recall_put_away(self, note: Any) -> None:
-        self.dismissed.recall(note)
-        self._publish(News(About.START_TASKS, frozenset(self.start_tasks.records)))
 
     def _start_tasks_read(self, changes: Changes[StartTask]) -> None:
         self._tell_watches()
@@ -241,10 +208,6 @@ class LiveState:
         before = self._known_whole.get(about, False)
         self._known_whole[about] = whole
         return whole is not before
-
-    def _not_carried(self, error: ServiceError) -> None:
-        words = f"What happens to sandboxes is not noted down for the next run: {error.words} {error.advice}"
-        self._publish(News(About.SANDBOXES, words=words))
 
     # Rows
 
