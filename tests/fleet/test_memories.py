@@ -58,10 +58,11 @@ def test_a_knock_is_handed_out_once_a_minute_and_only_for_the_ids_asked_about() 
     assert memories.take_knocks(["other"], at(4)) == ()
     assert memories.take_knocks(["abc"], at(4)) == ("abc",)
     assert memories.take_knocks(["abc"], at(5)) == ()
-    memories.knocked("abc", at(6), answered=False)
+    assert memories.knocked("abc", at(6), answered=False)
     assert words(memories, 6) == "Running, no answer"
+    assert not memories.knocked("abc", at(7), answered=False)
     assert memories.take_knocks(["abc"], at(64)) == ("abc",)
-    memories.knocked("abc", at(65), answered=True)
+    assert memories.knocked("abc", at(65), answered=True)
     assert words(memories, 65) == "Running"
 
 

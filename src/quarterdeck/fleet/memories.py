@@ -115,12 +115,14 @@ class SandboxMemories:
             self._keep(sandbox_id, self._by_id[sandbox_id]._replace(knocked_at=now))
         return wanted
 
-    def knocked(self, sandbox_id: str, now: datetime, *, answered: bool) -> None:
-        """Note what a knock found."""
-        if (memory := self._by_id.get(sandbox_id)) is not None:
-            after = after_knock(memory, now, answered=answered)
-            self._keep(sandbox_id, after)
-            self.timelines.observe(sandbox_id, memory, after, now)
+    def knocked(self, sandbox_id: str, now: datetime, *, answered: bool) -> bool:
+        """Note what a knock found; whether that is new."""
+        memory = self._by_id.get(sandbox_id)
+        if memory is None or (after := after_knock(memory, now, answered=answered)) == memory:
+            return False
+        self._keep(sandbox_id, after)
+        self.timelines.observe(sandbox_id, memory, after, now)
+        return True
 
     def _keep(self, sandbox_id: str, memory: SandboxMemory) -> None:
         self._by_id[sandbox_id] = memory

@@ -42,5 +42,5 @@ class Knocking:
         address = memory.agent_server if memory is not None else None
         if address is not None:
             answered = await self._client.knock(address)
-            self._memories.knocked(sandbox_id, self._clock(), answered=answered)
-            self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))
+            if self._memories.knocked(sandbox_id, self._clock(), answered=answered):
+                self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))

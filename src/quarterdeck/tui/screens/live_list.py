@@ -20,12 +20,12 @@ from quarterdeck.tui.widgets.table_messages import Highlighted, Seen
 if TYPE_CHECKING:
     from quarterdeck.tui.live.session import Session
 
-AGED_AFTER = 4.0
-"""Seconds in which nothing on the screen gets older: each look at all ages costs, and so does each byte sent."""
+AGED_AFTER = 10.0
+"""Seconds in which nothing on the screen gets older: ages say minutes, and each look at all of them costs."""
 SILENCE = 6.0
-"""Seconds without a reading after which ages are looked at nevertheless: with one, they are painted with its news."""
-HURRIED = 2.0
-"""Seconds between two looks while a row that is seen is between two states."""
+"""Seconds without news after which time passes nevertheless: with news, it passes with them."""
+HURRIED = 2.5
+"""The same while a row that is seen is between two states; longer than it takes until such a row is read again."""
 COUNTED = 1.0
 """The same while the next try of a reading is counted down."""
 ALL_AT_ONCE = 300
@@ -54,14 +54,13 @@ class LiveList(RowsScreen[R]):
 
     def on_mount(self) -> None:
         """Show what is known already, and let time pass."""
+        self._patience = SILENCE
         self._silence = self.set_timer(SILENCE, self._tick)
-        self._hurry = self.set_interval(HURRIED, self._tick, pause=True)
-        self._countdown = self.set_interval(COUNTED, self._tick, pause=True)
         self.rebuild()
 
     def on_screen_resume(self) -> None:
         """Catch up with what happened while another screen was shown."""
-        self._wait_for_silence()
+        self._wait(SILENCE)
         self._catch_up()
         self._look()
 
@@ -69,8 +68,6 @@ class LiveList(RowsScreen[R]):
         """Let no time pass while another screen is shown; behind a dialog it goes on."""
         if not self.is_current:
             self._silence.stop()
-            self._hurry.pause()
-            self._countdown.pause()
             self._behind.clear()
 
     def _hear(self, news: News) -> None:
@@ -199,15 +196,19 @@ class LiveList(RowsScreen[R]):
         if aged:
             self._aged_at = moment
             self.table.tick()
-            self._wait_for_silence()
-        self._hurry_on(session, passing)
+        self._wait(self._patience_with(session, passing))
 
-    def _hurry_on(self, session: Session, passing: Iterable[str]) -> None:
-        """Look again soon while what is seen changes with time."""
-        failing = self.listing.health(session).error is not None
-        seen_to_pass = not frozenset(self.table.visible_ids).isdisjoint(passing)
-        (self._countdown.resume if failing else self._countdown.pause)()
-        (self._hurry.resume if seen_to_pass or self.arrangement.settling else self._hurry.pause)()
+    def _patience_with(self, session: Session, passing: Iterable[str]) -> float:
+        """How long to wait for news, given what changes with time."""
+        if self.listing.health(session).error is not None:
+            return COUNTED
+        if self.arrangement.settling or not frozenset(self.table.visible_ids).isdisjoint(passing):
+            return HURRIED
+        return SILENCE
+
+    def _wait(self, seconds: float) -> None:
+        self._silence.stop()
+        self._patience, self._silence = seconds, self.set_timer(seconds, self._tick)
 
     def _due(self, session: Session, touched: Sequence[str], passing: Sequence[str], *, aged: bool) -> Iterable[str]:
         """Which of many rows to bring up to date at once: those that are seen.
@@ -226,10 +227,6 @@ class LiveList(RowsScreen[R]):
         at_once = frozenset((*touched, *passing))
         return [row_id for row_id in seen if row_id in at_once]
 
-    def _wait_for_silence(self) -> None:
-        self._silence.stop()
-        self._silence = self.set_timer(SILENCE, self._tick)
-
     def _look(self) -> None:
         """Tell a session what is on the screen; a new one hears it also where that is what it was before."""
         if self.app.session is not None and self.is_current:
@@ -239,8 +236,8 @@ class LiveList(RowsScreen[R]):
     @on(Seen)
     def _other_rows_seen(self) -> None:
         self._look()
-        if self.is_current:
-            self._hurry.resume()
+        if self.is_current and self._patience > HURRIED:
+            self._wait(HURRIED)
 
     @on(Highlighted)
     def _cursor_moved(self) -> None:
