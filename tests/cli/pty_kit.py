@@ -124,7 +124,7 @@ class Terminal:
         while self._read(quiet):
             pass
         screen = self.screen
-        return [[_seen(screen.buffer[y][x]) for x in range(screen.columns)] for y in range(screen.lines)]
+        return [[seen(screen.buffer[y][x]) for x in range(screen.columns)] for y in range(screen.lines)]
 
     @property
     def own_style(self) -> bool:
@@ -163,7 +163,7 @@ class Terminal:
         return bool(data)
 
 
-def _seen(cell: Char) -> Char:
+def seen(cell: Char) -> Char:
     """A cell as somebody sees it: of a blank the ground, and what goes through all of the cell."""
     if cell.data != " " or cell.reverse or cell.underscore or cell.strikethrough:
         return cell

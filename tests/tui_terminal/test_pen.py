@@ -6,13 +6,13 @@ from collections.abc import Iterable
 import pyte
 from hypothesis import given
 from hypothesis import strategies as st
-from pyte.screens import Char
 from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
 from quarterdeck.tui.terminal.pen import Pen, cut_out
+from tests.cli.pty_kit import seen
 
 STYLES = st.builds(
     Style,
@@ -41,13 +41,6 @@ def shown(written: str) -> object:
     pyte.Stream(screen).feed(written)
     cursor = screen.cursor.attrs
     return [[seen(screen.buffer[y][x]) for x in range(30)] for y in range(4)], cursor._replace(data=" ")
-
-
-def seen(cell: Char) -> Char:
-    """A cell as somebody sees it: of a blank the ground, and what goes through all of the cell."""
-    if cell.data != " " or cell.reverse or cell.underscore or cell.strikethrough:
-        return cell
-    return Char(" ", bg=cell.bg)
 
 
 def in_full(pieces: Pieces, console: Console) -> str:

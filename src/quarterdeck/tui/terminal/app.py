@@ -33,6 +33,7 @@ class TerminalApp(App[int]):
 
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
         """Send what changed; what Textual writes itself begins with the terminal's own style."""
-        if self._driver is not None and not isinstance(renderable, NarrowUpdate | None):
-            self._driver.write(self.pen.put_down())
+        driver = self._driver if self._running and not self._closed else None
+        if driver is not None and not isinstance(renderable, NarrowUpdate | None):
+            driver.write(self.pen.put_down())
         super()._display(screen, renderable)
