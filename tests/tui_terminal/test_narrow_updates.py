@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.segment import Segment
 from textual.app import App, ComposeResult
 from textual.containers import Horizontal, VerticalScroll
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
@@ -22,7 +22,7 @@ def written(*spans: tuple[int, int, int]) -> str:
     """The update of these spans of a line of two widgets."""
     line = [Piece(0, 9, Strip([Segment("left side")]), 0), Piece(9, 19, Strip([Segment("漢字 right")]), 9)]
     console = Console(color_system=None)
-    return NarrowUpdate(Pen(console), {0: line}, spans).render_segments(console)
+    return NarrowUpdate(Pen(console), Size(19, 1), {0: line}, spans).render_segments(console)
 
 
 def test_a_span_is_cut_at_both_ends() -> None:
@@ -30,7 +30,7 @@ def test_a_span_is_cut_at_both_ends() -> None:
 
 
 def test_a_span_over_two_widgets_is_written_for_each() -> None:
-    assert written((0, 5, 11)) == "\x1b[1;6Hside\x1b[10G漢"
+    assert written((0, 5, 11)) == "\x1b[1;6Hside漢"
 
 
 def test_two_spans_of_a_line_leave_what_is_between() -> None:
@@ -139,7 +139,7 @@ async def test_what_others_hide_is_not_drawn_in_a_full_update_either() -> None:
         assert asked == [(right, Region(0, 0, 8, 6)), (left, Region(0, 0, 10, 6))]
         written = update.render_segments(Console(color_system=None))
         line = written.partition("\x1b[2;1H")[2].partition("\x1b[3;1H")[0]
-        assert line == "1xxxxxxxxx\x1b[11G1xxxxxxx\x1b[19G  "
+        assert line == "1xxxxxxxxx1xxxxxxx  "
 
 
 def drawing(widget: Widget, draw: Callable[[Region], list[Strip]], asked: list[object], crop: Region) -> list[Strip]:

@@ -6,9 +6,11 @@ from collections.abc import Iterable
 import pyte
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.color import ColorSystem
 from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
+from textual.geometry import Size
 from textual.strip import Strip
 
 from quarterdeck.tui.terminal.pen import Pen, cut_out
@@ -30,45 +32,50 @@ PIECES = st.lists(
         st.integers(0, 3),
         st.lists(st.builds(Segment, st.sampled_from(["a", "bc ", " ", "漢"]), st.none() | STYLES), max_size=4),
     ),
-    max_size=6,
+    max_size=3,
+    unique_by=lambda piece: piece[1],
 )
+"""Parts of an update, which never lie over each other."""
 Pieces = list[tuple[int, int, list[Segment]]]
+SIZE = Size(40, 4)
+COLOURS = {"truecolor": ColorSystem.TRUECOLOR, "256": ColorSystem.EIGHT_BIT, "standard": ColorSystem.STANDARD}
 
 
 def shown(written: str) -> object:
     """Every cell of a terminal that took this in."""
-    screen = pyte.Screen(30, 4)
+    screen = pyte.Screen(*SIZE)
     pyte.Stream(screen).feed(written)
     cursor = screen.cursor.attrs
-    return [[seen(screen.buffer[y][x]) for x in range(30)] for y in range(4)], cursor._replace(data=" ")
+    return [[seen(screen.buffer[y][x]) for x in range(40)] for y in range(4)], cursor._replace(data=" ")
 
 
-def in_full(pieces: Pieces, console: Console) -> str:
+def in_full(pieces: Pieces, colours: str) -> str:
     """The same, each segment with its whole style and the terminal's own behind it."""
     written = ""
     for x, y, segments in pieces:
         written += f"\x1b[{y + 1};{x + 1}H"
         for text, style, _ in segments:
-            written += (style or Style()).render(text, color_system=console._color_system)
+            written += (style or Style()).render(text, color_system=COLOURS[colours])
     return written
 
 
-@given(st.lists(PIECES, max_size=3), st.sampled_from(["truecolor", "256", "standard"]))
+@given(st.lists(PIECES, max_size=3), st.sampled_from(sorted(COLOURS)))
 def test_a_pen_shows_what_styles_in_full_show_and_gives_the_terminal_its_own(
     updates: list[Pieces], colours: str
 ) -> None:
-    console = Console(color_system=colours, force_terminal=True, file=io.StringIO())  # type: ignore[arg-type]
-    pen = Pen(console)
-    written = "".join(pen.write(pieces) for pieces in updates)
-    assert shown(written + pen.put_down()) == shown("".join(in_full(pieces, console) for pieces in updates))
+    pen = pen_for(colours)
+    written = "".join(pen.write(pieces, SIZE) for pieces in updates)
+    assert shown(written + pen.put_down()) == shown("".join(in_full(pieces, colours) for pieces in updates))
+
+
+def pen_for(colours: str | None) -> Pen:
+    return Pen(Console(color_system=colours, force_terminal=True, file=io.StringIO()))  # type: ignore[arg-type]
 
 
 def test_somebody_else_may_write_between_once_the_pen_is_put_down() -> None:
-    pen = Pen(Console(color_system="truecolor", force_terminal=True, file=io.StringIO()))
-    loud = Style(color="#00ff00", bold=True)
-    written = (
-        pen.write([(0, 0, [Segment("a", loud)])]) + pen.put_down() + "b" + pen.write([(2, 0, [Segment("c", loud)])])
-    )
+    pen, loud = pen_for("truecolor"), Style(color="#00ff00", bold=True)
+    a, c = [(0, 0, [Segment("a", loud)])], [(2, 0, [Segment("c", loud)])]
+    written = pen.write(a, SIZE) + pen.put_down() + "b" + pen.write(c, SIZE)
     assert shown(written + pen.put_down()) == shown("\x1b[1;38;2;0;255;0ma\x1b[0mb\x1b[1;38;2;0;255;0mc\x1b[0m")
 
 
@@ -78,23 +85,90 @@ def test_a_style_that_goes_on_is_not_said_again() -> None:
         Style(color="#ff0000", bgcolor="#000001"),
         Style(bold=True),
     )
-    pen = Pen(Console(color_system="truecolor", force_terminal=True, file=io.StringIO()))
+    pen = pen_for("truecolor")
     assert pen.write(
         [
             (0, 0, [Segment("a", green), Segment("b", green), Segment("c", red), Segment("d", red + loud)]),
             (9, 0, [Segment("  ", green), Segment("e", red)]),
-        ]
-    ) == ("\x1b[1;1H\x1b[38;2;0;255;0;48;2;0;0;1mab\x1b[38;2;255;0;0mc\x1b[1md\x1b[10G  \x1b[22me")
-    assert pen.write([(5, 1, [Segment("f", red)])]) == "\x1b[2;6Hf"
-    assert pen.write([(5, 1, [Segment("g"), Segment("  ", Style(italic=True)), Segment("h")])]) == (
+        ],
+        SIZE,
+    ) == ("\x1b[0m\x1b[1;1H\x1b[38;2;0;255;0;48;2;0;0;1mab\x1b[38;2;255;0;0mc\x1b[1md\x1b[10G  \x1b[22me")
+    assert pen.write([(5, 1, [Segment("f", red)])], SIZE) == "\x1b[2;6Hf"
+    assert pen.write([(5, 1, [Segment("g"), Segment("  ", Style(italic=True)), Segment("h")])], SIZE) == (
         "\x1b[2;6H\x1b[0mg  h"
     )
 
 
 def test_without_colours_nothing_but_words_is_written() -> None:
-    pen = Pen(Console(color_system=None))
-    written = pen.write([(2, 1, [Segment("a", Style(color="red", bold=True))])])
+    pen = pen_for(None)
+    written = pen.write([(2, 1, [Segment("a", Style(color="red", bold=True))])], SIZE)
     assert written + pen.put_down() == "\x1b[2;3Ha"
+
+
+def line(*words: str) -> Pieces:
+    return [(0, 0, [Segment(word) for word in words])]
+
+
+def test_what_stands_there_already_is_not_written_again() -> None:
+    pen = pen_for(None)
+    pen.write(line("Running  20   Paused  7"), SIZE)
+    assert pen.write(line("Running", "  20   ", "Paused  7"), SIZE) == ""
+    assert pen.write(line("Running  21   Paused  6"), SIZE) == "\x1b[1;11H1\x1b[23G6"
+
+
+def test_what_is_between_two_changes_is_written_where_going_there_takes_more() -> None:
+    pen = pen_for(None)
+    pen.write(line("12 m"), SIZE)
+    assert pen.write(line("13 s"), SIZE) == "\x1b[1;2H3 s"
+
+
+def test_what_is_of_one_colour_is_written_together_where_that_takes_less() -> None:
+    red, green = Style(color="#ff0000"), Style(color="#00ff00")
+    both = [(0, y, [Segment("bad ", red), Segment("good", green)]) for y in (0, 1)]
+    assert pen_for("truecolor").write(both, SIZE) == (
+        "\x1b[0m\x1b[1;1H\x1b[38;2;255;0;0mbad \x1b[2;1Hbad \x1b[1;5H\x1b[38;2;0;255;0mgood\x1b[2;5Hgood"
+    )
+    assert pen_for("standard").write(both, SIZE) == (
+        "\x1b[0m\x1b[1;1H\x1b[31mbad \x1b[32mgood\x1b[2;1H\x1b[31mbad \x1b[32mgood"
+    )
+
+
+def test_what_follows_something_wider_than_a_cell_is_sent_to_its_place() -> None:
+    pen = pen_for(None)
+    assert pen.write(line("漢字", " a"), SIZE) == "\x1b[1;1H漢字\x1b[5G a"
+
+
+def test_what_is_between_two_changes_is_passed_over_where_it_is_of_another_colour() -> None:
+    pen, red, green = pen_for("standard"), Style(color="red"), Style(color="green")
+
+    def words(first: str, last: str) -> Pieces:
+        return [(0, 0, [Segment(first, red), Segment("||", green), Segment(last, red)])]
+
+    pen.write(words("a", "b"), SIZE)
+    assert pen.write(words("c", "d"), SIZE) == "\x1b[1;1Hc\x1b[4Gd"
+
+
+def test_a_blank_is_told_from_another_by_its_ground_only() -> None:
+    pen = pen_for("truecolor")
+    pen.write([(0, 0, [Segment("ab"), Segment("  ", Style(color="red", bold=True))])], SIZE)
+    assert pen.write([(0, 0, [Segment("ab  ")])], SIZE) == ""
+    assert pen.write([(0, 0, [Segment("ab"), Segment("  ", Style(bgcolor="#000001"))])], SIZE) == (
+        "\x1b[1;3H\x1b[48;2;0;0;1m  "
+    )
+
+
+def test_what_may_be_wider_than_one_cell_is_always_written() -> None:
+    pen = pen_for(None)
+    assert pen.write(line("漢字 a"), SIZE) == pen.write(line("漢字 a"), SIZE) == "\x1b[1;1H漢字 a"
+    assert pen.write(line("ab  c "), SIZE) == "\x1b[1;1Hab  c "
+
+
+def test_nothing_is_taken_to_be_there_once_somebody_else_wrote_or_the_terminal_has_another_size() -> None:
+    pen = pen_for(None)
+    whole = pen.write(line("ab"), SIZE)
+    pen.put_down()
+    assert pen.write(line("ab"), SIZE) == whole
+    assert pen.write(line("ab"), Size(20, 4)) == whole
 
 
 WORDS = st.sampled_from(["ab", "x", "漢字", "é  ", "e\u0301"])

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 
 LARGEST = 256 * 1024
@@ -46,8 +47,11 @@ def read(path: Path, *, private: bool = False, largest: int = LARGEST) -> str | 
         raise UnusableFileError(f"{path} is not text in UTF-8 (line {line})") from None
 
 
-def write(path: Path, text: str) -> None:
-    """Put a file of mode 0600 in place of the old in one step, following a link; raises OSError, the old one intact."""
+def write(path: Path, pieces: Iterable[str]) -> None:
+    """Put a file of mode 0600 in place of the old in one step, following a link.
+
+    The old one stays where a piece cannot be made, or written (OSError).
+    """
     import tempfile
 
     target = path.resolve()
@@ -55,7 +59,7 @@ def write(path: Path, text: str) -> None:
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+            file.writelines(pieces)
             file.flush()
             os.fsync(handle)
         Path(name).replace(target)

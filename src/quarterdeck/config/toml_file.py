@@ -35,7 +35,7 @@ def change(path: Path, edit: Callable[[dict[str, Any], str], str], *, private: b
     if new == text:
         return
     try:
-        files.write(path, new)
+        files.write(path, (new,))
     except OSError as error:
         raise ConfigError(f"{path} could not be written: {error.strerror}") from error
 

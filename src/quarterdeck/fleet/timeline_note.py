@@ -21,12 +21,9 @@ class Noted(NamedTuple):
 
 
 def to_note(known: Mapping[str, Noted]) -> Any:
-    """Word timelines as JSON data: moments as whole seconds since 1970."""
-    sandboxes = {
-        sandbox_id: [_seconds(noted.seen_at), [_from_event(event) for event in noted.events]]
-        for sandbox_id, noted in known.items()
-    }
-    return {"version": VERSION, "sandboxes": sandboxes}
+    """Word timelines as JSON data: moments as whole seconds since 1970; those that are alike are worded once."""
+    worded = {noted: _from_noted(noted) for noted in frozenset(known.values())}
+    return {"version": VERSION, "sandboxes": {sandbox_id: worded[noted] for sandbox_id, noted in known.items()}}
 
 
 def from_note(note: Any, *, without: Container[str] = ()) -> dict[str, Noted]:
@@ -45,6 +42,10 @@ def _noted(told: Any) -> Noted | None:
             moment = _moment(seen_at)
             return Noted(moment, read) if read and moment is not None else None
     return None
+
+
+def _from_noted(noted: Noted) -> list[Any]:
+    return [_seconds(noted.seen_at), [_from_event(event) for event in noted.events]]
 
 
 def _from_event(event: Event) -> list[Any]:

@@ -4,7 +4,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -75,14 +75,21 @@ class Notebook:
 
 
 def _write(path: Path, page: dict[str, Any]) -> None:
-    text = "".join(_pieces(page, MEMBERS))
-    if len(text.encode()) > LARGEST:
-        raise NotebookError(f"{path} would be larger than {LARGEST // 1024} kB")
-    files.write(path, text)
+    files.write(path, _no_more(_pieces(page, MEMBERS), path))
+
+
+def _no_more(pieces: Iterable[str], path: Path) -> Iterator[str]:
+    """The pieces as long as a page may take them."""
+    room = LARGEST
+    for piece in pieces:
+        room -= len(piece.encode())
+        if room < 0:
+            raise NotebookError(f"{path} would be larger than {LARGEST // 1024} kB")
+        yield piece
 
 
 def _pieces(value: Any, levels: int) -> Iterator[str]:
-    """JSON of a value, piece by piece: written at once, a long one takes seven times its room meanwhile."""
+    """JSON of a value, piece by piece: made at once, a long one takes seven times its room meanwhile."""
     if levels and value and isinstance(value, dict):
         for at, (name, member) in enumerate(value.items()):
             yield f"{',' if at else '{'}{_json(str(name))}:"

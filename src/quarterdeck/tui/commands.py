@@ -66,6 +66,7 @@ EVERYWHERE = (
     Command("read_again", "ctrl+r", "Read again", "Read everything again now, and put lists in order", _E, bar=80),
     Command("request_log", "L", "Requests", "Show the requests made so far", _E),
     Command("switch_theme", "T", "Light or dark", "Switch between the dark and the light theme", _E),
+    Command("draw_again", "ctrl+l", "Draw again", "Draw the screen anew, where another program wrote on it", _E),
     Command("help", "question_mark", "Help", "Show the keys that work here", _E, bar=1),
     Command("leave", "ctrl+q,Q", "Quit", "Leave the deck; sandboxes keep running", _E, bar=90),
     Command("suspend_process", "ctrl+z", "Suspend", "Put the deck to sleep until `fg`", _E),

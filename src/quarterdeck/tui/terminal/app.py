@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from rich.console import RenderableType
-from textual import on
+from textual import events, on
 from textual.app import App
+from textual.binding import Binding
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
@@ -17,6 +18,8 @@ from quarterdeck.tui.terminal.pen import Pen
 class TerminalApp(App[int]):
     """Drives the terminal from the event loop, and has one pen for all of its screens."""
 
+    BINDINGS = [Binding("ctrl+l", "draw_again", show=False, priority=True)]
+
     def __init__(self) -> None:
         super().__init__()
         self.pen = Pen(self.console)
@@ -27,13 +30,22 @@ class TerminalApp(App[int]):
         return LoopDriver if chosen is LinuxDriver else chosen
 
     @on(Driver.SignalResume)
-    def draw_again(self) -> None:
-        """Draw all of it: the shell has had the screen while the app was asleep."""
+    @on(events.Resize)
+    def action_draw_again(self) -> None:
+        """Draw all of it.
+
+        The shell has had the screen while the app was asleep, and a terminal that is as large as before may have been
+        smaller in between.
+        """
+        self._let_others_write()
         self.screen.refresh()
 
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
         """Send what changed; what Textual writes itself begins with the terminal's own style."""
-        driver = self._driver if self._running and not self._closed else None
-        if driver is not None and not isinstance(renderable, NarrowUpdate | None):
-            driver.write(self.pen.put_down())
+        if not isinstance(renderable, NarrowUpdate | None):
+            self._let_others_write()
         super()._display(screen, renderable)
+
+    def _let_others_write(self) -> None:
+        if self._driver is not None and self._running and not self._closed:
+            self._driver.write(self.pen.put_down())

@@ -18,8 +18,8 @@ from textual.constants import ESCAPE_DELAY
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
+from quarterdeck.tui.terminal.ink import PLAIN
 from quarterdeck.tui.terminal.output import Output
-from quarterdeck.tui.terminal.pen import PLAIN
 
 AT_ONCE = 4096
 """Bytes of input taken in before the loop sees to something else."""

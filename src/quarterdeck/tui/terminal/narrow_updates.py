@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from rich.console import Console
 from textual._compositor import Compositor, CompositorUpdate, LayoutUpdate
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.strip import Strip
 
 from quarterdeck.tui.terminal.pen import Part, Pen, cut_out
@@ -40,16 +40,15 @@ class NarrowUpdate(CompositorUpdate):
     Nothing is kept of the cutting: a strip that Textual cuts keeps each part of itself, a kilobyte each.
     """
 
-    def __init__(self, pen: Pen, pieces: Pieces, spans: Iterable[Span], *, whole: bool = False) -> None:
+    def __init__(self, pen: Pen, size: Size, pieces: Pieces, spans: Iterable[Span]) -> None:
         self._pen = pen
+        self._size = size
         self._pieces = pieces
         self._spans = spans
-        self._whole = whole
 
     def render_segments(self, console: Console) -> str:
-        """The spans as they are written to the terminal; the whole screen also mends what somebody else left there."""
-        begin = self._pen.put_down() if self._whole else ""
-        return begin + self._pen.write(self._parts())
+        """The spans as they are written to the terminal."""
+        return self._pen.write(self._parts(), self._size)
 
     def _parts(self) -> Iterator[Part]:
         for y, start, end in self._spans:
@@ -71,7 +70,7 @@ class NarrowCompositor(Compositor):
         screen = self.size.region
         spans = list(self._regions_to_spans([region.intersection(screen) for region in self._dirty_regions]))
         self._dirty_regions.clear()
-        return NarrowUpdate(self._pen, self._draw(spans), spans) if spans else None
+        return NarrowUpdate(self._pen, self.size, self._draw(spans), spans) if spans else None
 
     def render_full_update(self, simplify: bool = False) -> LayoutUpdate | NarrowUpdate:  # type: ignore[override]
         """All of the screen; simplified for a picture."""
@@ -79,7 +78,7 @@ class NarrowCompositor(Compositor):
             return super().render_full_update(simplify)
         self._dirty_regions.clear()
         spans = [(y, 0, self.size.width) for y in range(self.size.height)]
-        return NarrowUpdate(self._pen, self._draw(spans), spans, whole=True)
+        return NarrowUpdate(self._pen, self.size, self._draw(spans), spans)
 
     def _render_chops(self, crop: Region, is_rendered_line: Callable[[int], bool]) -> Sequence[Mapping[int, Strip]]:
         """What is drawn on each line by its first column, cut as it is seen: for pictures."""

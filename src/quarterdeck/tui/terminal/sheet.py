@@ -1,0 +1,119 @@
+"""What stands on a terminal, so that only those cells are written that would show something else."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, groupby
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+from quarterdeck.tui.terminal.ink import OWN, Ink, of_blank
+
+NEAR = 4
+"""As many cells as are written again rather than passed over: to go to a column takes four to six bytes."""
+_UNKNOWN = ""
+_BLANK = " "
+
+Words = tuple[str, Ink]
+"""Text in one ink."""
+
+
+class Run(NamedTuple):
+    """Words of a line, from a cell on."""
+
+    x: int
+    y: int
+    text: str
+    ink: Ink
+
+
+class _Line(NamedTuple):
+    """Letter and ink of each cell, from the left."""
+
+    letters: list[str]
+    inks: list[Ink]
+
+    def cells(self, start: int, stop: int) -> Iterator[tuple[str, Ink]]:
+        """Letter and ink of each cell from one to the one before another."""
+        return zip(self.letters[start:stop], self.inks[start:stop], strict=True)
+
+
+class Sheet:
+    """Cells as they were written last; nothing is known of the others.
+
+    A letter that does not take exactly one cell is never taken to be there: how wide it is, a terminal decides.
+    """
+
+    def __init__(self) -> None:
+        self._lines: dict[int, _Line] = {}
+
+    def put(self, x: int, y: int, words: Sequence[Words]) -> list[Run]:
+        """Note what is written from a cell on, and tell what of it shows something new."""
+        widths = [cell_len(text) for text, _ in words]
+        end = x + sum(widths)
+        line = self._line(y, end)
+        if any(width != len(text) for width, (text, _) in zip(widths, words, strict=True)):
+            line.letters[x:end] = [_UNKNOWN] * (end - x)
+            starts = accumulate(widths, initial=x)
+            return [Run(start, y, text, ink) for start, (text, ink) in zip(starts, words, strict=False)]
+        letters, inks = _cells(words)
+        was_letters, was_inks = line.letters[x:end], line.inks[x:end]
+        if letters == was_letters and inks == was_inks:
+            return []
+        line.letters[x:end], line.inks[x:end] = letters, inks
+        each = enumerate(zip(letters, was_letters, inks, was_inks, strict=True), x)
+        changed = [at for at, (letter, was, ink, ink_was) in each if letter != was or ink != ink_was]
+        return [run for start, stop in _ranges(line, changed) for run in _runs(line, y, start, stop)]
+
+    def _line(self, y: int, width: int) -> _Line:
+        line = self._lines.setdefault(y, _Line([], []))
+        missing = width - len(line.letters)
+        if missing > 0:
+            line.letters.extend([_UNKNOWN] * missing)
+            line.inks.extend([OWN] * missing)
+        return line
+
+
+def _cells(words: Iterable[Words]) -> tuple[list[str], list[Ink]]:
+    """Letter and ink of each cell; the ink of a blank says no more than what is seen of it."""
+    letters: list[str] = []
+    inks: list[Ink] = []
+    for text, ink in words:
+        letters += text
+        blank = of_blank(ink, OWN)
+        inks += [blank if letter == _BLANK else ink for letter in text]
+    return letters, inks
+
+
+def _goes_on(ink: Ink, text: str, own: Ink) -> bool:
+    """Whether an ink need not be left for a text; blanks need not where they look the same."""
+    return ink == (own if text.strip(_BLANK) else of_blank(own, ink))
+
+
+def _runs(line: _Line, y: int, start: int, stop: int) -> list[Run]:
+    runs: list[Run] = []
+    for ink, cells in groupby(line.inks[start:stop]):
+        end = start + len(list(cells))
+        text = "".join(line.letters[start:end])
+        if runs and _goes_on(runs[-1].ink, text, ink):
+            runs[-1] = runs[-1]._replace(text=runs[-1].text + text)
+        else:
+            runs.append(Run(start, y, text, ink))
+        start = end
+    return runs
+
+
+def _ranges(line: _Line, changed: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Changed cells as ranges, from the first to the one behind the last.
+
+    One goes on over a few cells between, unless they are of another ink: that takes more than to go past them.
+    """
+    start = stop = -1
+    for at in changed:
+        if start < 0:
+            start = at
+        elif at - stop > NEAR or not all(_goes_on(line.inks[stop - 1], *cell) for cell in line.cells(stop, at)):
+            yield start, stop
+            start = at
+        stop = at + 1
+    if start >= 0:
+        yield start, stop
