@@ -66,6 +66,17 @@ def test_a_knock_is_handed_out_once_a_minute_and_only_for_the_ids_asked_about() 
     assert words(memories, 65) == "Running"
 
 
+def test_those_knocked_at_before_are_handed_out_one_at_a_time_the_longest_waiting_first() -> None:
+    memories = SandboxMemories()
+    ids = ["a", "b", "c"]
+    memories.observe([sandbox("RUNNING", sandbox_id, served=True) for sandbox_id in ids], at(0), beginning=False)
+    for second in range(1, 4):
+        memories.observe([sandbox("STARTING", sandbox_id) for sandbox_id in ids], at(second), beginning=False)
+    assert memories.take_knocks(["b"], at(4)) == ("b",)
+    assert memories.take_knocks(ids, at(5)) == ("a", "c")
+    assert [memories.take_knocks(ids, at(second)) for second in (66, 67, 68, 69)] == [("b",), ("a",), ("c",), ()]
+
+
 def test_what_is_forgotten_starts_afresh() -> None:
     memories = SandboxMemories()
     memories.observe([sandbox("RUNNING")], at(0), beginning=False)

@@ -26,11 +26,15 @@ STYLES = st.builds(
     reverse=st.sampled_from([None, True]),
     strike=st.sampled_from([None, True]),
 )
+WORDS = st.sampled_from(["a", "bc ", " ", "漢", "字e\u0301", "● "])
 PIECES = st.lists(
     st.tuples(
         st.integers(0, 20),
         st.integers(0, 3),
-        st.lists(st.builds(Segment, st.sampled_from(["a", "bc ", " ", "漢"]), st.none() | STYLES), max_size=4),
+        st.lists(
+            st.builds(Segment, st.sampled_from(["a", "bc ", " ", "漢", "字e\u0301", "● "]), st.none() | STYLES),
+            max_size=4,
+        ),
     ),
     max_size=3,
     unique_by=lambda piece: piece[1],
@@ -133,11 +137,6 @@ def test_what_is_of_one_colour_is_written_together_where_that_takes_less() -> No
     )
 
 
-def test_what_follows_something_wider_than_a_cell_is_sent_to_its_place() -> None:
-    pen = pen_for(None)
-    assert pen.write(line("漢字", " a"), SIZE) == "\x1b[1;1H漢字\x1b[5G a"
-
-
 def test_what_is_between_two_changes_is_passed_over_where_it_is_of_another_colour() -> None:
     pen, red, green = pen_for("standard"), Style(color="red"), Style(color="green")
 
@@ -157,10 +156,20 @@ def test_a_blank_is_told_from_another_by_its_ground_only() -> None:
     )
 
 
-def test_what_may_be_wider_than_one_cell_is_always_written() -> None:
+def test_letters_of_two_cells_are_written_where_they_change() -> None:
     pen = pen_for(None)
-    assert pen.write(line("漢字 a"), SIZE) == pen.write(line("漢字 a"), SIZE) == "\x1b[1;1H漢字 a"
-    assert pen.write(line("ab  c "), SIZE) == "\x1b[1;1Hab  c "
+    assert pen.write(line("漢字 a"), SIZE) == "\x1b[1;1H漢字 a"
+    assert pen.write(line("漢字 a"), SIZE) == ""
+    assert pen.write(line("漢学 b"), SIZE) == "\x1b[1;3H学 b"
+
+
+def test_half_of_a_letter_that_is_written_over_is_not_taken_to_be_there() -> None:
+    pen = pen_for(None)
+    pen.write(line("a漢b"), SIZE)
+    pen.write([(2, 0, [Segment("x")])], SIZE)
+    assert pen.write([(1, 0, [Segment("漢")])], SIZE) == "\x1b[1;2H漢"
+    pen.write([(1, 0, [Segment("y")])], SIZE)
+    assert pen.write(line("ay b"), SIZE) == "\x1b[1;3H "
 
 
 def test_nothing_is_taken_to_be_there_once_somebody_else_wrote_or_the_terminal_has_another_size() -> None:
@@ -171,7 +180,6 @@ def test_nothing_is_taken_to_be_there_once_somebody_else_wrote_or_the_terminal_h
     assert pen.write(line("ab"), Size(20, 4)) == whole
 
 
-WORDS = st.sampled_from(["ab", "x", "漢字", "é  ", "e\u0301"])
 LINE = st.lists(st.builds(Segment, WORDS, st.none() | STYLES, st.none()), max_size=6)
 
 

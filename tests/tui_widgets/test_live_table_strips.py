@@ -3,14 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
-from rich.segment import Segment
-from rich.style import Style
 from textual.color import Color
 
 from quarterdeck.tui import text, theme
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.differences import differing_spans
 from quarterdeck.tui.widgets.table_drawer import RowDrawer
 from quarterdeck.tui.widgets.table_palette import Look, Palette
 from quarterdeck.tui.widgets.table_strips import clip, empty_strips, fit_cell
@@ -52,47 +49,6 @@ def test_every_line_is_exactly_as_wide_as_the_table(title: str, width: int, look
     strip = drawer.row(Box("box-1", title=title), look, NOON)
     assert cell_len(strip.text) == strip.cell_length == max(width, 3)
     assert cell_len(drawer.header("title", reverse=False).text) == width
-
-
-def look(letter: str, style: Style | None) -> tuple[str, object]:
-    """What can be seen of a letter: of a blank neither its colour nor how bold it is."""
-    assert style is not None
-    return (letter, (style.bgcolor, bool(style.underline))) if letter == " " else (letter, style)
-
-
-def screen_cells(segments: list[Segment]) -> list[tuple[str, object]]:
-    """What each cell of a screen holds; a wide character holds two."""
-    return [look(letter, style) for text, style, _ in segments for letter in text for _ in range(cell_len(letter))]
-
-
-PIECE = st.builds(
-    Segment,
-    st.sampled_from(["ab", "xy", "漢", "字", "  "]),
-    st.sampled_from([Style(bold=True), Style(), Style(bgcolor="red"), Style(underline=True)]),
-    st.none(),
-)
-LINE = st.lists(PIECE, min_size=12, max_size=12)
-FEW = st.dictionaries(st.integers(0, 11), PIECE, max_size=3)
-
-
-@given(LINE, LINE | FEW)
-def test_painting_what_differs_gives_the_new_line(old: list[Segment], news: list[Segment] | dict[int, Segment]) -> None:
-    new = [news.get(at, piece) for at, piece in enumerate(old)] if isinstance(news, dict) else news
-    spans = differing_spans(old, new)
-    before, after = screen_cells(old), screen_cells(new)
-    painted = list(before)
-    for start, end in spans:
-        painted[start:end] = after[start:end]
-    assert painted == after
-    assert not spans or before != after
-
-
-def test_where_nothing_was_a_line_is_painted_up_to_its_last_letter_or_ground() -> None:
-    blank, red = [Segment(" " * 12, Style())], Style(bgcolor="red")
-    assert differing_spans(blank, [Segment("  ab  漢  ", Style(bold=True)), Segment("  ", Style())]) == [(0, 10)]
-    assert differing_spans(blank, [Segment("ab  字      ", Style(bold=True))]) == [(0, 6)]
-    assert differing_spans(blank, [Segment("ab          ", red)]) == [(0, 12)]
-    assert differing_spans(blank, blank) == []
 
 
 def test_an_empty_table_teaches_in_words_that_fit_any_width() -> None:

@@ -109,11 +109,17 @@ class SandboxMemories:
         return frozenset(i for i in self._pending if self._by_id[i].in_transition(now)) | self._doubtful.keys()
 
     def take_knocks(self, ids: Iterable[str], now: datetime) -> tuple[str, ...]:
-        """Hand out which of these (the visible ones) to knock at now; each rests for a while then."""
-        wanted = tuple(i for i in ids if (memory := self._by_id.get(i)) is not None and memory.wants_knock(now))
-        for sandbox_id in wanted:
-            self._keep(sandbox_id, self._by_id[sandbox_id]._replace(knocked_at=now))
-        return wanted
+        """Hand out which of these (the visible ones) to knock at now; each rests for a while then.
+
+        They are all that nobody has knocked at yet, and of the others the one that has waited longest.
+        """
+        wanted = {i: known for i in ids if (known := self._by_id.get(i)) is not None and known.wants_knock(now)}
+        again = [(known.knocked_at, i) for i, known in wanted.items() if known.knocked_at is not None]
+        for _, sandbox_id in sorted(again)[1:]:
+            del wanted[sandbox_id]
+        for sandbox_id, known in wanted.items():
+            self._keep(sandbox_id, known._replace(knocked_at=now))
+        return tuple(wanted)
 
     def knocked(self, sandbox_id: str, now: datetime, *, answered: bool) -> bool:
         """Note what a knock found; whether that is new."""

@@ -89,10 +89,10 @@ class SandboxMemory(NamedTuple):
 
     def wants_knock(self, now: datetime) -> bool:
         """Whether its agent server should be asked, because readings alone have been quiet."""
-        if self.agent_server is None or not (self.comes_up or self.quiet >= KNOCK_AFTER):
+        if not (self.comes_up or self.quiet >= KNOCK_AFTER):
             return False
         again = KNOCK_STARTING_AGAIN if self.comes_up else KNOCK_AGAIN
-        return self.knocked_at is None or now - self.knocked_at >= again
+        return (self.knocked_at is None or now - self.knocked_at >= again) and self.agent_server is not None
 
     @property
     def comes_up(self) -> bool:

@@ -58,7 +58,7 @@ class Pen:
 def _words(runs: Iterable[Run], ink: Ink) -> tuple[str, Ink]:
     """Runs as a terminal is sent them whose style is an ink, and the ink in which they leave it."""
     words: list[str] = []
-    line = column = None
+    line = column = -1
     for x, y, text, own in runs:
         if (line, column) != (y, x):
             words.append(f"\x1b[{x + 1}G" if line == y else f"\x1b[{y + 1};{x + 1}H")
@@ -67,7 +67,7 @@ def _words(runs: Iterable[Run], ink: Ink) -> tuple[str, Ink]:
             words.append(turn(ink, becomes))
             ink = becomes
         words.append(text)
-        line, column = y, x + len(text) if cell_len(text) == len(text) else None
+        line, column = y, x + cell_len(text)
     return "".join(words), ink
 
 

@@ -1,17 +1,20 @@
 """What stands on a terminal, so that only those cells are written that would show something else."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, groupby
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import groupby
 from typing import NamedTuple
 
-from rich.cells import cell_len
+from rich.cells import cell_len, get_character_cell_size
 
 from quarterdeck.tui.terminal.ink import OWN, Ink, of_blank
 
 NEAR = 4
 """As many cells as are written again rather than passed over: to go to a column takes four to six bytes."""
-_UNKNOWN = ""
 _BLANK = " "
+_REST = ""
+"""What stands in the second cell of a letter that takes two."""
+_UNKNOWN = "\0"
 
 Words = tuple[str, Ink]
 """Text in one ink."""
@@ -38,28 +41,21 @@ class _Line(NamedTuple):
 
 
 class Sheet:
-    """Cells as they were written last; nothing is known of the others.
-
-    A letter that does not take exactly one cell is never taken to be there: how wide it is, a terminal decides.
-    """
+    """Cells as they were written last; nothing is known of the others."""
 
     def __init__(self) -> None:
         self._lines: dict[int, _Line] = {}
 
-    def put(self, x: int, y: int, words: Sequence[Words]) -> list[Run]:
+    def put(self, x: int, y: int, words: Iterable[Words]) -> list[Run]:
         """Note what is written from a cell on, and tell what of it shows something new."""
-        widths = [cell_len(text) for text, _ in words]
-        end = x + sum(widths)
-        line = self._line(y, end)
-        if any(width != len(text) for width, (text, _) in zip(widths, words, strict=True)):
-            line.letters[x:end] = [_UNKNOWN] * (end - x)
-            starts = accumulate(widths, initial=x)
-            return [Run(start, y, text, ink) for start, (text, ink) in zip(starts, words, strict=False)]
         letters, inks = _cells(words)
+        end = x + len(letters)
+        line = self._line(y, end + 1)
         was_letters, was_inks = line.letters[x:end], line.inks[x:end]
         if letters == was_letters and inks == was_inks:
             return []
         line.letters[x:end], line.inks[x:end] = letters, inks
+        _forget_halves(line.letters, x, end)
         each = enumerate(zip(letters, was_letters, inks, was_inks, strict=True), x)
         changed = [at for at, (letter, was, ink, ink_was) in each if letter != was or ink != ink_was]
         return [run for start, stop in _ranges(line, changed) for run in _runs(line, y, start, stop)]
@@ -73,15 +69,38 @@ class Sheet:
         return line
 
 
+def _forget_halves(letters: list[str], start: int, end: int) -> None:
+    """Of a letter of two cells that is written over in one of them, a terminal takes away the other one too."""
+    if start and letters[start] != _REST and cell_len(letters[start - 1]) > 1:
+        letters[start - 1] = _UNKNOWN
+    if letters[end] == _REST:
+        letters[end] = _UNKNOWN
+
+
 def _cells(words: Iterable[Words]) -> tuple[list[str], list[Ink]]:
     """Letter and ink of each cell; the ink of a blank says no more than what is seen of it."""
     letters: list[str] = []
     inks: list[Ink] = []
     for text, ink in words:
-        letters += text
+        more: Iterable[str] = text if text.isascii() else _spread(text)
+        letters += more
         blank = of_blank(ink, OWN)
-        inks += [blank if letter == _BLANK else ink for letter in text]
+        inks += [blank if letter == _BLANK else ink for letter in more]
     return letters, inks
+
+
+@lru_cache(maxsize=1024)
+def _spread(text: str) -> tuple[str, ...]:
+    """A letter for each cell; an accent stands with the letter before it."""
+    letters: list[str] = []
+    for letter in text:
+        width = get_character_cell_size(letter)
+        if width or not letters:
+            letters += [letter, _REST][:width]
+        else:
+            at = -2 if letters[-1] == _REST else -1
+            letters[at] += letter
+    return tuple(letters)
 
 
 def _goes_on(ink: Ink, text: str, own: Ink) -> bool:

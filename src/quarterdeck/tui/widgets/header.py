@@ -6,6 +6,7 @@ from textual import events
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
+from textual.widget import Widget
 
 from quarterdeck.service.endpoint import Colour
 from quarterdeck.tui.cells import Cell, Span, Tone
@@ -13,7 +14,6 @@ from quarterdeck.tui.colours import band
 from quarterdeck.tui.commands import Place
 from quarterdeck.tui.paint import content
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.one_line import OneLine
 
 TABS = (
     (Place.CONVERSATIONS, Shown("1"), Shown("Conversations")),
@@ -71,10 +71,11 @@ def right_side(state: HeaderState, room: int) -> Content:
     return Content("")
 
 
-class Header(OneLine):
+class Header(Widget):
     """The deck's header."""
 
-    state: reactive[HeaderState] = reactive(HeaderState, repaint=False)
+    ALLOW_SELECT = False
+    state: reactive[HeaderState] = reactive(HeaderState)
 
     class TabPressed(Message):
         """A tab was clicked."""
@@ -90,10 +91,6 @@ class Header(OneLine):
     def _left(self) -> list[tuple[Place | None, Cell]]:
         brand: Cell = ((BRAND, Tone.EDITED),) if self.size.width >= 100 else ((Shown(" "), Tone.PLAIN),)
         return [(None, brand), *tabs(self._place, self.state.edits)]
-
-    def watch_state(self) -> None:
-        """Say what is so now."""
-        self.say_again()
 
     def render(self) -> Content:
         """Tabs at the left, the state of the connection at the right."""

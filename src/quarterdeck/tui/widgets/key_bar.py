@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from textual.content import Content
 from textual.reactive import reactive
+from textual.widget import Widget
 
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import content
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.one_line import OneLine
 
 Hint = tuple[str, str, bool]
 """Key, label, and whether it works now."""
@@ -32,14 +32,11 @@ def fit(hints: Sequence[Hint], width: int) -> Content:
     return bar
 
 
-class KeyBar(OneLine):
+class KeyBar(Widget):
     """The keys that work now."""
 
-    hints: reactive[tuple[Hint, ...]] = reactive((), repaint=False)
-
-    def watch_hints(self) -> None:
-        """Say which work now."""
-        self.say_again()
+    ALLOW_SELECT = False
+    hints: reactive[tuple[Hint, ...]] = reactive(())
 
     def render(self) -> Content:
         """The hints that fit the width."""

@@ -14,7 +14,6 @@ from textual.widget import Widget
 
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import STYLES, content
-from quarterdeck.tui.widgets.differences import differing_regions
 from quarterdeck.tui.widgets.table_strips import LineOfText, fit_cell
 
 
@@ -42,10 +41,8 @@ class Lines(Widget):
         if not self.size or max(len(before), len(after)) > self._room:
             self.refresh(layout=True)
             return
-        changed: list[Region] = []
-        for y, (old, new) in enumerate(zip_longest(before, after, fillvalue=self._blank)):
-            if old is not new:
-                changed += differing_regions(self, y, old, new)
+        pairs = enumerate(zip_longest(before, after, fillvalue=self._blank))
+        changed = [Region(0, y, self.size.width, 1) for y, (old, new) in pairs if old is not new]
         if changed:
             self.refresh(*changed)
 

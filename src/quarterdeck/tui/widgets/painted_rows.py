@@ -1,8 +1,8 @@
-"""The painted part of a table of live rows: it sends the terminal only the cells that changed.
+"""The painted part of a table of live rows: it draws only the lines that changed.
 
 It is built on Textual's line API. One rule drives all painting: after anything happens, each line whose strip is no
-longer the one painted is asked for again, as far as its cells changed (`_repaint`). So the cost follows
-what is on the screen, never the number of rows.
+longer the one painted is asked for again (`_repaint`). So the cost follows what is on the screen, never the number of
+rows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.differences import differing_regions
 from quarterdeck.tui.widgets.scroll_bar import ThriftyScrollBar
 from quarterdeck.tui.widgets.table_drawer import SPARE, RowDrawer
 from quarterdeck.tui.widgets.table_layout import Column, R
@@ -105,7 +104,7 @@ class PaintedRows(ScrollView, Generic[R]):
         for y, strip in self._lines([y for y in asked if y in self._painted]):
             painted, self._painted[y] = self._painted[y], strip
             if strip is not painted:
-                changed += differing_regions(self, y, painted, strip)
+                changed.append(Region(0, y, self.size.width, 1))
         if changed:
             self.refresh(*changed)
 
