@@ -19,6 +19,7 @@ import pyte
 from pyte.screens import Char
 
 KEYS = {
+    "ctrl+l": b"\x0c",
     "ctrl+p": b"\x10",
     "ctrl+q": b"\x11",
     "ctrl+r": b"\x12",

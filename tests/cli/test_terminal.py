@@ -215,6 +215,22 @@ def test_what_changed_bit_by_bit_looks_as_if_all_of_it_were_drawn() -> None:
         assert terminal.at_rest() == bit_by_bit
 
 
+@pytest.mark.parametrize("resized", [False, True], ids=["by its key", "by a size that is the same again"])
+def test_what_the_terminal_lost_is_drawn_again(resized: bool) -> None:
+    with Terminal(*quarterdeck()) as terminal:
+        terminal.shows("No conversations.")
+        terminal.press("3")
+        terminal.shows("[3 Settings", "Model  The model")
+        before = terminal.at_rest()
+        terminal.screen.reset()
+        if resized:
+            terminal.process.send_signal(signal.SIGWINCH)
+        else:
+            terminal.press("ctrl+l")
+        terminal.shows("[3 Settings", "Model  The model")
+        assert terminal.at_rest() == before
+
+
 def test_a_crash_is_one_line_without_secrets_and_the_terminal_is_as_it_was(home: Home) -> None:
     with Terminal(sys.executable, "-c", CRASHING) as terminal:
         terminal.shows("local service")

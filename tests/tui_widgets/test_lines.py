@@ -28,9 +28,13 @@ class Watched(Lines):
 class Page(App[None]):
     """A page 20 cells wide and 6 lines high."""
 
+    def __init__(self, hang: int = 0) -> None:
+        super().__init__()
+        self._hang = hang
+
     def compose(self) -> ComposeResult:
         with VerticalScroll():
-            yield Watched()
+            yield Watched(hang=self._hang)
 
     def on_mount(self) -> None:
         self.register_theme(theme.DARK)
@@ -93,3 +97,13 @@ async def test_lines_that_do_not_fit_are_wrapped_and_scrolled() -> None:
         page.lines.say(said("short"))
         await pilot.pause()
         assert page.lines.size.height == 6
+
+
+async def test_what_does_not_fit_beside_a_first_span_goes_on_below_itself() -> None:
+    async with Page(hang=5).run_test(size=(20, 6)) as pilot:
+        page = pilot.app
+        assert isinstance(page, Page)
+        keys = cell(Shown("^r   "), Tone.KEY)
+        page.lines.say([(*keys, *cell(Shown("read again"))), (*keys, *cell(Shown("put all rows into their places")))])
+        await pilot.pause()
+        assert page.shown()[:3] == ["^r   read again", "^r   put all rows", "     into their"]

@@ -5,13 +5,12 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
-from textual.widgets import Static
 
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import Command, Place, commands_at, shown_key
 from quarterdeck.tui.dialogs.base import Dialog
-from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.lines import Lines
 
 MOVES = (
     ("↑ ↓ j k", "Move by a row"),
@@ -63,7 +62,11 @@ class HelpDialog(Dialog[None]):
 
     def body(self) -> Iterable[Widget]:
         """The lines of the help."""
-        yield Static(lines(help_lines(self._place)))
+        yield Lines(hang=KEYS_WIDE)
+
+    def on_mount(self) -> None:
+        """Say them."""
+        self.query_one(Lines).say(help_lines(self._place))
 
     def action_scroll(self, step: int) -> None:
         """Scroll by lines."""

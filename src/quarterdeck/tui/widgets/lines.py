@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import chain, repeat, zip_longest
 
 from rich.style import Style as RichStyle
 from textual.geometry import Region, Size
@@ -21,13 +21,15 @@ class Lines(Widget):
     """One cell a line, wrapped, inside of something that scrolls.
 
     A line that changed is painted alone. The screen is laid out anew only when they are more than fit, before or after.
+    With `hang` the first span of a cell is that wide, and what follows it is wrapped beside it.
     """
 
     ALLOW_SELECT = False
     DEFAULT_CSS = "Lines { width: 100%; height: auto; min-height: 100%; }"
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
+    def __init__(self, *, hang: int = 0, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
+        self._hang = hang
         self._said: Sequence[Cell] = ()
         self._strips: list[Strip] = []
         self._drawn: dict[Cell, list[Strip]] = {}
@@ -76,25 +78,32 @@ class Lines(Widget):
         before = self._drawn if width == self._width else {}
         self._width = width
         self._drawn = {
-            cell: before.get(cell) or self._one_line(cell) or self._wrapped(cell) for cell in dict.fromkeys(self._said)
+            cell: before.get(cell) or self._one_line(cell, width) or self._wrapped(cell)
+            for cell in dict.fromkeys(self._said)
         }
         self._strips = [strip for cell in self._said for strip in self._drawn[cell]]
         return self._strips
 
-    def _one_line(self, cell: Cell) -> list[Strip]:
-        """A cell that fits the width; none for one that does not."""
-        pieces, cells = fit_cell(cell, self._width + 1)
-        if cells > self._width:
+    def _one_line(self, cell: Cell, width: int) -> list[Strip]:
+        """A cell that fits a width; none for one that does not."""
+        pieces, cells = fit_cell(cell, width + 1)
+        if cells > width:
             return []
         line = LineOfText(self._style(Tone.PLAIN))
         for text, tone in pieces:
             line.add(text, 0, self._style(tone))
         line.cells = cells
-        return [line.strip(self._width, self._style(Tone.PLAIN))]
+        return [line.strip(width, self._style(Tone.PLAIN))]
 
     def _wrapped(self, cell: Cell) -> list[Strip]:
         """A cell on as many lines as it takes, which costs five times as much for each."""
-        return Visual.to_strips(self, content(cell), self._width, None, self.visual_style, pad=True) or [self._blank]
+        hang = self._hang if self._hang < self._width else 0
+        first = self._one_line(cell[:1], hang) if hang else []
+        rest = content(cell[1:] if first else cell)
+        room = self._width - hang if first else self._width
+        strips = Visual.to_strips(self, rest, room, None, self.visual_style, pad=True) or [self._blank]
+        below = repeat(Strip.blank(hang, self._style(Tone.PLAIN)))
+        return [Strip.join(line) for line in zip(chain(first, below), strips, strict=False)] if first else strips
 
     def _style(self, tone: Tone) -> RichStyle:
         if tone not in self._styles:
