@@ -261,4 +261,5 @@ def test_an_answer_to_a_knock_that_comes_after_a_reading_settled_it_is_dropped()
 def test_one_found_starting_may_have_been_so_for_longer() -> None:
     found, begun = Story("STARTING"), Story("STARTING", beginning=True)
     assert [each.state().lasted(at(each.second + 9.0)) for each in (found, begun)] == ["≥9s", "9s"]
-    assert found.state().lasted(at(found.second)) == "now"
+    assert [each.state().lasted(at(each.second)) for each in (found, begun)] == ["≥0s", "now"]
+    assert Story("RUNNING").state().lasted(at(9.0)) == "≥0m"

@@ -5,6 +5,8 @@ from datetime import datetime
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 JUST_NOW = "now"
+UNDER_A_MINUTE = "<1m"
+_NONE_YET = {JUST_NOW: "0s", UNDER_A_MINUTE: "0m"}
 
 
 def age(seconds: float | None) -> str:
@@ -26,7 +28,12 @@ def age(seconds: float | None) -> str:
 def calm_age(moment: datetime | None, now: datetime) -> str:
     """Word how long ago a moment was, without seconds: in a list each second of each row is sent to the terminal."""
     words = age_of(moment, now)
-    return "<1m" if words == JUST_NOW or words.endswith("s") else words
+    return UNDER_A_MINUTE if words == JUST_NOW or words.endswith("s") else words
+
+
+def at_least(words: str) -> str:
+    """Word a duration that may be longer than what it is worded as."""
+    return f"≥{_NONE_YET.get(words, words)}"
 
 
 def age_of(moment: datetime | None, now: datetime) -> str:

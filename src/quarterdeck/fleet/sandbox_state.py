@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from quarterdeck.fleet.ages import JUST_NOW, age_of, calm_age, stopwatch
+from quarterdeck.fleet.ages import age_of, at_least, calm_age, stopwatch
 from quarterdeck.service.models.enums import SandboxStatus
 
 SLOW_AFTER = timedelta(seconds=120)
@@ -88,7 +88,7 @@ class SandboxState(NamedTuple):
     def lasted(self, now: datetime) -> str:
         """How long it has been so, with "≥" when its beginning was not seen."""
         age = age_of(self.since, now) if self.known in IN_PASSING else calm_age(self.since, now)
-        return age if self.exact or age == JUST_NOW or age.startswith("<") else f"≥{age}"
+        return age if self.exact else at_least(age)
 
 
 @lru_cache(maxsize=ALIKE)

@@ -42,9 +42,10 @@ class Dialog(ModalScreen[Result | None]):
             yield Static(plain(self._title, Tone.STRONG), id="title")
             with VerticalScroll(id="body", can_focus=False):
                 yield from self.body()
-            yield Static("", id="problem")
-            hints = (span for key, label in self.HINTS for span in hint_cell(key, label, works=True))
-            yield Static(content(hints), id="hints")
+            with Vertical(id="foot"):
+                yield Static("", id="problem")
+                hints = (span for key, label in self.HINTS for span in hint_cell(key, label, works=True))
+                yield Static(content(hints), id="hints")
 
     def body(self) -> Iterable[Widget]:
         """The widgets inside the frame."""

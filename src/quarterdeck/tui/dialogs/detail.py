@@ -5,12 +5,12 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
-from textual.widgets import Static
 
 from quarterdeck.tui.cells import Cell
 from quarterdeck.tui.dialogs.base import Dialog
-from quarterdeck.tui.paint import lines
+from quarterdeck.tui.lists.listing import LABEL_WIDE
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.lines import Lines
 
 
 class DetailDialog(Dialog[None]):
@@ -30,11 +30,10 @@ class DetailDialog(Dialog[None]):
     def __init__(self, title: Shown, said: Callable[[], Sequence[Cell]]) -> None:
         super().__init__(title)
         self._said = said
-        self._shown: Sequence[Cell] = ()
 
     def body(self) -> Iterable[Widget]:
         """The lines."""
-        yield Static(id="lines")
+        yield Lines(hang=LABEL_WIDE)
 
     def on_mount(self) -> None:
         """Show the lines, and keep them true."""
@@ -42,10 +41,7 @@ class DetailDialog(Dialog[None]):
         self.set_interval(1.0, self._show)
 
     def _show(self) -> None:
-        said = self._said()
-        if said != self._shown:
-            self._shown = said
-            self.query_one("#lines", Static).update(lines(said))
+        self.query_one(Lines).say(self._said())
 
     def action_scroll(self, step: int) -> None:
         """Scroll by lines."""

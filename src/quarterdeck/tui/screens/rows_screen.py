@@ -13,7 +13,7 @@ from textual.widget import Widget
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.lists.arrangement import Arrangement
-from quarterdeck.tui.lists.listing import Listing, R, health_cell, known
+from quarterdeck.tui.lists.listing import LABEL_WIDE, Listing, R, health_cell, known
 from quarterdeck.tui.lists.live_rows import LiveRows
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.text import Shown
@@ -48,7 +48,7 @@ class RowsScreen(DeckScreen, Generic[R]):
         """Counts and filter, the table, and at its side what is known of the row under the cursor."""
         yield FilterBar(Shown(self.listing.grammar.hint))
         table = LiveTable(self.listing.columns, clock=self.app.clock, id="table")
-        side = VerticalScroll(Lines(id="side-text"), id="side", can_focus=False)
+        side = VerticalScroll(Lines(hang=LABEL_WIDE, id="side-text"), id="side", can_focus=False)
         side.display = self.app.size.width >= ROOM_BESIDE
         yield Horizontal(table, side, id="list")
 

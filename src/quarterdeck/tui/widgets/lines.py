@@ -21,7 +21,7 @@ class Lines(Widget):
     """One cell a line, wrapped, inside of something that scrolls.
 
     A line that changed is painted alone. The screen is laid out anew only when they are more than fit, before or after.
-    With `hang` the first span of a cell is that wide, and what follows it is wrapped beside it.
+    What follows a first span of `hang` characters, a label, is wrapped beside it.
     """
 
     ALLOW_SELECT = False
@@ -97,13 +97,14 @@ class Lines(Widget):
 
     def _wrapped(self, cell: Cell) -> list[Strip]:
         """A cell on as many lines as it takes, which costs five times as much for each."""
-        hang = self._hang if self._hang < self._width else 0
-        first = self._one_line(cell[:1], hang) if hang else []
-        rest = content(cell[1:] if first else cell)
-        room = self._width - hang if first else self._width
-        strips = Visual.to_strips(self, rest, room, None, self.visual_style, pad=True) or [self._blank]
-        below = repeat(Strip.blank(hang, self._style(Tone.PLAIN)))
-        return [Strip.join(line) for line in zip(chain(first, below), strips, strict=False)] if first else strips
+        labelled = bool(cell) and len(cell[0][0]) == self._hang < self._width
+        label, rest = (cell[:1], cell[1:]) if labelled else ((), cell)
+        hang = self._hang if labelled else 0
+        strips = Visual.to_strips(self, content(rest), self._width - hang, None, self.visual_style, pad=True)
+        if not labelled:
+            return strips or [self._blank]
+        beside = chain(self._one_line(label, hang), repeat(Strip.blank(hang, self._style(Tone.PLAIN))))
+        return [Strip.join(line) for line in zip(beside, strips, strict=False)]
 
     def _style(self, tone: Tone) -> RichStyle:
         if tone not in self._styles:
