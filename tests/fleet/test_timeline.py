@@ -9,7 +9,7 @@ from quarterdeck.fleet.events import EVENTS, Cause, Event, joined
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.timeline import IDS, Timelines
-from quarterdeck.fleet.timeline_note import from_note
+from quarterdeck.fleet.timeline_note import Noted, from_note, to_note
 
 from .fakes import at, sandbox
 
@@ -230,9 +230,9 @@ def test_a_sandbox_that_was_not_seen_for_thirty_days_is_forgotten_and_a_steady_o
     watched.memories.forget(["b"])
     again = Watched(watched.noted())
     again.read(29 * DAY, "RUNNING")
-    assert set(again.noted()["sandboxes"]) == {"a", "b", "c"}
+    assert set(from_note(again.noted())) == {"a", "b", "c"}
     again.read(31 * DAY, "RUNNING")
-    assert set(again.noted()["sandboxes"]) == {"a"}
+    assert set(from_note(again.noted())) == {"a"}
 
 
 def test_thousands_of_sandboxes_are_bounded_and_those_that_change_are_the_ones_that_are_kept() -> None:
@@ -244,7 +244,7 @@ def test_thousands_of_sandboxes_are_bounded_and_those_that_change_are_the_ones_t
     assert timelines.of(last) == ()
     memories.observe([sandbox("PAUSED", last)], at(5), beginning=True)
     assert [event.what for event in timelines.of(last)] == ["Paused"]
-    assert len(timelines.to_note()["sandboxes"]) == IDS
+    assert len(from_note(timelines.to_note())) == IDS
 
 
 JSON = st.recursive(
@@ -256,9 +256,11 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_a_note_that_makes_no_sense_is_no_note(note: object) -> None:
-    assert Timelines.from_note(note).to_note()["sandboxes"] == {}
-    Timelines.from_note({"version": 1, "sandboxes": note})
-    Timelines.from_note({"version": 1, "sandboxes": {"a": note, "b": [0, note], "c": [0, [note]]}})
+    assert from_note(note) == {}
+    assert from_note({"version": 1, "sandboxes": note}) == {}
+    assert from_note({"version": 1, "sandboxes": {"a": note, "b": [0, note], "c": [0, [note]]}}) == {}
+    assert from_note({"version": 2, "alike": note}) == {}
+    assert from_note({"version": 2, "alike": [note, [note], [["a"], note], [["a"], 0, note], [["a"], 0, [note]]]}) == {}
 
 
 EVENT = st.builds(
@@ -278,6 +280,14 @@ def test_a_note_holds_all_that_was_known(events: list[Event]) -> None:
     timelines = Timelines.from_note({"version": 1, "sandboxes": {"a": [moment, told]}})
     assert timelines.of("a") == tuple(events)
     assert Timelines.from_note(json.loads(json.dumps(timelines.to_note()))).of("a") == tuple(events)
+
+
+def test_what_happened_alike_to_several_is_noted_once() -> None:
+    first, second = (Noted(at(0), (Event(word, at(0)),)) for word in ("Running", "Paused"))
+    known = {"a": first, "b": second, "c": first}
+    note = json.loads(json.dumps(to_note(known)))
+    assert from_note(note) == known
+    assert len(note["alike"]) == 2
 
 
 def test_joining_with_nothing_changes_nothing() -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from quarterdeck.fleet.events import EVENTS, Cause, Event
 
-VERSION = 1
+VERSION = 2
+ONE_BY_ONE = 1
+"""The version that says of each sandbox by itself what happened to it."""
 
 
 class Noted(NamedTuple):
@@ -21,18 +23,33 @@ class Noted(NamedTuple):
 
 
 def to_note(known: Mapping[str, Noted]) -> Any:
-    """Word timelines as JSON data: moments as whole seconds since 1970; those that are alike are worded once."""
-    worded = {noted: _from_noted(noted) for noted in frozenset(known.values())}
-    return {"version": VERSION, "sandboxes": {sandbox_id: worded[noted] for sandbox_id, noted in known.items()}}
+    """Word timelines as JSON data: moments as whole seconds since 1970, those that are alike once for all their ids."""
+    alike: dict[Noted, list[str]] = {}
+    for sandbox_id, noted in known.items():
+        alike.setdefault(noted, []).append(sandbox_id)
+    return {"version": VERSION, "alike": [[ids, *_from_noted(noted)] for noted, ids in alike.items()]}
 
 
 def from_note(note: Any, *, without: Container[str] = ()) -> dict[str, Noted]:
     """Read timelines, `without` those of some sandboxes; whatever makes no sense is left out."""
-    sandboxes = note.get("sandboxes") if isinstance(note, Mapping) and note.get("version") == VERSION else None
-    if not isinstance(sandboxes, Mapping):
-        return {}
-    read = ((str(sandbox_id), _noted(told)) for sandbox_id, told in sandboxes.items() if sandbox_id not in without)
-    return {sandbox_id: noted for sandbox_id, noted in read if noted is not None}
+    read: dict[str, Noted] = {}
+    for ids, told in _told(note):
+        wanted = [each for each in map(str, ids) if each not in without]
+        if wanted and (noted := _noted(told)) is not None:
+            read.update(dict.fromkeys(wanted, noted))
+    return read
+
+
+def _told(note: Any) -> Iterator[tuple[Sequence[Any], Any]]:
+    """Ids of sandboxes, and what is told of all of them."""
+    match note:
+        case {"version": int(version), "alike": [*alike]} if version == VERSION:
+            for each in alike:
+                match each:
+                    case [[*ids], *told]:
+                        yield ids, told
+        case {"version": int(version), "sandboxes": dict() as sandboxes} if version == ONE_BY_ONE:
+            yield from (([sandbox_id], told) for sandbox_id, told in sandboxes.items())
 
 
 def _noted(told: Any) -> Noted | None:

@@ -95,6 +95,11 @@ def _pieces(value: Any, levels: int) -> Iterator[str]:
             yield f"{',' if at else '{'}{_json(str(name))}:"
             yield from _pieces(member, levels - 1)
         yield "}"
+    elif levels and value and isinstance(value, list):
+        for at, member in enumerate(value):
+            yield "," if at else "["
+            yield from _pieces(member, levels - 1)
+        yield "]"
     else:
         yield _json(value)
 
