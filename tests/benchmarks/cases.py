@@ -15,6 +15,7 @@ VERSION = [sys.executable, "-m", "quarterdeck", "--version"]
 FIRST_FRAME = b"Conversations"
 FIRST_ROW = b"Conversation 59"
 """It was changed last, so that it stands at the top."""
+NO_ROW = b"No conversations"
 FLOOR_ROW = b"row-30"
 SANDBOXES = "2"
 """The key of the list of sandboxes."""
@@ -34,12 +35,12 @@ def server(sandboxes: int, *, churn: float = 0.0, tick: float = 0.5, batches: bo
 
 
 @contextmanager
-def deck(address: str) -> Iterator[Terminal]:
-    """A deck of its own on that server."""
+def deck(address: str | None = None) -> Iterator[Terminal]:
+    """A deck of its own on that server, or on the local service."""
     with TemporaryDirectory() as home:
         environment = {"HOME": home, "LANG": "C.UTF-8", "QUARTERDECK_API_KEY": "key"}
         environment |= {f"XDG_{name}_HOME": str(Path(home, name)) for name in ("CONFIG", "DATA", "STATE")}
-        command = [sys.executable, "-m", "quarterdeck", "--url", address]
+        command = [sys.executable, "-m", "quarterdeck", *(("--url", address) if address is not None else ())]
         with Terminal(command, environment=environment) as terminal:
             yield terminal
 

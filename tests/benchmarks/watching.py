@@ -11,6 +11,7 @@ SECONDS = 120.0
 CPU = {100: 2.0, 10_000: 3.0}
 MEMORY = {100: 1.25, 10_000: 1.45, 100_000: 3.5}
 BYTES = {100: 50.0, 10_000: 50.0}
+LOCAL_SECONDS, LOCAL_MEMORY = 15.0, 1.8
 
 
 def measure(sizes: tuple[int, ...]) -> Iterator[Measured]:
@@ -35,3 +36,13 @@ def measure(sizes: tuple[int, ...]) -> Iterator[Measured]:
                 said = f"bytes to the terminal, {size:,} rows of which 1 % change"
                 yield Measured(said, written, BYTES[size], "bytes/s")
             yield Measured(f"memory with {size:,} records / floor", terminal.most_memory / floor_memory, MEMORY[size])
+    yield _on_the_local_service()
+
+
+def _on_the_local_service() -> Measured:
+    with cases.floor() as still, cases.deck() as terminal:
+        still.start()
+        terminal.until(cases.NO_ROW)
+        terminal.press(cases.SANDBOXES)
+        terminal.rest(LOCAL_SECONDS)
+        return Measured("memory on the local service / floor", terminal.most_memory / still.most_memory, LOCAL_MEMORY)

@@ -21,7 +21,8 @@ from quarterdeck.service.sandboxes import SandboxesResource
 from quarterdeck.service.sender import Sender
 
 if TYPE_CHECKING:
-    from quarterdeck.service.http import App, Transport
+    from quarterdeck.service.http import Transport
+    from quarterdeck.service.in_process import App
     from quarterdeck.service.options import OptionsResource
     from quarterdeck.service.profiles import ProfilesResource
     from quarterdeck.service.reach import Reached

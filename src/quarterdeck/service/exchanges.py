@@ -25,6 +25,7 @@ from quarterdeck.service.calls import Call, Reply
 from quarterdeck.service.endpoint import Endpoint, KeyHeader
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.service.failures import failure, wire_failure
+from quarterdeck.service.in_process import AppRoad
 from quarterdeck.service.key import Key
 from quarterdeck.service.limits import Limits
 from quarterdeck.service.models.secret_str import SecretStr
@@ -38,7 +39,8 @@ from quarterdeck.service.url import Url, read_url
 from quarterdeck.service.wire import WireError
 
 if TYPE_CHECKING:
-    from quarterdeck.service.http import App, Transport
+    from quarterdeck.service.http import Transport
+    from quarterdeck.service.in_process import App
 
 IN_PROCESS = "http://127.0.0.1"
 HOPS = 3
@@ -71,14 +73,12 @@ class Exchanges:
         url = _readable(self.base)
         self._origin = url.origin
         self._network = transport
-        if app is not None:
-            from quarterdeck.service.http import in_process
-
-            transport = in_process(app)
         self._trust = Trust(self.base, endpoint.ca_file, _usual_certificates)
-        self._reads = _road(url, self._trust.own, limits, transport, keep=True)
-        # A kept connection may be closed by the server at the moment it is used again, and a write must not be doubled.
-        self._writes = _road(url, self._trust.own, limits, transport, keep=False)
+        self._reads, self._writes = (
+            # A kept connection may be closed by the server at the moment it is used again: no write is to be doubled.
+            AppRoad(url, app) if app is not None else _road(url, self._trust.own, limits, transport, keep=keep)
+            for keep in (True, False)
+        )
 
     async def aclose(self) -> None:
         """Close all connections."""

@@ -1,10 +1,10 @@
-"""The only module that names httpx: the road into an app of this process, through a proxy, or over a test's transport.
+"""The only module that names httpx: the road through a proxy, or over a test's transport.
 
-A server that is reached straight over the network is spoken to by `pool.py`, without any of this.
+A server that is reached straight over the network is spoken to by `pool.py`, one in this process by `in_process.py`.
 """
 
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 
 import httpx
@@ -14,8 +14,6 @@ from quarterdeck.service.road import Answer, Question, readable
 from quarterdeck.service.url import Url
 from quarterdeck.service.wire import Fault, WireError
 
-App = Callable[..., Awaitable[None]]
-"""An ASGI application."""
 Transport = httpx.AsyncBaseTransport
 
 
@@ -64,11 +62,6 @@ class _HttpxAnswer:
 def over(transport: Transport) -> httpx.AsyncClient:
     """Make a client for one transport."""
     return httpx.AsyncClient(transport=transport, trust_env=False)
-
-
-def in_process(app: App) -> Transport:
-    """Make the transport into an app of this process; an error in there is an answer of status 500."""
-    return httpx.ASGITransport(app, raise_app_exceptions=False)
 
 
 def through_proxies(tls: ssl.SSLContext | None, *, most: int, kept: int) -> httpx.AsyncClient:
