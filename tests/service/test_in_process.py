@@ -10,7 +10,8 @@ from quarterdeck.service.road import Answer, Question
 from quarterdeck.service.url import read_url
 from quarterdeck.service.wire import WireError
 
-Receive, Send = Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]
+Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[Any], Awaitable[None]]
 START = {"type": "http.response.start", "status": 202, "headers": [(b"X-Part", b"a"), (b"x-part", b"b")]}
 
 
