@@ -107,3 +107,24 @@ async def test_what_does_not_fit_beside_a_first_span_goes_on_below_itself() -> N
         page.lines.say([(*keys, *cell(Shown("read again"))), (*keys, *cell(Shown("put all rows into their places")))])
         await pilot.pause()
         assert page.shown()[:3] == ["^r   read again", "^r   put all rows", "     into their"]
+
+
+async def test_a_first_span_of_another_width_is_wrapped_with_the_rest_and_nothing_is_lost() -> None:
+    async with Page(hang=5).run_test(size=(20, 6)) as pilot:
+        page = pilot.app
+        assert isinstance(page, Page)
+        wide = cell(Shown("漢字漢字x"), Tone.KEY)
+        page.lines.say([(*wide, *cell(Shown(" put all rows into their places")))])
+        await pilot.pause()
+        assert page.shown()[:3] == ["漢字漢字x put all", "rows into their", "places"]
+
+
+async def test_what_is_said_again_is_not_laid_out_again_however_long_it_is() -> None:
+    async with Page().run_test(size=(20, 6)) as pilot:
+        page = pilot.app
+        assert isinstance(page, Page)
+        page.lines.say(said(*"abcdefghij"))
+        await pilot.pause()
+        page.lines.asked = []
+        page.lines.say(said(*"abcdefghij"))
+        assert page.lines.asked == []

@@ -35,10 +35,6 @@ class _Line(NamedTuple):
     letters: list[str]
     inks: list[Ink]
 
-    def cells(self, start: int, stop: int) -> Iterator[tuple[str, Ink]]:
-        """Letter and ink of each cell from one to the one before another."""
-        return zip(self.letters[start:stop], self.inks[start:stop], strict=True)
-
 
 class Sheet:
     """Cells as they were written last; nothing is known of the others."""
@@ -108,17 +104,15 @@ def _goes_on(ink: Ink, text: str, own: Ink) -> bool:
     return ink == (own if text.strip(_BLANK) else of_blank(own, ink))
 
 
-def _runs(line: _Line, y: int, start: int, stop: int) -> list[Run]:
-    runs: list[Run] = []
-    for ink, cells in groupby(line.inks[start:stop]):
-        end = start + len(list(cells))
-        text = "".join(line.letters[start:end])
-        if runs and _goes_on(runs[-1].ink, text, ink):
-            runs[-1] = runs[-1]._replace(text=runs[-1].text + text)
-        else:
-            runs.append(Run(start, y, text, ink))
-        start = end
-    return runs
+def _runs(line: _Line, y: int, start: int, stop: int) -> Iterator[Run]:
+    at, ink = start, line.inks[start]
+    for own, cells in groupby(line.inks[start:stop]):
+        end = at + len(list(cells))
+        if not _goes_on(ink, "".join(line.letters[at:end]), own):
+            yield Run(start, y, "".join(line.letters[start:at]), ink)
+            start, ink = at, own
+        at = end
+    yield Run(start, y, "".join(line.letters[start:stop]), ink)
 
 
 def _ranges(line: _Line, changed: Iterable[int]) -> Iterator[tuple[int, int]]:
@@ -130,9 +124,16 @@ def _ranges(line: _Line, changed: Iterable[int]) -> Iterator[tuple[int, int]]:
     for at in changed:
         if start < 0:
             start = at
-        elif at - stop > NEAR or not all(_goes_on(line.inks[stop - 1], *cell) for cell in line.cells(stop, at)):
+        elif at > stop and not _near(line, stop, at):
             yield start, stop
             start = at
         stop = at + 1
     if start >= 0:
         yield start, stop
+
+
+def _near(line: _Line, start: int, stop: int) -> bool:
+    """Whether it takes less to write what is between two changed cells again than to go past it."""
+    ink = line.inks[start - 1]
+    cells = zip(line.letters[start:stop], line.inks[start:stop], strict=True)
+    return stop - start <= NEAR and all(_goes_on(ink, letter, own) for letter, own in cells)

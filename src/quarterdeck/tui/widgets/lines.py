@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain, repeat, zip_longest
 
+from rich.cells import cell_len
 from rich.style import Style as RichStyle
 from textual.geometry import Region, Size
 from textual.strip import Strip
@@ -21,7 +22,7 @@ class Lines(Widget):
     """One cell a line, wrapped, inside of something that scrolls.
 
     A line that changed is painted alone. The screen is laid out anew only when they are more than fit, before or after.
-    What follows a first span of `hang` characters, a label, is wrapped beside it.
+    What follows a first span of `hang` cells, a label, is wrapped beside it.
     """
 
     ALLOW_SELECT = False
@@ -30,14 +31,16 @@ class Lines(Widget):
     def __init__(self, *, hang: int = 0, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
         self._hang = hang
-        self._said: Sequence[Cell] = ()
+        self._said: tuple[Cell, ...] = ()
         self._strips: list[Strip] = []
         self._drawn: dict[Cell, list[Strip]] = {}
         self._styles: dict[Tone, RichStyle] = {}
         self._width = 0
 
     def say(self, said: Sequence[Cell]) -> None:
-        """Show these lines."""
+        """Show these lines; those that are shown already cost nothing."""
+        if (said := tuple(said)) == self._said:
+            return
         before, self._said = self._strips, said
         after = self._draw(self.size.width)
         if not self.size or max(len(before), len(after)) > self._room:
@@ -97,13 +100,14 @@ class Lines(Widget):
 
     def _wrapped(self, cell: Cell) -> list[Strip]:
         """A cell on as many lines as it takes, which costs five times as much for each."""
-        labelled = bool(cell) and len(cell[0][0]) == self._hang < self._width
-        label, rest = (cell[:1], cell[1:]) if labelled else ((), cell)
-        hang = self._hang if labelled else 0
+        label = (
+            self._one_line(cell[:1], self._hang) if cell and cell_len(cell[0][0]) == self._hang < self._width else []
+        )
+        hang, rest = (self._hang, cell[1:]) if label else (0, cell)
         strips = Visual.to_strips(self, content(rest), self._width - hang, None, self.visual_style, pad=True)
-        if not labelled:
+        if not label:
             return strips or [self._blank]
-        beside = chain(self._one_line(label, hang), repeat(Strip.blank(hang, self._style(Tone.PLAIN))))
+        beside = chain(label, repeat(Strip.blank(hang, self._style(Tone.PLAIN))))
         return [Strip.join(line) for line in zip(beside, strips, strict=False)]
 
     def _style(self, tone: Tone) -> RichStyle:
