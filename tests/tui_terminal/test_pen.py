@@ -31,10 +31,7 @@ PIECES = st.lists(
     st.tuples(
         st.integers(0, 20),
         st.integers(0, 3),
-        st.lists(
-            st.builds(Segment, st.sampled_from(["a", "bc ", " ", "漢", "字e\u0301", "● "]), st.none() | STYLES),
-            max_size=4,
-        ),
+        st.lists(st.builds(Segment, WORDS, st.none() | STYLES), max_size=4),
     ),
     max_size=3,
     unique_by=lambda piece: piece[1],
@@ -50,7 +47,9 @@ def shown(written: str) -> object:
     screen = pyte.Screen(*SIZE)
     pyte.Stream(screen).feed(written)
     cursor = screen.cursor.attrs
-    return [[seen(screen.buffer[y][x]) for x in range(40)] for y in range(4)], cursor._replace(data=" ")
+    return [[seen(screen.buffer[y][x]) for x in range(SIZE.width)] for y in range(SIZE.height)], cursor._replace(
+        data=" "
+    )
 
 
 def in_full(pieces: Pieces, colours: str) -> str:
