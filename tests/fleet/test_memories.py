@@ -77,6 +77,26 @@ def test_those_knocked_at_before_are_handed_out_one_at_a_time_the_longest_waitin
     assert [memories.take_knocks(ids, at(second)) for second in (66, 67, 68, 69)] == [("b",), ("a",), ("c",), ()]
 
 
+def test_readings_of_the_same_record_count_until_nothing_more_can_come_of_them() -> None:
+    memories = SandboxMemories()
+    up, idle = sandbox("RUNNING", served=True), sandbox("STARTING")
+    memories.observe([up], at(0), beginning=False)
+    assert memories.observe([idle], at(1), beginning=False, other={"abc"})
+    assert memories.observe([idle], at(2), beginning=False, other=frozenset())
+    assert memories.take_knocks(["abc"], at(2)) == ()
+    assert memories.observe([idle], at(3), beginning=False, other=frozenset())
+    assert memories.take_knocks(["abc"], at(3)) == ("abc",)
+    assert not memories.observe([idle], at(4), beginning=False, other=frozenset())
+
+
+def test_the_longer_one_comes_up_the_rarer_it_is_knocked_at() -> None:
+    memories = SandboxMemories()
+    memories.observe([sandbox("STARTING", served=True)], at(0), beginning=True)
+    knocks = [second for second in range(1200) if memories.take_knocks(["abc"], at(second))]
+    assert knocks[:6] == [0, 5, 10, 15, 20, 27]
+    assert knocks[-1] - knocks[-2] == 60
+
+
 def test_what_is_forgotten_starts_afresh() -> None:
     memories = SandboxMemories()
     memories.observe([sandbox("RUNNING")], at(0), beginning=False)

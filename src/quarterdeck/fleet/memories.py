@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from datetime import datetime
 
 from quarterdeck.fleet.sandbox_memory import (
@@ -13,6 +13,7 @@ from quarterdeck.fleet.sandbox_memory import (
     after_missing,
     after_reading,
     after_refusal,
+    says_the_same,
 )
 from quarterdeck.fleet.sandbox_state import SLOW_AFTER, Action
 from quarterdeck.fleet.timeline import Timelines
@@ -30,6 +31,8 @@ class SandboxMemories:
         self._by_id: dict[str, SandboxMemory] = {}
         self._pending: set[str] = set()
         """Of which something is asked: they are few, and looked through at each reading."""
+        self._counting: set[str] = set()
+        """Those to which one more reading like the last one may make a difference."""
         self._doubtful: dict[str, datetime] = {}
         """Those that only an answer has called gone, and since when: the next readings tell."""
 
@@ -38,16 +41,21 @@ class SandboxMemories:
         """The memories; an entry is replaced only when there is something new."""
         return self._by_id
 
-    def observe(self, read: Iterable[Sandbox], now: datetime, *, beginning: bool) -> frozenset[str]:
+    def observe(
+        self, read: Iterable[Sandbox], now: datetime, *, beginning: bool, other: Set[str] | None = None
+    ) -> frozenset[str]:
         """Take a reading (`Changes.read`) and give the ids of which there is something new to say.
 
         `beginning` says that the whole list was known before (`Changes.all_known`): what is new has just begun.
+        `other` are the ids of which another record than before was read; without it all may be.
         """
         news = []
         alike: dict[SandboxMemory, SandboxMemory] = {}
         for at, record in enumerate(read):
             if not at:
                 self.timelines.read(now)
+            if other is not None and record.id not in other and record.id not in self._counting:
+                continue
             before = self._by_id.get(record.id)
             after = after_reading(before, record, now, beginning=beginning)
             if after is not before:
@@ -56,6 +64,8 @@ class SandboxMemories:
                 self._keep(record.id, after)
                 self.timelines.observe(record.id, before, after, now)
                 news.append(record.id)
+            if says_the_same(after, record):
+                self._counting.discard(record.id)
         return frozenset(news)
 
     def forget(self, ids: Collection[str]) -> None:
@@ -63,6 +73,7 @@ class SandboxMemories:
         for sandbox_id in ids:
             self._by_id.pop(sandbox_id, None)
             self._pending.discard(sandbox_id)
+            self._counting.discard(sandbox_id)
             self._doubtful.pop(sandbox_id, None)
         self.timelines.gone(ids)
 
@@ -132,6 +143,7 @@ class SandboxMemories:
 
     def _keep(self, sandbox_id: str, memory: SandboxMemory) -> None:
         self._by_id[sandbox_id] = memory
+        self._counting.add(sandbox_id)
         if memory.asked is None:
             self._pending.discard(sandbox_id)
         else:

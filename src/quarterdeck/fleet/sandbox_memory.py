@@ -30,7 +30,9 @@ KNOCK_AFTER = 3
 KNOCK_AGAIN = timedelta(seconds=60)
 """Between two knocks at one agent server."""
 KNOCK_STARTING_AGAIN = timedelta(seconds=5)
-"""The same for one that is coming up again at the address it had."""
+"""The least between two at one that is coming up: the longer that takes, the more lies between them."""
+SHARE_OF_STARTING = 4
+"""Between two of these lies the time that it has been coming up, divided by this."""
 ERRORS_BELIEVED = 3
 """ERROR readings in a row until it counts for one that is starting: a process server says so while it boots."""
 HAS_ADDRESS = frozenset({SandboxStatus.STARTING, SandboxStatus.RUNNING, SandboxStatus.PAUSED})
@@ -91,8 +93,13 @@ class SandboxMemory(NamedTuple):
         """Whether its agent server should be asked, because readings alone have been quiet."""
         if not (self.comes_up or self.quiet >= KNOCK_AFTER):
             return False
-        again = KNOCK_STARTING_AGAIN if self.comes_up else KNOCK_AGAIN
-        return (self.knocked_at is None or now - self.knocked_at >= again) and self.agent_server is not None
+        rested = self.knocked_at is None or now - self.knocked_at >= self._knock_rest(now)
+        return rested and self.agent_server is not None
+
+    def _knock_rest(self, now: datetime) -> timedelta:
+        if not self.comes_up:
+            return KNOCK_AGAIN
+        return min(max(KNOCK_STARTING_AGAIN, (now - self.settled.since) / SHARE_OF_STARTING), KNOCK_AGAIN)
 
     @property
     def comes_up(self) -> bool:
@@ -107,7 +114,7 @@ def after_reading(
 
     `beginning` says that a sandbox read for the first time was not there before, so that its start was seen to begin.
     """
-    if memory is not None and _says_the_same(memory, record):
+    if memory is not None and says_the_same(memory, record):
         return memory
     errors = _errors(memory, record.status, beginning=beginning)
     status = SandboxStatus.STARTING if 0 < errors < ERRORS_BELIEVED else record.status
@@ -172,7 +179,7 @@ def after_knock(memory: SandboxMemory, now: datetime, *, answered: bool) -> Sand
     return memory._replace(answered=answered, settled=settled_state(memory.settled, quiet=True, silent=not answered))
 
 
-def _says_the_same(memory: SandboxMemory, record: Sandbox) -> bool:
+def says_the_same(memory: SandboxMemory, record: Sandbox) -> bool:
     """Whether one more reading like the last one makes no difference; a quick look, for lists of thousands."""
     status = record.status
     return (

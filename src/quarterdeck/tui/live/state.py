@@ -160,7 +160,8 @@ class LiveState:
     def _sandboxes_read(self, changes: Changes[Sandbox]) -> None:
         self.server_watch.doubt_after_failure(About.SANDBOXES, self.sandboxes.health)
         now = self._clock()
-        fresh = self.memories.observe(changes.read, now, beginning=changes.all_known)
+        other = changes.added | changes.changed
+        fresh = self.memories.observe(changes.read, now, beginning=changes.all_known, other=other)
         self.memories.forget(changes.gone)
         self._knocking.at(self._looking.visible(About.SANDBOXES), now)
         self._tell_watches()
