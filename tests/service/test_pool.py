@@ -1,8 +1,12 @@
 """Connections as a server sees them: how many there are, which are used again, and when they end."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import NoReturn
+
+import pytest
 
 from quarterdeck.service.errors import ErrorKind, Outcome
 from quarterdeck.service.exchanges import CONNECTIONS
@@ -170,3 +174,16 @@ async def test_a_read_that_is_given_up_hangs_up() -> None:
         await asked.wait()
         given_up.cancel()
         await asyncio.wait_for(ended.wait(), 5)
+
+
+async def test_localhost_is_reached_without_asking_a_resolver(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def no_answer(*_: object, **__: object) -> NoReturn:
+        raise socket.gaierror(socket.EAI_AGAIN, "no resolver")
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", no_answer)
+    async with raw_server(answering(plain(ITEMS))) as server:
+        at_localhost = server.url.replace("127.0.0.1", "localhost")
+        async with client_at(at_localhost) as client:
+            assert [sandbox.id for sandbox in await first_page(client)] == ["s1"]
+    async with client_at(at_localhost) as client:
+        assert (await reading(client)).kind is ErrorKind.UNREACHABLE

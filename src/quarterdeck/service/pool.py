@@ -3,6 +3,7 @@
 import asyncio
 import ssl
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 import h11
 
@@ -14,6 +15,8 @@ from quarterdeck.service.wire import Connection, Fault, WireError
 
 NEXT_ADDRESS = 0.25
 """Seconds until the next address of a host is tried beside the last (RFC 8305)."""
+LOCALHOST = ("::1", "127.0.0.1")
+"""What `localhost` stands for (RFC 6761 section 6.3); a resolver would be asked in a thread."""
 
 
 class Pool:
@@ -25,8 +28,9 @@ class Pool:
     def __init__(self, url: Url, tls: ssl.SSLContext | None, limits: Limits, *, most: int, keep: bool) -> None:
         if tls is not None:
             tls.set_alpn_protocols(["http/1.1"])
-        self._host, self._port, self._tls = url.host, url.port, tls
-        self._next_address = None if is_ip(url.host) else NEXT_ADDRESS  # an IP address stands for nothing but itself
+        self._hosts = LOCALHOST if url.host == "localhost" and tls is None else (url.host,)
+        self._port, self._tls = url.port, tls
+        self._next_address = None if is_ip(self._hosts[0]) else NEXT_ADDRESS  # an IP address stands for itself alone
         self._limits = limits
         self._keep = keep
         self._places = asyncio.Semaphore(most)
@@ -84,9 +88,7 @@ class Pool:
     async def _connected(self) -> Connection:
         try:
             async with asyncio.timeout(self._limits.connect):
-                _, connection = await asyncio.get_running_loop().create_connection(
-                    Connection, self._host, self._port, ssl=self._tls, happy_eyeballs_delay=self._next_address
-                )
+                connection = await self._connect()
         except TimeoutError as error:
             raise WireError(Fault.CONNECT_TIMEOUT) from error
         except ConnectionResetError as error:
@@ -95,6 +97,20 @@ class Pool:
         except (OSError, UnicodeError) as error:
             raise WireError(Fault.CONNECT) from error
         self._open.add(connection)
+        return connection
+
+    async def _connect(self) -> Connection:
+        """Connect to the first host where somebody answers."""
+        *others, last = self._hosts
+        for host in others:
+            with suppress(OSError):
+                return await self._connect_to(host)
+        return await self._connect_to(last)
+
+    async def _connect_to(self, host: str) -> Connection:
+        _, connection = await asyncio.get_running_loop().create_connection(
+            Connection, host, self._port, ssl=self._tls, happy_eyeballs_delay=self._next_address
+        )
         return connection
 
     def _drop(self, connection: Connection) -> None:
