@@ -5,12 +5,16 @@ from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
 from textual import on
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.strip import Strip
 
 from quarterdeck.tui import theme
 from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.terminal.app import TerminalApp
+from quarterdeck.tui.terminal.narrow_updates import NarrowCompositor
+from quarterdeck.tui.terminal.pen import Pen
 from quarterdeck.tui.text import Shown, line
 from quarterdeck.tui.widgets.live_table import Column, LiveTable
 from quarterdeck.tui.widgets.table_messages import TableMessage
@@ -115,7 +119,15 @@ class PaintedTable(LiveTable[Box]):
         return super().render_line(y)
 
 
-class Demo(App[None]):
+class NarrowScreen(Screen[None]):
+    """A screen that draws no more than what changed, like those of the deck."""
+
+    def __init__(self, pen: Pen) -> None:
+        super().__init__()
+        self._compositor = NarrowCompositor(pen)
+
+
+class Demo(TerminalApp):
     """The table alone on a screen."""
 
     CSS = "Screen { background: $background; color: $foreground; }"
@@ -129,6 +141,9 @@ class Demo(App[None]):
         self.table = PaintedTable(self.clock)
         self.heard: list[TableMessage] = []
         self.table.show(boxes(count))
+
+    def get_default_screen(self) -> Screen[None]:
+        return NarrowScreen(self.pen)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return theme.variable_defaults(self.current_theme)
@@ -154,7 +169,7 @@ class Demo(App[None]):
         """What the table shows, line by line."""
         return [strip.text for strip in self.table.render_lines(self.table.size.region)]
 
-    async def settle(self, pilot: Pilot[None]) -> None:
+    async def settle(self, pilot: Pilot[int]) -> None:
         """Let everything be painted, and begin to note painted lines and messages anew."""
         await pilot.pause()
         self.table.painted_lines.clear()

@@ -110,6 +110,18 @@ async def test_every_theme_gives_every_tone_a_colour(name: str) -> None:
         assert [segment.style for segment in painted] != [segment.style for segment in dark]
 
 
+async def test_another_theme_colours_the_lines_to_their_very_edge() -> None:
+    app, begun_light = Demo(), Demo("quarterdeck-light")
+    async with begun_light.run_test(size=SIZE) as pilot:
+        await pilot.pause()
+        expected = begun_light.table.render_lines(begun_light.table.size.region)
+    async with app.run_test(size=SIZE) as pilot:
+        await app.settle(pilot)
+        app.theme = "quarterdeck-light"
+        await pilot.pause()
+        assert app.table.render_lines(app.table.size.region) == expected
+
+
 async def test_without_colour_the_cursor_stands_in_reverse_video(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     app = Demo()

@@ -39,6 +39,8 @@ def _visible(match: re.Match[str]) -> str:
 
 def line(value: str) -> Shown:
     """Make one line of any text: breaks and runs of blanks become one blank, what acts on a terminal goes."""
+    if len(value) <= LONGEST and value.isascii() and value.isprintable() and "  " not in value:
+        return Shown(value.strip())  # as nearly all texts are
     return Shown(_SPACES.sub(" ", _harmless(_cut(value))).strip())
 
 

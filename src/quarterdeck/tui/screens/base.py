@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
+from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -33,6 +34,9 @@ class DeckScreen(Screen[None]):
 
     PLACE: ClassVar[Place]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]
+
+    class Told(Message, bubble=False):
+        """There is news of the connection."""
 
     app = getters.app(ConnectedApp)
     header = getters.query_one(Header)
@@ -68,8 +72,9 @@ class DeckScreen(Screen[None]):
     def _hear(self, news: News) -> None:
         self._heard.append(news)
         if len(self._heard) == 1:
-            self.call_next(self._take_in)
+            self.post_message(self.Told())
 
+    @on(Told)
     def _take_in(self) -> None:
         heard, self._heard = self._heard, []
         self.on_news(heard)

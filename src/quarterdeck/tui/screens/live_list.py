@@ -51,12 +51,17 @@ class LiveList(RowsScreen[R]):
         """Rows that wait to be brought up to date, in order; those that are seen do not wait."""
         self._passed: dict[str, None] = {}
         """Rows that may have changed with time, and that nobody sees."""
+        self._patience = SILENCE
+        self._silence: asyncio.TimerHandle | None = None
 
     def on_mount(self) -> None:
         """Show what is known already, and let time pass."""
-        self._patience = SILENCE
-        self._silence = self.set_timer(SILENCE, self._tick)
+        self._wait(SILENCE)
         self.rebuild()
+
+    def on_unmount(self) -> None:
+        """Let no more time pass."""
+        self._stop_waiting()
 
     def on_screen_resume(self) -> None:
         """Catch up with what happened while another screen was shown."""
@@ -67,7 +72,7 @@ class LiveList(RowsScreen[R]):
     def on_screen_suspend(self) -> None:
         """Let no time pass while another screen is shown; behind a dialog it goes on."""
         if not self.is_current:
-            self._silence.stop()
+            self._stop_waiting()
             self._behind.clear()
 
     def _hear(self, news: News) -> None:
@@ -207,8 +212,17 @@ class LiveList(RowsScreen[R]):
         return SILENCE
 
     def _wait(self, seconds: float) -> None:
-        self._silence.stop()
-        self._patience, self._silence = seconds, self.set_timer(seconds, self._tick)
+        """Let time pass after so many seconds without news; a timer of Textual is a task, and this is done often.
+
+        It passes as a message: a screen that is being taken apart takes none.
+        """
+        self._stop_waiting()
+        self._patience = seconds
+        self._silence = asyncio.get_running_loop().call_later(seconds, self.call_later, self._tick)
+
+    def _stop_waiting(self) -> None:
+        if self._silence is not None:
+            self._silence.cancel()
 
     def _due(self, session: Session, touched: Sequence[str], passing: Sequence[str], *, aged: bool) -> Iterable[str]:
         """Which of many rows to bring up to date at once: those that are seen.

@@ -42,20 +42,15 @@ class RowsScreen(DeckScreen, Generic[R]):
         self.listing = listing
         self.rows = LiveRows(listing)
         self.arrangement = Arrangement(listing, self.rows)
+        self.table: LiveTable[R] = LiveTable(listing.columns, clock=self.app.clock, id="table")
         self._side_says: list[Cell] = []
 
     def parts(self) -> Iterable[Widget]:
         """Counts and filter, the table, and at its side what is known of the row under the cursor."""
         yield FilterBar(Shown(self.listing.grammar.hint))
-        table = LiveTable(self.listing.columns, clock=self.app.clock, id="table")
         side = VerticalScroll(Lines(hang=LABEL_WIDE, id="side-text"), id="side", can_focus=False)
         side.display = self.app.size.width >= ROOM_BESIDE
-        yield Horizontal(table, side, id="list")
-
-    @property
-    def table(self) -> LiveTable[R]:
-        """The table."""
-        return self.query_one("#table", LiveTable)
+        yield Horizontal(self.table, side, id="list")
 
     def on_resize(self, event: events.Resize) -> None:
         """The side pane is there where there is room for it."""

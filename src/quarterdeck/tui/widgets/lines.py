@@ -15,10 +15,11 @@ from textual.widget import Widget
 
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import STYLES, content
+from quarterdeck.tui.widgets.bare_lines import BareLines
 from quarterdeck.tui.widgets.table_strips import LineOfText, fit_cell
 
 
-class Lines(Widget):
+class Lines(BareLines):
     """One cell a line, wrapped, inside of something that scrolls.
 
     A line that changed is painted alone. The screen is laid out anew only when they are more than fit, before or after.

@@ -5,7 +5,7 @@ Here are its cursor and marks, keys and mouse, and what it tells its owner; `pai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import ClassVar
@@ -120,8 +120,7 @@ class LiveTable(PaintedRows[R], can_focus=True, inherit_bindings=False):
     @property
     def visible_ids(self) -> tuple[str, ...]:
         """Ids of the rows on the screen, from the top."""
-        top = self.scroll_offset.y
-        return self._rows.ids(top, top + self._page)
+        return self._seen
 
     # Keys and mouse
 
@@ -181,9 +180,11 @@ class LiveTable(PaintedRows[R], can_focus=True, inherit_bindings=False):
 
     def _go(self, number: int) -> None:
         self._clicked = None
+        before, top = self._rows.cursor, self.scroll_offset.y
         self._rows.move(number)
         self._reveal()
-        self._after_change()
+        scrolled = self.scroll_offset.y != top
+        self._after_change(None if scrolled else [HEADER + row - top for row in (before, self._rows.cursor)])
 
     def _reveal(self) -> None:
         """Scroll as little as it takes to have the cursor on the screen."""
@@ -195,8 +196,8 @@ class LiveTable(PaintedRows[R], can_focus=True, inherit_bindings=False):
 
     # Telling
 
-    def _after_change(self) -> None:
-        self._repaint()
+    def _after_change(self, lines: Iterable[int] | None = None) -> None:
+        self._repaint(lines)
         self._tell_seen()
         if self.cursor_id != self._told:
             self._told = self.cursor_id
@@ -207,7 +208,8 @@ class LiveTable(PaintedRows[R], can_focus=True, inherit_bindings=False):
         self.post_message(self.Marked(self, self.marks))
 
     def _tell_seen(self) -> None:
-        visible = self.visible_ids
+        top = self.scroll_offset.y
+        visible = self._rows.ids(top, top + self._page)
         if visible != self._seen:
             self._seen = visible
             self.post_message(self.Seen(self, visible))

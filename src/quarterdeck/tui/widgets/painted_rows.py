@@ -17,6 +17,7 @@ from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.bare_lines import BareLines
 from quarterdeck.tui.widgets.scroll_bar import ThriftyScrollBar
 from quarterdeck.tui.widgets.table_drawer import SPARE, RowDrawer
 from quarterdeck.tui.widgets.table_layout import Column, R
@@ -27,7 +28,7 @@ HEADER = 1
 """Lines above the rows."""
 
 
-class PaintedRows(ScrollView, Generic[R]):
+class PaintedRows(ScrollView, BareLines, Generic[R]):
     """Rows under a fixed header, drawn as they are; who has them change asks for `_repaint`."""
 
     def __init__(self, columns: Sequence[Column[R]], *, clock: Callable[[], datetime], id: str | None = None) -> None:  # noqa: A002 - Textual's name for it

@@ -1,0 +1,34 @@
+"""A widget that is its lines and nothing around them."""
+
+from textual.color import Color
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.style import Style
+from textual.widget import Widget
+
+
+class BareLines(Widget):
+    """Lines without border, padding, outline, tint or opacity.
+
+    Textual looks all of these up whenever a line is drawn, which takes several times as long as to draw it.
+    """
+
+    _ground: Color | None = None
+    """The colour behind the lines, once it was looked up."""
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines of `render_line`, as wide as the widget, cut as asked."""
+        width = self.region.width
+        ground = self._ground = self._ground or self.background_colors[1]
+        blank = Style(background=ground).rich_style
+        strips = [self.render_line(y).adjust_cell_length(width, blank) for y in crop.line_range]
+        for line_filter in self.get_line_filters():
+            strips = [strip.apply_filter(line_filter, ground) for strip in strips]
+        if crop.column_span != (0, width):
+            strips = [strip.crop(*crop.column_span) for strip in strips]
+        return strips
+
+    def notify_style_update(self) -> None:
+        """The theme may be another one."""
+        super().notify_style_update()
+        self._ground = None
