@@ -10,12 +10,12 @@ from tests.benchmarks import cases
 from tests.benchmarks.budgets import Measured, share
 from tests.benchmarks.terminal import Terminal
 
-TURN = 20
-"""Keys one way before they go the other way, and before it is the other program's turn."""
-TURNS = 8
+WAY = 10
+"""Keys from the top of the list down, and as many back up, before it is the other program's turn."""
+TURNS = 20
 PER_PAGE = 1 / 4
 """Seconds the deck takes for a page, at its pace."""
-DOWN, UP = "\x1b[B", "\x1b[A"
+DOWN, UP, TOP = "\x1b[B", "\x1b[A", "\x1b[H"
 ESCAPE = b"\x1b["
 
 
@@ -46,13 +46,17 @@ def measure(sizes: tuple[int, ...]) -> Iterator[Measured]:
 
 
 def _in_turns(*programs: tuple[Terminal, bytes]) -> list[list[float]]:
-    """How long each key waited for these bytes, for each of the programs."""
+    """How long each key waited for these bytes, for each of the programs.
+
+    Each turn begins at the top: between two of them a list may be put in order, and a key that has nowhere to go has
+    no answer.
+    """
     chance = random.Random(1)
     waited: list[list[float]] = [[] for _ in programs]
-    for turn in range(TURNS):
-        keys = [UP if turn % 2 else DOWN] * TURN
+    for _ in range(TURNS):
         for known, (terminal, shown) in zip(waited, programs, strict=True):
-            known += terminal.answers(keys, shown, lambda: chance.uniform(0.1, 0.15))
+            terminal.answers([TOP], shown, lambda: 0.0)
+            known += terminal.answers([DOWN] * WAY + [UP] * WAY, shown, lambda: chance.uniform(0.1, 0.15))
     return waited
 
 
