@@ -10,15 +10,12 @@ if TYPE_CHECKING:
 
     from quarterdeck.cli.command_line import CommandLine
 
-VERSION = f"quarterdeck {__version__}"
-"""What `--version` says."""
-
 
 def main(argv: "Sequence[str] | None" = None) -> int:
     """Run one command line and return its exit status: 0 done and verified, 1 failed, 2 wrong usage, 3 no match."""
     words = sys.argv[1:] if argv is None else argv
     if list(words) == ["--version"]:
-        print(VERSION)
+        print(f"quarterdeck {__version__}")
         return 0
     arguments = _read(words)
     from quarterdeck.cli.run import run

@@ -6,7 +6,7 @@ from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, RawDescription
 from collections.abc import Callable, Collection, Sequence
 from functools import cache
 
-from quarterdeck.cli import VERSION
+from quarterdeck import __version__
 from quarterdeck.cli.command_line import CommandLine
 
 MOST_SIMULATED = 1_000_000
@@ -50,7 +50,7 @@ def parser(words: Collection[str]) -> ArgumentParser:
     )
     quiet = "no bell and no notice from the deck about conversations that are watched"
     top.add_argument("--quiet", action="store_true", default=SUPPRESS, help=quiet)
-    top.add_argument("--version", action="version", version=VERSION)
+    top.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", prog="quarterdeck")
     _serve(commands)
     _add(commands, "doctor", "doctor", "say what answers, what it can do and whether the key is right")

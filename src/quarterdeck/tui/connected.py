@@ -18,7 +18,6 @@ from textual.signal import Signal
 
 from quarterdeck.service.errors import ServiceError
 from quarterdeck.tui import garbage, text
-from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.commands import Place
 from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.live.news import About, News
@@ -62,6 +61,13 @@ class ConnectedApp(OneAtATime):
 
     class ConnectionAsked(Message):
         """Somebody should choose a connection, or give another key."""
+
+    class Said(Message, bubble=False):
+        """A sentence for whichever screen is shown, also below a dialog."""
+
+        def __init__(self, words: Shown) -> None:
+            super().__init__()
+            self.words = words
 
     def __init__(
         self,
@@ -146,12 +152,9 @@ class ConnectedApp(OneAtATime):
 
     def _say_everywhere(self, news: News) -> None:
         """Say it on the screen, also below a dialog, and call the person where that is asked for."""
-        from quarterdeck.tui.screens.base import DeckScreen
-
         words = text.line(news.words)
         for screen in self.screen_stack:
-            if isinstance(screen, DeckScreen):
-                screen.say(words, Tone.WARN)
+            screen.post_message(self.Said(words))
         if news.call and not self.quiet:
             self.call_person(words)
 

@@ -87,6 +87,10 @@ class DeckScreen(Screen[None]):
         if any(news.another_server for news in told):
             self.say(Shown("Another server answers at this address than before; everything is read anew."), Tone.WARN)
 
+    @on(ConnectedApp.Said)
+    def _say_it_here_too(self, said: ConnectedApp.Said) -> None:
+        self.say(said.words, Tone.WARN)
+
     # What the frame says
 
     def health(self) -> Cell:
