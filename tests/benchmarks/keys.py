@@ -3,9 +3,7 @@
 import random
 from collections.abc import Iterator
 
-from textual.color import Color
-
-from quarterdeck.tui import theme
+from quarterdeck.tui.widgets.table_drawer import CURSOR
 from tests.benchmarks import cases
 from tests.benchmarks.budgets import Measured, share
 from tests.benchmarks.terminal import Terminal
@@ -17,6 +15,8 @@ PER_PAGE = 1 / 4
 """Seconds the deck takes for a page, at its pace."""
 DOWN, UP, TOP = "\x1b[B", "\x1b[A", "\x1b[H"
 ESCAPE = b"\x1b["
+AT_CURSOR = CURSOR.encode()
+"""What is written where the cursor comes to, each time; its colour may be the one that was written last."""
 
 
 def measure(sizes: tuple[int, ...]) -> Iterator[Measured]:
@@ -35,7 +35,7 @@ def measure(sizes: tuple[int, ...]) -> Iterator[Measured]:
             terminal.until(cases.FIRST_ROW)
             terminal.press(cases.SANDBOXES)
             terminal.rest(5 + size / 100 * PER_PAGE)
-            floor, known = _in_turns((still, ESCAPE), (terminal, _cursor_bar()))
+            floor, known = _in_turns((still, ESCAPE), (terminal, AT_CURSOR))
         shares.append(_p95(known) / _p95(floor))
         yield Measured(f"key to paint p95, {size:,} changing rows / a still floor", shares[-1], 1.25)
         yield Measured(f"key to paint p99 / p95, {size:,} changing rows", share(known, 99) / _p95(known), 3)
@@ -62,9 +62,3 @@ def _in_turns(*programs: tuple[Terminal, bytes]) -> list[list[float]]:
 
 def _p95(seconds: list[float]) -> float:
     return share(seconds, 95)
-
-
-def _cursor_bar() -> bytes:
-    """What the terminal is sent for the background of the row under the cursor, and hardly for anything else."""
-    red, green, blue = Color.parse(theme.DARK.variables[theme.ROW_CURSOR]).rgb
-    return f"48;2;{red};{green};{blue}".encode()
