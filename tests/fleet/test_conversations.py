@@ -45,6 +45,11 @@ def test_the_word_for_two_statuses(sandbox: str | None, agent: str | None, word:
     assert (state.word, state.category) == (word, category)
 
 
+def test_how_its_sandbox_is_that_knows_best_itself() -> None:
+    assert conversation_state(conversation("RUNNING", "running"), sandbox="PAUSED").word == "Asleep"
+    assert conversation_state(conversation("PAUSED", None), last="finished", sandbox="STARTING").word == "Finished"
+
+
 def test_a_person_is_wanted_where_an_agent_waits_or_is_in_trouble() -> None:
     wanting = {"waiting_for_confirmation", "stuck", "error"}
     known = {"idle", "running", "paused", "finished", "deleting", *wanting}

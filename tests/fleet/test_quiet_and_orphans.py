@@ -61,6 +61,12 @@ def test_what_an_agent_last_said_counts_while_its_server_does_not_tell() -> None
     assert not row(untold, last_told={"c": "finished"}).working
 
 
+def test_no_agent_is_at_work_in_one_that_is_read_as_paused() -> None:
+    paused = row(talk("running"), status="PAUSED")
+    assert not paused.working
+    assert paused.quiet(at(0)) is None
+
+
 def test_one_that_was_resumed_a_minute_ago_has_not_been_quiet_for_a_day() -> None:
     assert row(talk(updated=at(-86400)), seen=-60, began=True).quiet(at(0)) == timedelta(seconds=60)
     assert row(talk(updated=at(-86400)), seen=-60, began=False).quiet(at(0)) == timedelta(days=1)

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.models.enums import SandboxStatus
 from tests.local.conftest import processes
-from tests.tui.seat import NARROW, WIDE, Seat
+from tests.tui.fake_fleet import FakeFleet
+from tests.tui.seat import NARROW, WIDE, Seat, answering, seated
 
 Sit = Callable[..., AbstractAsyncContextManager[Seat]]
 
@@ -126,6 +128,16 @@ async def test_at_120_columns_the_row_is_described_beside_the_list(sit: Sit) -> 
     async with sit(size=WIDE) as seat:
         await start(seat)
         await seat.sees("server says", SandboxStatus.RUNNING)
+
+
+async def test_a_conversation_read_before_its_sandbox_was_paused_is_not_called_working(tmp_path: Path) -> None:
+    fleet = FakeFleet()
+    fleet.talk("c1", fleet.add("box1"), "Fix login", execution_status="running")
+    fleet.sandboxes["box1"]["status"] = "PAUSED"
+    async with seated(answering(fleet.server), Endpoint("prod", "http://server.test"), size=WIDE, crashes=tmp_path) as seat:
+        await seat.press("2")
+        await seat.until(lambda: seat.text.count("Asleep") == 2)  # in the row, and in what is said of it beside the list
+        assert "at work" not in seat.text
 
 
 async def test_what_is_said_beside_the_list_ages_while_nothing_happens(sit: Sit) -> None:

@@ -101,9 +101,12 @@ def last_execution_status(before: str | None, record: Conversation) -> str | Non
     return before if record.sandbox_status == SandboxStatus.STARTING else None
 
 
-def conversation_state(record: Conversation, last: str | None = None) -> ConversationState:
-    """What to say of it; `last` is the status its agent was last read in, as `last_execution_status` keeps it."""
-    sandbox, agent = record.sandbox_status, record.execution_status
+def conversation_state(record: Conversation, last: str | None = None, sandbox: str | None = None) -> ConversationState:
+    """What to say of it; `last` is the status its agent was last read in, as `last_execution_status` keeps it.
+
+    `sandbox` is the status of its sandbox where that was read of the sandbox itself, which knows best.
+    """
+    sandbox, agent = sandbox or record.sandbox_status, record.execution_status
     if sandbox == SandboxStatus.STARTING and (told := agent or last) is not None:
         known = _agent_state(told)
         return known if agent else ConversationState(known.word, known.category, _LAST_TOLD)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from quarterdeck.fleet.filters import Grammar, Measure
 from quarterdeck.fleet.quantities import Unit
-from quarterdeck.fleet.quiet import is_working, quiet_since
+from quarterdeck.fleet.quiet import UP, is_working, quiet_since
 from quarterdeck.fleet.sandbox_memory import SandboxMemory
 from quarterdeck.fleet.sandbox_state import SandboxState, StateWord
 from quarterdeck.fleet.short_id import short_id
@@ -94,7 +94,7 @@ def sandbox_row(
     `complete` says that all conversations have been read; `last_told` is the last word of the agent in each, by id, as
     `last_execution_status` keeps it.
     """
-    working = is_working(conversations, last_told)
+    working = memory.settled.known in UP and is_working(conversations, last_told)
     if (
         before is not None
         and before.record is record

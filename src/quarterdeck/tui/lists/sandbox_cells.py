@@ -71,13 +71,11 @@ def urls(row: SandboxRow, now: datetime) -> Cell:
 
 
 def agent_word(row: SandboxRow, last_told: LastTold) -> str | None:
-    """The word for the agent of the newest conversation in it; how the sandbox is, its own record knows best."""
+    """The word for the agent of the newest conversation in it."""
     if not row.conversations:
         return None
-    newest, told = row.conversations[0], last_told(row.conversations[0].id)
-    if newest.sandbox_status != row.record.status:
-        newest = newest._replace(sandbox_status=row.record.status)
-    word = conversation_state(newest, told).word
+    newest = row.conversations[0]
+    word = conversation_state(newest, last_told(newest.id), row.record.status).word
     return None if word in OF_SANDBOX else word
 
 

@@ -15,7 +15,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.lists.listing import LABEL_WIDE, fact, heading, moment_fact, text_fact
 from quarterdeck.tui.lists.request_log import logged_line
-from quarterdeck.tui.lists.sandbox_cells import money, status
+from quarterdeck.tui.lists.sandbox_cells import LastTold, money, status
 from quarterdeck.tui.look import glyph
 from quarterdeck.tui.text import Shown
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 DAY = timedelta(days=1)
 
 
-def detail(row: SandboxRow, now: datetime) -> list[Cell]:
+def detail(row: SandboxRow, now: datetime, last_told: LastTold) -> list[Cell]:
     """What the server tells of it; its key and the queries of its addresses stay unseen."""
     state, record = row.state(now), row.record
     said = [
@@ -44,7 +44,7 @@ def detail(row: SandboxRow, now: datetime) -> list[Cell]:
     ]
     if state.note:
         said += [EMPTY, cell(text.line(state.note), Tone.WARN if state.slow or state.silent else Tone.MUTED)]
-    return [*said, *_addresses(row, state.known), *_conversations(row)]
+    return [*said, *_addresses(row, state.known), *_conversations(row, last_told)]
 
 
 CAUSES = {Cause.YOU: Tone.KEY, Cause.SERVER: Tone.PLAIN, Cause.DISPLACED: Tone.WARN, Cause.UNKNOWN: Tone.MUTED}
@@ -89,14 +89,14 @@ def _addresses(row: SandboxRow, word: StateWord | None) -> list[Cell]:
     return [EMPTY, heading("Addresses"), *(said or [cell(Shown("none while it does not run"), Tone.MUTED)])]
 
 
-def _conversations(row: SandboxRow) -> list[Cell]:
-    said = [_conversation(each) for each in row.conversations]
+def _conversations(row: SandboxRow, last_told: LastTold) -> list[Cell]:
+    states = [conversation_state(each, last_told(each.id), row.record.status) for each in row.conversations]
+    said = [_conversation(each, state.word) for each, state in zip(row.conversations, states, strict=True)]
     nobody = Shown("none: an orphan" if row.orphan else "still being read")
     return [EMPTY, heading("Conversations"), *(said or [cell(nobody, Tone.MUTED)])]
 
 
-def _conversation(record: Conversation) -> Cell:
-    word = conversation_state(record).word
+def _conversation(record: Conversation, word: str) -> Cell:
     sign, tone = glyph(word)
     return ((sign, tone), (Shown(" "), tone), (text.line(record.title or "") or Shown("(untitled)"), Tone.PLAIN),
             (Shown("  "), Tone.MUTED), (text.line(word), Tone.MUTED))  # fmt: skip

@@ -100,4 +100,4 @@ class SandboxListing:
 
     def detail(self, row: SandboxRow, now: datetime) -> list[Cell]:
         """Everything the server tells of a sandbox; its key and the queries of its addresses stay unseen."""
-        return detail(row, now)
+        return detail(row, now, self._last_told)
