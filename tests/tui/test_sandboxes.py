@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from quarterdeck.fleet import interval
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.models.enums import SandboxStatus
 from tests.local.conftest import processes
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import NARROW, WIDE, Seat, answering, seated
 
+PROD = Endpoint("prod", "http://server.test")
 Sit = Callable[..., AbstractAsyncContextManager[Seat]]
 
 
@@ -134,10 +136,27 @@ async def test_a_conversation_read_before_its_sandbox_was_paused_is_not_called_w
     fleet = FakeFleet()
     fleet.talk("c1", fleet.add("box1"), "Fix login", execution_status="running")
     fleet.sandboxes["box1"]["status"] = "PAUSED"
-    async with seated(answering(fleet.server), Endpoint("prod", "http://server.test"), size=WIDE, crashes=tmp_path) as seat:
+    async with seated(answering(fleet.server), PROD, size=WIDE, crashes=tmp_path) as seat:
         await seat.press("2")
-        await seat.until(lambda: seat.text.count("Asleep") == 2)  # in the row, and in what is said of it beside the list
+        await seat.until(lambda: seat.text.count("Asleep") == 2)  # in the row, and beside the list
         assert "at work" not in seat.text
+
+
+async def test_what_lives_in_a_sandbox_that_changed_is_read_at_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(interval, "ON_SCREEN", 0.1)
+    monkeypatch.setattr(interval, "HIDDEN", 3600.0)
+    fleet = FakeFleet()
+    fleet.talk("c1", fleet.add("box1"), "Fix login", execution_status="running")
+    async with seated(answering(fleet.server), PROD, size=WIDE, crashes=tmp_path) as seat:
+        await seat.press("2")
+        await seat.sees("Working")
+        fleet.sandboxes["box1"]["status"] = "PAUSED"
+        await seat.sees("Asleep")
+        fleet.conversations["c1"]["execution_status"] = "finished"
+        fleet.add("box1")
+        await seat.sees("Finished")
 
 
 async def test_what_is_said_beside_the_list_ages_while_nothing_happens(sit: Sit) -> None:

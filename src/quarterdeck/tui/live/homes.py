@@ -23,6 +23,10 @@ class Homes:
         """Who lives in a sandbox; the same object for as long as nothing changed."""
         return self._living_in.get(sandbox_id, ())
 
+    def home_of(self, conversation_id: str) -> str | None:
+        """The sandbox a conversation lives in, as far as is known."""
+        return self._home_of.get(conversation_id)
+
     def title_in(self, sandbox_id: str) -> str | None:
         """The title of the newest conversation in a sandbox that has one."""
         return next((record.title for record in self.of(sandbox_id) if record.title), None)
@@ -58,21 +62,25 @@ class Homes:
 
 
 class Unsettled:
-    """The conversations whose sandbox is between two states, and those that were not read since it came to rest."""
+    """The conversations whose sandbox is between two states, and those that were not read since it changed."""
 
     def __init__(self, homes: Homes) -> None:
         self._homes = homes
-        self._sandboxes: frozenset[str] = frozenset()
+        self._sandboxes: set[str] = set()
 
-    def among(self, visible: Iterable[str], moving: frozenset[str]) -> list[str]:
+    def changed(self, sandboxes: Iterable[str]) -> None:
+        """Note that there is something new to say of these sandboxes."""
+        self._sandboxes.update(sandbox_id for sandbox_id in sandboxes if self._homes.of(sandbox_id))
+
+    def among(self, conversations: Iterable[str], moving: frozenset[str]) -> list[str]:
         """Which of these conversations; `moving` are the sandboxes between two states now."""
         self._sandboxes |= moving
-        living_there = {record.id for sandbox_id in self._sandboxes for record in self._homes.of(sandbox_id)}
-        return [conversation_id for conversation_id in visible if conversation_id in living_there]
+        return [each for each in conversations if self._homes.home_of(each) in self._sandboxes]
 
-    def read(self, moving: frozenset[str]) -> None:
-        """Note that the conversations were read."""
-        self._sandboxes = moving
+    def read(self, records: Iterable[Conversation], moving: frozenset[str]) -> None:
+        """Note that these conversations were read."""
+        if self._sandboxes:
+            self._sandboxes.difference_update({record.sandbox_id for record in records} - moving)
 
 
 def _newest_first(record: Conversation) -> tuple[float, str]:

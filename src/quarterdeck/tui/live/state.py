@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from quarterdeck.fleet.conversation_state import last_execution_status
@@ -150,7 +150,8 @@ class LiveState:
         now = self._clock()
         tasks = in_progress(self.start_tasks.records.values(), now)
         moving = self.memories.transitional(now)
-        unsettled = self._unsettled.among(self._looking.visible(About.CONVERSATIONS), moving)
+        in_sight = (record.id for home in self._looking.visible(About.SANDBOXES) for record in self.homes.of(home))
+        unsettled = self._unsettled.among(chain(self._looking.visible(About.CONVERSATIONS), in_sight), moving)
         self._looking.tell(About.SANDBOXES, moving)
         self._looking.tell(About.CONVERSATIONS, unsettled, self.watched.ids)
         self._looking.tell(About.START_TASKS, tasks)
@@ -163,6 +164,7 @@ class LiveState:
         other = changes.added | changes.changed
         fresh = self.memories.observe(changes.read, now, beginning=changes.all_known, other=other)
         self.memories.forget(changes.gone)
+        self._unsettled.changed(fresh - changes.added)
         self._knocking.at(self._looking.visible(About.SANDBOXES), now)
         self._tell_watches()
         came_or_went = changes.added | changes.gone
@@ -185,7 +187,7 @@ class LiveState:
         ids = changes.changed | changes.added | changes.gone | self.unseen.read(changes.read)
         homes = self.homes.update(self.conversations.records, ids)
         self.watched.read()
-        self._unsettled.read(self.memories.transitional(self._clock()))
+        self._unsettled.read(changes.read, self.memories.transitional(self._clock()))
         self._tell_watches()
         self._publish(News(About.CONVERSATIONS, ids))
         self._publish_of(About.SANDBOXES, homes, self._completed(About.CONVERSATIONS, self.conversations))
