@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quarterdeck.fleet.displacement import Cap, cap_learned, forecast, found_displaced, guessed
+from quarterdeck.fleet.displacement import Cap, cap_learned, forecast, found_displaced, guessed, running_oldest_first
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row
@@ -39,8 +39,12 @@ def test_the_oldest_created_running_one_is_named_when_the_cap_is_reached() -> No
     assert "4 of about 4" in seen.words
 
 
-@pytest.mark.parametrize(("cap", "action"), [(5, Action.START), (None, Action.START), (1, Action.PAUSE)])
-def test_nothing_is_foreseen_below_the_cap_without_one_and_for_a_pause(cap: int | None, action: Action) -> None:
+@pytest.mark.parametrize(
+    ("cap", "action"), [(5, Action.START), (None, Action.START), (3, Action.START), (4, Action.PAUSE)]
+)
+def test_nothing_is_foreseen_below_the_cap_beyond_it_without_one_and_for_a_pause(
+    cap: int | None, action: Action
+) -> None:
     seen = forecast(rows(*FIVE), at(0), cap, action)
     assert (seen.ids, seen.words) == ((), "")
 
@@ -55,14 +59,30 @@ def test_what_is_being_paused_already_does_not_count() -> None:
 
 
 def test_one_of_unknown_age_is_thought_the_youngest() -> None:
-    assert forecast(rows(*FIVE, ("x", "RUNNING", None)), at(0), 1, Action.START).ids == ("old", "b", "c", "d", "x")
+    seen = forecast(rows(*FIVE, ("x", "RUNNING", None)), at(0), 5, Action.START, count=5)
+    assert seen.ids == ("old", "b", "c", "d", "x")
 
 
-def test_what_ran_before_and_is_paused_after_was_displaced_but_for_what_was_asked_for() -> None:
-    before = {"a": "Running", "b": "Running", "c": "Paused", "d": "Running", "e": "Running", "f": "Starting"}
-    after = {"a": "Paused", "b": "Running", "c": "Paused", "d": "Paused", "f": "Paused", "new": "Running"}
-    assert found_displaced(before, after, "new", asked={"d"}) == ("a",)
-    assert found_displaced(before, after, "a") == ("d",)
+def test_the_oldest_that_ran_before_and_are_paused_after_were_displaced_but_for_what_was_asked_for() -> None:
+    after = {"a": "Paused", "b": "Error", "d": "Paused", "f": "Running", "g": "Paused", "new": "Running"}
+    assert found_displaced("abdfg", after, "new") == ("a", "d")
+    assert found_displaced("abdfg", after, "new", asked={"d"}) == ("a",)
+    assert found_displaced("abdfg", after, "a") == ("d",)
+
+
+def test_one_that_is_paused_while_older_ones_run_made_no_room() -> None:
+    assert found_displaced("ab", {"a": "Running", "b": "Paused"}, "new") == ()
+    assert found_displaced("ab", {"a": "Starting", "b": "Paused"}, "new") == ()
+
+
+def test_what_is_asked_for_something_already_does_not_run() -> None:
+    memories = SandboxMemories()
+    told = [("young", "RUNNING", at(2)), ("off", "PAUSED", at(0)), ("old", "RUNNING", at(1)), ("new", "RUNNING", None)]
+    records = [Sandbox(id=name, status=status, created_at=created) for name, status, created in told]
+    memories.observe(records, at(3), beginning=False)
+    assert running_oldest_first(records, memories.by_id) == ("old", "young", "new")
+    memories.asked("young", Action.PAUSE, at(3))
+    assert running_oldest_first(records, memories.by_id) == ("old", "new")
 
 
 def test_a_displacement_teaches_the_cap() -> None:

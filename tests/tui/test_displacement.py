@@ -72,6 +72,29 @@ async def test_a_cap_noted_in_an_earlier_run_is_shown_also_when_it_is_read_last(
         await seat.sees("running 3 of about 7")
 
 
+async def test_a_cap_that_more_run_than_it_lets_run_is_not_shown(tmp_path: Path) -> None:
+    notes = Notes()
+    await notes.change("displacement", PROD, lambda noted: {"cap": 2})
+    async with at_sandboxes(full_fleet(), tmp_path, notes=notes, size=WIDE) as seat:
+        await seat.sees("Fix login", "3 Running")
+        await seat.until(lambda: seat.session.cap == 2)
+        await seat.pause()
+        assert "of about" not in seat.text
+
+
+async def test_what_pauses_by_itself_made_no_room(tmp_path: Path) -> None:
+    fleet = full_fleet()
+    fleet.cap = None
+    async with at_sandboxes(fleet, tmp_path, size=WIDE) as seat:
+        await seat.sees("Fix login", "3 Running")
+        seat.list_screen.table.move_to("off")
+        await seat.press("r")
+        await seat.until(lambda: ("resume", "off") in fleet.orders)
+        fleet.sandboxes["mid"]["status"] = "PAUSED"
+        await seat.sees("1 Paused", "3 Running")
+        assert "to make room" not in seat.text
+
+
 async def test_a_pause_asked_for_here_is_no_displacement(tmp_path: Path) -> None:
     fleet = full_fleet()
     fleet.cap = None

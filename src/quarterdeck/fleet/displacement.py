@@ -6,12 +6,17 @@ fact 0.11).
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from quarterdeck.fleet.quiet import UP
 from quarterdeck.fleet.sandbox_state import Action, StateWord
 from quarterdeck.fleet.sandboxes import SandboxRow
+
+if TYPE_CHECKING:
+    from quarterdeck.fleet.sandbox_memory import SandboxMemory
+    from quarterdeck.service.models.sandbox import Sandbox
 
 DOCKER, DOCKER_CAP = "oh-agent-server-", 5
 """What the ids of sandboxes in Docker begin with, and how many of them servers let run unless told otherwise."""
@@ -70,14 +75,17 @@ class Forecast(NamedTuple):
 
 
 def forecast(rows: Iterable[SandboxRow], now: datetime, cap: int | None, action: Action, *, count: int = 1) -> Forecast:
-    """Foresee what starting (or resuming) `count` sandboxes does; with an unknown cap nothing can be foreseen."""
+    """Foresee what starting (or resuming) `count` sandboxes does.
+
+    Nothing can be foreseen where the cap is not known, or is another one, for more run than it lets run.
+    """
     running = [row for row in rows if row.state(now).known is StateWord.RUNNING]
-    if cap is None or action is Action.PAUSE:
+    if cap is None or len(running) > cap or action is Action.PAUSE:
         return Forecast(running=len(running), cap=cap)
     excess = min(len(running) + count - cap, len(running))
     if excess <= 0:
         return Forecast(running=len(running), cap=cap)
-    running.sort(key=lambda row: (row.record.created_at or _LAST, row.id))
+    running.sort(key=lambda row: _oldest_first(row.record))
     first = running[:excess]
     return Forecast(tuple(row.id for row in first), _words(first, len(running), cap), len(running), cap)
 
@@ -94,18 +102,36 @@ def _name(row: SandboxRow) -> str:
     return f"{row.short_id} ({title})" if title else row.short_id
 
 
-def found_displaced(
-    before: Mapping[str, str], after: Mapping[str, str], started_id: str | None, asked: Container[str] = ()
-) -> tuple[str, ...]:
-    """The sandboxes that ran before a start or resume and are paused after it, by their words (`settled.word`).
+def running_oldest_first(records: Iterable[Sandbox], memories: Mapping[str, SandboxMemory]) -> tuple[str, ...]:
+    """The ids of what runs, in the order in which it would be paused, but for what something was asked of already."""
+    running = [record for record in records if (memory := memories.get(record.id)) is not None and _runs(memory)]
+    return tuple(record.id for record in sorted(running, key=_oldest_first))
 
+
+def _runs(memory: SandboxMemory) -> bool:
+    return memory.settled.word == StateWord.RUNNING and memory.asked is None
+
+
+def _oldest_first(record: Sandbox) -> tuple[datetime, str]:
+    """One of unknown age is thought the youngest."""
+    return record.created_at or _LAST, record.id
+
+
+def found_displaced(
+    running: Sequence[str], after: Mapping[str, str], started_id: str | None, asked: Container[str] = ()
+) -> tuple[str, ...]:
+    """Which of those that ran before a start or resume, oldest first, are paused after it, by `settled.word`.
+
+    None that is younger than one that is still up: servers pause the oldest ones, so it was paused for another reason.
     `asked` are the ids of those a pause was asked for here.
     """
-    return tuple(
-        sandbox_id
-        for sandbox_id, word in before.items()
-        if word == StateWord.RUNNING
-        and after.get(sandbox_id) == StateWord.PAUSED
-        and sandbox_id != started_id
-        and sandbox_id not in asked
-    )
+    found = []
+    for sandbox_id in running:
+        word = after.get(sandbox_id)
+        if sandbox_id == started_id or sandbox_id in asked:
+            continue
+        if word in UP:
+            break
+        if word == StateWord.PAUSED:
+            found.append(sandbox_id)
+    return tuple(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -37,10 +37,10 @@ def displaced_words(displaced: Displaced, title_in: Callable[[str], str | None])
 
 
 class Coming:
-    """A sandbox that is coming up, and how the others were before it, but for those something was asked of already."""
+    """A sandbox that is coming up, and which ones ran before it, the oldest first."""
 
-    def __init__(self, memories: Memories, clock: Callable[[], datetime]) -> None:
-        self.before = {known: memory.settled.word for known, memory in memories.items() if memory.asked is None}
+    def __init__(self, running: Sequence[str], clock: Callable[[], datetime]) -> None:
+        self.running = running
         self.sandbox_id: str | None = None
         """None while the server has not answered."""
         self.until = clock()
@@ -50,11 +50,6 @@ class Coming:
     def answered(self, sandbox_id: str) -> None:
         """Note that the server took it."""
         self.sandbox_id, self.until = sandbox_id, self._clock() + LOOKED_FOR
-
-    @property
-    def running(self) -> int:
-        """How many ran before it."""
-        return sum(word == StateWord.RUNNING for word in self.before.values())
 
 
 class Displacing:
@@ -67,9 +62,9 @@ class Displacing:
         """Sandboxes whose pause has another reason: somebody here asked for it, or another start displaced them."""
 
     @contextmanager
-    def watching(self, memories: Memories, clock: Callable[[], datetime]) -> Iterator[Coming]:
-        """Note how things are before a start or resume; whatever comes of it is looked for once it was answered."""
-        coming = Coming(memories, clock)
+    def watching(self, running: Sequence[str], clock: Callable[[], datetime]) -> Iterator[Coming]:
+        """Note what runs before a start or resume, oldest first; what it costs is looked for once it was answered."""
+        coming = Coming(running, clock)
         self._coming.append(coming)
         try:
             yield coming
@@ -88,7 +83,7 @@ class Displacing:
         after = {known: memory.settled.word for known, memory in memories.items()} if self._coming else {}
         for coming in [coming for coming in self._coming if coming.sandbox_id is not None]:
             assert coming.sandbox_id is not None
-            found = found_displaced(coming.before, after, coming.sandbox_id, self._explained)
+            found = found_displaced(coming.running, after, coming.sandbox_id, self._explained)
             if found:
                 self._explained.update(found)
                 coming.displaced += len(found)
@@ -101,7 +96,7 @@ class Displacing:
         return told
 
     def _learn(self, coming: Coming) -> None:
-        self.cap = cap_learned(self.cap, running=coming.running, displaced=coming.displaced)
+        self.cap = cap_learned(self.cap, running=len(coming.running), displaced=coming.displaced)
 
     def _forget(self, coming: Coming) -> None:
         self._coming.remove(coming)

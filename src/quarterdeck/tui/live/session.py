@@ -6,11 +6,13 @@ It knows no widget: whoever owns it gives a `publish` and is told what kind of n
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import TYPE_CHECKING
 
+from quarterdeck.fleet.displacement import running_oldest_first
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.tui.live.displacing import Coming
 from quarterdeck.tui.live.news import About, News
 from quarterdeck.tui.live.state import LiveState
 
@@ -35,9 +37,13 @@ class Session(LiveState):
 
     async def resume(self, sandbox_id: str) -> None:
         """Resume a sandbox; it shows as resuming until a reading confirms it."""
-        with self.displacing.watching(self.memories.by_id, self._clock) as coming:
+        with self._looking_for_displaced() as coming:
             await self._ask(sandbox_id, Action.RESUME, self.client.sandboxes.resume)
             coming.answered(sandbox_id)
+
+    def _looking_for_displaced(self) -> AbstractContextManager[Coming]:
+        running = running_oldest_first(self.sandboxes.records.values(), self.memories.by_id)
+        return self.displacing.watching(running, self._clock)
 
     async def _ask(self, sandbox_id: str, action: Action, send: Callable[[str], Awaitable[None]]) -> None:
         self.memories.asked(sandbox_id, action, self._clock())
@@ -59,7 +65,7 @@ class Session(LiveState):
     async def start(self, spec_id: str | None) -> Sandbox:
         """Start a sandbox; servers answer once it is up or has failed."""
         try:
-            with self.displacing.watching(self.memories.by_id, self._clock) as coming:
+            with self._looking_for_displaced() as coming:
                 record = await self.client.sandboxes.start(spec_id)
                 coming.answered(record.id)
             self.memories.started(record, self._clock())

@@ -62,9 +62,9 @@ class SandboxesScreen(SandboxActions[SandboxRow]):
         """What is marked, how many are in which state, and how many the server lets run."""
         session = self.app.session
         cap = session.cap if session is not None else None
-        if cap is None:
-            return super().counts()
         running = self.rows.counts[StateWord.RUNNING]
+        if cap is None or running > cap:
+            return super().counts()
         return (*super().counts(), *cell(Shown(f"running {running} of about {cap}"), Tone.MUTED))
 
     # Pause, resume, delete
