@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from tests.benchmarks.terminal import Terminal
 
-FLOOR = [sys.executable, "-m", "tests.benchmarks.programs", "floor", "--rows", "50"]
+FLOOR = [sys.executable, "-m", "tests.benchmarks.floor", "--rows", "50"]
 PASS = [sys.executable, "-c", "pass"]
 VERSION = [sys.executable, "-m", "quarterdeck", "--version"]
 FIRST_FRAME = b"Conversations"
@@ -22,10 +22,7 @@ NO_ROW = b"No conversations"
 FLOOR_ROW = b"row-30"
 SANDBOXES = "2"
 """The key of the list of sandboxes."""
-
-
-KEY = "key"
-ENVIRONMENT: Mapping[str, str] = {"LANG": "C.UTF-8", "QUARTERDECK_API_KEY": KEY}
+ENVIRONMENT: Mapping[str, str] = {"LANG": "C.UTF-8", "QUARTERDECK_API_KEY": "key"}
 
 
 @contextmanager

@@ -38,7 +38,7 @@ def measure(rows: int) -> Iterator[Measured]:
 
 def _costs(program: str, rows: int) -> dict[What, list[Cost]]:
     """Costs of each in one run of a program; the first of its kind is thrown away."""
-    command = [sys.executable, "-m", "tests.benchmarks.programs", program, "--rows", str(rows)]
+    command = [sys.executable, "-m", f"tests.benchmarks.{program}", "--rows", str(rows)]
     with Terminal(command, lines=LINES) as terminal:
         terminal.until(f"row-{rows - 1}".encode())  # from then on it listens to the signal
         terminal.rest(1.0)
