@@ -8,7 +8,8 @@ from quarterdeck.fleet.conversations import DECK_GRAMMAR, ConversationRow, atten
 from quarterdeck.fleet.filters import kept, parse
 from quarterdeck.fleet.sort import ordered
 from quarterdeck.fleet.start_task import in_progress, start_progress, worth_showing
-from quarterdeck.service.models.conversation import Conversation, Metrics, StartRequest, StartTask
+from quarterdeck.service.models.conversation import Conversation, StartRequest, StartTask
+from quarterdeck.service.models.metrics import Metrics
 
 from .fakes import NOON, at
 

@@ -10,7 +10,8 @@ from quarterdeck.fleet.orphans import orphan_conversations, orphan_sandboxes
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, sandbox_row, urgency
 from quarterdeck.fleet.sort import ordered
-from quarterdeck.service.models.conversation import Conversation, Metrics
+from quarterdeck.service.models.conversation import Conversation
+from quarterdeck.service.models.metrics import Metrics
 
 from .fakes import NOON, at, sandbox
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from quarterdeck.service.models.conversation import Conversation, read_conversation
+from quarterdeck.service.models.members import as_json
 from quarterdeck.service.models.sandbox import NO_ACCESS, ExposedUrl, Sandbox, read_sandbox, read_spec
 from quarterdeck.service.models.secret_str import SecretStr
 
@@ -124,6 +125,32 @@ def test_numbers_and_flags_are_taken_in_any_spelling() -> None:
         read.metrics.accumulated_token_usage.prompt_tokens,
         read.metrics.accumulated_token_usage.completion_tokens,
     ) == (12, 3)
+
+
+COST = {"model_name": "gpt-5", "accumulated_cost": 1.84, "max_budget_per_task": None}
+USAGE = {
+    "prompt_tokens": 2**40,
+    "completion_tokens": 20,
+    "cache_read_tokens": 3,
+    "cache_write_tokens": 4,
+    "reasoning_tokens": 5,
+    "context_window": 200_000,
+}
+
+
+@pytest.mark.parametrize("usage", [USAGE, None])
+def test_what_a_conversation_cost_is_told_as_it_was_read(usage: dict[str, int] | None) -> None:
+    told = COST | {"accumulated_token_usage": usage}
+    assert as_json(conversation(metrics=told))["metrics"] == told
+
+
+def test_a_conversation_that_cost_more_is_another_one() -> None:
+    told = COST | {"accumulated_token_usage": USAGE}
+    assert conversation(metrics=told) == conversation(metrics=told)
+    assert hash(conversation(metrics=told)) == hash(conversation(metrics=told))
+    assert conversation(metrics=told) != conversation(metrics=told | {"accumulated_cost": 1.85})
+    assert conversation(metrics=told) != conversation(metrics=COST)
+    assert conversation(metrics=told) != conversation()
 
 
 def test_words_that_records_share_are_kept_once() -> None:

@@ -3,39 +3,9 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from quarterdeck.service.models.members import (
-    flag,
-    members,
-    moment,
-    number,
-    optional,
-    secret,
-    several,
-    text,
-    whole,
-    word,
-)
+from quarterdeck.service.models.members import flag, members, moment, optional, secret, several, text, whole, word
+from quarterdeck.service.models.metrics import Metrics, read_metrics
 from quarterdeck.service.models.secret_str import SecretStr
-
-
-class TokenUsage(NamedTuple):
-    """Tokens used so far, counts."""
-
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cache_read_tokens: int = 0
-    cache_write_tokens: int = 0
-    reasoning_tokens: int = 0
-    context_window: int = 0
-
-
-class Metrics(NamedTuple):
-    """Cost so far, in US dollars; it lags behind and is zero at first."""
-
-    model_name: str | None = None
-    accumulated_cost: float | None = None
-    max_budget_per_task: float | None = None
-    accumulated_token_usage: TokenUsage | None = None
 
 
 class Conversation(NamedTuple):
@@ -116,7 +86,7 @@ def read_conversation(value: object) -> Conversation:
         trigger=optional(word, given("trigger")),
         pr_number=several(whole, given("pr_number")),
         llm_model=optional(word, given("llm_model")),
-        metrics=optional(_metrics, given("metrics")),
+        metrics=optional(read_metrics, given("metrics")),
         parent_conversation_id=optional(text, given("parent_conversation_id")),
         sub_conversation_ids=several(text, given("sub_conversation_ids")),
         public=optional(flag, given("public")),
@@ -164,25 +134,3 @@ def _message(value: object) -> str | None:
         return None
     texts = [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
     return "\n".join(texts) or None
-
-
-def _metrics(value: object) -> Metrics:
-    given = members(value).get
-    return Metrics(
-        optional(word, given("model_name")),
-        optional(number, given("accumulated_cost")),
-        optional(number, given("max_budget_per_task")),
-        optional(_token_usage, given("accumulated_token_usage")),
-    )
-
-
-def _token_usage(value: object) -> TokenUsage:
-    given = members(value).get
-    return TokenUsage(
-        whole(given("prompt_tokens", 0)),
-        whole(given("completion_tokens", 0)),
-        whole(given("cache_read_tokens", 0)),
-        whole(given("cache_write_tokens", 0)),
-        whole(given("reasoning_tokens", 0)),
-        whole(given("context_window", 0)),
-    )

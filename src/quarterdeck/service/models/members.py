@@ -19,7 +19,7 @@ Read = Callable[[object], V]
 
 @runtime_checkable
 class Record(Protocol):
-    """A named tuple."""
+    """A named tuple, or what tells its members as one does."""
 
     def _asdict(self) -> dict[str, Any]: ...
 
@@ -119,8 +119,10 @@ def as_json(record: Record, *, without: Container[str] = ()) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Record):
+        return as_json(value)
     if isinstance(value, tuple):
-        return as_json(value) if isinstance(value, Record) else [_plain(each) for each in value]
+        return [_plain(each) for each in value]
     if isinstance(value, datetime):
         return value.isoformat().replace("+00:00", "Z")
     return str(value) if isinstance(value, SecretStr) else value

@@ -1,17 +1,14 @@
 """Sandboxes and the specs they are started from (contract sections e and f)."""
 
-import marshal
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from quarterdeck.service.models.members import every, members, moment, optional, secret, several, text, whole, word
+from quarterdeck.service.models.packed import packed, unpacked
 from quarterdeck.service.models.secret_str import SecretStr
-
-_FORM = 2
-"""The form of `marshal` in which equal values are equal bytes; later ones tell shared strings from others."""
 
 
 class ExposedUrl(NamedTuple):
@@ -37,18 +34,18 @@ class Access:
     __slots__ = ("_packed",)
 
     def __init__(self, key: str | None = None, urls: Iterable[tuple[str, str, int | None]] = ()) -> None:
-        self._packed = marshal.dumps((key, *urls), _FORM)
+        self._packed = packed(key, *urls)
 
     @property
     def key(self) -> SecretStr | None:
         """What its agent server asks for."""
-        key, *_ = self._parts()
+        key, *_ = unpacked(self._packed)
         return None if key is None else SecretStr(key)
 
     @property
     def urls(self) -> tuple[ExposedUrl, ...]:
         """Where it is reached."""
-        _, *urls = self._parts()
+        _, *urls = unpacked(self._packed)
         return tuple([ExposedUrl(name, SecretStr(url), port) for name, url, port in urls])
 
     def __eq__(self, other: object) -> bool:
@@ -59,11 +56,6 @@ class Access:
 
     def __repr__(self) -> str:
         return f"Access({self.key!r}, {self.urls!r})"
-
-    def _parts(self) -> tuple[Any, ...]:
-        """The key, then name, address and port of each address."""
-        parts: tuple[Any, ...] = marshal.loads(self._packed)  # noqa: S302 - packed here
-        return parts
 
 
 NO_ACCESS = Access()
