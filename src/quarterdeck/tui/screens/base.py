@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
+from textual.geometry import Size
 from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
@@ -43,6 +44,7 @@ class DeckScreen(Screen[None]):
     key_bar = getters.query_one(KeyBar)
     message_line = getters.query_one(MessageLine)
     _watching = False
+    _drawn = False
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,6 +61,19 @@ class DeckScreen(Screen[None]):
     def parts(self) -> Iterable[Widget]:
         """The widgets between the header and the message line."""
         return ()
+
+    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
+        """Lay the widgets out and draw them; the first time not twice.
+
+        Textual has every widget that got its first size ask for another layout and drawing, in case its scrollbars
+        changed what there is room for.
+        """
+        super()._refresh_layout(size, scroll)
+        if not self._drawn:
+            self._drawn = bool(self._compositor.layers)
+            for widget, _ in self._compositor.layers:
+                if not any(widget.scrollbars_enabled):
+                    widget._layout_required = widget._repaint_required = False
 
     def on_mount(self) -> None:
         """Follow the connection from now on."""
