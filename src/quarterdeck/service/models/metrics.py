@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from quarterdeck.service.models.members import members, number, optional, whole, word
+from quarterdeck.service.models.members import members, number, optional, text, whole
 from quarterdeck.service.models.packed import packed, unpacked
 
 
@@ -44,13 +44,13 @@ class Metrics:
 
     @property
     def accumulated_cost(self) -> float | None:
-        """So far."""
+        """US dollars so far."""
         cost: float | None = unpacked(self._packed)[1]
         return cost
 
     @property
     def max_budget_per_task(self) -> float | None:
-        """What it may cost at most."""
+        """US dollars that a task may cost at most."""
         budget: float | None = unpacked(self._packed)[2]
         return budget
 
@@ -81,7 +81,7 @@ def read_metrics(value: object) -> Metrics:
     """Read what a conversation has cost; raises ValueError."""
     given = members(value).get
     return Metrics(
-        optional(word, given("model_name")),
+        optional(text, given("model_name")),
         optional(number, given("accumulated_cost")),
         optional(number, given("max_budget_per_task")),
         optional(_token_usage, given("accumulated_token_usage")),
