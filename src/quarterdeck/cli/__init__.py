@@ -24,11 +24,10 @@ def main(argv: "Sequence[str] | None" = None) -> int:
 
 
 def _read(words: "Sequence[str]") -> "CommandLine":
-    if not words:
-        from quarterdeck.cli.command_line import CommandLine
+    from quarterdeck.cli.command_line import plain
 
-        return CommandLine()
-    # Opening the deck without arguments need not wait for a parser.
+    if (line := plain(words)) is not None:
+        return line
     from quarterdeck.cli.arguments import parse
 
     return parse(words)

@@ -34,3 +34,24 @@ class CommandLine:
     repository: str | None = None
     branch: str | None = None
     sandbox: str | None = None
+
+
+def plain(words: Sequence[str]) -> CommandLine | None:
+    """Read a line that says nothing but where to open the deck and how; None for any other, which takes a parser.
+
+    The deck is on the screen the sooner for it: argparse and the parsers of all commands take as long as its own frame.
+    """
+    line, rest = CommandLine(), iter(words)
+    for word in rest:
+        if word == "--read-only":
+            line.read_only = True
+        elif word == "--quiet":
+            line.quiet = True
+        elif word in ("--url", "--connection") and line.url is None and line.connection is None:
+            value = next(rest, "-")
+            if value.startswith("-"):
+                return None
+            setattr(line, word[2:], value)
+        else:
+            return None
+    return line
