@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
+from textual.events import ScreenResume
 from textual.geometry import Size
 from textual.message import Message
+from textual.messages import Layout, Update
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -44,7 +46,8 @@ class DeckScreen(Screen[None]):
     key_bar = getters.query_one(KeyBar)
     message_line = getters.query_one(MessageLine)
     _watching = False
-    _drawn = False
+    _drawn_at = 0.0
+    """When it was drawn for the first time, on the clock of messages."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,27 +65,45 @@ class DeckScreen(Screen[None]):
         """The widgets between the header and the message line."""
         return ()
 
-    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
-        """Lay the widgets out and draw them; the first time not twice.
+    # The first drawing, which Textual would do three times
 
-        Textual has every widget that got its first size ask for another layout and drawing, in case its scrollbars
-        changed what there is room for.
+    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
+        """Lay the widgets out and draw them.
+
+        The first time every widget that got its first size asks for the same again, in case its scrollbars changed what
+        there is room for; where there are none, nothing can have changed.
         """
         super()._refresh_layout(size, scroll)
-        if not self._drawn:
-            self._drawn = bool(self._compositor.layers)
+        if not self._drawn_at and self._compositor.layers:
+            self._drawn_at = Message().time
             for widget, _ in self._compositor.layers:
                 if not any(widget.scrollbars_enabled):
                     widget._layout_required = widget._repaint_required = False
+            # What draws from now on waits a turn when it is let go for the first time: better while nothing is to draw.
+            self._update_timer.resume()
+
+    @on(Layout)
+    @on(Update)
+    def _leave_what_is_drawn(self, asked: Layout | Update) -> None:
+        """Let what was asked for before the first drawing be: it has all of that."""
+        if asked.time < self._drawn_at:
+            asked.stop()
+            asked.prevent_default()
 
     def on_mount(self) -> None:
         """Follow the connection from now on."""
         self.app.session_news.subscribe(self, self._hear, immediate=True)
         self.refresh_frame()
 
-    def on_screen_resume(self) -> None:
-        """Catch up with what happened while another screen was shown."""
+    @on(ScreenResume)
+    def _come_up(self, event: ScreenResume) -> None:
+        """Catch up with what happened while another screen was shown, and draw it all; the first layout did that."""
         self.refresh_frame()
+        undrawn = not self._drawn_at
+        event.prevent_default()
+        self._on_screen_resume(event)
+        if undrawn and self._drawn_at:
+            self._repaint_required = False
 
     def _hear(self, news: News) -> None:
         self._heard.append(news)
