@@ -4,8 +4,6 @@ A server tells the agent's status only while the sandbox reads RUNNING (contract
 does; what was last told is remembered until the sandbox is read as stopped.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -94,14 +92,16 @@ _UNTOLD = ConversationState(
 _LAST_TOLD = "Its sandbox is quiet; this is what the agent last said."
 
 
-def last_execution_status(before: str | None, record: Conversation) -> str | None:
+def last_execution_status(before: str | None, record: "Conversation") -> str | None:
     """What to remember of the agent after this reading, given what was remembered before it."""
     if record.sandbox_status == SandboxStatus.RUNNING:
         return record.execution_status
     return before if record.sandbox_status == SandboxStatus.STARTING else None
 
 
-def conversation_state(record: Conversation, last: str | None = None, sandbox: str | None = None) -> ConversationState:
+def conversation_state(
+    record: "Conversation", last: str | None = None, sandbox: str | None = None
+) -> ConversationState:
     """What to say of it; `last` is the status its agent was last read in, as `last_execution_status` keeps it.
 
     `sandbox` is the status of its sandbox where that was read of the sandbox itself, which knows best.

@@ -1,7 +1,5 @@
 """The rows of the conversation list: conversations, and the start tasks that are about to be one."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,8 +26,8 @@ class ConversationRow(NamedTuple):
     state: ConversationState
     created_at: datetime | None
     updated_at: datetime | None
-    record: Conversation | None = None
-    task: StartTask | None = None
+    record: "Conversation | None" = None
+    task: "StartTask | None" = None
     haystack: str = ""
     """All of its text a filter looks into, case folded."""
     orphan: bool = False
@@ -79,7 +77,7 @@ class ConversationRow(NamedTuple):
 
 
 def conversation_row(
-    record: Conversation,
+    record: "Conversation",
     last_status: str | None = None,
     before: ConversationRow | None = None,
     *,
@@ -128,7 +126,7 @@ def conversation_row(
     )
 
 
-def start_row(task: StartTask, now: datetime, before: ConversationRow | None = None) -> ConversationRow:
+def start_row(task: "StartTask", now: datetime, before: ConversationRow | None = None) -> ConversationRow:
     """Make the row of a start task; gives `before` itself when it would be equal."""
     progress = start_progress(task, now)
     trouble = progress.failed or progress.slow
@@ -167,7 +165,7 @@ def _haystack(texts: Iterable[str | None]) -> str:
     return "\n".join(filter(None, texts)).casefold()
 
 
-def _is_orphan(record: Conversation, sandboxes: Container[str] | None) -> bool:
+def _is_orphan(record: "Conversation", sandboxes: Container[str] | None) -> bool:
     if record.sandbox_id is None:
         return False
     lost = sandboxes is not None and record.sandbox_id not in sandboxes

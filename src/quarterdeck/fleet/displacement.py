@@ -4,8 +4,6 @@ Before they start or resume one, servers pause the oldest-created running ones a
 fact 0.11).
 """
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -36,7 +34,7 @@ class Cap(NamedTuple):
         return {"cap": self.about} if self.learned else None
 
     @classmethod
-    def from_note(cls, note: Any) -> Cap:
+    def from_note(cls, note: Any) -> "Cap":
         """Read a note; one that makes no sense is none."""
         if not isinstance(note, Mapping) or "cap" not in note:
             return cls()
@@ -102,17 +100,17 @@ def _name(row: SandboxRow) -> str:
     return f"{row.short_id} ({title})" if title else row.short_id
 
 
-def running_oldest_first(records: Iterable[Sandbox], memories: Mapping[str, SandboxMemory]) -> tuple[str, ...]:
+def running_oldest_first(records: "Iterable[Sandbox]", memories: "Mapping[str, SandboxMemory]") -> tuple[str, ...]:
     """The ids of what runs, in the order in which it would be paused, but for what something was asked of already."""
     running = [record for record in records if (memory := memories.get(record.id)) is not None and _runs(memory)]
     return tuple(record.id for record in sorted(running, key=_oldest_first))
 
 
-def _runs(memory: SandboxMemory) -> bool:
+def _runs(memory: "SandboxMemory") -> bool:
     return memory.settled.word == StateWord.RUNNING and memory.asked is None
 
 
-def _oldest_first(record: Sandbox) -> tuple[datetime, str]:
+def _oldest_first(record: "Sandbox") -> tuple[datetime, str]:
     """One of unknown age is thought the youngest."""
     return record.created_at or _LAST, record.id
 

@@ -1,7 +1,5 @@
 """One thing that happened to a sandbox, and how such things follow each other."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple

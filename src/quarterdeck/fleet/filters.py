@@ -1,7 +1,5 @@
 """A filter as it is typed over a list: words, `name:value`, `name>30m`, bare flags, `!` before what must not be."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime

@@ -1,7 +1,5 @@
 """A status that flips: what it just left is not believed at once when it is read again (reliability.md fault 50)."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import NamedTuple
 

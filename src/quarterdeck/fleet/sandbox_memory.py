@@ -4,8 +4,6 @@ Servers flap: an idle process sandbox reads STARTING nearly always, and its addr
 section e). So one reading is not a state: a sandbox that has run is running until a reading says that it stopped.
 """
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The rows of the sandbox list, made of records, memories and the conversations that live in them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from math import isfinite
@@ -25,9 +23,9 @@ class SandboxRow(NamedTuple):
     """One sandbox of the list; its texts are the server's own, raw."""
 
     id: str
-    record: Sandbox
+    record: "Sandbox"
     memory: SandboxMemory
-    conversations: tuple[Conversation, ...] = ()
+    conversations: "tuple[Conversation, ...]" = ()
     """Those that live in it, in the server's order (newest first)."""
     haystack: str = ""
     """All of its text a filter looks into, case folded."""
@@ -71,7 +69,7 @@ class SandboxRow(NamedTuple):
         return None if self.quiet_since is None else max(now - self.quiet_since, timedelta())
 
 
-def by_sandbox(conversations: Iterable[Conversation]) -> dict[str, tuple[Conversation, ...]]:
+def by_sandbox(conversations: "Iterable[Conversation]") -> "dict[str, tuple[Conversation, ...]]":
     """Conversations by the id of the sandbox they live in, each group in the order given."""
     groups: dict[str, list[Conversation]] = {}
     for conversation in conversations:
@@ -81,9 +79,9 @@ def by_sandbox(conversations: Iterable[Conversation]) -> dict[str, tuple[Convers
 
 
 def sandbox_row(
-    record: Sandbox,
+    record: "Sandbox",
     memory: SandboxMemory,
-    conversations: tuple[Conversation, ...],
+    conversations: "tuple[Conversation, ...]",
     before: SandboxRow | None = None,
     *,
     complete: bool = True,
@@ -120,7 +118,7 @@ def sandbox_row(
     )
 
 
-def spent(conversation: Conversation) -> float:
+def spent(conversation: "Conversation") -> float:
     """US dollars a conversation has cost so far; a sum that is no number counts for none."""
     cost = conversation.metrics.accumulated_cost if conversation.metrics is not None else None
     return cost if cost is not None and isfinite(cost) else 0.0

@@ -1,7 +1,5 @@
 """How far a start task has come, in words (contract section g.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Container, Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
@@ -48,7 +46,7 @@ class StartProgress(NamedTuple):
     """What the server said about it, or what can be said in its place."""
 
 
-def start_progress(task: StartTask, now: datetime) -> StartProgress:
+def start_progress(task: "StartTask", now: datetime) -> StartProgress:
     """Say where a task is now."""
     said = (task.detail or "").strip()
     if task.status == StartTaskStatus.READY:
@@ -63,7 +61,7 @@ def start_progress(task: StartTask, now: datetime) -> StartProgress:
     return StartProgress(step, words, slow=True, detail=said or _no_news(task, now))
 
 
-def in_progress(tasks: Iterable[StartTask], now: datetime) -> frozenset[str]:
+def in_progress(tasks: "Iterable[StartTask]", now: datetime) -> frozenset[str]:
     """Which tasks have not ended and may still do so soon, for `Watch.look`."""
     return frozenset(
         task.id for task in tasks if not start_progress(task, now).ended and not _older(task, now, SLOW_AFTER)
@@ -71,7 +69,7 @@ def in_progress(tasks: Iterable[StartTask], now: datetime) -> frozenset[str]:
 
 
 def worth_showing(
-    task: StartTask, now: datetime, *, listed: Collection[str], followed: Collection[str], dismissed: Container[str]
+    task: "StartTask", now: datetime, *, listed: Collection[str], followed: Collection[str], dismissed: Container[str]
 ) -> bool:
     """Whether a task is a row of its own: until its conversation is listed, or its failure was seen.
 
@@ -86,10 +84,10 @@ def worth_showing(
     return moment is not None and now - moment <= limit
 
 
-def _older(task: StartTask, now: datetime, limit: timedelta) -> bool:
+def _older(task: "StartTask", now: datetime, limit: timedelta) -> bool:
     return task.created_at is not None and now - task.created_at > limit
 
 
-def _no_news(task: StartTask, now: datetime) -> str:
+def _no_news(task: "StartTask", now: datetime) -> str:
     waited = stopwatch((now - task.created_at).total_seconds()) if task.created_at else "long"
     return f"It has taken {waited}; servers give up after 120 s, so it may never end."

@@ -1,7 +1,5 @@
 """Timelines as plain JSON data, short, for there may be thousands of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Container, Iterator, Mapping, Sequence
 from datetime import UTC, datetime

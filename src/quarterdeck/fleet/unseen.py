@@ -4,8 +4,6 @@ All moments are seconds since 1970. Decks beside each other note down the same: 
 and the later look win.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Set
 from copy import copy
 from datetime import datetime
@@ -113,7 +111,7 @@ class Unseen:
 
     # From run to run, and from deck to deck
 
-    def snapshot(self) -> Unseen:
+    def snapshot(self) -> "Unseen":
         """The same as they are now, for another thread to note down."""
         same = copy(self)
         same._known, same._noted = dict(self._known), dict(self._noted)

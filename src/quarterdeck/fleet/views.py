@@ -1,7 +1,5 @@
 """How a person wants one list shown, as it is kept from run to run for each connection."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
@@ -17,7 +15,7 @@ class View(NamedTuple):
     filter: str = ""
     """As it was typed."""
 
-    def among(self, columns: Collection[str]) -> View:
+    def among(self, columns: Collection[str]) -> "View":
         """The same without columns that are not there (any more)."""
         chosen = None if self.columns is None else tuple(name for name in self.columns if name in columns)
         return self._replace(columns=chosen or None, sort=self.sort if self.sort in columns else None)
@@ -30,7 +28,7 @@ class View(NamedTuple):
         return {"columns": chosen, "sort": self.sort, "reverse": self.reverse, "filter": self.filter}
 
     @classmethod
-    def from_note(cls, note: Any) -> View:
+    def from_note(cls, note: Any) -> "View":
         """Read a note; whatever in it makes no sense is as by default."""
         if not isinstance(note, Mapping):
             return cls()

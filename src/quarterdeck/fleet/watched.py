@@ -3,8 +3,6 @@
 All moments are seconds since 1970.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Set
 from copy import copy
 from datetime import datetime
@@ -82,7 +80,7 @@ class WatchedSet:
         """All of them, the one that needs a person most first."""
         return sorted(self._by_id.values(), key=lambda each: each.urgency)
 
-    def begin(self, record: Conversation, state: ConversationState, now: datetime) -> bool:
+    def begin(self, record: "Conversation", state: ConversationState, now: datetime) -> bool:
         """Watch one from now on; False where there are enough."""
         if record.id in self._by_id:
             return True
@@ -98,7 +96,7 @@ class WatchedSet:
         self._ended.add(conversation_id)
         return self._by_id.pop(conversation_id, None)
 
-    def observe(self, record: Conversation, state: ConversationState, now: datetime) -> bool:
+    def observe(self, record: "Conversation", state: ConversationState, now: datetime) -> bool:
         """Take a reading of one that is watched; whether it came to something, so that its person wants to know."""
         before, word, title = self._by_id[record.id], state.word, record.title or ""
         if before.state == state and before.title == title:
@@ -118,7 +116,7 @@ class WatchedSet:
 
     # From run to run, beside other decks
 
-    def snapshot(self) -> WatchedSet:
+    def snapshot(self) -> "WatchedSet":
         """The same as they are now, for another thread to note down."""
         same = copy(self)
         same._by_id, same._ended = dict(self._by_id), set(self._ended)

@@ -1,7 +1,5 @@
 """The places a key may be in, asked in their order."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
@@ -30,7 +28,7 @@ class Place(Enum):
 class Found(NamedTuple):
     """A key, or none, and in words where it came from."""
 
-    key: SecretStr | None
+    key: "SecretStr | None"
     place: Place
     words: str
 
@@ -38,12 +36,12 @@ class Found(NamedTuple):
 class KeyChain:
     """Finds keys, keeps them and forgets them. A place that fails counts as one without a key, and is named."""
 
-    def __init__(self, environ: Mapping[str, str], ring: Ring, file: KeyFile) -> None:
+    def __init__(self, environ: Mapping[str, str], ring: "Ring", file: "KeyFile") -> None:
         self._environ = environ
         self.ring = ring
         self.file = file
 
-    async def find(self, owner: Owner | None, variable: str | None) -> Found:
+    async def find(self, owner: "Owner | None", variable: str | None) -> Found:
         """The key in the environment, else in the keyring, else in the file; the last two only for an owner.
 
         Raises ServiceError(LOCAL) for a key that cannot be sent.
@@ -74,14 +72,14 @@ class KeyChain:
                 missing.append(str(error))
         return Found(None, Place.NOWHERE, f"none: {', '.join(missing)}" if missing else "none")
 
-    async def keep(self, owner: Owner, key: SecretStr, *, in_file: bool) -> None:
+    async def keep(self, owner: "Owner", key: "SecretStr", *, in_file: bool) -> None:
         """Keep a key in the keyring or in the file; raises RingUnavailableError or ConfigError."""
         if in_file:
             await asyncio.to_thread(self.file.keep, owner, key)
         else:
             await self.ring.keep(owner, key)
 
-    async def move(self, owner: Owner, new: Owner) -> bool:
+    async def move(self, owner: "Owner", new: "Owner") -> bool:
         """Hand what is kept for one owner to another, in the same place; whether there was something.
 
         Raises RingUnavailableError or ConfigError when it could not be kept there.
@@ -94,7 +92,7 @@ class KeyChain:
             await self.forget(owner)
         return True
 
-    async def forget(self, owner: Owner) -> None:
+    async def forget(self, owner: "Owner") -> None:
         """Take a key out of the keyring and the file, wherever it is; raises ConfigError for an unusable file."""
         with suppress(RingUnavailableError):
             await self.ring.forget(owner)

@@ -1,7 +1,5 @@
 """Whose key it is."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, NamedTuple
 
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
@@ -23,7 +21,7 @@ class Owner(NamedTuple):
         return f"{self.name} {self.origin}"
 
 
-def owner_of(endpoint: Endpoint) -> Owner | None:
+def owner_of(endpoint: "Endpoint") -> Owner | None:
     """Who owns the key of an endpoint; nobody does for the embedded service, which makes its own."""
     from quarterdeck.service.address import origin_of
 

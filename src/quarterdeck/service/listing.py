@@ -1,7 +1,5 @@
 """Reading a list from bytes, record by record: one whose text is what it was is not read again."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -32,8 +30,8 @@ class Reading(NamedTuple, Generic[R]):
     page: Page[R] = EMPTY
     records: tuple[R | None, ...] = ()
     """None for one that could not be read."""
-    lengths: array[int] = array("I")
-    hashes: array[int] = array("q")
+    lengths: "array[int]" = array("I")
+    hashes: "array[int]" = array("q")
 
 
 class ListReader(Generic[R]):
@@ -126,7 +124,7 @@ class _Texts(Generic[R]):
         return place + 1
 
 
-def _reading(records: Sequence[R | None], next_page_id: str | None, *marks: array[int]) -> Reading[R]:
+def _reading(records: Sequence[R | None], next_page_id: str | None, *marks: "array[int]") -> Reading[R]:
     read = tuple([record for record in records if record is not None])
     missing = len(records) - len(read)
     return Reading(Page(read, next_page_id, missing), tuple(records) if missing else read, *marks)

@@ -1,7 +1,5 @@
 """Reading a whole list page by page, each record once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence, Set
 from typing import Generic, NamedTuple
 

@@ -1,7 +1,5 @@
 """One kind of record on one server: its pages and its batches."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Generic, NamedTuple
 
@@ -105,8 +103,8 @@ class Records(Generic[R]):
         ).page
 
     def _answers(
-        self, replies: Sequence[Reply], ids: Sequence[str], path: str, before: _Answers[R] | None
-    ) -> _Answers[R]:
+        self, replies: Sequence[Reply], ids: Sequence[str], path: str, before: "_Answers[R] | None"
+    ) -> "_Answers[R]":
         known: Sequence[Reading[R] | None] = before.readings if before is not None else [None] * len(replies)
         readings = [
             self._reader.read(reply.body, f"GET {path}", reading) for reply, reading in zip(replies, known, strict=True)

@@ -11,14 +11,15 @@ Location = tuple[str | int, ...]
 SHORTEST = 4
 """Letters below which a secret is not looked for in other text: it would blot out half of it."""
 
-_MASK = re.compile(r"[*•●∙·]+|<hidden>|<redacted>", re.IGNORECASE)
-_SECRET_NAME = re.compile(r"secret|token|passw|auth|header|cookie|credential|key$|^env$", re.IGNORECASE)
-_SECRET_FLAG = re.compile(r"-{0,2}[\w-]*(token|key|secret|passw)[\w-]*(=.+)?", re.IGNORECASE)
+# Texts, not patterns: these are compiled when a secret is first looked for, which opening a deck need not wait for.
+_MASK = r"(?i)[*•●∙·]+|<hidden>|<redacted>"
+_TELLING_NAME = r"(?i)secret|token|passw|auth|header|cookie|credential|key$|^env$"
+_TELLING_FLAG = r"(?i)-{0,2}[\w-]*(token|key|secret|passw)[\w-]*(=.+)?"
 
 
 def is_mask(text: str) -> bool:
     """Whether a text stands for a hidden value: servers would store it as the value itself (contract T8)."""
-    return _MASK.fullmatch(text.strip()) is not None
+    return re.fullmatch(_MASK, text.strip()) is not None
 
 
 def scrub(text: str, secrets: Iterable[str]) -> str:
@@ -53,7 +54,7 @@ def replace_secrets(
         return replace(at, value.get_secret_value())
     if isinstance(value, Mapping):
         return {
-            name: replace_secrets(member, replace, (*at, name), hidden or _SECRET_NAME.search(name) is not None)
+            name: replace_secrets(member, replace, (*at, name), hidden or re.search(_TELLING_NAME, name) is not None)
             for name, member in value.items()
         }
     if isinstance(value, list | tuple):
@@ -68,11 +69,11 @@ def replace_secrets(
 
 
 def _asks_for_secret(item: object) -> bool:
-    return isinstance(item, str) and "=" not in item and _SECRET_FLAG.fullmatch(item) is not None
+    return isinstance(item, str) and "=" not in item and re.fullmatch(_TELLING_FLAG, item) is not None
 
 
 def _assigns_secret(item: object) -> bool:
-    return isinstance(item, str) and "=" in item and _SECRET_FLAG.fullmatch(item) is not None
+    return isinstance(item, str) and "=" in item and re.fullmatch(_TELLING_FLAG, item) is not None
 
 
 def _address_with_secret(text: str) -> bool:

@@ -1,7 +1,5 @@
 """The rows of one list by id, made when they are asked for: of most rows of a long list only a word is kept."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -65,7 +63,7 @@ class LiveRows(Mapping[str, R]):
             self._made[row_id] = row
         return row
 
-    def fill(self, session: Session | None, now: datetime) -> Iterator[R]:
+    def fill(self, session: "Session | None", now: datetime) -> Iterator[R]:
         """Make all rows anew, one after the other; they are known once the last one was taken."""
         self._session, self._now = session, now
         self._words, self.counts, self.unseen = {}, Counter(), set()
@@ -78,7 +76,7 @@ class LiveRows(Mapping[str, R]):
                     self._made[row_id] = row
                 yield row
 
-    def update(self, session: Session, ids: Iterable[str], now: datetime) -> RowChanges[R]:
+    def update(self, session: "Session", ids: Iterable[str], now: datetime) -> RowChanges[R]:
         """Make these rows anew; one whose word moved on with time counts as changed too."""
         self._session, self._now = session, now
         changed: dict[str, R] = {}

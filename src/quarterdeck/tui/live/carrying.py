@@ -1,7 +1,5 @@
 """What a session knows and the next one should: read when it opens, written in the background when it changed."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from time import monotonic
@@ -52,8 +50,8 @@ class Carrying:
 
     def __init__(
         self,
-        notes: Notes,
-        endpoint: Endpoint,
+        notes: "Notes",
+        endpoint: "Endpoint",
         carried: tuple[Carried, ...],
         complain: Callable[[ServiceError], None],
         *,

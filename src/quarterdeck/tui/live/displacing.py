@@ -1,7 +1,5 @@
 """Watches what a start or resume costs: the sandboxes that a server pauses for it, and the cap this shows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
