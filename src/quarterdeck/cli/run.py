@@ -1,6 +1,7 @@
 """Runs one parsed command line: every command is a module of this room with `run(arguments, config) -> exit status`."""
 
 import errno
+import gc
 import logging
 import os
 import signal
@@ -35,6 +36,8 @@ def run(arguments: CommandLine) -> int:
     for problem in loaded.problems:
         note(f"{problem}.")
     command = cast("Command", import_module(f"quarterdeck.cli.{arguments.command}"))
+    gc.freeze()
+    gc.enable()
     try:
         status = command.run(arguments, loaded)
         sys.stdout.flush()
