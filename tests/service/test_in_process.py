@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from quarterdeck.service.fault import WireError
 from quarterdeck.service.in_process import AppRoad
 from quarterdeck.service.road import Answer, Question
 from quarterdeck.service.url import read_url
-from quarterdeck.service.wire import WireError
 
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]

@@ -10,9 +10,12 @@ from quarterdeck.service.calls import Call, Repeat
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.service.exchanges import Exchanges
+from quarterdeck.service.fault import Fault, WireError
 from quarterdeck.service.limits import Limits
 from quarterdeck.service.models.secret_str import SecretStr
+from quarterdeck.service.road import Question
 from quarterdeck.service.sender import Sender
+from quarterdeck.service.wire import written
 from tests.service.fakes import FAST, ITEMS, KEY, client_at, first_page, plain, raw_server
 from tests.service.test_network import EMPTY, SHORT, answering, reading, resetting
 
@@ -28,6 +31,7 @@ SHAPES = {
     "chunks": (chunked(ITEMS[:5], ITEMS[5:]), 1),
     "trailers": (chunked(ITEMS, end=b"0\r\nX-Sum: 1\r\nX-More: 2\r\n\r\n"), 1),
     "words before": (b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n" + plain(ITEMS), 1),
+    "bare line feeds": (b"HTTP/1.1 200\nContent-Length: %d\n\n%s" % (len(ITEMS), ITEMS), 1),
     "said to close": (plain(ITEMS, "200 OK", "Connection: close"), 2),
     "old version": (b"HTTP/1.0 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(ITEMS), ITEMS), 2),
     "more than the answer": (plain(ITEMS) + b"stray", 2),
@@ -120,6 +124,7 @@ STRANGE = {
     "other protocol": b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
     "two lengths": b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
     "no length": b"HTTP/1.1 200 OK\r\nContent-Length: -2\r\n\r\n{}",
+    "length and chunks": b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}",
     "no chunk": CHUNKED + b"2\r\n{}..0\r\n\r\n",
 }
 
@@ -131,21 +136,46 @@ async def test_an_answer_that_breaks_the_rules_is_none(strange: str) -> None:
         assert (await reading(client)).kind is ErrorKind.BROKEN
 
 
-@pytest.mark.parametrize("endless", [b"a" * 1000, b"a\r\nX: " * 200], ids=["one header", "many headers"])
-async def test_a_head_without_end_is_not_waited_for(endless: bytes) -> None:
-    written = 0
+HEAD = b"HTTP/1.1 200 OK\r\n"
+ENDLESS = {
+    "one header": (HEAD + b"X: ", b"a" * 1000),
+    "many headers": (HEAD, b"X: a\r\n" * 200),
+    "words before": (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 40),
+    "one chunk's size": (CHUNKED + b"1;", b"a" * 1000),
+    "one trailer": (chunked(b"{", end=b"0\r\nX: "), b"a" * 1000),
+    "many trailers": (chunked(b"{", end=b"0\r\n"), b"X: a\r\n" * 200),
+}
+
+
+@pytest.mark.parametrize("endless", ENDLESS)
+async def test_what_never_comes_to_the_point_is_not_waited_for(endless: str) -> None:
+    beginning, more = ENDLESS[endless]
+    sent = 0
 
     async def answer(_: bytes, writer: asyncio.StreamWriter) -> None:
-        nonlocal written
-        writer.write(b"HTTP/1.1 200 OK\r\nX: ")
+        nonlocal sent
+        writer.write(beginning)
         while True:
-            writer.write(endless)
-            written += len(endless)
+            writer.write(more)
+            sent += len(more)
             await writer.drain()
 
     async with raw_server(answer) as server, client_at(server.url) as client:
         assert (await reading(client)).kind is ErrorKind.WRONG_API
-    assert written < 20_000_000, "what was read, and what the buffers of the system hold"
+    assert sent < 20_000_000, "what was read, and what the buffers of the system hold"
+
+
+@pytest.mark.parametrize("value", ["a\r\nX-Other: b", "a\nb", " a", "a ", "a\0", "\u2603"])
+def test_a_header_that_http_cannot_hold_is_not_written(value: str) -> None:
+    with pytest.raises(WireError) as caught:
+        written(Question("GET", "/", {"Host": "a", "X": value}))
+    assert caught.value.fault is Fault.BAD_REQUEST
+
+
+@pytest.mark.parametrize("target", ["/a b", "/a\r\nX: b", "", "/\u2603"])
+def test_neither_is_an_address(target: str) -> None:
+    with pytest.raises(WireError):
+        written(Question("GET", target, {"Host": "a"}))
 
 
 async def test_the_key_goes_to_its_own_origin_whatever_a_path_looks_like() -> None:

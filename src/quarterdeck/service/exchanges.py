@@ -25,6 +25,7 @@ from quarterdeck.service.calls import Call, Reply
 from quarterdeck.service.endpoint import Endpoint, KeyHeader
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.service.failures import failure, wire_failure
+from quarterdeck.service.fault import WireError
 from quarterdeck.service.in_process import AppRoad
 from quarterdeck.service.key import Key
 from quarterdeck.service.limits import Limits
@@ -36,7 +37,6 @@ from quarterdeck.service.road import Answer, Question, Road
 from quarterdeck.service.secret_text import secrets_in
 from quarterdeck.service.trust import Trust
 from quarterdeck.service.url import Url, read_url
-from quarterdeck.service.wire import WireError
 
 if TYPE_CHECKING:
     from quarterdeck.service.http import Transport

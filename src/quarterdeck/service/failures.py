@@ -5,9 +5,9 @@ import ssl
 
 from quarterdeck.service.calls import Call
 from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.service.fault import Fault, WireError
 from quarterdeck.service.limits import Limits
 from quarterdeck.service.retry import LOST, NEVER_OPENED
-from quarterdeck.service.wire import Fault, WireError
 
 _AGAIN = "Read again, or check that the server is up."
 _CERTIFICATE = {
@@ -78,7 +78,7 @@ def wire_failure(error: WireError, call: Call, host: str, limits: Limits) -> Ser
             return failure(_connect_kind(cause), call, host, cause)
         case Fault.BAD_REQUEST:
             return failure(ErrorKind.LOCAL, call, host)
-        case Fault.BAD_ANSWER if any(word in str(error) for word in ("illegal", "too long")):
+        case Fault.NO_HTTP:
             return failure(ErrorKind.WRONG_API, call, host)
         case _:
             return failure(ErrorKind.BROKEN, call, host)

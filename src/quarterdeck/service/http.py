@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 import httpx
 
+from quarterdeck.service.fault import Fault, WireError
 from quarterdeck.service.limits import Limits
 from quarterdeck.service.road import Answer, Question, readable
 from quarterdeck.service.url import Url
-from quarterdeck.service.wire import Fault, WireError
 
 Transport = httpx.AsyncBaseTransport
 
@@ -99,6 +99,7 @@ def _faults_told() -> Iterator[None]:
     except (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.InvalidURL):
         raise WireError(Fault.BAD_REQUEST) from None  # the text of the cause may hold the key
     except httpx.RemoteProtocolError as error:
-        raise WireError(Fault.BAD_ANSWER, str(error)) from error
+        no_http = any(word in str(error) for word in ("illegal", "too long"))
+        raise WireError(Fault.NO_HTTP if no_http else Fault.BAD_ANSWER, str(error)) from error
     except httpx.HTTPError as error:
         raise WireError(Fault.READ) from error

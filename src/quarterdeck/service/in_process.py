@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Mutable
 from typing import Any
 from urllib.parse import unquote
 
+from quarterdeck.service.fault import Fault, WireError
 from quarterdeck.service.road import Answer, Question, readable
 from quarterdeck.service.url import Url
-from quarterdeck.service.wire import Fault, WireError
 
 App = Callable[..., Awaitable[None]]
 """An ASGI application."""

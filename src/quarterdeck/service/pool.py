@@ -2,16 +2,15 @@
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 
-import h11
-
 from quarterdeck.service.address import is_ip
+from quarterdeck.service.fault import Fault, WireError
 from quarterdeck.service.limits import Limits
 from quarterdeck.service.road import Question, readable
 from quarterdeck.service.url import Url
-from quarterdeck.service.wire import Connection, Fault, WireError
+from quarterdeck.service.wire import Connection, written
 
 NEXT_ADDRESS = 0.25
 """Seconds until the next address of a host is tried beside the last (RFC 8305)."""
@@ -41,18 +40,18 @@ class Pool:
         """Send a request and read the head of its answer, as `Road` says."""
         await self._take_place()
         try:
-            request = _written(question)
+            request = written(question)
             connection = self._unused() or await self._connected()
             try:
-                await connection.send(request, question.body, self._limits.write)
-                head = await connection.head(seconds)
+                await connection.send(request, self._limits.write)
+                status, headers = await connection.head(seconds)
             except BaseException:
                 self._drop(connection)
                 raise
         except BaseException:
             self._places.release()
             raise
-        return PooledAnswer(self, connection, head, seconds)
+        return PooledAnswer(self, connection, status, readable(headers), seconds)
 
     def take_back(self, connection: Connection) -> None:
         """Keep a connection whose exchange is over, or close it when it is not."""
@@ -123,9 +122,11 @@ class Pool:
 class PooledAnswer:
     """An answer that holds its connection until it is closed."""
 
-    def __init__(self, pool: Pool, connection: Connection, head: h11.Response, seconds: float) -> None:
-        self.status = head.status_code
-        self.headers = readable(head.headers)
+    def __init__(
+        self, pool: Pool, connection: Connection, status: int, headers: Mapping[str, str], seconds: float
+    ) -> None:
+        self.status = status
+        self.headers = headers
         self._pool = pool
         self._connection: Connection | None = connection
         self._seconds = seconds
@@ -140,10 +141,3 @@ class PooledAnswer:
         if self._connection is not None:
             self._pool.take_back(self._connection)
             self._connection = None
-
-
-def _written(question: Question) -> h11.Request:
-    try:
-        return h11.Request(method=question.method, target=question.target, headers=list(question.headers.items()))
-    except h11.LocalProtocolError:
-        raise WireError(Fault.BAD_REQUEST) from None  # the text of the cause holds the header, and so the key

@@ -1,38 +1,26 @@
-"""HTTP/1.1 on one connection: asyncio moves the bytes, h11 knows what they mean."""
+"""HTTP/1.1 on one connection: requests are written, and answers read as they come."""
 
 import asyncio
+import re
 import selectors
 from collections.abc import AsyncIterator
-from enum import Enum, auto
 from typing import cast
 
-import h11
+from quarterdeck.service.coming_answer import ComingAnswer
+from quarterdeck.service.fault import Fault, WireError
+from quarterdeck.service.road import Question
 
-LONGEST_HEAD = 100 * 1024
-"""Bytes of a head, or of the size of a chunk, that never comes to an end."""
-
-
-class Fault(Enum):
-    """Where an exchange failed."""
-
-    CONNECT = auto()
-    CONNECT_TIMEOUT = auto()
-    POOL_TIMEOUT = auto()
-    WRITE_TIMEOUT = auto()
-    READ = auto()
-    READ_TIMEOUT = auto()
-    BAD_REQUEST = auto()
-    """It cannot be written as HTTP, and nothing of it was sent."""
-    BAD_ANSWER = auto()
-    """It is not HTTP, or stops in the middle; the text says which, in the words of h11."""
+_FIRST_LINE = r"[A-Z]+ [!-~]+ HTTP/1\.1"
+_HEADER = r"[!-9;-~]+: ([!-~]([\t -~]*[!-~])?)?"
 
 
-class WireError(Exception):
-    """An exchange that came to nothing; its cause is what happened below."""
-
-    def __init__(self, fault: Fault, text: str = "") -> None:
-        super().__init__(text)
-        self.fault = fault
+def written(question: Question) -> bytes:
+    """Write a request as bytes; raises WireError(BAD_REQUEST) where HTTP has no way to (RFC 9112 sections 3 and 5)."""
+    first = f"{question.method} {question.target} HTTP/1.1"
+    headers = [f"{name}: {value}" for name, value in question.headers.items()]
+    if not re.fullmatch(_FIRST_LINE, first) or not all(re.fullmatch(_HEADER, header) for header in headers):
+        raise WireError(Fault.BAD_REQUEST)
+    return "\r\n".join((first, *headers, "\r\n")).encode() + question.body
 
 
 class Connection(asyncio.Protocol):
@@ -42,9 +30,10 @@ class Connection(asyncio.Protocol):
     """
 
     def __init__(self) -> None:
-        self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=LONGEST_HEAD)
+        self._answer = ComingAnswer()
         self._event: asyncio.Future[None] | None = None
         self._unused = False
+        self._read = False
         self._heard = False
         self._full = False
         self._ended = False
@@ -61,7 +50,7 @@ class Connection(asyncio.Protocol):
             self.close()
         else:
             self._heard = True
-            self._http.receive_data(data)
+            self._answer.feed(data)
             self._wake()
 
     def eof_received(self) -> None:
@@ -84,40 +73,38 @@ class Connection(asyncio.Protocol):
         self._full = False
         self._wake()
 
-    async def send(self, request: h11.Request, body: bytes, seconds: float) -> None:
-        """Write a request, until all is on its way or the server has begun to answer; `seconds` without any progress.
+    async def send(self, request: bytes, seconds: float) -> None:
+        """Send a request, until all is on its way or the server has begun to answer; `seconds` without any progress.
 
         A connection that breaks is no error here: a server may refuse a body, say so, and hang up.
         """
-        try:
-            data = [self._http.send(request), self._http.send(h11.Data(body)) if body else b""]
-            data.append(self._http.send(h11.EndOfMessage()))
-        except h11.LocalProtocolError:
-            raise WireError(Fault.BAD_REQUEST) from None
-        self._unused = self._heard = False
-        self._transport.write(b"".join(filter(None, data)))
+        self._answer.begin()
+        self._unused = self._read = self._heard = False
+        self._transport.write(request)
         while self._full and not self._ended and not self._heard:
             await self._something(seconds, Fault.WRITE_TIMEOUT)
 
-    async def head(self, seconds: float) -> h11.Response:
-        """Read the head of the answer, after whatever the server says before it; `seconds` without any byte."""
-        while not isinstance(event := await self._next(seconds), h11.Response):
-            pass
-        return event
+    async def head(self, seconds: float) -> tuple[int, list[tuple[bytes, bytes]]]:
+        """Read status and headers of the answer, whatever the server says before it; `seconds` without any byte."""
+        while self._answer.status is None:
+            await self._more(seconds)
+        return self._answer.status, self._answer.headers
 
     async def pieces(self, seconds: float) -> AsyncIterator[bytes]:
         """Read the body of the answer to its end; `seconds` without any byte."""
-        while isinstance(event := await self._next(seconds), h11.Data):
-            yield bytes(event.data)
+        while True:
+            while pieces := self._answer.take_body():
+                for piece in pieces:
+                    yield piece
+            if self._answer.complete:
+                self._read = True
+                return
+            await self._more(seconds)
 
     def renew(self) -> bool:
-        """Get ready for another exchange; False when this connection is not good for one."""
-        done = self._http.our_state is h11.DONE and self._http.their_state is h11.DONE
-        if self._ended or not done or self._http.trailing_data[0]:
-            return False
-        self._http.start_next_cycle()
-        self._unused = True
-        return True
+        """Get ready for another exchange; False when this connection is not good for one, or not all of it was read."""
+        self._unused = self._read and self._answer.leaves_connection and not self._ended
+        return self._unused
 
     def is_quiet(self) -> bool:
         """Whether the server has neither hung up nor spoken since `renew`.
@@ -132,18 +119,16 @@ class Connection(asyncio.Protocol):
         """Hang up at once, whatever is under way."""
         self._transport.abort()
 
-    async def _next(self, seconds: float) -> h11.Event:
-        try:
-            while not isinstance(event := self._http.next_event(), h11.Event):
-                if not self._ended:
-                    await self._something(seconds, Fault.READ_TIMEOUT)
-                elif self._broke is not None:
-                    raise WireError(Fault.READ) from self._broke
-                else:
-                    self._http.receive_data(b"")
-        except h11.RemoteProtocolError as error:
-            raise WireError(Fault.BAD_ANSWER, str(error)) from None
-        return event
+    async def _more(self, seconds: float) -> None:
+        """Wait until more of the answer is there, or it is over; raises WireError for one that came to nothing."""
+        if self._answer.fault is not None:
+            raise self._answer.fault
+        if not self._ended:
+            await self._something(seconds, Fault.READ_TIMEOUT)
+        elif self._broke is not None:
+            raise WireError(Fault.READ) from self._broke
+        else:
+            self._answer.end()
 
     async def _something(self, seconds: float, fault: Fault) -> None:
         """Wait until the server says or takes something, or hangs up."""
