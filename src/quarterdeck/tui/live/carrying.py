@@ -26,23 +26,22 @@ SELDOM = Rhythm(rest=30.0, share=1_000)
 """For what always changes somewhere in a long list."""
 
 
-def _as_it_is(note: Any) -> Any:
-    """Sense is made of a short note where it is taken."""
-    return note
-
-
 class Carried(NamedTuple):
     """One kind of note of one session."""
 
     kind: str
     recall: Callable[[Any], None]
-    """Takes what was noted, as `reads` gives it."""
+    """Takes what was noted, as `reads` gives it if there is one."""
     says: Callable[[], Callable[[Any], Any]]
     """Gives what makes a note of what was noted; that is called in another thread, so it must not change any more."""
     shared: bool = False
     """Whether it also takes what the note holds after a writing: other decks may have written there."""
-    reads: Callable[[Any], Any] = _as_it_is
-    """Makes sense of a note; it is called in another thread, for a long note would hold the keys up."""
+    reads: Callable[[Any], Any] | None = None
+    """Makes sense of a long note; it is called in another thread, for that would hold the keys up."""
+
+    async def take(self, note: Any) -> None:
+        """Take what was noted."""
+        self.recall(note if self.reads is None else await asyncio.to_thread(self.reads, note))
 
 
 class Carrying:
@@ -72,8 +71,7 @@ class Carrying:
         """Read, and write whenever something changed, until cancelled; what is new then is written at once."""
         try:
             for each in self._carried:
-                note = await self._notes.read(each.kind, self._endpoint)
-                each.recall(await asyncio.to_thread(each.reads, note))
+                await each.take(await self._notes.read(each.kind, self._endpoint))
             await self._write_changes()
         except ServiceError as error:
             self._complain(error)
@@ -98,4 +96,4 @@ class Carrying:
         for each in self._carried:
             note = await self._notes.change(each.kind, self._endpoint, each.says())
             if taking_in and each.shared:
-                each.recall(await asyncio.to_thread(each.reads, note))
+                await each.take(note)
