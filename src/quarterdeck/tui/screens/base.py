@@ -65,6 +65,33 @@ class DeckScreen(Screen[None]):
         """The widgets between the header and the message line."""
         return ()
 
+    def on_mount(self) -> None:
+        """Follow the connection from now on."""
+        self.app.session_news.subscribe(self, self._hear, immediate=True)
+        self.refresh_frame()
+
+    def _hear(self, news: News) -> None:
+        self._heard.append(news)
+        if len(self._heard) == 1:
+            self.post_message(self.Told())
+
+    @on(Told)
+    def _take_in(self) -> None:
+        heard, self._heard = self._heard, []
+        self.on_news(heard)
+
+    def on_news(self, told: Sequence[News]) -> None:
+        """Take in what was told of the connection since the last time; a subclass adds what its lists need."""
+        if not self.is_current:
+            return
+        self.refresh_frame()
+        if any(news.another_server for news in told):
+            self.say(Shown("Another server answers at this address than before; everything is read anew."), Tone.WARN)
+
+    @on(ConnectedApp.Said)
+    def _say_it_here_too(self, said: ConnectedApp.Said) -> None:
+        self.say(said.words, Tone.WARN)
+
     # The first drawing, which Textual would do three times
 
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
@@ -90,42 +117,15 @@ class DeckScreen(Screen[None]):
             asked.stop()
             asked.prevent_default()
 
-    def on_mount(self) -> None:
-        """Follow the connection from now on."""
-        self.app.session_news.subscribe(self, self._hear, immediate=True)
-        self.refresh_frame()
-
     @on(ScreenResume)
     def _come_up(self, event: ScreenResume) -> None:
-        """Catch up with what happened while another screen was shown, and draw it all; the first layout did that."""
+        """Catch up with what happened behind another screen, and draw all of it; a first layout has done that."""
         self.refresh_frame()
         undrawn = not self._drawn_at
         event.prevent_default()
         self._on_screen_resume(event)
         if undrawn and self._drawn_at:
             self._repaint_required = False
-
-    def _hear(self, news: News) -> None:
-        self._heard.append(news)
-        if len(self._heard) == 1:
-            self.post_message(self.Told())
-
-    @on(Told)
-    def _take_in(self) -> None:
-        heard, self._heard = self._heard, []
-        self.on_news(heard)
-
-    def on_news(self, told: Sequence[News]) -> None:
-        """Take in what was told of the connection since the last time; a subclass adds what its lists need."""
-        if not self.is_current:
-            return
-        self.refresh_frame()
-        if any(news.another_server for news in told):
-            self.say(Shown("Another server answers at this address than before; everything is read anew."), Tone.WARN)
-
-    @on(ConnectedApp.Said)
-    def _say_it_here_too(self, said: ConnectedApp.Said) -> None:
-        self.say(said.words, Tone.WARN)
 
     # What the frame says
 
