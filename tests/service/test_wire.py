@@ -32,6 +32,7 @@ SHAPES = {
     "trailers": (chunked(ITEMS, end=b"0\r\nX-Sum: 1\r\nX-More: 2\r\n\r\n"), 1),
     "words before": (b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n" + plain(ITEMS), 1),
     "bare line feeds": (b"HTTP/1.1 200\nContent-Length: %d\n\n%s" % (len(ITEMS), ITEMS), 1),
+    "offers another protocol": (plain(ITEMS, "200 OK", "Upgrade: h2,h2c\r\nConnection: Upgrade, Keep-Alive"), 1),
     "said to close": (plain(ITEMS, "200 OK", "Connection: close"), 2),
     "old version": (b"HTTP/1.0 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(ITEMS), ITEMS), 2),
     "more than the answer": (plain(ITEMS) + b"stray", 2),
