@@ -36,7 +36,7 @@ def run(arguments: CommandLine) -> int:
     for problem in loaded.problems:
         note(f"{problem}.")
     command = cast("Command", import_module(f"quarterdeck.cli.{arguments.command}"))
-    gc.freeze()
+    gc.freeze()  # so that what was imported is not looked through later either
     gc.enable()
     try:
         status = command.run(arguments, loaded)

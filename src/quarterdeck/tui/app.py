@@ -61,7 +61,6 @@ class Deck(ConnectingApp):
     BINDINGS = [Binding("ctrl+q", "leave", "Quit", show=False, priority=True)]
     MODES = {Place.SANDBOXES: _sandboxes, OPENING: _opening, Place.SETTINGS: _settings}
     DEFAULT_MODE = Place.CONVERSATIONS
-    _has_themes = False
 
     def __init__(
         self,
@@ -89,7 +88,6 @@ class Deck(ConnectingApp):
         )
         for own in THEMES:
             self.register_theme(own)
-        self._has_themes = True
         # The deck speaks in its message line; each screen would have two widgets more to style and lay out.
         self._disable_notifications = self._disable_tooltips = True
         self.set_reactive(Deck.theme, theme)
@@ -104,7 +102,7 @@ class Deck(ConnectingApp):
 
     def get_css_variables(self) -> dict[str, str]:
         """The colours of the theme; none as long as it is one that Textual begins with and nobody will see."""
-        return super().get_css_variables() if self._has_themes else {}
+        return super().get_css_variables() if THEMES[0].name in self.available_themes else {}
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The deck's own colours, for themes that do not name them."""
