@@ -100,10 +100,13 @@ async def watched() -> AsyncIterator[tuple[str, asyncio.Queue[bytes]]]:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", rest
 
 
-async def test_an_unused_connection_is_closed_after_a_while() -> None:
-    async with watched() as (url, rest), client_at(url, limits=Limits(kept=0.02)) as client:
+async def test_a_connection_that_was_not_used_for_a_while_is_closed_when_another_is_needed() -> None:
+    async with watched() as (url, rest), client_at(url, limits=Limits(kept=0)) as client:
+        await first_page(client)
+        assert rest.empty()
         await first_page(client)
         assert await asyncio.wait_for(rest.get(), 5) == b""
+        assert rest.empty()
 
 
 async def test_a_connection_in_use_does_not_end_with_the_time_it_is_kept() -> None:

@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from pathlib import Path
@@ -8,6 +8,7 @@ import pytest
 from quarterdeck.fleet import interval
 from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.service.models.enums import SandboxStatus
+from quarterdeck.tui.look import in_ascii
 from tests.local.conftest import processes
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import NARROW, WIDE, Seat, answering, seated
@@ -37,8 +38,17 @@ async def test_a_sandbox_is_started_paused_and_resumed_by_keys(sit: Sit, folder:
         assert "T" not in {process.state for process in processes(folder)}
 
 
-async def test_without_colour_each_status_has_a_sign_in_ascii(sit: Sit, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def no_colour(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An environment that wants no colour, as a program finds it when it starts."""
     monkeypatch.setenv("NO_COLOR", "1")
+    in_ascii.cache_clear()
+    yield
+    in_ascii.cache_clear()
+
+
+@pytest.mark.usefixtures("no_colour")
+async def test_without_colour_each_status_has_a_sign_in_ascii(sit: Sit) -> None:
     async with sit() as seat:
         await seat.press("2", "n")
         await seat.sees("Start a sandbox")

@@ -60,6 +60,11 @@ class Unseen:
         outcome = self._of(conversation_id)
         return outcome is not None and outcome.unseen
 
+    def at_work(self, conversation_id: str) -> bool:
+        """Whether its agent was at work on it when that was last read."""
+        outcome = self._of(conversation_id)
+        return outcome is not None and outcome.word == AT_WORK
+
     @property
     def ids(self) -> Set[str]:
         """The conversations that carry the mark."""
@@ -117,14 +122,22 @@ class Unseen:
         same._known, same._noted = dict(self._known), dict(self._noted)
         return same
 
-    def recall(self, note: Any) -> None:
-        """Take what was noted down by an earlier run or another deck; what makes no sense is ignored."""
+    def recall(self, note: Any) -> Set[str]:
+        """Take what was noted down by an earlier run or another deck; what makes no sense is ignored.
+
+        Gives the conversations of which it told something new.
+        """
         since, noted = _read(note)
         if since is not None:
             self._since = max(since, self._since or 0.0)
+        retold = set[str]()
         for conversation_id, theirs in noted.items():
             known = self._known if conversation_id in self._known else self._noted
-            known[conversation_id] = _joined(known.get(conversation_id), theirs)
+            before = known.get(conversation_id)
+            known[conversation_id] = after = _joined(before, theirs)
+            if after != before:
+                retold.add(conversation_id)
+        return retold
 
     def to_note(self, noted: Any = None) -> Any:
         """What to note down beside what was `noted` already; None when there is nothing yet."""

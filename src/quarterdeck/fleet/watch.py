@@ -91,8 +91,11 @@ class Watch(Generic[R]):
 
     def look(self, *, visible: Collection[str], transitional: Collection[str] = (), hidden: bool = False) -> None:
         """Say what is on screen now and what is between two states; what makes a reading due earlier counts at once."""
+        look = _Look(tuple(visible), tuple(sorted(transitional)), hidden)
+        if look == self._look:
+            return
         before, _ = self._due()
-        self._look = _Look(tuple(visible), tuple(sorted(transitional)), hidden)
+        self._look = look
         if self._due()[0] < before:
             self._wake()
 

@@ -21,7 +21,8 @@ LOCALHOST = ("::1", "127.0.0.1")
 class Pool:
     """Up to `most` connections to the origin of an address, each kept for further requests if `keep`.
 
-    `tls` is None for a plain connection.
+    One that was not used for a while is closed when the next request comes: a timer would wake a program that is at
+    rest. `tls` is None for a plain connection.
     """
 
     def __init__(self, url: Url, tls: ssl.SSLContext | None, limits: Limits, *, most: int, keep: bool) -> None:
@@ -34,7 +35,8 @@ class Pool:
         self._keep = keep
         self._places = asyncio.Semaphore(most)
         self._open: set[Connection] = set()
-        self._idle: dict[Connection, asyncio.TimerHandle] = {}
+        self._idle: dict[Connection, float] = {}
+        """Those that wait for the next request, and until when they are good for it, on the loop's clock."""
 
     async def ask(self, question: Question, seconds: float) -> "PooledAnswer":
         """Send a request and read the head of its answer, as `Road` says."""
@@ -56,7 +58,7 @@ class Pool:
     def take_back(self, connection: Connection) -> None:
         """Keep a connection whose exchange is over, or close it when it is not."""
         if self._keep and connection.renew():
-            self._idle[connection] = asyncio.get_running_loop().call_later(self._limits.kept, self._drop, connection)
+            self._idle[connection] = asyncio.get_running_loop().time() + self._limits.kept
         else:
             self._drop(connection)
         self._places.release()
@@ -76,9 +78,11 @@ class Pool:
             raise WireError(Fault.POOL_TIMEOUT) from None
 
     def _unused(self) -> Connection | None:
+        now = asyncio.get_running_loop().time()
+        for connection in [connection for connection, until in self._idle.items() if until <= now]:
+            self._drop(connection)
         while self._idle:
-            connection, timer = self._idle.popitem()
-            timer.cancel()
+            connection, _ = self._idle.popitem()
             if connection.is_quiet():
                 return connection
             self._drop(connection)
@@ -113,8 +117,7 @@ class Pool:
         return connection
 
     def _drop(self, connection: Connection) -> None:
-        if timer := self._idle.pop(connection, None):
-            timer.cancel()
+        self._idle.pop(connection, None)
         self._open.discard(connection)
         connection.close()
 

@@ -1,6 +1,7 @@
 """How each state looks: a glyph and a tone, beside its word, so that colour says nothing alone."""
 
 import os
+from functools import cache
 
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.text import Shown
@@ -41,4 +42,10 @@ def glyph(word: str) -> tuple[Shown, Tone]:
 def drawn(look: tuple[str, str, Tone]) -> tuple[Shown, Tone]:
     """A sign as this terminal shows it, and its tone."""
     sign, stand_in, tone = look
-    return Shown(stand_in if os.environ.get("NO_COLOR") else sign), tone
+    return Shown(stand_in if in_ascii() else sign), tone
+
+
+@cache
+def in_ascii() -> bool:
+    """Whether colour is not wanted (no-color.org), so that signs stand in for it; this does not change while one runs."""
+    return bool(os.environ.get("NO_COLOR"))

@@ -44,7 +44,7 @@ def conversation(row: SandboxRow, now: datetime) -> Cell:
 
 def lasted(row: SandboxRow, now: datetime) -> Cell:
     """How long it has been in its state."""
-    return cell(text.line(row.state(now).lasted(now)), Tone.MUTED)
+    return cell(Shown(row.state(now).lasted(now)), Tone.MUTED)
 
 
 def quiet(row: SandboxRow, now: datetime) -> Cell:

@@ -180,11 +180,13 @@ class LiveState:
 
     def _conversations_read(self, changes: Changes[Conversation]) -> None:
         self.server_watch.doubt_after_failure(About.CONVERSATIONS, self.conversations.health)
+        other = changes.changed | changes.added
         for record in changes.read:
-            self.last_statuses[record.id] = last_execution_status(self.last_statuses.get(record.id), record)
+            if record.id in other:
+                self.last_statuses[record.id] = last_execution_status(self.last_statuses.get(record.id), record)
         for gone in changes.gone:
             self.last_statuses.pop(gone, None)
-        ids = changes.changed | changes.added | changes.gone | self.unseen.read(changes.read)
+        ids = other | changes.gone | self.unseen.read(changes.read, other)
         homes = self.homes.update(self.conversations.records, ids)
         self.watched.read()
         self._unsettled.read(changes.read, self.memories.transitional(self._clock()))

@@ -46,11 +46,10 @@ class ArrangedList(LiveList[R]):
     def on_news(self, told: Sequence[News]) -> None:
         """Another connection has a view of its own."""
         super().on_news(told)
-        if self.is_current:
-            self._follow_view()
+        self._follow_view()
 
     def _follow_view(self) -> None:
-        if self.app.session is not None and self._view_of != self.app.endpoint:
+        if self.app.session is not None and self._view_of != self.app.endpoint and self.is_current:
             self._view_of = self.app.endpoint
             self._read_view(self.app.endpoint)
 

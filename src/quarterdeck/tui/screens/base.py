@@ -42,24 +42,24 @@ class DeckScreen(Screen[None]):
         """There is news of the connection."""
 
     app = getters.app(ConnectedApp)
-    header = getters.query_one(Header)
-    key_bar = getters.query_one(KeyBar)
-    message_line = getters.query_one(MessageLine)
     _watching = False
     _drawn_at = 0.0
     """When it was drawn for the first time, on the clock of messages."""
 
     def __init__(self) -> None:
         super().__init__()
+        self.header = Header(self.PLACE)
+        self.key_bar = KeyBar()
+        self.message_line = MessageLine()
         self._compositor = NarrowCompositor(self.app.pen)
         self._heard: list[News] = []
 
     def compose(self) -> ComposeResult:
         """Header, the screen's own parts, message line and key bar."""
-        yield Header(self.PLACE)
+        yield self.header
         yield from self.parts()
-        yield MessageLine()
-        yield KeyBar()
+        yield self.message_line
+        yield self.key_bar
 
     def parts(self) -> Iterable[Widget]:
         """The widgets between the header and the message line."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from time import monotonic
 from typing import Generic
 
-from textual import events, getters
+from textual import events
 from textual.containers import Horizontal, VerticalScroll
 from textual.widget import Widget
 
@@ -34,21 +34,20 @@ class RowsScreen(DeckScreen, Generic[R]):
     AUTO_FOCUS = "LiveTable"
     HORIZONTAL_BREAKPOINTS = []  # a class on the screen would style every widget anew before the first frame
 
-    filter_bar = getters.query_one(FilterBar)
-    side = getters.query_one("#side-text", Lines)
-
     def __init__(self, listing: Listing[R]) -> None:
         super().__init__()
         self.listing = listing
         self.rows = LiveRows(listing)
         self.arrangement = Arrangement(listing, self.rows)
         self.table: LiveTable[R] = LiveTable(listing.columns, clock=self.app.clock, id="table")
+        self.filter_bar = FilterBar(Shown(listing.grammar.hint))
+        self.side = Lines(hang=LABEL_WIDE, id="side-text")
         self._side_says: list[Cell] = []
 
     def parts(self) -> Iterable[Widget]:
         """Counts and filter, the table, and at its side what is known of the row under the cursor."""
-        yield FilterBar(Shown(self.listing.grammar.hint))
-        side = VerticalScroll(Lines(hang=LABEL_WIDE, id="side-text"), id="side", can_focus=False)
+        yield self.filter_bar
+        side = VerticalScroll(self.side, id="side", can_focus=False)
         side.display = self.app.size.width >= ROOM_BESIDE
         yield Horizontal(self.table, side, id="list")
 

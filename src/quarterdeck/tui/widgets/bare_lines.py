@@ -1,7 +1,7 @@
 """A widget that is its lines and nothing around them."""
 
 from textual.color import Color
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.style import Style
 from textual.widget import Widget
@@ -16,9 +16,14 @@ class BareLines(Widget):
     _ground: Color | None = None
     """The colour behind the lines, once it was looked up."""
 
+    @property
+    def size(self) -> Size:
+        """How large it was laid out; Textual looks for it on the screen, and takes off what is around a content."""
+        return self.outer_size
+
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines of `render_line`, as wide as the widget, cut as asked."""
-        width = self.region.width
+        width = self.size.width
         ground = self._ground = self._ground or self.background_colors[1]
         blank = Style(background=ground).rich_style
         strips = [self.render_line(y).adjust_cell_length(width, blank) for y in crop.line_range]

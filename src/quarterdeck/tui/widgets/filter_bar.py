@@ -38,12 +38,13 @@ class FilterBar(Vertical):
     def __init__(self, tokens: Shown = NO_TOKENS) -> None:
         super().__init__()
         self._tokens = tokens
+        self._lines = Lines(id="counts")
         self._counts: Cell = ()
         self._found: Cell = ()
 
     def compose(self) -> ComposeResult:
         """The counts, and room for the filter."""
-        yield Lines(id="counts")
+        yield self._lines
         yield Horizontal(id="filter-line")
 
     @property
@@ -55,7 +56,7 @@ class FilterBar(Vertical):
         """Show the counts."""
         if counts != self._counts:
             self._counts = counts
-            self.query_one("#counts", Lines).say((counts,))
+            self._lines.say((counts,))
 
     def say_found(self, shown: int, known: int, problems: tuple[Shown, ...]) -> None:
         """Show how much the filter lets through, and what is wrong with it."""

@@ -127,7 +127,7 @@ class PaintedRows(ScrollView, BareLines, Generic[R]):
 
     def _drawing(self) -> RowDrawer[R]:
         """The drawer for this width and theme."""
-        width = self.scrollable_content_region.width
+        width = self.size.width - self.scrollbar_size_vertical
         if self._drawer is None or self._drawer.width != width:
             palette = Palette(self.app.theme_variables, self.background_colors[1], colour=not self.app.no_color)
             self._drawer = RowDrawer(self._columns, palette, width)
