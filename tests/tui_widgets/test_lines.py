@@ -16,13 +16,16 @@ from quarterdeck.tui.widgets.lines import Lines
 class Watched(Lines):
     """Lines that note what they ask to have painted, and whether they ask for a new layout."""
 
-    asked: list[Region | None]
+    asked: tuple[Region | None, ...] = ()
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
-        if hasattr(self, "asked"):
-            self.asked += [None] if layout else regions
+        self.asked += (None,) if layout else regions
         super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
         return self
+
+    def draw_again(self, *parts: Region) -> None:
+        self.asked += parts
+        super().draw_again(*parts)
 
 
 class Page(App[None]):
@@ -63,7 +66,7 @@ async def test_only_the_lines_that_changed_are_painted() -> None:
         assert isinstance(page, Page)
         page.lines.say(said("one", "two", "three"))
         await pilot.pause()
-        page.lines.asked = []
+        page.lines.asked = ()
         page.lines.say([*said("one"), (*cell(Shown("two ")), *cell(Shown("more"), Tone.BAD)), *said("three", "four")])
         assert painted(page.lines.asked) == [1, 3]
         await pilot.pause()
@@ -76,9 +79,9 @@ async def test_fewer_lines_leave_nothing_behind_and_equal_ones_paint_nothing() -
         assert isinstance(page, Page)
         page.lines.say(said("one", "two", "three"))
         await pilot.pause()
-        page.lines.asked = []
+        page.lines.asked = ()
         page.lines.say(said("one", "two", "three"))
-        assert page.lines.asked == []
+        assert page.lines.asked == ()
         page.lines.say([*said("one"), EMPTY])
         await pilot.pause()
         assert page.shown() == ["one", "", "", "", "", ""]
@@ -125,6 +128,6 @@ async def test_what_is_said_again_is_not_laid_out_again_however_long_it_is() -> 
         assert isinstance(page, Page)
         page.lines.say(said(*"abcdefghij"))
         await pilot.pause()
-        page.lines.asked = []
+        page.lines.asked = ()
         page.lines.say(said(*"abcdefghij"))
-        assert page.lines.asked == []
+        assert page.lines.asked == ()

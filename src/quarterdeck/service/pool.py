@@ -71,6 +71,9 @@ class Pool:
         await asyncio.sleep(0)  # sockets are closed in the loop's next round
 
     async def _take_place(self) -> None:
+        if not self._places.locked():
+            await self._places.acquire()  # at once
+            return
         try:
             async with asyncio.timeout(self._limits.pool):
                 await self._places.acquire()

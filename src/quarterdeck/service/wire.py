@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-import selectors
+import select
 from collections.abc import AsyncIterator
 from typing import cast
 
@@ -147,6 +147,6 @@ class Connection(asyncio.Protocol):
 
 
 def _readable(socket: int) -> bool:
-    with selectors.DefaultSelector() as selector:
-        selector.register(socket, selectors.EVENT_READ)
-        return bool(selector.select(0))
+    poll = select.poll()
+    poll.register(socket, select.POLLIN)
+    return bool(poll.poll(0))

@@ -47,5 +47,5 @@ def drawn(look: tuple[str, str, Tone]) -> tuple[Shown, Tone]:
 
 @cache
 def in_ascii() -> bool:
-    """Whether colour is not wanted (no-color.org), so that signs stand in for it; this does not change while one runs."""
+    """Whether colour is not wanted (no-color.org), so that signs stand in for it; looked up once."""
     return bool(os.environ.get("NO_COLOR"))

@@ -1,7 +1,9 @@
 """A widget that is its lines and nothing around them."""
 
 from textual.color import Color
+from textual.dom import NoScreen
 from textual.geometry import Region, Size
+from textual.messages import Update
 from textual.strip import Strip
 from textual.style import Style
 from textual.widget import Widget
@@ -20,6 +22,18 @@ class BareLines(Widget):
     def size(self) -> Size:
         """How large it was laid out; Textual looks for it on the screen, and takes off what is around a content."""
         return self.outer_size
+
+    def draw_again(self, *parts: Region) -> None:
+        """Have these parts of it drawn when the screen is drawn next.
+
+        Textual's `refresh` also forgets what is kept of other widgets, and tells the screen by messages to itself.
+        """
+        try:
+            screen = self.screen
+        except NoScreen:
+            return
+        self._repaint_regions.update(parts)
+        screen.post_message(Update(self))
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines of `render_line`, as wide as the widget, cut as asked."""

@@ -50,7 +50,7 @@ class Lines(BareLines):
         pairs = enumerate(zip_longest(before, after, fillvalue=self._blank))
         changed = [Region(0, y, self.size.width, 1) for y, (old, new) in pairs if old is not new]
         if changed:
-            self.refresh(*changed)
+            self.draw_again(*changed)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """As many lines as the cells take at this width."""

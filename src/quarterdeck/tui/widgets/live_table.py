@@ -78,7 +78,7 @@ class LiveTable(PaintedRows[R], can_focus=True, inherit_bindings=False):
     def _exchange(self, take: Callable[[], None]) -> None:
         top = self.scroll_offset.y
         anchor = self._rows.anchor(top, self._page)
-        self._now = self._clock()
+        self._now = self._clock()  # a new moment: what a cell says may have changed with the list around its row
         take()
         self.virtual_size = Size(0, len(self._rows) + HEADER)
         self._scroll(self._rows.holding(anchor, top, self._page))
@@ -86,6 +86,7 @@ class LiveTable(PaintedRows[R], can_focus=True, inherit_bindings=False):
 
     def patch(self, rows: Mapping[str, R]) -> None:
         """Show new versions of some rows, the order unchanged."""
+        self._look_at_clock()
         self._rows.patch(rows)
         self._repaint([HEADER + line for line, row_id in enumerate(self.visible_ids) if row_id in rows])
 

@@ -8,7 +8,7 @@ rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Generic
 
 from textual.geometry import Region
@@ -26,6 +26,8 @@ from quarterdeck.tui.widgets.table_rows import TableRows
 
 HEADER = 1
 """Lines above the rows."""
+MOMENT = timedelta(seconds=1)
+"""Time in which ages stay as they are: they say minutes."""
 
 
 class PaintedRows(ScrollView, BareLines, Generic[R]):
@@ -44,8 +46,14 @@ class PaintedRows(ScrollView, BareLines, Generic[R]):
 
     def tick(self) -> None:
         """Bring the ages on the screen up to date."""
-        self._now = self._clock()
+        self._look_at_clock()
         self._repaint()
+
+    def _look_at_clock(self) -> None:
+        """Go on to another moment, unless it is the same to a reader: rows drawn for it need not be drawn again."""
+        now = self._clock()
+        if abs(now - self._now) >= MOMENT:
+            self._now = now
 
     def sorted_by(self, key: str | None, *, reverse: bool = False) -> None:
         """Say in the header which column the owner sorted by."""
@@ -101,13 +109,14 @@ class PaintedRows(ScrollView, BareLines, Generic[R]):
         if not self._painted:
             return
         asked = range(self.size.height) if lines is None else lines
-        changed: list[Region] = []
+        changed: list[int] = []
         for y, strip in self._lines([y for y in asked if y in self._painted]):
             painted, self._painted[y] = self._painted[y], strip
             if strip is not painted:
-                changed.append(Region(0, y, self.size.width, 1))
+                changed.append(y)
         if changed:
-            self.refresh(*changed)
+            width = self._drawing().width  # without the scrollbar, which draws itself
+            self.draw_again(*(Region(0, y, width, 1) for y in changed))
 
     def _lines(self, lines: Iterable[int]) -> Iterator[tuple[int, Strip]]:
         """Draw lines of the widget."""
