@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from typing import ClassVar, TypeVar
 
-from textual import getters
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
@@ -14,18 +13,16 @@ from textual.widgets import Static
 
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.paint import content, plain
-from quarterdeck.tui.terminal.app import TerminalApp
-from quarterdeck.tui.terminal.narrow_updates import NarrowCompositor
+from quarterdeck.tui.terminal.screen import TerminalScreen
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.key_bar import hint_cell
 
 Result = TypeVar("Result")
 
 
-class Dialog(ModalScreen[Result | None]):
+class Dialog(ModalScreen[Result | None], TerminalScreen[Result | None]):
     """A question above a screen. It acts on nothing: it dismisses with the answer, or with None for escape."""
 
-    app = getters.app(TerminalApp)
     CSS_PATH: ClassVar[CSSPathType | None] = "dialog.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel", show=False)]
     HINTS: ClassVar[Sequence[tuple[str, str]]] = (("esc", "cancel"),)
@@ -33,7 +30,6 @@ class Dialog(ModalScreen[Result | None]):
 
     def __init__(self, title: Shown) -> None:
         super().__init__()
-        self._compositor = NarrowCompositor(self.app.pen)
         self._title = title
 
     def compose(self) -> ComposeResult:

@@ -11,14 +11,13 @@ from textual.events import ScreenResume
 from textual.geometry import Size
 from textual.message import Message
 from textual.messages import Layout, Update
-from textual.screen import Screen
 from textual.widget import Widget
 
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import Command, Place, command_at, commands_at
 from quarterdeck.tui.connected import ConnectedApp
-from quarterdeck.tui.terminal.narrow_updates import NarrowCompositor
+from quarterdeck.tui.terminal.screen import TerminalScreen
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.header import Header, HeaderState
 from quarterdeck.tui.widgets.key_bar import KeyBar
@@ -32,7 +31,7 @@ WIDE = 100
 """Columns from which a screen shows its side pane."""
 
 
-class DeckScreen(Screen[None]):
+class DeckScreen(TerminalScreen[None]):
     """One of the deck's screens: a subclass names its `PLACE` and says what is between header and keys."""
 
     PLACE: ClassVar[Place]
@@ -51,7 +50,6 @@ class DeckScreen(Screen[None]):
         self.header = Header(self.PLACE)
         self.key_bar = KeyBar()
         self.message_line = MessageLine()
-        self._compositor = NarrowCompositor(self.app.pen)
         self._heard: list[News] = []
 
     def compose(self) -> ComposeResult:
@@ -106,8 +104,6 @@ class DeckScreen(Screen[None]):
             for widget, _ in self._compositor.layers:
                 if not any(widget.scrollbars_enabled):
                     widget._layout_required = widget._repaint_required = False
-            # What draws from now on waits a turn when it is let go for the first time: better while nothing is to draw.
-            self._update_timer.resume()
 
     @on(Layout)
     @on(Update)

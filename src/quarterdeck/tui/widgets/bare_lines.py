@@ -3,7 +3,6 @@
 from textual.color import Color
 from textual.dom import NoScreen
 from textual.geometry import Region, Size
-from textual.messages import Update
 from textual.strip import Strip
 from textual.style import Style
 from textual.widget import Widget
@@ -24,16 +23,18 @@ class BareLines(Widget):
         return self.outer_size
 
     def draw_again(self, *parts: Region) -> None:
-        """Have these parts of it drawn when the screen is drawn next.
+        """Have these parts of it drawn when the screen is drawn next; the first time it draws all of it anyway.
 
-        Textual's `refresh` also forgets what is kept of other widgets, and tells the screen by messages to itself.
+        Textual's `refresh` also forgets what other widgets keep, and takes messages from task to task to say so.
         """
         try:
             screen = self.screen
         except NoScreen:
             return
-        self._repaint_regions.update(parts)
-        screen.post_message(Update(self))
+        if screen in screen._compositor:
+            self._repaint_regions.update(parts)
+            screen._dirty_widgets.add(self)
+            screen._update_timer.resume()
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines of `render_line`, as wide as the widget, cut as asked."""
