@@ -1,5 +1,6 @@
 """A widget that is its lines and nothing around them."""
 
+from rich.style import Style as RichStyle
 from textual.color import Color
 from textual.dom import NoScreen
 from textual.geometry import Region, Size
@@ -14,8 +15,8 @@ class BareLines(Widget):
     Textual looks all of these up whenever a line is drawn, which takes several times as long as to draw it.
     """
 
-    _ground: Color | None = None
-    """The colour behind the lines, once it was looked up."""
+    _ground: tuple[Color, RichStyle] | None = None
+    """The colour behind the lines, and a blank of it, once it was looked up."""
 
     @property
     def size(self) -> Size:
@@ -39,14 +40,17 @@ class BareLines(Widget):
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines of `render_line`, as wide as the widget, cut as asked."""
         width = self.size.width
-        ground = self._ground = self._ground or self.background_colors[1]
-        blank = Style(background=ground).rich_style
+        ground, blank = self._ground = self._ground or self._look_up_ground()
         strips = [self.render_line(y).adjust_cell_length(width, blank) for y in crop.line_range]
         for line_filter in self.get_line_filters():
             strips = [strip.apply_filter(line_filter, ground) for strip in strips]
         if crop.column_span != (0, width):
             strips = [strip.crop(*crop.column_span) for strip in strips]
         return strips
+
+    def _look_up_ground(self) -> tuple[Color, RichStyle]:
+        ground = self.background_colors[1]
+        return ground, Style(background=ground).rich_style
 
     def notify_style_update(self) -> None:
         """The theme may be another one."""
