@@ -2,13 +2,12 @@
 
 from datetime import UTC, datetime
 
-from textual import getters
 from textual.screen import Screen
 
 from quarterdeck.tui import theme
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.terminal.app import TerminalApp
-from quarterdeck.tui.terminal.narrow_updates import NarrowCompositor
+from quarterdeck.tui.terminal.screen import TerminalScreen
 from quarterdeck.tui.text import line
 from quarterdeck.tui.widgets.live_table import Column, LiveTable
 from tests.benchmarks.floor import CHANGING, WIDTHS, Row, made_up, next_status, on_change, rows_asked_for
@@ -24,16 +23,6 @@ def column(name: str, width: int) -> Column[Row]:
     return Column(name, name, width, shown)
 
 
-class Narrow(Screen[None]):
-    """A screen drawn as those of the deck are."""
-
-    app = getters.app(TerminalApp)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._compositor = NarrowCompositor(self.app.pen)
-
-
 class Live(TerminalApp):
     """The table of the deck, on its screen and its terminal."""
 
@@ -47,7 +36,7 @@ class Live(TerminalApp):
         self.table = LiveTable([column(name, width) for name, width in WIDTHS.items()], clock=lambda: datetime.now(UTC))
 
     def get_default_screen(self) -> Screen[None]:
-        return Narrow()
+        return TerminalScreen()
 
     def on_mount(self) -> None:
         self.screen.mount(self.table)

@@ -164,6 +164,20 @@ def test_with_two_decks_what_one_missed_is_unseen_in_the_end() -> None:
         assert again(note).ids == {"c"}
 
 
+def test_a_reading_like_the_last_one_counts_of_an_agent_at_work_and_of_what_another_deck_told() -> None:
+    one, other = Unseen(), Unseen()
+    read(one, 0, "running")
+    assert one.awaits("c")
+    read(one, 5, "finished")
+    assert not one.awaits("c")
+    read(other, 6, "running")
+    read(other, 8, "error")
+    one.recall(noted(other))
+    assert one.awaits("c")
+    read(one, 15, "finished", updated=5)
+    assert not one.awaits("c")
+
+
 def test_decks_beside_each_other_keep_what_only_the_other_has_read() -> None:
     one, other = Unseen(), Unseen()
     for name, deck in {"a": one, "b": other}.items():

@@ -1,14 +1,13 @@
 """What a terminal shows where screens of the deck and screens of Textual follow each other."""
 
 import pyte
-from textual import getters
 from textual.app import ComposeResult
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.screen import Screen
 from textual.widgets import Static
 
 from quarterdeck.tui.terminal.app import TerminalApp
-from quarterdeck.tui.terminal.narrow_updates import NarrowCompositor
+from quarterdeck.tui.terminal.screen import TerminalScreen
 
 SIZE = (12, 2)
 
@@ -26,14 +25,8 @@ class Terminal(HeadlessDriver):
         self.bold_first_cells.append(self.shown.buffer[0][0].bold)
 
 
-class Loud(Screen[None]):
+class Loud(TerminalScreen[None]):
     """A screen whose last line is bold to its end."""
-
-    app = getters.app(TerminalApp)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._compositor = NarrowCompositor(self.app.pen)
 
     def compose(self) -> ComposeResult:
         yield Static("first")

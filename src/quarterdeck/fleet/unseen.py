@@ -50,6 +50,8 @@ class Unseen:
         """What was read in this run."""
         self._noted: dict[str, Outcome] = {}
         """What only another run or another deck has read so far."""
+        self._retold: set[str] = set()
+        """Those of which they told something new since it was read here."""
         self._since: float | None = None
         """What nothing is known of and changed last before this moment is not news; None at first.
 
@@ -60,10 +62,10 @@ class Unseen:
         outcome = self._of(conversation_id)
         return outcome is not None and outcome.unseen
 
-    def at_work(self, conversation_id: str) -> bool:
-        """Whether its agent was at work on it when that was last read."""
+    def awaits(self, conversation_id: str) -> bool:
+        """Whether one more reading like the last one makes a difference."""
         outcome = self._of(conversation_id)
-        return outcome is not None and outcome.word == AT_WORK
+        return conversation_id in self._retold or (outcome is not None and outcome.word == AT_WORK)
 
     @property
     def ids(self) -> Set[str]:
@@ -80,6 +82,7 @@ class Unseen:
     def observe(self, conversation_id: str, state: ConversationState, updated: datetime | None, now: datetime) -> bool:
         """Take what a reading says of a conversation; whether that is news."""
         moment = now.timestamp()
+        self._retold.discard(conversation_id)
         self._since = moment if self._since is None else min(self._since, moment)
         before = self._of(conversation_id)
         if state.word == AT_WORK:
@@ -119,30 +122,25 @@ class Unseen:
     def snapshot(self) -> "Unseen":
         """The same as they are now, for another thread to note down."""
         same = copy(self)
-        same._known, same._noted = dict(self._known), dict(self._noted)
+        same._known, same._noted, same._retold = dict(self._known), dict(self._noted), set()
         return same
 
-    def recall(self, note: Any) -> Set[str]:
-        """Take what was noted down by an earlier run or another deck; what makes no sense is ignored.
-
-        Gives the conversations of which it told something new.
-        """
+    def recall(self, note: Any) -> None:
+        """Take what was noted down by an earlier run or another deck; what makes no sense is ignored."""
         since, noted = _read(note)
         if since is not None:
             self._since = max(since, self._since or 0.0)
-        retold = set[str]()
         for conversation_id, theirs in noted.items():
             known = self._known if conversation_id in self._known else self._noted
             before = known.get(conversation_id)
             known[conversation_id] = after = _joined(before, theirs)
             if after != before:
-                retold.add(conversation_id)
-        return retold
+                self._retold.add(conversation_id)
 
     def to_note(self, noted: Any = None) -> Any:
         """What to note down beside what was `noted` already; None when there is nothing yet."""
         both = copy(self)
-        both._known, both._noted = {}, self._all
+        both._known, both._noted, both._retold = {}, self._all, set()
         both.recall(noted)
         if both._since is None:
             return None

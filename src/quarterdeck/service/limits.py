@@ -11,7 +11,7 @@ class Limits(NamedTuple):
     read: float = 20.0
     write: float = 20.0
     kept: float = 4.0
-    """A connection is used again within: the watch reads every 2 s, and uvicorn hangs up after 5."""
+    """In which a connection is used again: the watch reads every 2 s, and uvicorn hangs up after 5."""
     total: float = 30.0
     start: float = 90.0
     """For starting a sandbox and creating a conversation: a server may have to pull an image first."""

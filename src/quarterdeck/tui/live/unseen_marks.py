@@ -40,8 +40,6 @@ class UnseenMarks:
         self._publish = publish
         self._clock = clock
         self._recalled = False
-        self._retold: set[str] = set()
-        """Those of which another run or another deck told something since they were read."""
         carried = Carried(KIND, self._recall, lambda: self._unseen.snapshot().to_note, shared=True)
         self._carrying = Carrying(notes, endpoint, (carried,), self._not_carried)
 
@@ -55,12 +53,11 @@ class UnseenMarks:
     def read(self, records: Iterable[Conversation], other: Set[str]) -> Set[str]:
         """Take what was read; gives the conversations whose mark may have changed.
 
-        `other` are the ids of which another record than before was read. Of the rest those at work make a difference.
+        `other` are the ids of which another record than before was read.
         """
         if not self._recalled:
             return frozenset()
-        due = (each for each in records if each.id in other or each.id in self._retold or self._unseen.at_work(each.id))
-        return self._take(due)
+        return self._take(each for each in records if each.id in other or self._unseen.awaits(each.id))
 
     def _take(self, records: Iterable[Conversation]) -> Set[str]:
         now = self._clock()
@@ -70,7 +67,6 @@ class UnseenMarks:
         return news
 
     def _observe(self, record: Conversation, now: datetime) -> bool:
-        self._retold.discard(record.id)
         state = conversation_state(record, self._last_told.get(record.id))
         return self._unseen.observe(record.id, state, record.updated_at, now)
 
@@ -84,7 +80,7 @@ class UnseenMarks:
     def _recall(self, note: Any) -> None:
         """Take what was noted: first by earlier runs, then by decks beside this one."""
         before, first = self._unseen.ids if self._recalled else frozenset(), not self._recalled
-        self._retold |= self._unseen.recall(note)
+        self._unseen.recall(note)
         self._recalled = True
         if first:
             self._take(self._conversations.records.values())
