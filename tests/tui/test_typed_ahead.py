@@ -208,7 +208,7 @@ async def test_a_key_is_painted_once_it_is_answered_whenever_the_screen_was_pain
     fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with at_conversations(fleet, tmp_path) as seat:
-        seat.deck.screen._update_timer.stop()
+        monkeypatch.setattr(seat.deck.screen._update_timer, "resume", lambda: None)
         painted = asyncio.Event()
         monkeypatch.setattr(seat.deck, "post_display_hook", painted.set)
         seat.at_once("j")
