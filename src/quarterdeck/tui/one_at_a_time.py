@@ -160,7 +160,7 @@ class OneAtATime(CrashSafe):
             self._rested.set()
 
     def _paint(self) -> None:
-        """Paint now what keys changed: a screen that was just painted for another reason would wait for its timer."""
+        """Paint now what keys changed: a screen that was just painted for another reason would wait for its turn."""
         with suppress(ScreenStackError):
             screen = self.screen
             with screen._context():

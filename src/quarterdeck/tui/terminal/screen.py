@@ -14,16 +14,14 @@ class TerminalScreen(Screen[ScreenResultType]):
     """A screen of a `TerminalApp`."""
 
     app = getters.app(TerminalApp)
-    _turns: "_DrawingTurns | None" = None
 
     def __init__(self, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(name, id, classes)
         self._compositor = NarrowCompositor(self.app.pen)
+        self._turns = _DrawingTurns(self)
 
     @property
     def _update_timer(self) -> Timer:
-        if self._turns is None:
-            self._turns = _DrawingTurns(self)
         return self._turns
 
 
@@ -58,6 +56,7 @@ class _DrawingTurns(Timer):
         if app._exit:
             return
         try:
-            self._screen._on_timer_update()
+            with self._screen._context():  # whoever asked for it
+                self._screen._on_timer_update()
         except Exception as error:  # noqa: BLE001 - as everywhere in Textual, the app ends with it
             app._handle_exception(error)
