@@ -18,16 +18,16 @@ from tempfile import TemporaryDirectory
 from unittest.mock import patch
 from uuid import UUID
 
+from pydantic import SecretStr
 from textual.pilot import Pilot
 
 from quarterdeck.cli.connect import Connector
 from quarterdeck.cli.target import Target
+from quarterdeck.client.client import Client
+from quarterdeck.client.models.conversation import NewConversation, StartTask
+from quarterdeck.client.models.mcp import McpConfig, ShttpServer, StdioServer
 from quarterdeck.config import Config, Folders
 from quarterdeck.config.connections import LOCAL
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.models.conversation import NewConversation, StartTask
-from quarterdeck.service.models.mcp import McpConfig, ShttpServer, StdioServer
-from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.tui.app import Deck
 
 PICTURES = Path(__file__).parents[1] / "screenshots"
@@ -73,7 +73,7 @@ def connector(root: Path) -> Connector:
     return Connector(Config(Folders(root / "config", root / "data", root / "state")), Target(LOCAL), {})
 
 
-async def seed(client: ServiceClient) -> None:
+async def seed(client: Client) -> None:
     """Give the service something to show."""
     await client.settings.store(None, SETTINGS)
     used = [await client.sandboxes.start("files") for _ in TITLES]
@@ -83,7 +83,7 @@ async def seed(client: ServiceClient) -> None:
     await client.sandboxes.pause(used[-1].id)
 
 
-async def converse(client: ServiceClient, title: str, sandbox_id: str) -> None:
+async def converse(client: Client, title: str, sandbox_id: str) -> None:
     """Create a conversation and wait for it."""
     task = await client.conversations.create(NewConversation(title=title, sandbox_id=sandbox_id))
     assert isinstance(task, StartTask)

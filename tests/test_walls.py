@@ -13,18 +13,17 @@ SOURCE = Path(__file__).parents[1] / "src" / "quarterdeck"
 HEAVY = frozenset({"httpx", "pydantic", "fastapi", "aiosqlite", "psutil", "keyring", "hypercorn"})
 FACE = frozenset({"textual", "rich"})
 
+NEVER = FACE | {"fastapi", "aiosqlite", "hypercorn"}
+"""What no room but the face and the local service may load."""
 ROOMS = {
-    "service": (frozenset[str](), FACE | {"fastapi", "aiosqlite", "psutil", "hypercorn"}),
-    "fleet": (frozenset({"service.models", "service.errors"}), FACE | (HEAVY - {"pydantic"})),
-    "draft": (frozenset({"service.models", "service.errors"}), FACE | (HEAVY - {"pydantic"})),
-    "local": (frozenset({"service.models.enums", "service.models.secret_str"}), FACE | {"httpx"}),
-    "config": (frozenset({"service.endpoint", "service.errors", "service.address"}), FACE | HEAVY),
-    "keys": (
-        frozenset({"config", "service.endpoint", "service.errors", "service.address", "service.models.secret_str"}),
-        FACE | (HEAVY - {"pydantic", "keyring"}),
-    ),
-    "notebook": (frozenset({"config"}), FACE | HEAVY),
-    "tui": (frozenset({"fleet", "draft", "service"}), frozenset({"fastapi", "aiosqlite", "psutil", "hypercorn"})),
+    "client": (frozenset[str](), NEVER),
+    "fleet": (frozenset({"client"}), NEVER),
+    "settings": (frozenset({"client"}), NEVER),
+    "local": (frozenset({"client.models.enums"}), FACE),
+    "config": (frozenset({"client.endpoint", "client.errors", "client.address"}), NEVER),
+    "keys": (frozenset({"config", "client.endpoint", "client.errors", "client.address"}), NEVER),
+    "notebook": (frozenset({"config"}), NEVER),
+    "tui": (frozenset({"fleet", "settings", "client"}), frozenset({"fastapi", "aiosqlite", "hypercorn"})),
 }
 """Room -> the other rooms it may import from, and what must not be loaded when all of it is."""
 
@@ -96,7 +95,7 @@ def test_only_one_module_names_httpx() -> None:
     naming = {
         file.relative_to(SOURCE).as_posix() for file in SOURCE.rglob("*.py") if "httpx" in libraries_named_by(file)
     }
-    assert naming == {"service/http.py"}
+    assert naming == {"client/http.py"}
 
 
 def test_only_the_command_line_imports_the_deck_and_the_local_service() -> None:
@@ -117,110 +116,10 @@ def test_version_and_help_load_next_to_nothing(option: str) -> None:
     assert loaded & (HEAVY | FACE | {"asyncio", "dataclasses", "tomllib", "quarterdeck.config"}) == set()
 
 
-def test_the_client_reads_its_first_list_without_what_only_the_settings_need() -> None:
-    loaded = loaded_by_importing("quarterdeck.service.client")
-    assert loaded & {"pydantic", "pydantic_core", "quarterdeck.service.models.settings"} == set()
-
-
 def test_the_version_is_said_without_a_parser() -> None:
     loaded = loaded_by("import sys\nfrom quarterdeck.cli import main\nsys.exit(main())", "--version")
     assert {name for name in loaded if name.startswith("quarterdeck")} == {"quarterdeck", "quarterdeck.cli"}
     assert loaded & {"argparse", "typing", "gettext", "locale"} == set()
-
-
-LATER = frozenset(
-    {
-        "quarterdeck.fleet.plan",
-        "quarterdeck.fleet.sandbox_memory",
-        "quarterdeck.fleet.sandbox_rules",
-        "quarterdeck.fleet.sandbox_state",
-        "quarterdeck.fleet.sandboxes",
-        "quarterdeck.fleet.watch",
-        "quarterdeck.service.client",
-        "quarterdeck.tui.copying",
-        "quarterdeck.tui.live.session",
-        "quarterdeck.tui.screens.sandboxes",
-        "quarterdeck.tui.screens.settings",
-    }
-)
-"""What no first frame shows: it is imported behind it, or when a key asks for it."""
-
-
-def test_what_stands_before_the_first_frame_is_light() -> None:
-    first = (
-        "cli.arguments",
-        "cli.run",
-        "cli.deck",
-        "cli.known",
-        "config",
-        "service.endpoint",
-        "tui.app",
-        "tui.connecting",
-        "tui.screens.conversations",
-    )
-    loaded = loaded_by_importing(*(f"quarterdeck.{name}" for name in first))
-    assert loaded & (HEAVY | LATER) == set()
-    assert not [name for name in loaded if name.startswith("quarterdeck.tui.dialogs.")]
-
-
-LIST = """
-import asyncio, sys
-from contextlib import asynccontextmanager
-from pathlib import Path
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.tui.app import Deck
-from tests.tui.fake_fleet import FakeFleet
-
-fleet = FakeFleet()
-fleet.add("box")
-fleet.talk("talk", "box", "Something to do")
-
-@asynccontextmanager
-async def connect(endpoint, key=None):
-    async with ServiceClient(endpoint, transport=fleet.server) as client:
-        yield client
-
-async def main():
-    deck = Deck(Endpoint("prod", "http://server.test"), connect, crash_folder=Path(sys.argv[1]))
-    async with deck.run_test() as pilot:
-        for key, module in ("1", "quarterdeck.tui.dialogs.connections"), ("2", "quarterdeck.tui.screens.sandboxes"):
-            await pilot.press(key)
-            async with asyncio.timeout(15):
-                while not deck.screen.table.rows or module not in sys.modules:
-                    await pilot.pause()
-
-asyncio.run(main())
-"""
-
-
-def test_lists_are_watched_without_what_only_the_settings_need(tmp_path: Path) -> None:
-    loaded = loaded_by(LIST, str(tmp_path))
-    assert "quarterdeck.tui.screens.sandboxes" in loaded
-    assert not [name for name in loaded if name.partition(".")[0] in HEAVY - {"httpx"}]  # which stands in for a server
-    assert not [name for name in loaded if within(name, frozenset({"quarterdeck.draft", "quarterdeck.tui.settings"}))]
-
-
-READ = """
-import asyncio
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.endpoint import Endpoint
-
-async def answer(reader, writer):
-    await reader.readuntil(b"\\r\\n\\r\\n")
-    writer.write(b"HTTP/1.1 200 OK\\r\\nContent-Length: 13\\r\\n\\r\\n" + b'{"items": []}')
-
-async def main():
-    server = await asyncio.start_server(answer, "127.0.0.1")
-    async with ServiceClient(Endpoint("here", f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")) as client:
-        assert not (await anext(aiter(client.sandboxes.pages()))).items
-
-asyncio.run(main())
-"""
-
-
-def test_a_list_is_read_from_a_plain_network_without_httpx_and_pydantic() -> None:
-    assert not [name for name in loaded_by(READ) if name.partition(".")[0] in HEAVY]
 
 
 def test_no_handler_calls_that_of_its_base_which_textual_calls_too() -> None:

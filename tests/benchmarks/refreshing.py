@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable, Iterator
 
 import httpx
 
+from quarterdeck.client.client import Client
+from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.limits import Limits
+from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.records import FullPass, Records
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.service.limits import Limits
-from quarterdeck.service.models.sandbox import Sandbox
 from tests.benchmarks import cases
 from tests.benchmarks.budgets import Measured, ratio
 
@@ -34,7 +34,7 @@ def measure() -> Iterator[Measured]:
 async def _compare(address: str, *, parsed: bool) -> tuple[list[float], list[float]]:
     records: Records[Sandbox] = Records()
     limits = Limits(per_second=AT_ONCE)
-    async with ServiceClient(Endpoint("server", address), limits=limits) as client, httpx.AsyncClient() as bare:
+    async with Client(Endpoint("server", address), limits=limits) as client, httpx.AsyncClient() as bare:
 
         async def refresh() -> None:
             reading = FullPass(records)

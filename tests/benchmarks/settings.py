@@ -7,10 +7,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from pydantic import SecretStr
 from textual import events
 
-from quarterdeck.service.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
-from quarterdeck.service.models.secret_str import SecretStr
+from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.tui.app import Deck
 from tests.tui.seat import LOCAL, Seat, local
 from tests.tui_settings.form import FormSeat

@@ -7,14 +7,14 @@ from datetime import UTC, datetime, timedelta
 
 from quarterdeck.cli.following import Following, Verb
 from quarterdeck.cli.sandbox_rows import read_all
+from quarterdeck.client.client import Client
+from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.limits import Limits
 from quarterdeck.fleet.bulk_rows import BulkRow, RowState
 from quarterdeck.fleet.plan import Plan, plan
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.local.simulated.service import open_simulated
 from quarterdeck.local.simulated.simulation import Faults, Simulation
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.service.limits import Limits
 
 BIG = Simulation(800, churn=0)
 WANTED = 200
@@ -39,14 +39,14 @@ class Time:
         await asyncio.sleep(0)
 
 
-async def opened(stack: AsyncExitStack, simulation: Simulation, time: Time) -> ServiceClient:
+async def opened(stack: AsyncExitStack, simulation: Simulation, time: Time) -> Client:
     service = await open_simulated(simulation, clock=time.moment)
     stack.push_async_callback(service.close)
-    client = ServiceClient(Endpoint("sim"), service.key, app=service.app, limits=Limits(repeat_after=0.0))
+    client = Client(Endpoint("sim"), service.key, app=service.app, limits=Limits(repeat_after=0.0))
     return await stack.enter_async_context(client)
 
 
-async def running(client: ServiceClient) -> list[SandboxRow]:
+async def running(client: Client) -> list[SandboxRow]:
     rows = (await read_all(client, conversations=False)).rows
     return [row for row in rows if row.record.status == "RUNNING"][:WANTED]
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from quarterdeck import config
+from quarterdeck.client.endpoint import Connection, Endpoint, KeyHeader
 from quarterdeck.config import Preferences, files
 from quarterdeck.config.connections import check_url
 from quarterdeck.config.toml_file import ConfigError
-from quarterdeck.service.endpoint import Connection, Endpoint, KeyHeader
 from tests.conftest import Home
 
 

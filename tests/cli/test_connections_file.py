@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from quarterdeck import config
+from quarterdeck.client.endpoint import Colour, Connection, Endpoint, KeyHeader
 from quarterdeck.config import connections
 from quarterdeck.config.toml_file import ConfigError
-from quarterdeck.service.endpoint import Colour, Connection, Endpoint, KeyHeader
 from tests.conftest import Home
 
 BY_HAND = """\

@@ -1,10 +1,10 @@
 """`quarterdeck connections list`, and `--connection` with keys from everywhere."""
 
 import pytest
+from pydantic import SecretStr
 
 from quarterdeck.keys.file import KeyFile
 from quarterdeck.keys.owner import Owner
-from quarterdeck.service.models.secret_str import SecretStr
 from tests.cli.conftest import Run
 from tests.cli.serving import serving
 from tests.conftest import Home

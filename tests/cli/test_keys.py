@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 from keyring.backend import KeyringBackend
 from keyring.errors import KeyringLocked
+from pydantic import SecretStr
 
+from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.errors import ServiceError
 from quarterdeck.config.toml_file import ConfigError
 from quarterdeck.keys.chain import KeyChain, Place
 from quarterdeck.keys.file import KeyFile
 from quarterdeck.keys.owner import Owner, owner_of
 from quarterdeck.keys.ring import Ring, RingUnavailableError
-from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.service.errors import ServiceError
-from quarterdeck.service.models.secret_str import SecretStr
 from tests.keyrings import Forgetful, Good, Hanging, Lying, Raising
 
 SENTINEL = "sentinel-key-77ad"

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 
 import pytest
+from pydantic import SecretStr
 
 from quarterdeck import config
 from quarterdeck.cli.arguments import parse
@@ -11,11 +12,10 @@ from quarterdeck.cli.connect import Connector
 from quarterdeck.cli.failure import CommandError
 from quarterdeck.cli.known import KnownConnections
 from quarterdeck.cli.target import LastConnectionGoneError, Target, choose
+from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.config import Config
 from quarterdeck.config.connections import LOCAL
-from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.service.errors import ErrorKind, ServiceError
-from quarterdeck.service.models.secret_str import SecretStr
 from tests.conftest import Home
 
 CONNECTIONS = """

@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from quarterdeck.client.errors import ErrorKind, ServiceError
+from quarterdeck.client.models.page import Page
+from quarterdeck.client.models.sandbox import NO_ACCESS, Access, Sandbox
 from quarterdeck.fleet.health import HealthState
 from quarterdeck.fleet.records import Changes
 from quarterdeck.fleet.watch import Watch
-from quarterdeck.service.errors import ErrorKind, ServiceError
-from quarterdeck.service.models.page import Page
-from quarterdeck.service.models.sandbox import NO_ACCESS, Access, Sandbox
 
 NOON = datetime(2031, 5, 6, 12, tzinfo=UTC)
 

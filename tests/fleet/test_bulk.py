@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.fleet.bulk import AT_ONCE, PATIENCE, BulkRun
 from quarterdeck.fleet.bulk_rows import BulkRow, RowState, Verdict
 from quarterdeck.fleet.events import Cause
@@ -13,7 +14,6 @@ from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.plan import Plan, plan
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.verdicts import change_verdict, delete_verdict
-from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
 
 from .fakes import FakeClock, Item, at, failure, sandbox
 

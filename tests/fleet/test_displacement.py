@@ -2,12 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.displacement import Cap, cap_learned, forecast, found_displaced, guessed, running_oldest_first
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row
-from quarterdeck.service.models.conversation import Conversation
-from quarterdeck.service.models.sandbox import Sandbox
 
 from .fakes import at
 

@@ -1,8 +1,8 @@
 import pytest
 
+from quarterdeck.client.errors import ErrorKind
 from quarterdeck.fleet.health import Health, HealthState, after_answer, after_failure, after_pass, health_words
 from quarterdeck.fleet.interval import backoff, interval
-from quarterdeck.service.errors import ErrorKind
 
 from .fakes import failure
 

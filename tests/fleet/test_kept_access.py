@@ -1,11 +1,11 @@
 """What a sandbox is remembered to be reached by, when its readings tell all of it, some of it, or nothing."""
 
 import pytest
+from pydantic import SecretStr
 
+from quarterdeck.client.models.sandbox import NO_ACCESS, Access, Sandbox
 from quarterdeck.fleet.sandbox_memory import SandboxMemory, after_asking, after_reading
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.service.models.sandbox import NO_ACCESS, Access, Sandbox
-from quarterdeck.service.models.secret_str import SecretStr
 
 from .fakes import at
 

@@ -2,6 +2,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.client.models.metrics import Metrics
 from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, ConversationRow, conversation_row
 from quarterdeck.fleet.filters import kept, parse
 from quarterdeck.fleet.idle import sweep
@@ -10,8 +12,6 @@ from quarterdeck.fleet.orphans import orphan_conversations, orphan_sandboxes
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, sandbox_row, urgency
 from quarterdeck.fleet.sort import ordered
-from quarterdeck.service.models.conversation import Conversation
-from quarterdeck.service.models.metrics import Metrics
 
 from .fakes import NOON, at, sandbox
 

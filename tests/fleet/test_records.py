@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quarterdeck.client.models.page import Page
 from quarterdeck.fleet.records import Changes, FullPass, Records
-from quarterdeck.service.models.page import Page
 
 from .fakes import Item
 

@@ -5,8 +5,8 @@ import itertools
 
 import pytest
 
+from quarterdeck.client.errors import ErrorKind
 from quarterdeck.fleet.health import HealthState
-from quarterdeck.service.errors import ErrorKind
 
 from .fakes import Deck, Item, failure
 

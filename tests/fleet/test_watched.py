@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.fleet.conversation_state import conversation_state
 from quarterdeck.fleet.watched import MOST, WatchedSet
-from quarterdeck.service.models.conversation import Conversation
 
 from .fakes import at
 

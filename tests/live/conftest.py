@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.models.capabilities import KeyState
-from quarterdeck.service.models.conversation import NewConversation, StartTask
-from quarterdeck.service.models.schema import SchemaField
+from quarterdeck.client.client import Client
+from quarterdeck.client.models.capabilities import KeyState
+from quarterdeck.client.models.conversation import NewConversation, StartTask
+from quarterdeck.client.models.schema import SchemaField
 from tests.live.settings_kit import put_back, settings_of, unrestorable
 from tests.live.starting import delete_sandbox_left_by
 from tests.live.summary import Book, Notes, summary
@@ -42,7 +42,7 @@ def notes(target: Target, pytestconfig: pytest.Config) -> Notes:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def client(target: Target, notes: Notes) -> AsyncIterator[ServiceClient]:
+async def client(target: Target, notes: Notes) -> AsyncIterator[Client]:
     """A client that has described its server; one for all tests, so that they keep its pace together."""
     async with target.client() as client:
         notes.server = await client.describe()
@@ -53,7 +53,7 @@ async def client(target: Target, notes: Notes) -> AsyncIterator[ServiceClient]:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def editable(client: ServiceClient, notes: Notes) -> AsyncIterator[ServiceClient]:
+async def editable(client: Client, notes: Notes) -> AsyncIterator[Client]:
     """The client of a server whose settings may be changed; what they were is put back in the end."""
     before = await settings_of(client)
     lost = unrestorable(before, client.server)
@@ -65,7 +65,7 @@ async def editable(client: ServiceClient, notes: Notes) -> AsyncIterator[Service
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def schema(client: ServiceClient) -> tuple[SchemaField, ...]:
+async def schema(client: Client) -> tuple[SchemaField, ...]:
     """The server's own description of its settings; skips where there is none."""
     fields = await client.settings.schema()
     if not fields:
@@ -74,7 +74,7 @@ async def schema(client: ServiceClient) -> tuple[SchemaField, ...]:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def started(client: ServiceClient) -> AsyncIterator[StartTask]:
+async def started(client: Client) -> AsyncIterator[StartTask]:
     """The start of a conversation, going on while other tests run; its sandbox is deleted in the end."""
     created = await client.conversations.create(NewConversation())
     assert isinstance(created, StartTask)

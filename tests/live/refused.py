@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 
 
 @contextmanager

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.models.capabilities import Server
-from quarterdeck.service.models.mcp import McpConfig
-from quarterdeck.service.models.settings import Settings
-from quarterdeck.service.nested_rules import CANONICAL
+from quarterdeck.client.client import Client
+from quarterdeck.client.models.capabilities import Server
+from quarterdeck.client.models.mcp import McpConfig
+from quarterdeck.client.models.settings import Settings
+from quarterdeck.client.nested_rules import CANONICAL
 
 FLAGS: Mapping[str, str] = {"llm_api_key": "llm_api_key_set", "search_api_key": "search_api_key_set"}
 """Secret field -> the member that says whether one is stored."""
@@ -15,7 +15,7 @@ _OF_PROFILES = frozenset({"llm_profiles", "active_agent_profile_id", "active_age
 """Members that profiles own: a change of the LLM settings ends the active one (contract c.2)."""
 
 
-async def settings_of(client: ServiceClient) -> Settings:
+async def settings_of(client: Client) -> Settings:
     """Read the record; a server that has none gets one first."""
     if (record := await client.settings.load()) is not None:
         return record
@@ -25,7 +25,7 @@ async def settings_of(client: ServiceClient) -> Settings:
     return record
 
 
-async def changed(client: ServiceClient, base: Settings, changes: Mapping[str, Any]) -> Settings:
+async def changed(client: Client, base: Settings, changes: Mapping[str, Any]) -> Settings:
     """Store changes to a record and read it again."""
     await client.settings.store(base, changes)
     record = await client.settings.load()
@@ -58,7 +58,7 @@ def unrestorable(record: Settings, server: Server) -> tuple[str, ...]:
     return tuple(held)
 
 
-async def put_back(client: ServiceClient, before: Settings) -> tuple[str, ...]:
+async def put_back(client: Client, before: Settings) -> tuple[str, ...]:
     """Make the record what it was; what could not be put back is returned."""
     server, now = client.server, await settings_of(client)
     was, changes = values(before), dict[str, Any]()

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import pytest
+from pydantic import SecretStr
 
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.service.models.secret_str import SecretStr
+from quarterdeck.client.client import Client
+from quarterdeck.client.endpoint import Endpoint
 
 UNNAMED = "QUARTERDECK_LIVE_URL names no server to test on"
 OVERWRITE = os.environ.get("QUARTERDECK_LIVE_OVERWRITE") == "1"
@@ -29,9 +29,9 @@ class Target:
         """Host and port: how reports name it."""
         return urlsplit(self.url).netloc.rpartition("@")[2]
 
-    def client(self) -> ServiceClient:
+    def client(self) -> Client:
         """A client of it, at the client's own pace."""
-        return ServiceClient(Endpoint(self.label, self.url), self.key)
+        return Client(Endpoint(self.label, self.url), self.key)
 
 
 def targets_in(environment: Mapping[str, str]) -> tuple[Target, ...]:

@@ -5,14 +5,14 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from quarterdeck.cli.kept_notes import KeptNotes
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.service.limits import Limits
-from quarterdeck.service.models.mcp import McpConfig, ShttpServer, StdioServer
-from quarterdeck.service.models.secret_str import SecretStr
-from quarterdeck.service.models.settings import Settings
+from quarterdeck.client.client import Client
+from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.limits import Limits
+from quarterdeck.client.models.mcp import McpConfig, ShttpServer, StdioServer
+from quarterdeck.client.models.settings import Settings
 from quarterdeck.tui.app import Deck
 from tests.live.settings_kit import changed, settings_of, unlike
 from tests.live.targets import Target
@@ -35,8 +35,8 @@ async def deck_on(target: Target, folder: Path) -> AsyncIterator[FormSeat]:
     """A deck at its settings, with a notebook of its own."""
 
     @asynccontextmanager
-    async def connect(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[ServiceClient]:
-        async with ServiceClient(endpoint, key or target.key, limits=PACE) as client:
+    async def connect(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[Client]:
+        async with Client(endpoint, key or target.key, limits=PACE) as client:
             yield client
 
     endpoint = Endpoint(target.label, target.url)
@@ -52,7 +52,7 @@ def commands(found: Settings) -> list[str]:
 
 @pytest.mark.parametrize("ann_is_first", [True, False], ids=["as-opened", "other-way-round"])
 async def test_every_edit_is_there_whoever_was_first(
-    editable: ServiceClient, target: Target, tmp_path: Path, ann_is_first: bool
+    editable: Client, target: Target, tmp_path: Path, ann_is_first: bool
 ) -> None:
     before = await changed(editable, await settings_of(editable), BEFORE)
     async with AsyncExitStack() as open_decks:
@@ -78,9 +78,7 @@ async def test_every_edit_is_there_whoever_was_first(
     assert (undone.git_user_name, undone.max_iterations, commands(undone)) == left
 
 
-async def test_a_deleted_server_comes_back_to_its_place(
-    editable: ServiceClient, target: Target, tmp_path: Path
-) -> None:
+async def test_a_deleted_server_comes_back_to_its_place(editable: Client, target: Target, tmp_path: Path) -> None:
     two = StdioServer(name="four", command="uvx")
     held = HELD.model_copy(update={"stdio_servers": (*HELD.stdio_servers, two)})
     before = await changed(editable, await settings_of(editable), {**BEFORE, "mcp_config": held})

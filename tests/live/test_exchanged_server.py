@@ -7,10 +7,10 @@ from itertools import permutations
 
 import pytest
 
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.service.errors import ErrorKind
-from quarterdeck.service.models.capabilities import KeyState
+from quarterdeck.client.client import Client
+from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.errors import ErrorKind
+from quarterdeck.client.models.capabilities import KeyState
 from quarterdeck.tui.live.news import About, News
 from quarterdeck.tui.live.session import Session
 from tests.live.forwarder import Forwarder, forwarder
@@ -33,7 +33,7 @@ CHANGE = {"git_user_name": "written blindly"}
 async def test_it_is_noticed_and_nothing_is_written_blindly(first: Target, second: Target) -> None:
     async with forwarder() as plugs, second.client() as there:
         plugs.plug(first.url)
-        async with ServiceClient(Endpoint("one address", plugs.url), first.key) as client:
+        async with Client(Endpoint("one address", plugs.url), first.key) as client:
             was = await client.describe()
             if was.generation is (await there.describe()).generation:
                 pytest.skip(f"{first.label} and {second.label} are of one generation")
@@ -64,7 +64,7 @@ async def test_it_is_noticed_and_nothing_is_written_blindly(first: Target, secon
             assert await client.settings.load() == base
 
 
-async def back_again(plugs: Forwarder, target: Target, client: ServiceClient) -> None:
+async def back_again(plugs: Forwarder, target: Target, client: Client) -> None:
     """Plug the first server in again while the client still goes by the second one."""
     await plugs.unplug()
     plugs.plug(target.url)
@@ -75,7 +75,7 @@ async def back_again(plugs: Forwarder, target: Target, client: ServiceClient) ->
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 async def test_an_open_deck_notices_it_by_itself(first: Target, second: Target) -> None:
     told: list[News] = []
-    async with forwarder() as plugs, ServiceClient(Endpoint("one address", plugs.url), first.key) as client:
+    async with forwarder() as plugs, Client(Endpoint("one address", plugs.url), first.key) as client:
         plugs.plug(first.url)
         session = Session(client, told.append, lambda: datetime.now(UTC))
         session.look(About.SANDBOXES, ())

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.errors import ErrorKind
-from quarterdeck.service.models.settings import SECRET_FIELDS, Settings
+from quarterdeck.client.client import Client
+from quarterdeck.client.errors import ErrorKind
+from quarterdeck.client.models.settings import SECRET_FIELDS, Settings
 from tests.live.refused import refused
 from tests.live.settings_kit import FLAGS, changed, has_field, settings_of, unlike
 from tests.live.summary import Notes
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 
 
 @pytest.mark.parametrize("name", [name for name in VALUES if name not in SECRET_FIELDS])
-async def test_a_field_is_set_and_unset_and_no_other_changes(editable: ServiceClient, name: str) -> None:
+async def test_a_field_is_set_and_unset_and_no_other_changes(editable: Client, name: str) -> None:
     record = await existing(editable, name)
     if name == "llm_model":  # of an address that nobody stored, servers show or hide their own with the model (T32)
         record = await changed(editable, record, {"llm_base_url": "https://llm.example/v1"})
@@ -33,7 +33,7 @@ async def test_a_field_is_set_and_unset_and_no_other_changes(editable: ServiceCl
 
 @pytest.mark.parametrize("name", [name for name in VALUES if name in SECRET_FIELDS])
 async def test_a_secret_is_stored_and_cleared_and_no_other_field_changes(
-    editable: ServiceClient, notes: Notes, name: str
+    editable: Client, notes: Notes, name: str
 ) -> None:
     record = await existing(editable, name)
     flag = FLAGS.get(name)
@@ -50,7 +50,7 @@ async def test_a_secret_is_stored_and_cleared_and_no_other_field_changes(
         notes.add(f"{name}: {cleared_with!r} clears it at once; {told}")
 
 
-async def existing(client: ServiceClient, name: str) -> Settings:
+async def existing(client: Client, name: str) -> Settings:
     """The record as it is now; skips for a field that this server does not have, which the client must refuse."""
     record, server = await settings_of(client), client.server
     if has_field(name, record, server):
@@ -61,7 +61,7 @@ async def existing(client: ServiceClient, name: str) -> Settings:
     pytest.skip(f"this server has no {name}")
 
 
-async def unset(client: ServiceClient, record: Settings, name: str) -> bool:
+async def unset(client: Client, record: Settings, name: str) -> bool:
     """Unset a field, or see the client refuse it where the server would not do it; says which."""
     changes: dict[str, Any] = {name: None}
     if client.server.rules(name).clearable:

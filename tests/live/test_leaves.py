@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.models.schema import SchemaField
-from quarterdeck.service.models.secret_str import SecretStr
+from quarterdeck.client.client import Client
+from quarterdeck.client.models.schema import SchemaField
 from tests.live.settings_kit import changed, settings_of, unlike
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
@@ -30,7 +30,7 @@ CHOSEN = "agent_settings.llm.reasoning_effort"
 
 @pytest.mark.parametrize("value_type", TRIED)
 async def test_a_field_of_each_type_is_set_and_set_back(
-    editable: ServiceClient, schema: tuple[SchemaField, ...], value_type: str
+    editable: Client, schema: tuple[SchemaField, ...], value_type: str
 ) -> None:
     place, values = TRIED[value_type]
     field = offered(schema, place)
@@ -38,13 +38,13 @@ async def test_a_field_of_each_type_is_set_and_set_back(
     await walk(editable, field, values)
 
 
-async def test_each_choice_of_a_field_is_taken(editable: ServiceClient, schema: tuple[SchemaField, ...]) -> None:
+async def test_each_choice_of_a_field_is_taken(editable: Client, schema: tuple[SchemaField, ...]) -> None:
     field = offered(schema, CHOSEN)
     assert len(field.choices) > 1
     await walk(editable, field, [choice.value for choice in field.choices])
 
 
-async def test_a_secret_is_taken_and_never_told(editable: ServiceClient, schema: tuple[SchemaField, ...]) -> None:
+async def test_a_secret_is_taken_and_never_told(editable: Client, schema: tuple[SchemaField, ...]) -> None:
     field = offered(schema, SECRET)
     assert field.secret
     record = await settings_of(editable)
@@ -59,7 +59,7 @@ def offered(schema: Iterable[SchemaField], place: str) -> SchemaField:
     return field or pytest.skip(f"this server has no {place}")
 
 
-async def walk(client: ServiceClient, field: SchemaField, values: Iterable[Any]) -> None:
+async def walk(client: Client, field: SchemaField, values: Iterable[Any]) -> None:
     """Set each value, then set the field back; nothing else may change on the way."""
     record = await settings_of(client)
     held = record.leaves[field.place]

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.generations import secrets_lost, shown_after_store
-from quarterdeck.service.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
-from quarterdeck.service.models.secret_str import SecretStr
-from quarterdeck.service.models.settings import Settings
+from quarterdeck.client.client import Client
+from quarterdeck.client.generations import secrets_lost, shown_after_store
+from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.settings import Settings
 from tests.live.settings_kit import changed, settings_of, unlike
 from tests.live.summary import Notes
 
@@ -35,7 +35,7 @@ EDITS: Mapping[str, Mapping[str, Any]] = {
 
 
 @pytest.mark.parametrize("kind", ADDED)
-async def test_one_is_added_edited_and_removed_and_the_others_stay(editable: ServiceClient, kind: str) -> None:
+async def test_one_is_added_edited_and_removed_and_the_others_stay(editable: Client, kind: str) -> None:
     record = await changed(editable, await settings_of(editable), {"mcp_config": HELD})
     others = servers_of(record)
     typed = HELD if editable.server.mcp_secrets_hidden else config_of(record)
@@ -55,9 +55,7 @@ async def test_one_is_added_edited_and_removed_and_the_others_stay(editable: Ser
         assert all(holds(now[place(server)], told(editable, server, kind)) for server in of_kind), step
 
 
-async def test_what_the_client_says_would_be_lost_is_lost_and_nothing_else(
-    editable: ServiceClient, notes: Notes
-) -> None:
+async def test_what_the_client_says_would_be_lost_is_lost_and_nothing_else(editable: Client, notes: Notes) -> None:
     if not editable.server.mcp_secrets_hidden:
         pytest.skip("this server tells the secrets of MCP servers, so an edit loses none")
     record = await changed(editable, await settings_of(editable), {"mcp_config": HELD})
@@ -74,7 +72,7 @@ async def test_what_the_client_says_would_be_lost_is_lost_and_nothing_else(
     notes.add(f"mcp_config: {len(lost)} of 3 servers were said to lose their secrets; those that tell of one lost it")
 
 
-async def test_all_of_them_can_be_taken_away(editable: ServiceClient) -> None:
+async def test_all_of_them_can_be_taken_away(editable: Client) -> None:
     record = await changed(editable, await settings_of(editable), {"mcp_config": HELD})
     now = await changed(editable, record, {"mcp_config": None})
     assert servers_of(now) == {}
@@ -97,7 +95,7 @@ def place(server: McpServer) -> str:
     return server.name if isinstance(server, StdioServer) else server.url
 
 
-def told(client: ServiceClient, server: McpServer, kind: str) -> McpServer:
+def told(client: Client, server: McpServer, kind: str) -> McpServer:
     """What a load of this server says of an MCP server that was sent."""
     if not client.server.mcp_secrets_hidden:
         return server

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.errors import ErrorKind
-from quarterdeck.service.models.profiles import Profile, Profiles
+from quarterdeck.client.client import Client
+from quarterdeck.client.errors import ErrorKind
+from quarterdeck.client.models.profiles import Profile, Profiles
 from tests.live.refused import refused
 from tests.live.settings_kit import changed, settings_of
 
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def name(editable: ServiceClient) -> AsyncIterator[str]:
+async def name(editable: Client) -> AsyncIterator[str]:
     """A name that no profile has; profiles whose names begin with it are deleted, and the active one is so again."""
     if not editable.server.profiles:
         with refused(ErrorKind.NOT_OFFERED, unsent=True):
@@ -34,7 +34,7 @@ def found(profiles: Profiles, name: str) -> Profile | None:
     return next((profile for profile in profiles.items if profile.name == name), None)
 
 
-async def test_a_profile_is_saved_activated_renamed_and_deleted(editable: ServiceClient, name: str) -> None:
+async def test_a_profile_is_saved_activated_renamed_and_deleted(editable: Client, name: str) -> None:
     client = editable
     record = await changed(client, await settings_of(client), {"llm_model": "openai/gpt-4o"})
     await client.profiles.save(name)
@@ -56,14 +56,14 @@ async def test_a_profile_is_saved_activated_renamed_and_deleted(editable: Servic
     assert found(await client.profiles.list(), f"{name}.new") is None
 
 
-async def test_a_name_that_is_taken_is_a_conflict(editable: ServiceClient, name: str) -> None:
+async def test_a_name_that_is_taken_is_a_conflict(editable: Client, name: str) -> None:
     for saved in (name, f"{name}-2"):
         await editable.profiles.save(saved)
     with refused(ErrorKind.CONFLICT):
         await editable.profiles.rename(name, f"{name}-2")
 
 
-async def test_a_profile_that_is_not_there_is_missing(editable: ServiceClient, name: str) -> None:
+async def test_a_profile_that_is_not_there_is_missing(editable: Client, name: str) -> None:
     with refused(ErrorKind.MISSING):
         await editable.profiles.activate(name)
     with refused(ErrorKind.MISSING):

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from pydantic import SecretStr
 
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.generations import shown_after_store
-from quarterdeck.service.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
-from quarterdeck.service.models.secret_str import SecretStr
-from quarterdeck.service.models.settings import SECRET_FIELDS, Settings
+from quarterdeck.client.client import Client
+from quarterdeck.client.generations import shown_after_store
+from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.settings import SECRET_FIELDS, Settings
 from tests.live.settings_kit import FLAGS, changed, has_field, settings_of, unlike
 from tests.live.test_leaves import TRIED
 from tests.live.test_mcp_servers import place
@@ -72,7 +72,7 @@ EDITS = st.fixed_dictionaries({}, optional={name: st.none() | values for name, v
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 async def test_what_was_not_edited_stays_as_it_was(
-    editable: ServiceClient, wanted: dict[str, Any], edits: dict[str, Any]
+    editable: Client, wanted: dict[str, Any], edits: dict[str, Any]
 ) -> None:
     start = await settings_of(editable)
     before = await changed(editable, start, possible(editable, start, wanted))
@@ -82,7 +82,7 @@ async def test_what_was_not_edited_stays_as_it_was(
     assert not_held(editable, after, asked) == {}
 
 
-def possible(client: ServiceClient, record: Settings, changes: Mapping[str, Any]) -> dict[str, Any]:
+def possible(client: Client, record: Settings, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the changes that this server can do: fields that it has, and nothing unset that cannot be."""
     server = client.server
     return {
@@ -93,7 +93,7 @@ def possible(client: ServiceClient, record: Settings, changes: Mapping[str, Any]
     }
 
 
-def not_held(client: ServiceClient, record: Settings, asked: Mapping[str, Any]) -> dict[str, Any]:
+def not_held(client: Client, record: Settings, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Changes that the record does not show, with what it shows in their place."""
     found = {name: _read(record, name) for name in asked}
     return {
@@ -107,7 +107,7 @@ def _read(record: Settings, name: str) -> Any:
     return record.leaves.get(name) if "." in name else getattr(record, name, None)
 
 
-def _told(client: ServiceClient, name: str, value: Any) -> Any:
+def _told(client: Client, name: str, value: Any) -> Any:
     """What a load says of a value that was sent."""
     if name in SECRET_FIELDS:
         return value is not None if name in FLAGS else None

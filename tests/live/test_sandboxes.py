@@ -2,10 +2,10 @@
 
 import pytest
 
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.errors import ErrorKind
-from quarterdeck.service.models.enums import SandboxStatus
-from quarterdeck.service.models.sandbox import Sandbox
+from quarterdeck.client.client import Client
+from quarterdeck.client.errors import ErrorKind
+from quarterdeck.client.models.enums import SandboxStatus
+from quarterdeck.client.models.sandbox import Sandbox
 from tests.live.refused import refused
 from tests.live.summary import Notes
 from tests.live.waiting import until
@@ -16,7 +16,7 @@ SOON = 30.0
 UP = (SandboxStatus.STARTING, SandboxStatus.RUNNING)
 
 
-async def test_a_sandbox_is_started_read_paused_resumed_and_deleted(client: ServiceClient, notes: Notes) -> None:
+async def test_a_sandbox_is_started_read_paused_resumed_and_deleted(client: Client, notes: Notes) -> None:
     specs = await client.sandboxes.specs()
     assert specs
     sandbox = await client.sandboxes.start(specs[0].id)
@@ -46,14 +46,14 @@ async def test_a_sandbox_is_started_read_paused_resumed_and_deleted(client: Serv
     notes.add(f"sandbox: read {', '.join(seen)}, gone")
 
 
-async def test_sandboxes_that_are_not_there_are_told_from_those_that_are(client: ServiceClient) -> None:
+async def test_sandboxes_that_are_not_there_are_told_from_those_that_are(client: Client) -> None:
     assert await client.sandboxes.read(("surely-not-there", "nor-this")) == (None, None)
     for order in (client.sandboxes.pause, client.sandboxes.resume):
         with refused(ErrorKind.MISSING):
             await order("surely-not-there")
 
 
-async def only(client: ServiceClient, sandbox_id: str) -> Sandbox | None:
+async def only(client: Client, sandbox_id: str) -> Sandbox | None:
     """Read one by its id, beside one that does not exist."""
     batch = await client.sandboxes.read(("surely-not-there", sandbox_id))
     assert batch is not None
@@ -61,5 +61,5 @@ async def only(client: ServiceClient, sandbox_id: str) -> Sandbox | None:
     return batch[1]
 
 
-async def listed(client: ServiceClient) -> set[str]:
+async def listed(client: Client) -> set[str]:
     return {sandbox.id async for page in client.sandboxes.pages() for sandbox in page.items}

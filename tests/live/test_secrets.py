@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
+from pydantic import SecretStr
 
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.errors import ErrorKind
-from quarterdeck.service.models.enums import GitProvider
-from quarterdeck.service.models.secret_str import SecretStr
-from quarterdeck.service.models.secrets import ProviderToken
+from quarterdeck.client.client import Client
+from quarterdeck.client.errors import ErrorKind
+from quarterdeck.client.models.enums import GitProvider
+from quarterdeck.client.models.secrets import ProviderToken
 from tests.live.refused import refused
 from tests.live.settings_kit import settings_of
 from tests.live.summary import Notes
@@ -18,12 +18,12 @@ from tests.live.summary import Notes
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 
 
-async def described(client: ServiceClient) -> dict[str, str | None]:
+async def described(client: Client) -> dict[str, str | None]:
     return {secret.name: secret.description or None for secret in await client.secrets.list()}
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def name(client: ServiceClient) -> AsyncIterator[str]:
+async def name(client: Client) -> AsyncIterator[str]:
     """A name that no secret has; secrets whose names begin with it are deleted afterwards."""
     name = f"LIVE_CHECK_{secrets.token_hex(4).upper()}"
     yield name
@@ -31,7 +31,7 @@ async def name(client: ServiceClient) -> AsyncIterator[str]:
         await client.secrets.delete(left)
 
 
-async def test_a_secret_is_created_described_renamed_and_deleted(client: ServiceClient, name: str) -> None:
+async def test_a_secret_is_created_described_renamed_and_deleted(client: Client, name: str) -> None:
     others = await described(client)
     await client.secrets.create(name, SecretStr("live-check-1"), "first words")
     assert await described(client) == {**others, name: "first words"}
@@ -43,7 +43,7 @@ async def test_a_secret_is_created_described_renamed_and_deleted(client: Service
     assert await described(client) == others
 
 
-async def test_a_name_that_is_taken_is_refused_before_anything_is_overwritten(client: ServiceClient, name: str) -> None:
+async def test_a_name_that_is_taken_is_refused_before_anything_is_overwritten(client: Client, name: str) -> None:
     await client.secrets.create(name, SecretStr("live-check-1"), "first words")
     before = await described(client)
     with refused(ErrorKind.CONFLICT, unsent=True):
@@ -51,7 +51,7 @@ async def test_a_name_that_is_taken_is_refused_before_anything_is_overwritten(cl
     assert await described(client) == before
 
 
-async def test_a_value_is_replaced_where_that_can_be_done(client: ServiceClient, name: str) -> None:
+async def test_a_value_is_replaced_where_that_can_be_done(client: Client, name: str) -> None:
     await client.secrets.create(name, SecretStr("live-check-1"), "first words")
     before = await described(client)
     if client.server.secret_values_change:
@@ -62,7 +62,7 @@ async def test_a_value_is_replaced_where_that_can_be_done(client: ServiceClient,
     assert await described(client) == before
 
 
-async def test_a_secret_that_is_not_there_is_missing(client: ServiceClient, name: str) -> None:
+async def test_a_secret_that_is_not_there_is_missing(client: Client, name: str) -> None:
     await client.secrets.create(name, SecretStr("live-check-1"))
     with refused(ErrorKind.MISSING):
         await client.secrets.delete(f"{name}_OTHER")
@@ -71,7 +71,7 @@ async def test_a_secret_that_is_not_there_is_missing(client: ServiceClient, name
     assert f"{name}_OTHER" not in await described(client)
 
 
-async def test_a_token_that_its_provider_refuses_says_nothing_of_the_key(client: ServiceClient, notes: Notes) -> None:
+async def test_a_token_that_its_provider_refuses_says_nothing_of_the_key(client: Client, notes: Notes) -> None:
     before = await settings_of(client)
     if before.provider_tokens_set:
         pytest.skip("tokens are stored that could not be put back")

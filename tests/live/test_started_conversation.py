@@ -2,10 +2,10 @@
 
 import pytest
 
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.errors import ErrorKind, ServiceError
-from quarterdeck.service.models.conversation import Conversation, StartTask
-from quarterdeck.service.models.enums import StartTaskStatus
+from quarterdeck.client.client import Client
+from quarterdeck.client.errors import ErrorKind, ServiceError
+from quarterdeck.client.models.conversation import Conversation, StartTask
+from quarterdeck.client.models.enums import StartTaskStatus
 from tests.live.refused import refused
 from tests.live.starting import ended
 from tests.live.summary import Notes
@@ -13,9 +13,7 @@ from tests.live.summary import Notes
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 
 
-async def test_it_lives_and_is_deleted_or_its_failure_is_told(
-    client: ServiceClient, started: StartTask, notes: Notes
-) -> None:
+async def test_it_lives_and_is_deleted_or_its_failure_is_told(client: Client, started: StartTask, notes: Notes) -> None:
     task = await ended(client, started.id)
     assert task is not None
     if task.status == StartTaskStatus.ERROR:
@@ -39,7 +37,7 @@ async def test_it_lives_and_is_deleted_or_its_failure_is_told(
         notes.add("conversation: started and listed; this server cannot delete it")
 
 
-async def deleted(client: ServiceClient, conversation_id: str) -> bool:
+async def deleted(client: Client, conversation_id: str) -> bool:
     """Delete a conversation; False where the server offers no such thing."""
     try:
         await client.conversations.delete(conversation_id)
@@ -50,7 +48,7 @@ async def deleted(client: ServiceClient, conversation_id: str) -> bool:
     return True
 
 
-async def conversation(client: ServiceClient, conversation_id: str) -> Conversation | None:
+async def conversation(client: Client, conversation_id: str) -> Conversation | None:
     batch = await client.conversations.read((conversation_id,))
     assert batch is not None
     return batch[0]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from quarterdeck.draft.fields.catalogue import BY_KEY, CATALOGUE
-from quarterdeck.draft.problem import Severity
+from quarterdeck.settings.fields.catalogue import BY_KEY, CATALOGUE
+from quarterdeck.settings.problem import Severity
 from tests.live.targets import Target, targets_in
 from tests.live.values import VALUES
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from quarterdeck.service.models.secret_str import SecretStr
+from pydantic import SecretStr
 
 VALUES: Mapping[str, tuple[Any, Any]] = {
     "llm_model": ("openai/gpt-4o", "anthropic/claude-sonnet-4-5"),

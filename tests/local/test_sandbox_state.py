@@ -3,11 +3,11 @@ from dataclasses import dataclass
 
 import pytest
 
+from quarterdeck.client.models.enums import SandboxStatus as Status
 from quarterdeck.local.launching import free_port
 from quarterdeck.local.liveness import Liveness, answers
 from quarterdeck.local.processes import Identity, Seen
 from quarterdeck.local.sandbox_state import READY_WITHIN, Sandbox, judge
-from quarterdeck.service.models.enums import SandboxStatus as Status
 
 
 def sandbox(status: Status = Status.RUNNING, *, has_run: bool = True) -> Sandbox:

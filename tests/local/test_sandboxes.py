@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from quarterdeck.client.models.enums import UrlName
 from quarterdeck.local.launching import Place
 from quarterdeck.local.processes import read_process
 from quarterdeck.local.specs import BUILT_IN, Spec
-from quarterdeck.service.models.enums import UrlName
 from tests.local.conftest import Caller, Opener, leaders, processes, until
 
 DIES = Spec("dies", (sys.executable, "-c", "raise SystemExit('no licence')"), address=UrlName.WORKER_1)

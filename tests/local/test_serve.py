@@ -9,10 +9,10 @@ from pathlib import Path
 
 import httpx
 import pytest
+from pydantic import SecretStr
 
 from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.serve import serve
-from quarterdeck.service.models.secret_str import SecretStr
 from tests.local.conftest import processes
 
 PROGRAM = """

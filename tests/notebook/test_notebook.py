@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quarterdeck.cli.kept_notes import KeptNotes
+from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.notebook.notebook import Notebook, NotebookError
-from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.service.errors import ErrorKind, ServiceError
 
 LETTERS = st.characters(codec="utf-8")
 HERE, THERE = "http://127.0.0.1:3000", "https://deck.example"

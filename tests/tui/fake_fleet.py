@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.service.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer
+from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer
 
 SANDBOXES = "/api/v1/sandboxes"
 CONVERSATIONS = "/api/v1/app-conversations"

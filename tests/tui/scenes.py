@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from tests.service.fakes import UNSTORED, Answer, FakeServer
+from tests.client.fakes import UNSTORED, Answer, FakeServer
 
 NOW = datetime(2026, 3, 14, 15, 9, 26, tzinfo=UTC)
 

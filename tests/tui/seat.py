@@ -7,19 +7,19 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pydantic import SecretStr
 from textual import events
 from textual.pilot import Pilot
 
+from quarterdeck.client.client import Client
+from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.local.service import LocalService
 from quarterdeck.local.settings_store import Mode
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.live.session import Connect, Session
 from quarterdeck.tui.notes import Notes
 from quarterdeck.tui.screens.listing import ListScreen
-from tests.service.fakes import FAST, FakeServer
+from tests.client.fakes import FAST, FakeServer
 
 LOCAL = Endpoint("local service")
 NARROW, WIDE = (80, 24), (120, 36)
@@ -112,10 +112,10 @@ def local(folder: Path, store: Mode = "merge") -> Connect:
     """Connects to the embedded service on a folder."""
 
     @asynccontextmanager
-    async def connect(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[ServiceClient]:
+    async def connect(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[Client]:
         service = await LocalService.open(folder, store=store)
         try:
-            async with ServiceClient(endpoint, key=service.key, app=service.app) as client:
+            async with Client(endpoint, key=service.key, app=service.app) as client:
                 yield client
         finally:
             await service.close()
@@ -127,8 +127,8 @@ def answering(server: FakeServer) -> Connect:
     """Connects to a server that answers by a script."""
 
     @asynccontextmanager
-    async def connect(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[ServiceClient]:
-        async with ServiceClient(endpoint, key=key, transport=server, limits=FAST) as client:
+    async def connect(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[Client]:
+        async with Client(endpoint, key=key, transport=server, limits=FAST) as client:
             yield client
 
     return connect

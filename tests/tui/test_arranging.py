@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.events import Key
 
-from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.tui.notes import Notes
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import WIDE, Seat, answering, seated

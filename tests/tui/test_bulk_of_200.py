@@ -6,16 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
+from quarterdeck.client.client import Client
+from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.fleet import bulk, interval, sandbox_state
 from quarterdeck.fleet.bulk_rows import RowState
 from quarterdeck.local.simulated.service import open_simulated
 from quarterdeck.local.simulated.simulation import Faults, Simulation
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.tui.live.session import Connect
-from tests.service.fakes import FAST
+from tests.client.fakes import FAST
 from tests.tui.seat import WIDE, seated
 
 SIM = Endpoint("sim")
@@ -24,10 +24,10 @@ WANTED = 200
 
 def simulated(simulation: Simulation) -> Connect:
     @asynccontextmanager
-    async def connect(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[ServiceClient]:
+    async def connect(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[Client]:
         service = await open_simulated(simulation)
         try:
-            async with ServiceClient(endpoint, key=service.key, app=service.app, limits=FAST) as client:
+            async with Client(endpoint, key=service.key, app=service.app, limits=FAST) as client:
                 yield client
         finally:
             await service.close()

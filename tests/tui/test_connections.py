@@ -4,8 +4,8 @@ import pytest
 
 from quarterdeck import __version__
 from quarterdeck.cli.target import KEY_VARIABLE, Target
+from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.config.connections import LOCAL
-from quarterdeck.service.endpoint import Endpoint
 from tests.tui.desk import NOBODY, OTHER_KEY, Desk, at_list, clear_and_type, desk, keyring, urls
 from tests.tui.seat import NARROW, WIDE
 

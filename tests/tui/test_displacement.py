@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.tui.notes import Notes
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import WIDE

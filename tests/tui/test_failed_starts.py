@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from quarterdeck.cli.kept_notes import KeptNotes
-from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.tui.live.put_away import KEPT, PutAway
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import Seat, answering, seated

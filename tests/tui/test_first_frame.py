@@ -6,19 +6,19 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.service.models.secret_str import SecretStr
+from quarterdeck.client.client import Client
+from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.tui import app
 from quarterdeck.tui.app import Deck
 
 
 @asynccontextmanager
-async def never(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[ServiceClient]:
+async def never(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[Client]:
     async with asyncio.timeout(60):
         await asyncio.Event().wait()
-    yield ServiceClient(endpoint)
+    yield Client(endpoint)
 
 
 class WatchedDeck(Deck):

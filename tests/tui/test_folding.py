@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.fleet.conversations import conversation_row
-from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.service.models.conversation import Conversation
 from quarterdeck.tui.lists.folding import Folding
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import NARROW, Seat, answering, seated

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.health import Health, HealthState
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.plan import plan
 from quarterdeck.fleet.sandbox_rules import why_not_pause
 from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row
-from quarterdeck.service.models.conversation import Conversation
-from quarterdeck.service.models.sandbox import Sandbox
 from quarterdeck.tui.cells import Cell
 from quarterdeck.tui.lists import arrangement
 from quarterdeck.tui.lists.arrangement import AT_ONCE, CALM, SETTLES, SOON, Arrangement

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.tui.lists import arrangement
 from quarterdeck.tui.screens import live_list
 from tests.tui.fake_fleet import FakeFleet

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import httpx
 import pytest
+from pydantic import SecretStr
 from textual.widget import Widget
 
+from quarterdeck.client.client import Client
+from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.fleet import interval
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.service.errors import ErrorKind, ServiceError
-from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.tui.live.session import Connect
 from quarterdeck.tui.screens import live_list
-from tests.service.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer
+from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer
 from tests.tui.seat import LOCAL, Seat, answering, local, seated
 
 Sit = Callable[..., AbstractAsyncContextManager[Seat]]
@@ -26,7 +26,7 @@ def opening_after(gate: asyncio.Event, folder: Path) -> Connect:
     """Connects to the embedded service once the gate is open."""
 
     @asynccontextmanager
-    async def connect(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[ServiceClient]:
+    async def connect(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[Client]:
         await gate.wait()
         async with local(folder)(endpoint, key) as client:
             yield client
@@ -51,7 +51,7 @@ async def test_keys_answer_while_the_connection_is_still_being_opened(folder: Pa
 
 async def test_a_service_that_cannot_be_opened_is_named_and_another_can_be_chosen(folder: Path, tmp_path: Path) -> None:
     @asynccontextmanager
-    async def connect(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[ServiceClient]:
+    async def connect(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[Client]:
         if endpoint.name != "local service":
             raise ServiceError(ErrorKind.LOCAL, "The folder is not yours.", "Make it yours.")
         async with local(folder)(endpoint, key) as client:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.fleet import interval
-from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.service.models.enums import SandboxStatus
 from quarterdeck.tui.look import in_ascii
 from tests.local.conftest import processes
 from tests.tui.fake_fleet import FakeFleet

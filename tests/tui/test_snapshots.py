@@ -7,7 +7,7 @@ from typing import Protocol
 import pytest
 from textual.pilot import Pilot
 
-from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.tui.app import Deck
 from tests.tui.scenes import NOW, fleet
 from tests.tui.seat import NARROW, WIDE, Seat, answering

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.client.endpoint import Endpoint
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import answering, seated
 

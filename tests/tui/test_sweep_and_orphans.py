@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.client.endpoint import Endpoint
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import WIDE, Seat, answering, seated
 

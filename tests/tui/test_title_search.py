@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.fleet.conversations import DECK_GRAMMAR
 from quarterdeck.fleet.filters import parse
-from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.tui.lists.title_search import title_words
-from tests.service.fakes import UNSTORED, Answer, Asked, FakeServer
+from tests.client.fakes import UNSTORED, Answer, Asked, FakeServer
 from tests.tui.fake_fleet import CONVERSATIONS
 from tests.tui.seat import WIDE, Seat, answering, seated
 

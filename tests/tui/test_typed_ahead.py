@@ -11,12 +11,12 @@ import pytest
 from textual import events
 from textual.widgets import Input, TextArea
 
-from quarterdeck.service.endpoint import Endpoint
+from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.tui import one_at_a_time
 from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
 from quarterdeck.tui.dialogs.connections import ConnectionsDialog
 from quarterdeck.tui.screens.listing import ListScreen
-from tests.service.fakes import FakeServer
+from tests.client.fakes import FakeServer
 from tests.tui.fake_fleet import SANDBOXES, FakeFleet
 from tests.tui.seat import WIDE, Seat, answering, seated, stand_alike
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from quarterdeck.cli.kept_notes import KeptNotes
+from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.fleet.conversations import ConversationRow
-from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.tui.notes import Notes
-from tests.service.fakes import UNSTORED, Answer, Asked, FakeServer
+from tests.client.fakes import UNSTORED, Answer, Asked, FakeServer
 from tests.tui.fake_fleet import CONVERSATIONS, FakeFleet
 from tests.tui.seat import NARROW, WIDE, Seat, answering, seated
 
@@ -177,7 +177,7 @@ async def test_two_decks_that_close_one_after_the_other_keep_each_other_s_looks(
 
 class Unreadable(Notes):
     async def read(self, kind: str, endpoint: Endpoint) -> Any:
-        from quarterdeck.service.errors import ErrorKind, ServiceError
+        from quarterdeck.client.errors import ErrorKind, ServiceError
 
         if kind == "unseen":
             raise ServiceError(ErrorKind.LOCAL, "The page is no file.")

@@ -4,10 +4,10 @@ import asyncio
 from contextlib import suppress
 from datetime import datetime
 
+from quarterdeck.client.client import Client
+from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.fleet.watch import Watch
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.service.models.conversation import Conversation
 from quarterdeck.tui.live.sources import ConversationSource
 from quarterdeck.tui.live.unseen_marks import KIND, UnseenMarks
 from quarterdeck.tui.notes import Notes
@@ -23,7 +23,7 @@ def talk(name: str, agent: str) -> Conversation:
 async def test_work_is_noted_as_of_the_last_reading_also_where_that_told_nothing_new() -> None:
     notes = Notes()
     now: list[datetime] = [at(0)]
-    watch = Watch(ConversationSource(ServiceClient(PROD)), lambda changes: None)
+    watch = Watch(ConversationSource(Client(PROD)), lambda changes: None)
     marks = UnseenMarks(notes, PROD, watch, {}, lambda news: None, lambda: now[-1])
     running = asyncio.create_task(marks.run())
     records = [talk("busy", "running"), talk("done", "finished")]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from quarterdeck.cli.kept_notes import KeptNotes
+from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.fleet.watched import MOST
-from quarterdeck.service.endpoint import Endpoint
 from quarterdeck.tui.notes import Notes
 from quarterdeck.tui.notice import notice
 from quarterdeck.tui.text import line
@@ -189,7 +189,7 @@ def test_a_notice_is_written_as_the_terminal_takes_it(environ: dict[str, str], w
 
 class Unreadable(Notes):
     async def read(self, kind: str, endpoint: Endpoint) -> Any:
-        from quarterdeck.service.errors import ErrorKind, ServiceError
+        from quarterdeck.client.errors import ErrorKind, ServiceError
 
         if kind == "watched":
             raise ServiceError(ErrorKind.LOCAL, "The page is no file.")

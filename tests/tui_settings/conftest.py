@@ -5,14 +5,14 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from quarterdeck.cli.kept_notes import KeptNotes
+from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.settings import SettingsChanges
 from quarterdeck.local.settings_store import Mode
-from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.service.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
-from quarterdeck.service.models.secret_str import SecretStr
-from quarterdeck.service.models.settings import SettingsChanges
-from tests.service.fakes import FakeServer
+from tests.client.fakes import FakeServer
 from tests.tui.seat import LOCAL, NARROW, answering, local, seated
 from tests.tui_settings.form import FormSeat
 

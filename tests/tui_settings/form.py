@@ -2,8 +2,8 @@
 
 from textual import events
 
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.models.settings import Settings
+from quarterdeck.client.client import Client
+from quarterdeck.client.models.settings import Settings
 from quarterdeck.tui.screens.settings import SettingsScreen
 from quarterdeck.tui.widgets.settings.form import SettingsForm
 from tests.tui.seat import Seat
@@ -35,7 +35,7 @@ class FormSeat(Seat):
         return self.settings.form
 
     @property
-    def client(self) -> ServiceClient:
+    def client(self) -> Client:
         """The deck's client."""
         return self.session.client
 

@@ -12,9 +12,9 @@ from typing import Any
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
-from quarterdeck.draft.masks import address
-from quarterdeck.draft.review import WITH_SECRETS
-from quarterdeck.service.nested_rules import CANONICAL
+from quarterdeck.client.nested_rules import CANONICAL
+from quarterdeck.settings.masks import address
+from quarterdeck.settings.review import WITH_SECRETS
 from quarterdeck.tui.dialogs.review import ReviewDialog
 from quarterdeck.tui.screens.settings import SettingsScreen
 from quarterdeck.tui.widgets.settings.choice_line import ChoiceLine

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from quarterdeck.client.models.mcp import McpConfig
+from quarterdeck.client.models.settings import SettingsChanges
 from quarterdeck.local.settings_store import Mode
-from quarterdeck.service.models.mcp import McpConfig
-from quarterdeck.service.models.settings import SettingsChanges
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.monkey import Monkey
 

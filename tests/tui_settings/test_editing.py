@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from quarterdeck.service.endpoint import Endpoint
-from tests.service.fakes import Answer, FakeServer
+from quarterdeck.client.endpoint import Endpoint
+from tests.client.fakes import Answer, FakeServer
 from tests.tui.seat import NARROW, WIDE, answering, seated
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat

@@ -1,7 +1,7 @@
 """What the form says of its rows: chips, groups with their counts, the menu of a row."""
 
-from quarterdeck.service.models.mcp import McpConfig
-from tests.service.fakes import NO_ROUTE, Answer, Asked, FakeServer
+from quarterdeck.client.models.mcp import McpConfig
+from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
 from tests.tui.seat import WIDE
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat

@@ -2,10 +2,10 @@
 
 import pytest
 
+from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.models.settings import Settings
 from quarterdeck.local.settings_store import Mode
-from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.service.models.settings import Settings
-from tests.service.fakes import NO_ROUTE, Answer, Asked, FakeServer
+from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from quarterdeck.cli.kept_notes import KeptNotes
-from quarterdeck.draft.kept.parked import from_note
-from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.service.models.mcp import McpServer
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.models.mcp import McpServer
+from quarterdeck.settings.kept.parked import from_note
 from tests.tui.seat import LOCAL
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat

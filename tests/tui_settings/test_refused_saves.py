@@ -2,8 +2,8 @@
 
 import pytest
 
-from quarterdeck.service.models.settings import Settings
-from tests.service.fakes import NO_ROUTE, Answer, Asked, FakeServer
+from quarterdeck.client.models.settings import Settings
+from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
 

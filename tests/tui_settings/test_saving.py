@@ -2,13 +2,13 @@ from typing import Any
 
 import httpx
 import pytest
+from pydantic import SecretStr
 
+from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.models.mcp import StdioServer
+from quarterdeck.client.models.settings import Settings
 from quarterdeck.local.settings_store import Mode
-from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.service.models.mcp import StdioServer
-from quarterdeck.service.models.secret_str import SecretStr
-from quarterdeck.service.models.settings import Settings
-from tests.service.fakes import NO_ROUTE, Answer, Asked, FakeServer
+from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
 from tests.tui.seat import NARROW, WIDE
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat

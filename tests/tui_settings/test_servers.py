@@ -1,4 +1,4 @@
-from quarterdeck.service.models.mcp import McpConfig, StdioServer
+from quarterdeck.client.models.mcp import McpConfig, StdioServer
 from tests.tui_settings.conftest import FULL, Sit
 
 

@@ -1,7 +1,8 @@
 """The dialog of one MCP server: what is left alone stays to the last letter, what is pasted falls into place."""
 
-from quarterdeck.service.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
-from quarterdeck.service.models.secret_str import SecretStr
+from pydantic import SecretStr
+
+from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
 

@@ -5,11 +5,11 @@ import json
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
-from quarterdeck.service.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
-from quarterdeck.service.models.secret_str import SecretStr
-from tests.service.fakes import plain, raw_server
-from tests.service.test_network import answering
+from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from tests.client.fakes import plain, raw_server
+from tests.client.test_network import answering
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
 

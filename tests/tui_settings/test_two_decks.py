@@ -2,8 +2,8 @@
 
 import pytest
 
+from quarterdeck.client.models.settings import Settings
 from quarterdeck.local.settings_store import Mode
-from quarterdeck.service.models.settings import Settings
 from tests.tui_settings.conftest import FULL, Sit
 
 STORES: list[Mode] = ["merge", "replace", "nested"]

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.local.settings_store import Mode
-from quarterdeck.service.endpoint import Endpoint
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
 

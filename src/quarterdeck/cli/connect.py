@@ -11,16 +11,17 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from quarterdeck.cli.known import KnownConnections
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.config import Config
 from quarterdeck.local.errors import LocalServiceError
-from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
 
 if TYPE_CHECKING:
+    from pydantic import SecretStr
+
     from quarterdeck.cli.target import Target
+    from quarterdeck.client.client import Client
+    from quarterdeck.client.endpoint import Endpoint
     from quarterdeck.local.service import LocalService
-    from quarterdeck.service.client import ServiceClient
-    from quarterdeck.service.endpoint import Endpoint
-    from quarterdeck.service.models.secret_str import SecretStr
 
 
 class Connector:
@@ -33,7 +34,7 @@ class Connector:
         self._data = config.folders.data
 
     @asynccontextmanager
-    async def __call__(self, endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[ServiceClient]:
+    async def __call__(self, endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[Client]:
         """Open a client and close it again; without `key`, the one that is known for that endpoint is used.
 
         Raises ServiceError (LOCAL) for a key that cannot be sent and for a local service that cannot be opened.
@@ -49,7 +50,7 @@ class Connector:
             yield client
 
     @asynccontextmanager
-    async def _embedded(self, endpoint: Endpoint) -> AsyncIterator[ServiceClient]:
+    async def _embedded(self, endpoint: Endpoint) -> AsyncIterator[Client]:
         service_class, client_class = await asyncio.to_thread(lambda: (_service_class(), _client_class()))
         try:
             service = await service_class.open(self._data)
@@ -62,10 +63,10 @@ class Connector:
             await service.close()
 
 
-def _client_class() -> type[ServiceClient]:
-    from quarterdeck.service.client import ServiceClient
+def _client_class() -> type[Client]:
+    from quarterdeck.client.client import Client
 
-    return ServiceClient
+    return Client
 
 
 def _service_class() -> type[LocalService]:

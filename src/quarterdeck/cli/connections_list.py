@@ -8,9 +8,9 @@ from quarterdeck.cli.command_line import CommandLine
 from quarterdeck.cli.known import KnownConnections
 from quarterdeck.cli.output import as_json, table
 from quarterdeck.cli.target import Target
+from quarterdeck.client.endpoint import Connection, Endpoint, KeyHeader
 from quarterdeck.config import Config
 from quarterdeck.config.connections import LOCAL, LOCAL_NAME
-from quarterdeck.service.endpoint import Connection, Endpoint, KeyHeader
 
 
 def run(arguments: CommandLine, config: Config) -> int:

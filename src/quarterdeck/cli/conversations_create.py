@@ -8,10 +8,10 @@ from quarterdeck.cli.failure import CommandError
 from quarterdeck.cli.oneshot import with_client
 from quarterdeck.cli.output import as_json, note, say
 from quarterdeck.cli.plain import conversation_plain
+from quarterdeck.client.client import Client
+from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
+from quarterdeck.client.models.enums import StartTaskStatus
 from quarterdeck.config import Config
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.models.conversation import Conversation, NewConversation, StartTask
-from quarterdeck.service.models.enums import StartTaskStatus
 
 PATIENCE = 180.0
 """Seconds a start task may take: servers wait up to 120 for a sandbox (contract g.2)."""
@@ -29,7 +29,7 @@ def run(arguments: CommandLine, config: Config) -> int:
         sandbox_id=arguments.sandbox,
     )
 
-    async def create(client: ServiceClient) -> int:
+    async def create(client: Client) -> int:
         before = await _newest(client)
         answer = await client.conversations.create(new)
         if isinstance(answer, StartTask):
@@ -53,7 +53,7 @@ def _message(typed: str | None) -> str | None:
     return sys.stdin.read()
 
 
-async def _follow(client: ServiceClient, task: StartTask) -> str:
+async def _follow(client: Client, task: StartTask) -> str:
     """Wait for the end of a start task and return the id of its conversation; raises CommandError."""
     loop = asyncio.get_running_loop()
     end = loop.time() + PATIENCE
@@ -74,7 +74,7 @@ async def _follow(client: ServiceClient, task: StartTask) -> str:
     return task.app_conversation_id
 
 
-async def _read(client: ServiceClient, conversation_id: str) -> Conversation:
+async def _read(client: Client, conversation_id: str) -> Conversation:
     answer = await client.conversations.read([conversation_id])
     for conversation in answer if answer is not None else await _newest(client):
         if conversation is not None and conversation.id == conversation_id:
@@ -82,14 +82,14 @@ async def _read(client: ServiceClient, conversation_id: str) -> Conversation:
     raise CommandError(f"The conversation {conversation_id} was created, but is not listed.", "List them in a while.")
 
 
-async def _newest(client: ServiceClient) -> tuple[Conversation, ...]:
+async def _newest(client: Client) -> tuple[Conversation, ...]:
     """The first page of the list."""
     async for page in client.conversations.pages():
         return page.items
     return ()
 
 
-async def _appeared(client: ServiceClient, before: tuple[Conversation, ...]) -> Conversation:
+async def _appeared(client: Client, before: tuple[Conversation, ...]) -> Conversation:
     """The one conversation that is new in the list; raises CommandError when there is not exactly one."""
     known = {conversation.id for conversation in before}
     new = [conversation for conversation in await _newest(client) if conversation.id not in known]

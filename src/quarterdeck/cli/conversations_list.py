@@ -6,11 +6,11 @@ from quarterdeck.cli.oneshot import every, with_client
 from quarterdeck.cli.output import as_json, moment, note, table
 from quarterdeck.cli.plain import conversation_plain
 from quarterdeck.cli.sandbox_rows import utc_now
+from quarterdeck.client.client import Client
+from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.config import Config
 from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, ConversationRow, conversation_row
 from quarterdeck.fleet.filters import kept
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.models.conversation import Conversation
 
 
 def run(arguments: CommandLine, config: Config) -> int:
@@ -20,7 +20,7 @@ def run(arguments: CommandLine, config: Config) -> int:
     """
     wanted = typed_filter(arguments.filter, CONVERSATION_GRAMMAR)
 
-    async def show(client: ServiceClient) -> int:
+    async def show(client: Client) -> int:
         read, unreadable = await every(client.conversations.pages())
         rows = kept(map(_row, read), wanted, utc_now(), CONVERSATION_GRAMMAR)
         found = [row.record for row in rows if row.record is not None]

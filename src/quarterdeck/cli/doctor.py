@@ -12,12 +12,12 @@ from quarterdeck.cli.connect import Connector
 from quarterdeck.cli.oneshot import words_of
 from quarterdeck.cli.output import as_json, table
 from quarterdeck.cli.target import choose
+from quarterdeck.client.client import Client
+from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.client.models.capabilities import Generation, KeyState, Server
+from quarterdeck.client.models.page import Page
 from quarterdeck.config import Config, Folders
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.service.errors import ServiceError
-from quarterdeck.service.models.capabilities import Generation, KeyState, Server
-from quarterdeck.service.models.page import Page
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _answer_words(server: Server, release: str | None) -> str:
     return "; ".join(words)
 
 
-def _resources(client: ServiceClient, server: Server) -> tuple[Awaitable[Finding], ...]:
+def _resources(client: Client, server: Server) -> tuple[Awaitable[Finding], ...]:
     """What can be read; where the key was refused, a list that can be read is open to anybody (contract T10)."""
     openly = " - without the right key: anybody who reaches this server can" if server.key is KeyState.REFUSED else ""
     return (
@@ -117,7 +117,7 @@ async def _try(name: str, call: Awaitable[str]) -> Finding:
         return Finding(name, f"{words_of(error)} {error.advice}", good=False)
 
 
-async def _stored(client: ServiceClient) -> str:
+async def _stored(client: Client) -> str:
     return "none stored yet" if await client.settings.load() is None else "stored, and can be read"
 
 
@@ -127,7 +127,7 @@ async def _first(pages: AsyncIterable[Page[Any]], openly: str) -> str:
     return f"can be listed (0){openly}"
 
 
-async def _count(client: ServiceClient) -> str:
+async def _count(client: Client) -> str:
     return f"can be listed ({len(await client.sandboxes.specs())})"
 
 

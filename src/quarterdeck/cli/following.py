@@ -8,6 +8,8 @@ from enum import StrEnum
 
 from quarterdeck.cli.sandbox_reading import read_some
 from quarterdeck.cli.sandbox_rows import utc_now
+from quarterdeck.client.client import Client
+from quarterdeck.client.errors import ServiceError
 from quarterdeck.fleet.bulk import BulkRun
 from quarterdeck.fleet.bulk_rows import BulkRow, RowState, Verdict
 from quarterdeck.fleet.interval import backoff
@@ -16,8 +18,6 @@ from quarterdeck.fleet.plan import Plan
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.verdicts import change_verdict, delete_verdict
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.errors import ServiceError
 
 EVERY = 0.5
 """Seconds between two readings of what was asked for."""
@@ -41,7 +41,7 @@ class Following:
 
     def __init__(
         self,
-        client: ServiceClient,
+        client: Client,
         verb: Verb,
         plan: Plan[SandboxRow],
         tell: Callable[[BulkRow, str | None], None],

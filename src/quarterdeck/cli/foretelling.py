@@ -2,12 +2,12 @@
 
 from quarterdeck.cli.output import note
 from quarterdeck.cli.sandbox_rows import read_all, utc_now
+from quarterdeck.client.client import Client
 from quarterdeck.fleet.displacement import Cap, forecast, guessed
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.service.client import ServiceClient
 
 
-async def tell_displacement(client: ServiceClient, count: int) -> None:
+async def tell_displacement(client: Client, count: int) -> None:
     """Read all sandboxes, and say which ones a server of this kind would pause for `count` more; often none."""
     rows = (await read_all(client, conversations=False)).rows
     cap = guessed(Cap(), (row.id for row in rows))

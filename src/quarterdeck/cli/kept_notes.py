@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from quarterdeck.tui.notes import Notes, about
 
 if TYPE_CHECKING:
+    from quarterdeck.client.endpoint import Endpoint
     from quarterdeck.notebook.notebook import Notebook
-    from quarterdeck.service.endpoint import Endpoint
 
 
 class KeptNotes(Notes):
@@ -38,8 +38,8 @@ class KeptNotes(Notes):
 
 
 def _told(act: Callable[[], Any]) -> Any:
+    from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
     from quarterdeck.notebook.notebook import NotebookError
-    from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
 
     try:
         return act()

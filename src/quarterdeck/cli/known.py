@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from quarterdeck.cli.target import Target
+from quarterdeck.client.endpoint import Connection, Endpoint
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.config import Config, connections, load_connections
 from quarterdeck.config.connections import LOCAL, LOCAL_NAME
 from quarterdeck.config.toml_file import ConfigError
@@ -15,12 +17,10 @@ from quarterdeck.keys.chain import Found, KeyChain, Place
 from quarterdeck.keys.file import KeyFile
 from quarterdeck.keys.owner import Owner, owner_of
 from quarterdeck.keys.ring import Ring, RingUnavailableError
-from quarterdeck.service.endpoint import Connection, Endpoint
-from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.tui.connections import Connections
 
 if TYPE_CHECKING:
-    from quarterdeck.service.models.secret_str import SecretStr
+    from pydantic import SecretStr
 
 
 class KnownConnections(Connections):

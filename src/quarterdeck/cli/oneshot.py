@@ -9,15 +9,15 @@ from quarterdeck.cli.command_line import CommandLine
 from quarterdeck.cli.connect import Connector
 from quarterdeck.cli.failure import CommandError
 from quarterdeck.cli.target import choose
+from quarterdeck.client.client import Client
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.client.models.page import Page
 from quarterdeck.config import Config
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.errors import ServiceError
-from quarterdeck.service.models.page import Page
 
 R = TypeVar("R")
 
 
-def with_client(arguments: CommandLine, config: Config, act: Callable[[ServiceClient], Awaitable[int]]) -> int:
+def with_client(arguments: CommandLine, config: Config, act: Callable[[Client], Awaitable[int]]) -> int:
     """Run `act` with a client for the server the arguments mean; raises CommandError where a call fails."""
     target = choose(arguments, config, os.environ)
 

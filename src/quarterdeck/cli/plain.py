@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from quarterdeck.draft import masks
-from quarterdeck.draft.fields.catalogue import CATALOGUE
-from quarterdeck.service.models.conversation import Conversation
-from quarterdeck.service.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
-from quarterdeck.service.models.members import as_json
-from quarterdeck.service.models.sandbox import Sandbox, SandboxSpec
-from quarterdeck.service.models.settings import LOAD_ONLY, SECRET_FIELDS, Settings
+from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.members import as_json
+from quarterdeck.client.models.sandbox import Sandbox, SandboxSpec
+from quarterdeck.client.models.settings import LOAD_ONLY, SECRET_FIELDS, Settings
+from quarterdeck.settings import masks
+from quarterdeck.settings.fields.catalogue import CATALOGUE
 
 
 def settings_plain(settings: Settings) -> dict[str, Any]:

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.models.sandbox import Sandbox
+from quarterdeck.client.client import Client
+from quarterdeck.client.models.sandbox import Sandbox
 
 
-async def read_some(client: ServiceClient, ids: Sequence[str]) -> dict[str, Sandbox | None]:
+async def read_some(client: Client, ids: Sequence[str]) -> dict[str, Sandbox | None]:
     """The sandboxes of these ids, None for one the server does not know; reads the list where no batch can be read.
 
     It takes its turn among what is asked for meanwhile, so that what was asked for first comes to its end soon.
@@ -20,6 +20,6 @@ async def read_some(client: ServiceClient, ids: Sequence[str]) -> dict[str, Sand
     return found
 
 
-async def read_one(client: ServiceClient, sandbox_id: str) -> Sandbox | None:
+async def read_one(client: Client, sandbox_id: str) -> Sandbox | None:
     """One sandbox, or None when the server has none of this id."""
     return (await read_some(client, (sandbox_id,)))[sandbox_id]

@@ -7,12 +7,12 @@ from typing import Any
 
 from quarterdeck.cli.oneshot import every
 from quarterdeck.cli.plain import sandbox_plain
+from quarterdeck.client.client import Client
+from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.filters import Filter, Grammar, Kind
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, by_sandbox, sandbox_row
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.models.conversation import Conversation
-from quarterdeck.service.models.sandbox import Sandbox
 
 GRAMMAR = Grammar(
     texts=SANDBOX_GRAMMAR.texts,
@@ -36,7 +36,7 @@ def asks_about_conversations(wanted: Filter) -> bool:
     return any(term.kind is Kind.WORD or term.name in _OF_CONVERSATIONS for term in wanted.terms)
 
 
-async def read_all(client: ServiceClient, *, conversations: bool) -> Reading:
+async def read_all(client: Client, *, conversations: bool) -> Reading:
     """Read the list of sandboxes, and that of conversations if it is wanted."""
     sandboxes, unreadable = await every(client.sandboxes.pages())
     if not conversations:

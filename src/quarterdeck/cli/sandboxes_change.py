@@ -15,13 +15,13 @@ from quarterdeck.cli.oneshot import with_client
 from quarterdeck.cli.output import note
 from quarterdeck.cli.sandbox_rows import utc_now
 from quarterdeck.cli.selection import Selected, Wanted, select
+from quarterdeck.client.client import Client
 from quarterdeck.config import Config
 from quarterdeck.fleet.bulk_rows import BulkRow, RowState, rows_of
 from quarterdeck.fleet.plan import Plan, plan
 from quarterdeck.fleet.sandbox_rules import why_not_delete, why_not_pause, why_not_resume
 from quarterdeck.fleet.sandbox_state import StateWord
 from quarterdeck.fleet.sandboxes import SandboxRow
-from quarterdeck.service.client import ServiceClient
 
 _ALREADY = {
     Verb.PAUSE: frozenset({StateWord.PAUSED}),
@@ -35,7 +35,7 @@ def run(arguments: CommandLine, config: Config) -> int:
     """Do it to each sandbox that is meant; 0 only when all of them were read so afterwards, 3 when none is meant."""
     wanted, verb = Wanted.of(arguments), Verb(arguments.verb)
 
-    async def change(client: ServiceClient) -> int:
+    async def change(client: Client) -> int:
         selected = await select(client, wanted)
         if selected.unreadable:
             note(f"{selected.unreadable} records could not be read; they are left alone.")
@@ -61,9 +61,7 @@ def _why_not(verb: Verb, row: SandboxRow) -> str | None:
             return why_not_delete(offered=True)
 
 
-async def _foretell(
-    client: ServiceClient, planned: Plan[SandboxRow], selected: Selected, arguments: CommandLine
-) -> int:
+async def _foretell(client: Client, planned: Plan[SandboxRow], selected: Selected, arguments: CommandLine) -> int:
     """Say what would be done, and do nothing; a deletion without its word is wrong usage."""
     verb = Verb(arguments.verb)
     rows = in_order([*rows_of(planned).values(), *unknown_rows(selected)], selected, arguments.ids)
@@ -79,7 +77,7 @@ async def _foretell(
 
 
 async def _do(
-    client: ServiceClient, planned: Plan[SandboxRow], selected: Selected, wanted: Wanted, verb: Verb, *, json: bool
+    client: Client, planned: Plan[SandboxRow], selected: Selected, wanted: Wanted, verb: Verb, *, json: bool
 ) -> int:
     """Do it, say what became of each, and give the exit status."""
     following = Following(client, verb, planned, lambda row, status: tell_row(row, status, json=json))

@@ -6,11 +6,11 @@ from quarterdeck.cli.oneshot import with_client
 from quarterdeck.cli.output import as_json, moment, note, table
 from quarterdeck.cli.sandbox_rows import GRAMMAR, asks_about_conversations, read_all, row_plain, utc_now
 from quarterdeck.cli.sandboxes_watch import watch
+from quarterdeck.client.client import Client
 from quarterdeck.config import Config
 from quarterdeck.fleet.ages import age
 from quarterdeck.fleet.filters import kept
 from quarterdeck.fleet.sandboxes import SandboxRow
-from quarterdeck.service.client import ServiceClient
 
 
 def run(arguments: CommandLine, config: Config) -> int:
@@ -22,7 +22,7 @@ def run(arguments: CommandLine, config: Config) -> int:
     if arguments.watch:
         return with_client(arguments, config, lambda client: watch(client, wanted, json=arguments.json))
 
-    async def show(client: ServiceClient) -> int:
+    async def show(client: Client) -> int:
         read = await read_all(client, conversations=asks_about_conversations(wanted))
         found = kept(read.rows, wanted, utc_now(), GRAMMAR)
         if arguments.json:

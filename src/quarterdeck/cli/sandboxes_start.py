@@ -7,15 +7,15 @@ from quarterdeck.cli.oneshot import with_client
 from quarterdeck.cli.output import as_json, note, say
 from quarterdeck.cli.plain import sandbox_plain, spec_plain
 from quarterdeck.cli.sandbox_reading import read_one
+from quarterdeck.client.client import Client
+from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.config import Config
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.models.enums import SandboxStatus
 
 
 def run(arguments: CommandLine, config: Config) -> int:
     """Start a sandbox; 0 only when it is listed afterwards and has not failed."""
 
-    async def start(client: ServiceClient) -> int:
+    async def start(client: Client) -> int:
         if arguments.dry_run:
             return await _foretell(client, arguments)
         started = await client.sandboxes.start(arguments.spec)
@@ -32,7 +32,7 @@ def run(arguments: CommandLine, config: Config) -> int:
     return with_client(arguments, config, start)
 
 
-async def _foretell(client: ServiceClient, arguments: CommandLine) -> int:
+async def _foretell(client: Client, arguments: CommandLine) -> int:
     """Say what it would be started from, and what that is likely to cost; start nothing."""
     specs = await client.sandboxes.specs()
     spec = next((one for one in specs if arguments.spec in (None, one.id)), None)

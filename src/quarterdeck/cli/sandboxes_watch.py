@@ -11,14 +11,14 @@ from contextlib import contextmanager, suppress
 from quarterdeck.cli.oneshot import words_of
 from quarterdeck.cli.output import json_line, note, say
 from quarterdeck.cli.status_watch import Begun, News, StatusChange, StatusWatch
+from quarterdeck.client.client import Client
+from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.fleet.filters import Filter
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.errors import ErrorKind, ServiceError
 
 _ENDINGS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
 
-async def watch(client: ServiceClient, wanted: Filter, *, json: bool) -> int:
+async def watch(client: Client, wanted: Filter, *, json: bool) -> int:
     """Print changes until told to end, which is status 0; raises ServiceError when nothing can be read at all.
 
     Raises BrokenPipeError as soon as whoever read the lines has left.

@@ -6,9 +6,9 @@ from quarterdeck.cli.command_line import CommandLine
 from quarterdeck.cli.failure import CommandError
 from quarterdeck.cli.filtering import typed_filter
 from quarterdeck.cli.sandbox_rows import GRAMMAR, Reading, asks_about_conversations, read_all, rows_of, utc_now
+from quarterdeck.client.client import Client
 from quarterdeck.fleet.filters import Filter, kept
 from quarterdeck.fleet.sandboxes import SandboxRow
-from quarterdeck.service.client import ServiceClient
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Selected:
         return {row.id: row for row in self.rows}
 
 
-async def select(client: ServiceClient, wanted: Wanted) -> Selected:
+async def select(client: Client, wanted: Wanted) -> Selected:
     """Read what is needed to find them, and find them."""
     read = await _read(client, wanted)
     found = {row.id: row for row in read.rows}
@@ -58,7 +58,7 @@ async def select(client: ServiceClient, wanted: Wanted) -> Selected:
     return Selected(tuple(kept(named, wanted.filter, utc_now(), GRAMMAR)), unknown)
 
 
-async def _read(client: ServiceClient, wanted: Wanted) -> Reading:
+async def _read(client: Client, wanted: Wanted) -> Reading:
     """Read the sandboxes named, or all of them where there is no other way."""
     conversations = asks_about_conversations(wanted.filter)
     if wanted.ids and not conversations:

@@ -4,16 +4,15 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
 from quarterdeck.cli.failure import CommandError
-from quarterdeck.draft.draft import MCP, Draft
-from quarterdeck.draft.fields.catalogue import BY_KEY
-from quarterdeck.draft.fields.field import Control, Field
-from quarterdeck.draft.fields.form_fields import FormFields
-from quarterdeck.draft.mcp.servers import Servers, identities, listed
-from quarterdeck.service.models.mcp import McpConfig
-from quarterdeck.service.models.secret_str import SecretStr
+from quarterdeck.client.models.mcp import McpConfig
+from quarterdeck.settings.draft import MCP, Draft
+from quarterdeck.settings.fields.catalogue import BY_KEY
+from quarterdeck.settings.fields.field import Control, Field
+from quarterdeck.settings.fields.form_fields import FormFields
+from quarterdeck.settings.mcp.servers import Servers, identities, listed
 
 FROM_INPUT = "-"
 Assignment = tuple[str, str]

@@ -8,16 +8,16 @@ from quarterdeck.cli.command_line import CommandLine
 from quarterdeck.cli.failure import CommandError
 from quarterdeck.cli.oneshot import with_client
 from quarterdeck.cli.output import note
+from quarterdeck.client.client import Client
 from quarterdeck.config import Config
-from quarterdeck.draft.kept import exchange
-from quarterdeck.service.client import ServiceClient
+from quarterdeck.settings.kept import exchange
 from quarterdeck.tui import files
 
 
 def run(arguments: CommandLine, config: Config) -> int:
     """Write the settings to a new file of mode 0600, or to standard output."""
 
-    async def export(client: ServiceClient) -> int:
+    async def export(client: Client) -> int:
         server, draft = await settings_reading.read(client)
         if draft.base is None:
             raise CommandError("No settings are stored on this server yet.", "There is nothing to export.")

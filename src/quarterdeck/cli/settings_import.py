@@ -9,9 +9,9 @@ from quarterdeck.cli.failure import CommandError
 from quarterdeck.cli.oneshot import with_client
 from quarterdeck.cli.output import note
 from quarterdeck.cli.settings_saving import save_and_report
+from quarterdeck.client.client import Client
 from quarterdeck.config import Config
-from quarterdeck.draft.kept import exchange
-from quarterdeck.service.client import ServiceClient
+from quarterdeck.settings.kept import exchange
 from quarterdeck.tui import files
 
 FROM_INPUT = "-"
@@ -21,7 +21,7 @@ def run(arguments: CommandLine, config: Config) -> int:
     """Store what the file holds; 0 only when all of it was read back."""
     said = _read(arguments.file or FROM_INPUT)
 
-    async def take(client: ServiceClient) -> int:
+    async def take(client: Client) -> int:
         server, draft = await settings_reading.read(client)
         try:
             found = exchange.imported(said, draft)

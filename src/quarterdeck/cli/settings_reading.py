@@ -1,12 +1,12 @@
 """The settings of a server as the commands see them: its record, and the fields it has."""
 
-from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.fields.form_fields import fields_on, kind_in
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.models.capabilities import Server
+from quarterdeck.client.client import Client
+from quarterdeck.client.models.capabilities import Server
+from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.fields.form_fields import fields_on, kind_in
 
 
-async def read(client: ServiceClient) -> tuple[Server, Draft]:
+async def read(client: Client) -> tuple[Server, Draft]:
     """What the server can do, and a draft of what it holds, without edits; raises ServiceError."""
     server = await client.describe()
     base = await client.settings.load()

@@ -8,18 +8,18 @@ from quarterdeck.cli.command_line import CommandLine
 from quarterdeck.cli.failure import CommandError
 from quarterdeck.cli.kept_notes import KeptNotes
 from quarterdeck.cli.output import as_json, note, say
+from quarterdeck.client.client import Client
+from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.client.models.capabilities import Server
 from quarterdeck.config import Config
-from quarterdeck.draft import limits
-from quarterdeck.draft.draft import MCP, Draft
-from quarterdeck.draft.kept import journal
-from quarterdeck.draft.merge import Conflict, Side
-from quarterdeck.draft.review import Line, Review
-from quarterdeck.draft.saving import Questions, Request, SaveResult, save
-from quarterdeck.draft.verify import ADDED_AGAIN, Verified, verify
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.service.errors import ServiceError
-from quarterdeck.service.models.capabilities import Server
+from quarterdeck.settings import limits
+from quarterdeck.settings.draft import MCP, Draft
+from quarterdeck.settings.kept import journal
+from quarterdeck.settings.merge import Conflict, Side
+from quarterdeck.settings.review import Line, Review
+from quarterdeck.settings.saving import Questions, Request, SaveResult, save
+from quarterdeck.settings.verify import ADDED_AGAIN, Verified, verify
 from quarterdeck.tui.settings.typed_secrets import RememberingStore, TypedSecrets
 
 
@@ -47,9 +47,7 @@ class Agreement:
         return True
 
 
-async def save_and_report(
-    client: ServiceClient, server: Server, draft: Draft, arguments: CommandLine, config: Config
-) -> int:
+async def save_and_report(client: Client, server: Server, draft: Draft, arguments: CommandLine, config: Config) -> int:
     """Save a draft and print what became of it; gives the exit status, 0 only where all changes were read back.
 
     Raises CommandError (status 2 for a value that this server does not take) and ServiceError.

@@ -7,17 +7,17 @@ from quarterdeck.cli.command_line import CommandLine
 from quarterdeck.cli.oneshot import with_client
 from quarterdeck.cli.output import as_json, note, say, table
 from quarterdeck.cli.plain import settings_plain
+from quarterdeck.client.client import Client
 from quarterdeck.config import Config
-from quarterdeck.draft import words
-from quarterdeck.draft.draft import MCP, Draft
-from quarterdeck.draft.fields.field import Field
-from quarterdeck.service.client import ServiceClient
+from quarterdeck.settings import words
+from quarterdeck.settings.draft import MCP, Draft
+from quarterdeck.settings.fields.field import Field
 
 
 def run(arguments: CommandLine, config: Config) -> int:
     """Print the settings; a server that has none stored yet is said to have none."""
 
-    async def show(client: ServiceClient) -> int:
+    async def show(client: Client) -> int:
         _, draft = await settings_reading.read(client)
         if arguments.json:
             as_json(None if draft.base is None else settings_plain(draft.base))

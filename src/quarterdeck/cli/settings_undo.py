@@ -7,15 +7,15 @@ from quarterdeck.cli.kept_notes import KeptNotes
 from quarterdeck.cli.oneshot import with_client
 from quarterdeck.cli.output import note
 from quarterdeck.cli.settings_saving import save_and_report
+from quarterdeck.client.client import Client
 from quarterdeck.config import Config
-from quarterdeck.draft.kept import journal
-from quarterdeck.service.client import ServiceClient
+from quarterdeck.settings.kept import journal
 
 
 def run(arguments: CommandLine, config: Config) -> int:
     """Store the reverse of the last save; 0 only when all of it was read back."""
 
-    async def undo(client: ServiceClient) -> int:
+    async def undo(client: Client) -> int:
         notes = KeptNotes(config.folders.notebook)
         saved = journal.last(await notes.read(journal.KIND, client.endpoint))
         if saved is None:

@@ -8,6 +8,10 @@ from itertools import islice
 from typing import Any
 
 from quarterdeck.cli.sandbox_rows import GRAMMAR, asks_about_conversations, utc_now
+from quarterdeck.client.client import Client
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.events import Cause
 from quarterdeck.fleet.filters import Filter
 from quarterdeck.fleet.memories import SandboxMemories
@@ -15,10 +19,6 @@ from quarterdeck.fleet.records import Changes
 from quarterdeck.fleet.sandbox_memory import SandboxMemory
 from quarterdeck.fleet.sandboxes import by_sandbox, sandbox_row
 from quarterdeck.fleet.watch import Watch
-from quarterdeck.service.client import ServiceClient
-from quarterdeck.service.errors import ServiceError
-from quarterdeck.service.models.conversation import Conversation
-from quarterdeck.service.models.sandbox import Sandbox
 from quarterdeck.tui.live.sources import ConversationSource, SandboxSource
 
 CLOSELY = 99
@@ -65,7 +65,7 @@ class StatusWatch:
     Only what is asked about is read: the conversations where the filter needs them.
     """
 
-    def __init__(self, client: ServiceClient, wanted: Filter, tell: Callable[[News], None]) -> None:
+    def __init__(self, client: Client, wanted: Filter, tell: Callable[[News], None]) -> None:
         self._wanted = wanted
         self._tell = tell
         self._memories = SandboxMemories()

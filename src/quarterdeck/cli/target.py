@@ -6,10 +6,10 @@ from urllib.parse import urlsplit
 
 from quarterdeck.cli.command_line import CommandLine
 from quarterdeck.cli.failure import CommandError
+from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.config import Config
 from quarterdeck.config.connections import LOCAL, LOCAL_NAME, check_url
 from quarterdeck.config.toml_file import ConfigError
-from quarterdeck.service.endpoint import Endpoint
 
 URL_VARIABLE = "QUARTERDECK_URL"
 KEY_VARIABLE = "QUARTERDECK_API_KEY"

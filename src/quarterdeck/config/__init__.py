@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from quarterdeck.client.endpoint import Connection
 from quarterdeck.config import connections, toml_file
 from quarterdeck.config.toml_file import ConfigError
-from quarterdeck.service.endpoint import Connection
 
 NO_CONNECTIONS: Mapping[str, Connection] = {}
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from quarterdeck.client.endpoint import Colour, Connection, Endpoint, KeyHeader
 from quarterdeck.config import toml_file
 from quarterdeck.config.toml_file import ConfigError
-from quarterdeck.service.endpoint import Colour, Connection, Endpoint, KeyHeader
 
 LOCAL = Endpoint("local service")
 """The embedded local service."""

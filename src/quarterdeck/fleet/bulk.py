@@ -7,10 +7,10 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Generic
 
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.fleet.bulk_rows import ENDED, RETRIED, SANDBOXES, BulkRow, Noun, RowState, Verdict, rows_of, summary
 from quarterdeck.fleet.interval import LONGEST_ASKED_FOR
 from quarterdeck.fleet.plan import Plan, R
-from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
 
 AT_ONCE = 4
 """Requests under way at a time."""

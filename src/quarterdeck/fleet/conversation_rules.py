@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from quarterdeck.client.models.enums import StartTaskStatus
 from quarterdeck.fleet.conversations import ConversationRow
-from quarterdeck.service.models.enums import StartTaskStatus
 
 
 def why_not(command: str, row: ConversationRow) -> str | None:

@@ -7,10 +7,10 @@ does; what was last told is remembered until the sandbox is read as stopped.
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from quarterdeck.service.models.enums import ExecutionStatus, SandboxStatus
+from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus
 
 if TYPE_CHECKING:
-    from quarterdeck.service.models.conversation import Conversation
+    from quarterdeck.client.models.conversation import Conversation
 
 
 class ConversationWord(StrEnum):

@@ -4,14 +4,14 @@ from collections.abc import Container, Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.fleet.conversation_state import Category, ConversationState, conversation_state
 from quarterdeck.fleet.filters import Grammar, Measure
 from quarterdeck.fleet.quantities import Unit
 from quarterdeck.fleet.start_task import start_progress
-from quarterdeck.service.models.enums import SandboxStatus
 
 if TYPE_CHECKING:
-    from quarterdeck.service.models.conversation import Conversation, StartTask
+    from quarterdeck.client.models.conversation import Conversation, StartTask
 
 SHORT = 6
 

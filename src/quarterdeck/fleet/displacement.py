@@ -13,8 +13,8 @@ from quarterdeck.fleet.sandbox_state import Action, StateWord
 from quarterdeck.fleet.sandboxes import SandboxRow
 
 if TYPE_CHECKING:
+    from quarterdeck.client.models.sandbox import Sandbox
     from quarterdeck.fleet.sandbox_memory import SandboxMemory
-    from quarterdeck.service.models.sandbox import Sandbox
 
 DOCKER, DOCKER_CAP = "oh-agent-server-", 5
 """What the ids of sandboxes in Docker begin with, and how many of them servers let run unless told otherwise."""

@@ -3,8 +3,8 @@
 from enum import StrEnum
 from typing import NamedTuple
 
+from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.fleet.ages import age
-from quarterdeck.service.errors import ErrorKind, ServiceError
 
 OFFLINE_AFTER = 3
 """Failures in a row after which a server counts as away (reliability.md section 3)."""

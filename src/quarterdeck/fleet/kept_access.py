@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from quarterdeck.service.models.sandbox import Access
+    from quarterdeck.client.models.sandbox import Access
 
 _URLS: Callable[[Access], object] = attrgetter("urls")
 _KEY: Callable[[Access], object] = attrgetter("key")

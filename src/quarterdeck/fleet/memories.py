@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Set
 from datetime import datetime
 
+from quarterdeck.client.models.sandbox import NO_ACCESS, Sandbox
 from quarterdeck.fleet.sandbox_memory import (
     SandboxMemory,
     after_answer,
@@ -17,7 +18,6 @@ from quarterdeck.fleet.sandbox_memory import (
 )
 from quarterdeck.fleet.sandbox_state import SLOW_AFTER, Action
 from quarterdeck.fleet.timeline import Timelines
-from quarterdeck.service.models.sandbox import NO_ACCESS, Sandbox
 
 
 class SandboxMemories:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from quarterdeck.client.models.enums import ExecutionStatus
 from quarterdeck.fleet.sandbox_state import SandboxState, StateWord
-from quarterdeck.service.models.enums import ExecutionStatus
 
 if TYPE_CHECKING:
-    from quarterdeck.service.models.conversation import Conversation
+    from quarterdeck.client.models.conversation import Conversation
 
 UP = frozenset({StateWord.RUNNING, StateWord.STARTING})
 """States in which a sandbox costs something, whether it does anything or not."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from quarterdeck.service.models.page import Page
+from quarterdeck.client.models.page import Page
 
 
 class Identified(Protocol):

@@ -7,6 +7,10 @@ section e). So one reading is not a state: a sandbox that has run is running unt
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from pydantic import SecretStr
+
+from quarterdeck.client.models.enums import SandboxStatus, UrlName
+from quarterdeck.client.models.sandbox import NO_ACCESS, Access, ExposedUrl, Sandbox
 from quarterdeck.fleet.flips import Flip, doubted, quietened
 from quarterdeck.fleet.kept_access import another_key, kept_key, kept_urls
 from quarterdeck.fleet.sandbox_state import (
@@ -19,9 +23,6 @@ from quarterdeck.fleet.sandbox_state import (
     pending_state,
     settled_state,
 )
-from quarterdeck.service.models.enums import SandboxStatus, UrlName
-from quarterdeck.service.models.sandbox import NO_ACCESS, Access, ExposedUrl, Sandbox
-from quarterdeck.service.models.secret_str import SecretStr
 
 KNOCK_AFTER = 3
 """Quiet readings after which the agent server itself is asked."""

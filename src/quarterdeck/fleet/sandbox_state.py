@@ -8,8 +8,8 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
+from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.fleet.ages import age_of, at_least, calm_age, stopwatch
-from quarterdeck.service.models.enums import SandboxStatus
 
 SLOW_AFTER = timedelta(seconds=120)
 """How long servers give a start themselves; what takes longer is slow and no longer watched closely."""

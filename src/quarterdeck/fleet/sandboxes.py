@@ -13,8 +13,8 @@ from quarterdeck.fleet.sandbox_state import SandboxState, StateWord
 from quarterdeck.fleet.short_id import short_id
 
 if TYPE_CHECKING:
-    from quarterdeck.service.models.conversation import Conversation
-    from quarterdeck.service.models.sandbox import Sandbox
+    from quarterdeck.client.models.conversation import Conversation
+    from quarterdeck.client.models.sandbox import Sandbox
 
 NOTHING_TOLD: Mapping[str, str | None] = {}
 

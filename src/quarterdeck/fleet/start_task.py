@@ -4,11 +4,11 @@ from collections.abc import Collection, Container, Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from quarterdeck.client.models.enums import StartTaskStatus
 from quarterdeck.fleet.ages import stopwatch
-from quarterdeck.service.models.enums import StartTaskStatus
 
 if TYPE_CHECKING:
-    from quarterdeck.service.models.conversation import StartTask
+    from quarterdeck.client.models.conversation import StartTask
 
 STEPS: dict[str, str] = {
     StartTaskStatus.WORKING: "beginning",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import TYPE_CHECKING
 
+from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.fleet.bulk_rows import Verdict
 from quarterdeck.fleet.sandbox_state import Action, StateWord
-from quarterdeck.service.models.enums import SandboxStatus
 
 if TYPE_CHECKING:
     from quarterdeck.fleet.sandbox_memory import SandboxMemory

@@ -7,11 +7,11 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.client.models.page import Page
 from quarterdeck.fleet.health import Health, HealthState, after_answer, after_failure, after_pass
 from quarterdeck.fleet.interval import FULL_PASS, IN_TRANSITION, PASS_REST, REFRESH, backoff, interval
 from quarterdeck.fleet.records import Changes, FullPass, Identified, Records
-from quarterdeck.service.errors import ServiceError
-from quarterdeck.service.models.page import Page
 
 R = TypeVar("R", bound=Identified)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from quarterdeck.fleet.conversation_state import Category, ConversationState, ConversationWord
 
 if TYPE_CHECKING:
-    from quarterdeck.service.models.conversation import Conversation
+    from quarterdeck.client.models.conversation import Conversation
 
 VERSION = 1
 MOST = 20

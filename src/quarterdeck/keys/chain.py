@@ -10,10 +10,11 @@ from quarterdeck.config.toml_file import ConfigError
 from quarterdeck.keys.ring import RingUnavailableError
 
 if TYPE_CHECKING:
+    from pydantic import SecretStr
+
     from quarterdeck.keys.file import KeyFile
     from quarterdeck.keys.owner import Owner
     from quarterdeck.keys.ring import Ring
-    from quarterdeck.service.models.secret_str import SecretStr
 
 
 class Place(Enum):

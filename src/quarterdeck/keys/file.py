@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from quarterdeck.config import toml_file
 
 if TYPE_CHECKING:
+    from pydantic import SecretStr
+
     from quarterdeck.keys.owner import Owner
-    from quarterdeck.service.models.secret_str import SecretStr
 
 TABLE = "keys"
 _NOTICE = """\

@@ -2,11 +2,12 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.service.models.secret_str import SecretStr
+from pydantic import SecretStr
+
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 
 if TYPE_CHECKING:
-    from quarterdeck.service.endpoint import Endpoint
+    from quarterdeck.client.endpoint import Endpoint
 
 
 class Owner(NamedTuple):
@@ -23,7 +24,7 @@ class Owner(NamedTuple):
 
 def owner_of(endpoint: "Endpoint") -> Owner | None:
     """Who owns the key of an endpoint; nobody does for the embedded service, which makes its own."""
-    from quarterdeck.service.address import origin_of
+    from quarterdeck.client.address import origin_of
 
     return None if endpoint.url is None else Owner(endpoint.name, origin_of(endpoint.url).lower())
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from keyring.backend import KeyringBackend
+    from pydantic import SecretStr
 
     from quarterdeck.keys.owner import Owner
-    from quarterdeck.service.models.secret_str import SecretStr
 
 SERVICE = "quarterdeck"
 PATIENCE = 3.0

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fastapi import APIRouter, Depends, FastAPI
+from pydantic import SecretStr
 
 from quarterdeck import __version__
 from quarterdeck.local.answers import OF_ALL
 from quarterdeck.local.generation import Generation
 from quarterdeck.local.guard import BodyLimit, KeyGuard
 from quarterdeck.local.routes.health import health_router
-from quarterdeck.service.models.secret_str import SecretStr
 
 _REAL = "Settings, sandboxes as local processes, and conversations that are stored. It runs no agent."
 _SIMULATED = "Settings, and simulated sandboxes and conversations: they are in memory only, and none of them is real."

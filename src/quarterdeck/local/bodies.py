@@ -7,9 +7,9 @@ from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, StringConstraints
 
+from quarterdeck.client.models.enums import GitProvider
 from quarterdeck.local.mcp_bodies import McpConfigBody
 from quarterdeck.local.open_body import OpenBody, Secret
-from quarterdeck.service.models.enums import GitProvider
 
 Text = Annotated[str, StringConstraints(max_length=20_000)]
 Grouping = Literal["NO_GROUPING", "GROUP_BY_NEWEST", "LEAST_RECENTLY_USED", "FEWEST_CONVERSATIONS", "ADD_TO_ANY"]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus
 from quarterdeck.local.bodies import ChangeConversationBody, StartConversationBody
 from quarterdeck.local.changes import Changes
 from quarterdeck.local.moments import now, stamp
@@ -14,7 +15,6 @@ from quarterdeck.local.records import ConversationRecord
 from quarterdeck.local.sandbox_state import Sandbox
 from quarterdeck.local.sandboxes import Sandboxes
 from quarterdeck.local.store import Store
-from quarterdeck.service.models.enums import ExecutionStatus, SandboxStatus
 
 _LISTED = """(SELECT rowid, *, (
     SELECT json_group_array(id) FROM conversations AS sub WHERE sub.parent_id = conversations.id

@@ -5,9 +5,8 @@ from typing import Annotated, Any
 
 from fastapi import HTTPException, Security
 from fastapi.security import APIKeyHeader
+from pydantic import SecretStr
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-from quarterdeck.service.models.secret_str import SecretStr
 
 MAX_BODY = 8_000_000
 """Bytes of a request body."""

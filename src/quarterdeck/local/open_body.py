@@ -3,9 +3,7 @@
 import json
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, PlainSerializer, StringConstraints, model_validator
-
-from quarterdeck.service.models.secret_str import SecretStr
+from pydantic import BaseModel, ConfigDict, PlainSerializer, SecretStr, StringConstraints, model_validator
 
 Secret = Annotated[
     SecretStr,

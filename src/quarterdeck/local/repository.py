@@ -6,9 +6,9 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from quarterdeck.client.models.enums import GitProvider
 from quarterdeck.local.errors import RepositoryError
 from quarterdeck.local.launching import inherited_environment
-from quarterdeck.service.models.enums import GitProvider
 
 _CLONES_WITHIN = 300.0
 """Seconds that a clone may take."""

@@ -3,10 +3,10 @@
 import sqlite3
 from dataclasses import dataclass
 
+from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.local.processes import Identity, Seen
 from quarterdeck.local.records import ExposedUrl, SandboxRecord
 from quarterdeck.local.specs import Spec
-from quarterdeck.service.models.enums import SandboxStatus
 
 READY_WITHIN = 20.0
 """Seconds that a sandbox has to answer before its silence is an error."""

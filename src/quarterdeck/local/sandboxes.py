@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.local.changes import Changes
 from quarterdeck.local.errors import LocalServiceError, SandboxError
 from quarterdeck.local.launching import Place, free_port, launch, new_key
@@ -21,7 +22,6 @@ from quarterdeck.local.records import SandboxRecord
 from quarterdeck.local.sandbox_state import READY_WITHIN, Sandbox, from_row, judge, to_record
 from quarterdeck.local.specs import Spec
 from quarterdeck.local.store import Store
-from quarterdeck.service.models.enums import SandboxStatus
 
 
 class Sandboxes:

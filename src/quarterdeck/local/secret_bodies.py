@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel
 
+from quarterdeck.client.models.enums import GitProvider
 from quarterdeck.local.bodies import ProviderToken, Text
 from quarterdeck.local.open_body import Secret
-from quarterdeck.service.models.enums import GitProvider
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hypercorn.asyncio import serve as serve_asgi
 from hypercorn.config import Config
+from pydantic import SecretStr
 
 from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.launching import new_key
@@ -15,7 +16,6 @@ from quarterdeck.local.service import LocalService
 from quarterdeck.local.settings_store import Mode
 from quarterdeck.local.simulated.service import open_simulated
 from quarterdeck.local.simulated.simulation import Simulation
-from quarterdeck.service.models.secret_str import SecretStr
 
 _ENDINGS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 

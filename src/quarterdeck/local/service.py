@@ -6,6 +6,8 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from quarterdeck.local.app import Parts, build
 from quarterdeck.local.changes import Changes
 from quarterdeck.local.conversations import Conversations
@@ -22,7 +24,6 @@ from quarterdeck.local.settings_store import Mode
 from quarterdeck.local.specs import BUILT_IN, Spec
 from quarterdeck.local.start_tasks import StartTasks
 from quarterdeck.local.store import Store
-from quarterdeck.service.models.secret_str import SecretStr
 
 App = Callable[..., Awaitable[None]]
 """An ASGI app."""

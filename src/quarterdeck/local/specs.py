@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from quarterdeck.service.models.enums import UrlName
+from quarterdeck.client.models.enums import UrlName
 
 
 @dataclass(frozen=True)

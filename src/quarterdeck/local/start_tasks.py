@@ -10,6 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from quarterdeck.client.models.enums import SandboxStatus, StartTaskStatus
 from quarterdeck.local.bodies import StartConversationBody
 from quarterdeck.local.changes import Changes
 from quarterdeck.local.conversations import Conversations
@@ -21,7 +22,6 @@ from quarterdeck.local.records import StartTaskRecord
 from quarterdeck.local.repository import Repository
 from quarterdeck.local.sandboxes import Sandboxes
 from quarterdeck.local.store import Store
-from quarterdeck.service.models.enums import SandboxStatus, StartTaskStatus
 
 
 class Order(StrEnum):

@@ -24,7 +24,7 @@ from quarterdeck.tui.text import Shown
 from quarterdeck.tui.theme import THEMES, variable_defaults
 
 if TYPE_CHECKING:
-    from quarterdeck.service.endpoint import Endpoint
+    from quarterdeck.client.endpoint import Endpoint
     from quarterdeck.tui.live.session import Connect
     from quarterdeck.tui.screens.base import DeckScreen
 

@@ -6,15 +6,15 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from quarterdeck.service.errors import ServiceError
-from quarterdeck.service.models.capabilities import Generation, KeyState
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.client.models.capabilities import Generation, KeyState
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Span, Tone
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
-    from quarterdeck.service.client import ServiceClient
-    from quarterdeck.service.models.capabilities import Server
+    from quarterdeck.client.client import Client
+    from quarterdeck.client.models.capabilities import Server
 
 _KEY: dict[KeyState, tuple[Shown, Tone]] = {
     KeyState.ACCEPTED: (Shown("the key is accepted"), Tone.GOOD),
@@ -32,7 +32,7 @@ class Verdict:
     release: str = ""
 
 
-async def check(connecting: AbstractAsyncContextManager[ServiceClient], *, with_release: bool = True) -> Verdict:
+async def check(connecting: AbstractAsyncContextManager[Client], *, with_release: bool = True) -> Verdict:
     """Ask what answers and whether the key is right, with a client made for it; a failure is an answer too.
 
     The release may cost half a megabyte.

@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.reactive import var
 from textual.signal import Signal
 
-from quarterdeck.service.errors import ServiceError
+from quarterdeck.client.errors import ServiceError
 from quarterdeck.tui import garbage, text
 from quarterdeck.tui.commands import Place
 from quarterdeck.tui.connections import Connections
@@ -27,9 +27,10 @@ from quarterdeck.tui.releases import Releases
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
-    from quarterdeck.service.client import ServiceClient
-    from quarterdeck.service.endpoint import Endpoint
-    from quarterdeck.service.models.secret_str import SecretStr
+    from pydantic import SecretStr
+
+    from quarterdeck.client.client import Client
+    from quarterdeck.client.endpoint import Endpoint
     from quarterdeck.tui.live.session import Connect, Session
 
 OTHER_SCREENS = (
@@ -104,7 +105,7 @@ class ConnectedApp(OneAtATime):
         self._has_settings = False
 
     @property
-    def client(self) -> ServiceClient | None:
+    def client(self) -> Client | None:
         """The open client, or None while there is none."""
         return self.session.client if self.session is not None else None
 
@@ -132,7 +133,7 @@ class ConnectedApp(OneAtATime):
             self.session, self.trouble = None, error
             self.session_news.publish(News(About.SERVER, moved=True))
 
-    def client_of(self, endpoint: Endpoint, key: SecretStr | None = None) -> AbstractAsyncContextManager[ServiceClient]:
+    def client_of(self, endpoint: Endpoint, key: SecretStr | None = None) -> AbstractAsyncContextManager[Client]:
         """Open a client with that key, else with the one typed in this run, else with the one that is kept."""
         return self._connect(endpoint, key or self.connections.typed_key(endpoint))
 

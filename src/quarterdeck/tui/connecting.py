@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
-from quarterdeck.service.endpoint import Connection, Endpoint
-from quarterdeck.service.errors import ServiceError
+from quarterdeck.client.endpoint import Connection, Endpoint
+from quarterdeck.client.errors import ServiceError
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Span, Tone
 from quarterdeck.tui.connected import ConnectedApp
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
-    from quarterdeck.service.models.secret_str import SecretStr
+    from pydantic import SecretStr
+
     from quarterdeck.tui.checking import Verdict
     from quarterdeck.tui.dialogs.connection_form import Filled
     from quarterdeck.tui.dialogs.connections import Wish
@@ -120,7 +121,7 @@ class ConnectingApp(ConnectedApp):
 
     async def _settle_key(self, old: Endpoint, filled: Filled, *, had_key: bool) -> Sequence[Span]:
         """Bring the key where the form says; one that is kept for another origin goes along only when confirmed."""
-        from quarterdeck.service.address import origin_of
+        from quarterdeck.client.address import origin_of
         from quarterdeck.tui.dialogs.confirm import ConfirmDialog
         from quarterdeck.tui.dialogs.connection_form import KeyChoice
 

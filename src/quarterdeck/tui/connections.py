@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from quarterdeck.service.endpoint import Connection, Endpoint
+from quarterdeck.client.endpoint import Connection, Endpoint
 
 if TYPE_CHECKING:
-    from quarterdeck.service.models.secret_str import SecretStr
+    from pydantic import SecretStr
 
 
 class Connections:

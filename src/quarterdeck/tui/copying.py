@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quarterdeck.service.errors import ErrorKind, ServiceError
-from quarterdeck.service.models.members import as_json
+from quarterdeck.client.errors import ErrorKind, ServiceError
+from quarterdeck.client.models.members import as_json
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
+    from quarterdeck.client.models.conversation import Conversation
+    from quarterdeck.client.models.sandbox import Sandbox
     from quarterdeck.fleet.conversations import ConversationRow
-    from quarterdeck.service.models.conversation import Conversation
-    from quarterdeck.service.models.sandbox import Sandbox
 
 FILE = "copied.txt"
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from quarterdeck.service.endpoint import Endpoint
+    from quarterdeck.client.endpoint import Endpoint
 
 
 class Notes:

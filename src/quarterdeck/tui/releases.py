@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from quarterdeck.service.errors import ServiceError
+from quarterdeck.client.errors import ServiceError
 from quarterdeck.tui.notes import Notes, about
 
 if TYPE_CHECKING:
-    from quarterdeck.service.endpoint import Endpoint
+    from quarterdeck.client.endpoint import Endpoint
 
 KIND = "release"
 

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer, SerializationInfo, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer, SecretStr, SerializationInfo, model_validator
 
 from quarterdeck.local.secret_rules import is_mask
-from quarterdeck.service.models.secret_str import SecretStr
 
 TOLD: Mapping[str, bool] = {"told": True}
 """The context in which a record is dumped to be told to a client; without it, it is dumped to be stored."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus
 from quarterdeck.local.moments import stamp
-from quarterdeck.service.models.enums import ExecutionStatus, SandboxStatus
 
 if TYPE_CHECKING:
     from quarterdeck.local.simulated.records import SimulatedSandbox

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus, StartTaskStatus
 from quarterdeck.local.bodies import StartConversationBody
 from quarterdeck.local.moments import stamp
 from quarterdeck.local.records import StartTaskRecord
@@ -13,7 +14,6 @@ from quarterdeck.local.simulated.seeding import a_conversation
 from quarterdeck.local.simulated.shelf import Shelf
 from quarterdeck.local.simulated.words import SPECS
 from quarterdeck.local.simulated.world import World
-from quarterdeck.service.models.enums import ExecutionStatus, SandboxStatus, StartTaskStatus
 
 _STARTING_CONVERSATION = timedelta(seconds=1)
 """How long the last step takes."""

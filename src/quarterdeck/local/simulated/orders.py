@@ -2,10 +2,10 @@
 
 from fastapi import HTTPException
 
+from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.local.simulated.records import SimulatedSandbox
 from quarterdeck.local.simulated.words import SPECS
 from quarterdeck.local.simulated.world import World
-from quarterdeck.service.models.enums import SandboxStatus
 
 
 class Orders:

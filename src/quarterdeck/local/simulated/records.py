@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus, UrlName
 from quarterdeck.local.records import ConversationRecord, ExposedUrl, SandboxRecord
-from quarterdeck.service.models.enums import ExecutionStatus, SandboxStatus, UrlName
 
 NOWHERE = "http://127.0.0.1:1/simulated"
 """Where simulated sandboxes say that they are: nothing listens at port 1."""

@@ -5,6 +5,8 @@ from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from quarterdeck.local.app import Parts, build
 from quarterdeck.local.changes import Changes
 from quarterdeck.local.generation import generation
@@ -18,7 +20,6 @@ from quarterdeck.local.simulated.simulation import Clock, Simulation
 from quarterdeck.local.simulated.words import SPECS
 from quarterdeck.local.simulated.world import World
 from quarterdeck.local.store import Store
-from quarterdeck.service.models.secret_str import SecretStr
 
 
 def _now() -> datetime:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from heapq import heappop, heappush
 from random import Random
 
+from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.local.moments import stamp
 from quarterdeck.local.simulated.churn import churn
 from quarterdeck.local.simulated.records import SimulatedConversation, SimulatedSandbox
@@ -13,7 +14,6 @@ from quarterdeck.local.simulated.seeding import new_key, seeded_conversations, s
 from quarterdeck.local.simulated.shelf import Shelf
 from quarterdeck.local.simulated.simulation import Clock, Simulation, new_id
 from quarterdeck.local.specs import Spec
-from quarterdeck.service.models.enums import SandboxStatus
 
 PAUSED_AFTER = timedelta(seconds=0.6)
 """How long a pause takes."""

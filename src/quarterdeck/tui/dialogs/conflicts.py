@@ -8,12 +8,12 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import OptionList, Static
 
-from quarterdeck.draft import words
-from quarterdeck.draft.draft import MCP
-from quarterdeck.draft.fields.field import Field
-from quarterdeck.draft.fields.form_fields import FormFields
-from quarterdeck.draft.mcp.differences import differences
-from quarterdeck.draft.merge import Conflict, Side
+from quarterdeck.settings import words
+from quarterdeck.settings.draft import MCP
+from quarterdeck.settings.fields.field import Field
+from quarterdeck.settings.fields.form_fields import FormFields
+from quarterdeck.settings.mcp.differences import differences
+from quarterdeck.settings.merge import Conflict, Side
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.dialogs.base import Dialog

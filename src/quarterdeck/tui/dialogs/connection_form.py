@@ -14,7 +14,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 from textual.widgets import Input, Label, Select
 
-from quarterdeck.service.endpoint import Colour, Connection, Endpoint, KeyHeader
+from quarterdeck.client.endpoint import Colour, Connection, Endpoint, KeyHeader
 from quarterdeck.tui import text
 from quarterdeck.tui.colours import mark
 from quarterdeck.tui.dialogs.base import Dialog

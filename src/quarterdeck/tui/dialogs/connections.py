@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from quarterdeck.service.endpoint import Connection, Endpoint
+from quarterdeck.client.endpoint import Connection, Endpoint
 from quarterdeck.tui.cells import Span, Tone
 from quarterdeck.tui.checking import Verdict
 from quarterdeck.tui.dialogs.base import Dialog

@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
+from pydantic import SecretStr
 from textual import work
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from quarterdeck.service.endpoint import Endpoint
-from quarterdeck.service.models.capabilities import KeyState
-from quarterdeck.service.models.secret_str import SecretStr
+from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.models.capabilities import KeyState
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.checking import Verdict

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from quarterdeck.draft.words import counted
+from quarterdeck.settings.words import counted
 from quarterdeck.tui.cells import cell
 from quarterdeck.tui.dialogs.choose import Choice, ChooseDialog
 from quarterdeck.tui.text import Shown

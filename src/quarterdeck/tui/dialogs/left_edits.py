@@ -3,8 +3,8 @@
 from datetime import datetime
 from enum import StrEnum
 
-from quarterdeck.draft.kept.unsaved_page import KeptDraft
-from quarterdeck.draft.words import counted
+from quarterdeck.settings.kept.unsaved_page import KeptDraft
+from quarterdeck.settings.words import counted
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.dialogs.choose import Choice, ChooseDialog
 from quarterdeck.tui.text import Shown

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
+from pydantic import SecretStr
 from textual.widget import Widget
 from textual.widgets import Static
 
-from quarterdeck.draft import masks, words
-from quarterdeck.draft.fields.reading import typed
-from quarterdeck.draft.mcp.servers import name_of
-from quarterdeck.service.models.mcp import McpServer, ShttpServer, StdioServer
-from quarterdeck.service.models.secret_str import SecretStr
+from quarterdeck.client.models.mcp import McpServer, ShttpServer, StdioServer
+from quarterdeck.settings import masks, words
+from quarterdeck.settings.fields.reading import typed
+from quarterdeck.settings.mcp.servers import name_of
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import content, lines

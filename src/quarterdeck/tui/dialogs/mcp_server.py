@@ -3,17 +3,17 @@
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
+from pydantic import SecretStr
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Input
 
-from quarterdeck.draft.fields.reading import Unreadable, as_whole
-from quarterdeck.draft.mcp.checks import KEY
-from quarterdeck.draft.mcp.convert import converted
-from quarterdeck.draft.problem import Problem
-from quarterdeck.service.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
-from quarterdeck.service.models.secret_str import SecretStr
+from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.settings.fields.reading import Unreadable, as_whole
+from quarterdeck.settings.mcp.checks import KEY
+from quarterdeck.settings.mcp.convert import converted
+from quarterdeck.settings.problem import Problem
 from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.dialogs.mcp_members import TypeLine, members_of, shown
 from quarterdeck.tui.text import Shown

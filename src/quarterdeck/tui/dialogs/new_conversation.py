@@ -10,7 +10,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 from textual.widgets import Input, Label, Select, Static, TextArea
 
-from quarterdeck.service.models.conversation import NewConversation
+from quarterdeck.client.models.conversation import NewConversation
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell
 from quarterdeck.tui.dialogs.base import Dialog

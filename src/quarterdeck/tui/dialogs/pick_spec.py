@@ -16,7 +16,7 @@ from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
-    from quarterdeck.service.models.sandbox import SandboxSpec
+    from quarterdeck.client.models.sandbox import SandboxSpec
 
 
 def spec_lines(spec: SandboxSpec) -> list[Cell]:

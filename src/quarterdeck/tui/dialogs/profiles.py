@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Iterable
 
-from quarterdeck.draft.problem import Problem
-from quarterdeck.service.profiles import NAME, ProfilesResource
+from quarterdeck.client.profiles import NAME, ProfilesResource
+from quarterdeck.settings.problem import Problem
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.sending import SendingDialog

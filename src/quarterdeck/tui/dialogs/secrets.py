@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable
 
-from quarterdeck.draft.fields import checks
-from quarterdeck.draft.problem import Problem
-from quarterdeck.service.errors import Outcome, ServiceError
-from quarterdeck.service.models.secret_str import SecretStr
-from quarterdeck.service.models.secrets import CustomSecret
-from quarterdeck.service.secrets import NAME, SecretsResource
+from pydantic import SecretStr
+
+from quarterdeck.client.errors import Outcome, ServiceError
+from quarterdeck.client.models.secrets import CustomSecret
+from quarterdeck.client.secrets import NAME, SecretsResource
+from quarterdeck.settings.fields import checks
+from quarterdeck.settings.problem import Problem
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.sending import SendingDialog

@@ -8,8 +8,8 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from quarterdeck.draft.problem import Problem, Severity
-from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.settings.problem import Problem, Severity
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.dialogs.base import Dialog

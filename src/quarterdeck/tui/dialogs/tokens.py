@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from pydantic import SecretStr
 from textual.widget import Widget
 from textual.widgets import OptionList
 
-from quarterdeck.draft.fields import checks
-from quarterdeck.draft.problem import Problem, Severity
-from quarterdeck.service.models.secret_str import SecretStr
-from quarterdeck.service.models.secrets import ProviderToken
+from quarterdeck.client.models.secrets import ProviderToken
+from quarterdeck.settings.fields import checks
+from quarterdeck.settings.problem import Problem, Severity
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.base import Dialog
@@ -22,7 +22,7 @@ from quarterdeck.tui.widgets.settings.line_input import LineInput
 from quarterdeck.tui.widgets.settings.member import Member
 
 if TYPE_CHECKING:
-    from quarterdeck.service.client import ServiceClient
+    from quarterdeck.client.client import Client
 
 PROVIDERS = ("github", "gitlab", "bitbucket", "bitbucket_data_center", "forgejo", "azure_devops", "enterprise_sso")
 """Those of contract section d; an older release refuses bitbucket_data_center."""
@@ -56,7 +56,7 @@ class TokenDialog(SendingDialog):
 
     BLAMED = "token"
 
-    def __init__(self, client: ServiceClient, provider: str, held: Mapping[str, str | None]) -> None:
+    def __init__(self, client: Client, provider: str, held: Mapping[str, str | None]) -> None:
         super().__init__(text.line(f"Token of {provider}"))
         self._client = client
         self._provider = provider

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from quarterdeck.client.address import is_loopback
+from quarterdeck.client.endpoint import Connection, KeyHeader
 from quarterdeck.fleet.health import HealthState
-from quarterdeck.service.address import is_loopback
-from quarterdeck.service.endpoint import Connection, KeyHeader
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Span, Tone, cell
 from quarterdeck.tui.colours import mark
@@ -18,7 +18,7 @@ from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
-    from quarterdeck.service.errors import ServiceError
+    from quarterdeck.client.errors import ServiceError
     from quarterdeck.tui.live.session import Session
 
 NAME, STATE, READ_ONLY, KEY = 18, 12, 10, 32

@@ -17,7 +17,7 @@ from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.live_table import Column
 
 if TYPE_CHECKING:
-    from quarterdeck.service.models.conversation import Conversation
+    from quarterdeck.client.models.conversation import Conversation
 
 DASH = cell(Shown("-"), Tone.MUTED)
 TONES = {Category.TROUBLE: Tone.BAD, Category.BUSY: Tone.BUSY}

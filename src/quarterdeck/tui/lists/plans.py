@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
+from quarterdeck.client.models.enums import ExecutionStatus
 from quarterdeck.fleet.plan import N, Named, Plan
 from quarterdeck.fleet.quiet import is_working
 from quarterdeck.fleet.sandboxes import SandboxRow
-from quarterdeck.service.models.enums import ExecutionStatus
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell, indented
 from quarterdeck.tui.text import Shown

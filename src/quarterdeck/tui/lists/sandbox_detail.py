@@ -20,8 +20,8 @@ from quarterdeck.tui.look import glyph
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
-    from quarterdeck.service.models.conversation import Conversation
-    from quarterdeck.service.request_log import LoggedRequest
+    from quarterdeck.client.models.conversation import Conversation
+    from quarterdeck.client.request_log import LoggedRequest
 
 
 DAY = timedelta(days=1)

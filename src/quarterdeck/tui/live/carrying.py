@@ -5,10 +5,10 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from quarterdeck.service.errors import ServiceError
+from quarterdeck.client.errors import ServiceError
 
 if TYPE_CHECKING:
-    from quarterdeck.service.endpoint import Endpoint
+    from quarterdeck.client.endpoint import Endpoint
     from quarterdeck.tui.notes import Notes
 
 

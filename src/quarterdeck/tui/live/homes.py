@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from quarterdeck.service.models.conversation import Conversation
+    from quarterdeck.client.models.conversation import Conversation
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from quarterdeck.tui.live.news import About, News
 
 if TYPE_CHECKING:
+    from quarterdeck.client.client import Client
     from quarterdeck.fleet.memories import SandboxMemories
-    from quarterdeck.service.client import ServiceClient
 
 
 class Knocking:
@@ -19,7 +19,7 @@ class Knocking:
 
     def __init__(
         self,
-        client: ServiceClient,
+        client: Client,
         memories: SandboxMemories,
         publish: Callable[[News], None],
         clock: Callable[[], datetime],

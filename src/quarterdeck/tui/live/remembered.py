@@ -16,8 +16,8 @@ from quarterdeck.tui.live.news import About, News
 from quarterdeck.tui.live.put_away import PutAway
 
 if TYPE_CHECKING:
-    from quarterdeck.service.endpoint import Endpoint
-    from quarterdeck.service.errors import ServiceError
+    from quarterdeck.client.endpoint import Endpoint
+    from quarterdeck.client.errors import ServiceError
     from quarterdeck.tui.notes import Notes
 
 

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.client.models.capabilities import KeyState, Server
 from quarterdeck.fleet.health import Health
 from quarterdeck.fleet.interval import backoff
-from quarterdeck.service.errors import ServiceError
-from quarterdeck.service.models.capabilities import KeyState, Server
 from quarterdeck.tui.live.news import About, News
 
 if TYPE_CHECKING:
-    from quarterdeck.service.client import ServiceClient
+    from quarterdeck.client.client import Client
 
 JITTER = 0.5
 """One deck alone asks what a server is, so nobody has to be spread."""
@@ -30,7 +30,7 @@ def is_another(server: Server, before: Server) -> bool:
 class ServerWatch:
     """Describes a server until it is known, and again later: another one may be put behind the same address."""
 
-    def __init__(self, client: ServiceClient, publish: Callable[[News], None]) -> None:
+    def __init__(self, client: Client, publish: Callable[[News], None]) -> None:
         self.server: Server | None = None
         self.trouble: ServiceError | None = None
         """Why it is not known what answers, while it is not."""

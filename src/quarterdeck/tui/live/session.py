@@ -9,21 +9,22 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import TYPE_CHECKING
 
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.fleet.displacement import running_oldest_first
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.service.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.tui.live.displacing import Coming
 from quarterdeck.tui.live.news import About, News
 from quarterdeck.tui.live.state import LiveState
 
 if TYPE_CHECKING:
-    from quarterdeck.service.client import ServiceClient
-    from quarterdeck.service.endpoint import Endpoint
-    from quarterdeck.service.models.conversation import NewConversation
-    from quarterdeck.service.models.sandbox import Sandbox
-    from quarterdeck.service.models.secret_str import SecretStr
+    from pydantic import SecretStr
 
-Connect = Callable[["Endpoint", "SecretStr | None"], AbstractAsyncContextManager["ServiceClient"]]
+    from quarterdeck.client.client import Client
+    from quarterdeck.client.endpoint import Endpoint
+    from quarterdeck.client.models.conversation import NewConversation
+    from quarterdeck.client.models.sandbox import Sandbox
+
+Connect = Callable[["Endpoint", "SecretStr | None"], AbstractAsyncContextManager["Client"]]
 """Opens a client for an endpoint; a key of None means the one its configuration names."""
 
 

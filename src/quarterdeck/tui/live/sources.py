@@ -9,13 +9,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from quarterdeck.service.errors import ServiceError
-from quarterdeck.service.models.page import Page
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.client.models.page import Page
 
 if TYPE_CHECKING:
-    from quarterdeck.service.client import ServiceClient
-    from quarterdeck.service.models.conversation import Conversation, StartTask
-    from quarterdeck.service.models.sandbox import Sandbox
+    from quarterdeck.client.client import Client
+    from quarterdeck.client.models.conversation import Conversation, StartTask
+    from quarterdeck.client.models.sandbox import Sandbox
 AtRest = Callable[[], Awaitable[None]]
 """Waits until no key is being answered."""
 
@@ -27,7 +27,7 @@ async def no_keys() -> None:
 class SandboxSource:
     """The sandboxes of a server."""
 
-    def __init__(self, client: ServiceClient, at_rest: AtRest = no_keys) -> None:
+    def __init__(self, client: Client, at_rest: AtRest = no_keys) -> None:
         self._client = client
         self._at_rest = at_rest
 
@@ -47,7 +47,7 @@ class SandboxSource:
 class ConversationSource:
     """The conversations of a server."""
 
-    def __init__(self, client: ServiceClient, at_rest: AtRest = no_keys) -> None:
+    def __init__(self, client: Client, at_rest: AtRest = no_keys) -> None:
         self._client = client
         self._at_rest = at_rest
         self._counted = False
@@ -74,7 +74,7 @@ class ConversationSource:
 class StartTaskSource:
     """The newest start tasks of a server: one page, as servers list them for ever."""
 
-    def __init__(self, client: ServiceClient) -> None:
+    def __init__(self, client: Client) -> None:
         self._client = client
         self._last: Page[StartTask] = Page(())
 

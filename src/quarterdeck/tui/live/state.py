@@ -8,13 +8,13 @@ from datetime import datetime
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
+from quarterdeck.client.errors import ServiceError
 from quarterdeck.fleet.conversation_state import last_execution_status
 from quarterdeck.fleet.displacement import guessed
 from quarterdeck.fleet.records import Changes
 from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row
 from quarterdeck.fleet.start_task import in_progress
 from quarterdeck.fleet.watch import Watch
-from quarterdeck.service.errors import ServiceError
 from quarterdeck.tui.live.homes import Homes, Unsettled
 from quarterdeck.tui.live.knocking import Knocking
 from quarterdeck.tui.live.looking import Looking
@@ -27,10 +27,10 @@ from quarterdeck.tui.live.watched import WatchedConversations
 from quarterdeck.tui.notes import Notes
 
 if TYPE_CHECKING:
-    from quarterdeck.service.client import ServiceClient
-    from quarterdeck.service.models.capabilities import Server
-    from quarterdeck.service.models.conversation import Conversation, StartTask
-    from quarterdeck.service.models.sandbox import Sandbox
+    from quarterdeck.client.client import Client
+    from quarterdeck.client.models.capabilities import Server
+    from quarterdeck.client.models.conversation import Conversation, StartTask
+    from quarterdeck.client.models.sandbox import Sandbox
     from quarterdeck.tui.live.bulk import Job
 
 ALIKE = 100
@@ -42,7 +42,7 @@ class LiveState:
 
     def __init__(
         self,
-        client: ServiceClient,
+        client: Client,
         publish: Callable[[News], None],
         clock: Callable[[], datetime],
         notes: Notes | None = None,

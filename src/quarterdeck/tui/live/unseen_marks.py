@@ -12,10 +12,10 @@ from quarterdeck.tui.live.carrying import Carried, Carrying
 from quarterdeck.tui.live.news import About, News
 
 if TYPE_CHECKING:
+    from quarterdeck.client.endpoint import Endpoint
+    from quarterdeck.client.errors import ServiceError
+    from quarterdeck.client.models.conversation import Conversation
     from quarterdeck.fleet.watch import Watch
-    from quarterdeck.service.endpoint import Endpoint
-    from quarterdeck.service.errors import ServiceError
-    from quarterdeck.service.models.conversation import Conversation
     from quarterdeck.tui.notes import Notes
 
 KIND = "unseen"

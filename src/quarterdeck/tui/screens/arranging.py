@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from textual import on, work
 
+from quarterdeck.client.errors import ServiceError
 from quarterdeck.fleet.views import View
-from quarterdeck.service.errors import ServiceError
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.lists.columns import chosen_columns
@@ -23,7 +23,7 @@ from quarterdeck.tui.widgets.filter_bar import FilterBar
 from quarterdeck.tui.widgets.table_messages import Marked, SortAsked
 
 if TYPE_CHECKING:
-    from quarterdeck.service.endpoint import Endpoint
+    from quarterdeck.client.endpoint import Endpoint
 
 
 class ArrangedList(LiveList[R]):

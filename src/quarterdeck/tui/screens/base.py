@@ -24,7 +24,7 @@ from quarterdeck.tui.widgets.key_bar import KeyBar
 from quarterdeck.tui.widgets.message_line import MessageLine
 
 if TYPE_CHECKING:
-    from quarterdeck.service.errors import ServiceError
+    from quarterdeck.client.errors import ServiceError
     from quarterdeck.tui.live.news import News
 
 WIDE = 100

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
+from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.fleet.conversations import ConversationRow
-from quarterdeck.service.models.enums import SandboxStatus
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.screens.sandbox_actions import SandboxActions

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import work
 from textual.binding import BindingType
 
+from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.fleet.conversation_rules import why_not
 from quarterdeck.fleet.conversation_state import ConversationWord
 from quarterdeck.fleet.conversations import ConversationRow
-from quarterdeck.service.errors import ErrorKind, ServiceError
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import Command, Place, bindings_at
@@ -21,7 +21,7 @@ from quarterdeck.tui.screens.conversation_sandboxes import ConversationSandboxes
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
-    from quarterdeck.service.models.capabilities import Server
+    from quarterdeck.client.models.capabilities import Server
     from quarterdeck.tui.copying import Copyable
     from quarterdeck.tui.lists.folding import Folding
     from quarterdeck.tui.live.session import Session

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
-from quarterdeck.draft.kept import unsaved
-from quarterdeck.draft.kept.unsaved_page import KeptDraft
-from quarterdeck.service.errors import ServiceError
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.settings.kept import unsaved
+from quarterdeck.settings.kept.unsaved_page import KeptDraft
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.dialogs.detail import DetailDialog
 from quarterdeck.tui.dialogs.left_edits import LeftEdits, LeftEditsDialog
@@ -18,8 +18,8 @@ from quarterdeck.tui.settings.words import taken_up_lines
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
-    from quarterdeck.service.client import ServiceClient
-    from quarterdeck.service.endpoint import Endpoint
+    from quarterdeck.client.client import Client
+    from quarterdeck.client.endpoint import Endpoint
 
 
 class KeptSettings(LoadedSettings):
@@ -46,7 +46,7 @@ class KeptSettings(LoadedSettings):
         if self.endpoint is not None:
             self.keeper.keep(self.endpoint, self.form.draft)
 
-    def load_more(self, client: ServiceClient, *, first: bool) -> None:
+    def load_more(self, client: Client, *, first: bool) -> None:
         """Ask about edits of an earlier run as soon as there is something to put them on."""
         super().load_more(client, first=first)
         self._to_offer |= first

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual import on, work
 
-from quarterdeck.service.errors import ServiceError
+from quarterdeck.client.errors import ServiceError
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.commands import Command, Place

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
-from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.fields.form_fields import FormFields
-from quarterdeck.draft.kept import parked
-from quarterdeck.draft.mcp.servers import Identity
-from quarterdeck.draft.merge import Conflict, merge
-from quarterdeck.draft.news import news_of
-from quarterdeck.service.errors import ServiceError
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.fields.form_fields import FormFields
+from quarterdeck.settings.kept import parked
+from quarterdeck.settings.mcp.servers import Identity
+from quarterdeck.settings.merge import Conflict, merge
+from quarterdeck.settings.news import news_of
 from quarterdeck.tui.cells import EMPTY, Tone
 from quarterdeck.tui.screens.settings_frame import SettingsFrame
 from quarterdeck.tui.settings.source import SettingsSource
@@ -24,11 +24,11 @@ from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.settings.rows import RowKind
 
 if TYPE_CHECKING:
-    from quarterdeck.service.client import ServiceClient
-    from quarterdeck.service.endpoint import Endpoint
-    from quarterdeck.service.models.mcp import McpServer
-    from quarterdeck.service.models.schema import SchemaField
-    from quarterdeck.service.models.settings import Settings
+    from quarterdeck.client.client import Client
+    from quarterdeck.client.endpoint import Endpoint
+    from quarterdeck.client.models.mcp import McpServer
+    from quarterdeck.client.models.schema import SchemaField
+    from quarterdeck.client.models.settings import Settings
     from quarterdeck.tui.live.news import News
 
 READ_AGAIN = timedelta(seconds=10)
@@ -43,12 +43,12 @@ class LoadedSettings(SettingsFrame):
         self.saving = False
         self.schema: tuple[SchemaField, ...] = ()
         """What the server describes of its settings; empty until it is read."""
-        self._read_through: tuple[ServiceClient, RememberingStore] | None = None
+        self._read_through: tuple[Client, RememberingStore] | None = None
         """What the draft's record was read through; None until the server that answers was read."""
         self._source = SettingsSource()
         self.endpoint: Endpoint | None = None
         """Where the draft's record comes from."""
-        self._through: ServiceClient | None = None
+        self._through: Client | None = None
         self._tried_at: datetime | None = None
 
     @property
@@ -99,7 +99,7 @@ class LoadedSettings(SettingsFrame):
             self.load(session.client)
 
     @work(exclusive=True, group="settings-load")
-    async def load(self, client: ServiceClient) -> None:
+    async def load(self, client: Client) -> None:
         """Read the record and put the draft on top of it."""
         self._through, self._tried_at = client, self.app.clock()
         found, failure = None, None
@@ -122,7 +122,7 @@ class LoadedSettings(SettingsFrame):
             self.say_error(failure)
         self._show_state()
 
-    def load_more(self, client: ServiceClient, *, first: bool) -> None:
+    def load_more(self, client: Client, *, first: bool) -> None:
         """Read what belongs to a record that was just read, for the `first` time since the connection was opened."""
 
     async def _kept_here(self, endpoint: Endpoint) -> tuple[McpServer, ...]:

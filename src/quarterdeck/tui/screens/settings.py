@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual import on, work
 from textual.binding import BindingType
 
-from quarterdeck.draft.draft import Draft
+from quarterdeck.settings.draft import Draft
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.commands import Command, Place, bindings_at, command_at

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from textual import on, work
 
-from quarterdeck.draft import words
-from quarterdeck.draft.draft import MCP, Draft
-from quarterdeck.draft.mcp.paste import pasted
-from quarterdeck.draft.mcp.servers import Entry
-from quarterdeck.draft.mcp.text import without_secrets
+from quarterdeck.settings import words
+from quarterdeck.settings.draft import MCP, Draft
+from quarterdeck.settings.mcp.paste import pasted
+from quarterdeck.settings.mcp.servers import Entry
+from quarterdeck.settings.mcp.text import without_secrets
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.dialogs.mcp_paste import PasteServersDialog

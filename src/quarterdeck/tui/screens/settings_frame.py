@@ -10,8 +10,8 @@ from textual import getters, on
 from textual.widget import Widget
 from textual.widgets import Static
 
-from quarterdeck.draft.draft import Draft
-from quarterdeck.service.errors import ServiceError
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.settings.draft import Draft
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.commands import commands_at
 from quarterdeck.tui.paint import lines
@@ -25,7 +25,7 @@ from quarterdeck.tui.widgets.settings.form import SettingsForm
 from quarterdeck.tui.widgets.settings.key_hints import row_hints
 
 if TYPE_CHECKING:
-    from quarterdeck.service.models.capabilities import Server
+    from quarterdeck.client.models.capabilities import Server
 
 
 class SettingsFrame(DeckScreen):

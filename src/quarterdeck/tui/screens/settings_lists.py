@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual import on, work
 
-from quarterdeck.service.errors import Outcome, ServiceError
+from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
@@ -24,8 +24,8 @@ from quarterdeck.tui.widgets.settings.rows import RowKind, name_in
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from quarterdeck.service.client import ServiceClient
-    from quarterdeck.service.models.schema import SchemaField
+    from quarterdeck.client.client import Client
+    from quarterdeck.client.models.schema import SchemaField
     from quarterdeck.tui.dialogs.sending import SendingDialog
 
 
@@ -34,7 +34,7 @@ class SettingsLists(KeptSettings):
 
     # Reading
 
-    def load_more(self, client: ServiceClient, *, first: bool) -> None:
+    def load_more(self, client: Client, *, first: bool) -> None:
         """Read the schema once for a connection, and the lists again."""
         super().load_more(client, first=first)
         self._read_more(client)
@@ -46,7 +46,7 @@ class SettingsLists(KeptSettings):
         self.form.suggest({})
 
     @work(exclusive=True, group="settings-more")
-    async def _read_more(self, client: ServiceClient) -> None:
+    async def _read_more(self, client: Client) -> None:
         server = self.app.session.server if self.app.session is not None else None
         if server is None:
             return
@@ -62,7 +62,7 @@ class SettingsLists(KeptSettings):
             self.form.show_lists(lists)
             self.refresh_frame()
 
-    def _describe(self, client: ServiceClient, schema: tuple[SchemaField, ...]) -> None:
+    def _describe(self, client: Client, schema: tuple[SchemaField, ...]) -> None:
         if client is self.app.client and self.loaded and not self.saving:
             self.schema = schema
             self.put(self.form.draft, self.form.view.contested)
@@ -74,7 +74,7 @@ class SettingsLists(KeptSettings):
             self._read_suggestions(client, event.key)
 
     @work(group="settings-suggestions")
-    async def _read_suggestions(self, client: ServiceClient, key: str) -> None:
+    async def _read_suggestions(self, client: Client, key: str) -> None:
         values = await read_suggestions(client, key)
         if client is self.app.client:
             self.form.suggest({**self.form.suggestions, key: values})
@@ -90,7 +90,7 @@ class SettingsLists(KeptSettings):
         acts = {RowKind.SECRET: self._act_on_secret, RowKind.TOKEN: self._act_on_token}
         await acts.get(self.form.kind, self._act_on_profile)(client, name, name_in(self.form.row))
 
-    async def _act_on_secret(self, client: ServiceClient, command: str, name: str) -> None:
+    async def _act_on_secret(self, client: Client, command: str, name: str) -> None:
         secret, secrets = self.form.view.lists.secret(name), client.secrets
         server = self.form.view.server
         if command == "add":
@@ -107,7 +107,7 @@ class SettingsLists(KeptSettings):
         ):
             await self._do(lambda: secrets.delete(name), f"The secret {name} is deleted.")
 
-    async def _act_on_token(self, client: ServiceClient, command: str, name: str) -> None:
+    async def _act_on_token(self, client: Client, command: str, name: str) -> None:
         held = self.form.view.tokens
         if command == "delete":
             said = f"All of them go: {', '.join(held)}. There is no way to clear a single one."
@@ -118,7 +118,7 @@ class SettingsLists(KeptSettings):
         if provider is not None:
             await self._ask(TokenDialog(client, provider, held))
 
-    async def _act_on_profile(self, client: ServiceClient, command: str, name: str) -> None:
+    async def _act_on_profile(self, client: Client, command: str, name: str) -> None:
         profiles, known = client.profiles, self.form.view.lists.profiles
         taken = tuple(profile.name for profile in known.items) if known is not None else ()
         is_active = known is not None and known.active == name

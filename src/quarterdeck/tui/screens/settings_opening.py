@@ -20,13 +20,13 @@ from quarterdeck.tui.text import Shown
 
 SETTINGS = (
     "pydantic.main",
-    "quarterdeck.service.models.settings",
-    "quarterdeck.draft.draft",
+    "quarterdeck.client.models.settings",
+    "quarterdeck.settings.draft",
     "quarterdeck.tui.widgets.settings.form",
     "quarterdeck.tui.screens.loaded_settings",
     "quarterdeck.tui.screens.settings",
-    "quarterdeck.service.settings",
-    "quarterdeck.service.options",
+    "quarterdeck.client.settings",
+    "quarterdeck.client.options",
 )
 """What the settings need, 13 MB that a person who only watches a list never asks for; in steps of about a twentieth of
 a second, for whoever leaves meanwhile waits until one is done."""

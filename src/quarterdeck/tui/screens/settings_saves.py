@@ -7,15 +7,15 @@ from dataclasses import replace
 
 from textual import work
 
-from quarterdeck.draft import limits
-from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.kept import journal
-from quarterdeck.draft.kept.journal import Saved
-from quarterdeck.draft.problem import Problem
-from quarterdeck.draft.reach import until_when
-from quarterdeck.draft.saving import SaveResult
-from quarterdeck.service.errors import ServiceError
-from quarterdeck.service.models.enums import SandboxStatus
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.client.models.enums import SandboxStatus
+from quarterdeck.settings import limits
+from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.kept import journal
+from quarterdeck.settings.kept.journal import Saved
+from quarterdeck.settings.problem import Problem
+from quarterdeck.settings.reach import until_when
+from quarterdeck.settings.saving import SaveResult
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.commands import command_at

@@ -6,14 +6,14 @@ from functools import partial
 
 from textual import on, work
 
-from quarterdeck.draft import words
-from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.mcp import checks as mcp_checks
-from quarterdeck.draft.mcp.convert import converted
-from quarterdeck.draft.mcp.duplicates import duplicates
-from quarterdeck.draft.mcp.servers import Entry, copy_of, empty_server
-from quarterdeck.draft.problem import Problem
-from quarterdeck.service.models.mcp import McpServer
+from quarterdeck.client.models.mcp import McpServer
+from quarterdeck.settings import words
+from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.mcp import checks as mcp_checks
+from quarterdeck.settings.mcp.convert import converted
+from quarterdeck.settings.mcp.duplicates import duplicates
+from quarterdeck.settings.mcp.servers import Entry, copy_of, empty_server
+from quarterdeck.settings.problem import Problem
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.commands import Command, Place
 from quarterdeck.tui.dialogs.mcp_park import park_dialog

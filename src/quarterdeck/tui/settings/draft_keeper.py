@@ -10,15 +10,15 @@ from functools import partial
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from quarterdeck.draft.kept import unsaved
-from quarterdeck.draft.kept.unsaved_page import KeptDraft, left_behind, offered, with_entry, without_entry
-from quarterdeck.service.errors import ServiceError
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.settings.kept import unsaved
+from quarterdeck.settings.kept.unsaved_page import KeptDraft, left_behind, offered, with_entry, without_entry
 from quarterdeck.tui.notes import Notes, about
 from quarterdeck.tui.processes import is_running, this_process
 
 if TYPE_CHECKING:
-    from quarterdeck.draft.draft import Draft
-    from quarterdeck.service.endpoint import Endpoint
+    from quarterdeck.client.endpoint import Endpoint
+    from quarterdeck.settings.draft import Draft
 
 KIND = "draft"
 PAUSE = 1.0

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quarterdeck.draft.kept import exchange
+from quarterdeck.settings.kept import exchange
 from quarterdeck.tui import files, text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.file_path import FilePathDialog
@@ -16,8 +16,8 @@ from quarterdeck.tui.text import Shown
 from quarterdeck.tui.written_text import save_text
 
 if TYPE_CHECKING:
-    from quarterdeck.draft.draft import Draft
-    from quarterdeck.draft.kept.exchange import Imported
+    from quarterdeck.settings.draft import Draft
+    from quarterdeck.settings.kept.exchange import Imported
     from quarterdeck.tui.connected import ConnectedApp
 
 _WRITTEN: tuple[Cell, ...] = (

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from quarterdeck.draft.fields.field import Group
-from quarterdeck.service.errors import ErrorKind, ServiceError
-from quarterdeck.service.models.profiles import Profiles
-from quarterdeck.service.models.secrets import CustomSecret
+from quarterdeck.client.errors import ErrorKind, ServiceError
+from quarterdeck.client.models.profiles import Profiles
+from quarterdeck.client.models.secrets import CustomSecret
+from quarterdeck.settings.fields.field import Group
 from quarterdeck.tui.widgets.settings.lists import Lists
 
 if TYPE_CHECKING:
-    from quarterdeck.service.client import ServiceClient
-    from quarterdeck.service.models.capabilities import Server
+    from quarterdeck.client.client import Client
+    from quarterdeck.client.models.capabilities import Server
 
 SUGGESTED = frozenset({"llm_model", "agent", "security_analyzer"})
 """Fields that servers suggest values for."""
 
 
-async def read_lists(client: ServiceClient, server: Server) -> Lists:
+async def read_lists(client: Client, server: Server) -> Lists:
     """Read custom secrets and LLM profiles; what is not to be had is said in the list's place."""
     trouble: dict[Group, str] = {}
 
@@ -35,7 +35,7 @@ async def read_lists(client: ServiceClient, server: Server) -> Lists:
     return Lists(secrets, profiles, trouble)
 
 
-async def read_suggestions(client: ServiceClient, key: str) -> Sequence[str]:
+async def read_suggestions(client: Client, key: str) -> Sequence[str]:
     """What a server suggests for a field; nothing when it cannot be asked."""
     options = client.options
     ask = {"llm_model": options.models, "agent": options.agents, "security_analyzer": options.security_analyzers}

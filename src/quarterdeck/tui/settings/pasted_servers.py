@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from quarterdeck.draft import masks
-from quarterdeck.draft.mcp.secrets import filled
-from quarterdeck.draft.mcp.servers import Servers, Transport, name_of, transport_of
-from quarterdeck.draft.words import counted
-from quarterdeck.service.models.mcp import McpServer
+from quarterdeck.client.models.mcp import McpServer
+from quarterdeck.settings import masks
+from quarterdeck.settings.mcp.secrets import filled
+from quarterdeck.settings.mcp.servers import Servers, Transport, name_of, transport_of
+from quarterdeck.settings.words import counted
 
 
 @dataclass(frozen=True)

@@ -6,22 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from quarterdeck.draft.kept import journal, parked
-from quarterdeck.draft.kept.parked_page import exchanged
-from quarterdeck.draft.saving import Questions, Request, SaveResult, save
-from quarterdeck.service.errors import ServiceError
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.settings.kept import journal, parked
+from quarterdeck.settings.kept.parked_page import exchanged
+from quarterdeck.settings.saving import Questions, Request, SaveResult, save
 from quarterdeck.tui.cells import Cell
 from quarterdeck.tui.dialogs.conflicts import ConflictsDialog
 from quarterdeck.tui.dialogs.review import review_dialog
 
 if TYPE_CHECKING:
-    from quarterdeck.draft.draft import Draft
-    from quarterdeck.draft.merge import Conflict, Side
-    from quarterdeck.draft.review import Review
-    from quarterdeck.draft.saving import Store, Tell
-    from quarterdeck.service.endpoint import Endpoint
-    from quarterdeck.service.models.capabilities import Server
-    from quarterdeck.service.models.mcp import McpServer
+    from quarterdeck.client.endpoint import Endpoint
+    from quarterdeck.client.models.capabilities import Server
+    from quarterdeck.client.models.mcp import McpServer
+    from quarterdeck.settings.draft import Draft
+    from quarterdeck.settings.merge import Conflict, Side
+    from quarterdeck.settings.review import Review
+    from quarterdeck.settings.saving import Store, Tell
     from quarterdeck.tui.connected import ConnectedApp
 
 

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from quarterdeck.draft import words
-from quarterdeck.draft.problem import Severity
-from quarterdeck.service.models.mcp import StdioServer
+from quarterdeck.client.models.mcp import StdioServer
+from quarterdeck.settings import words
+from quarterdeck.settings.problem import Severity
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.widgets.settings.lists import Tried
 
 if TYPE_CHECKING:
-    from quarterdeck.draft.mcp.servers import Entry
-    from quarterdeck.service.client import ServiceClient
+    from quarterdeck.client.client import Client
+    from quarterdeck.settings.mcp.servers import Entry
 
 AT_ONCE = 8
 """Addresses tried at the same time."""
@@ -39,7 +39,7 @@ def under_way(entry: Entry) -> Tried:
     return Tried(entry.server, "checking…", Tone.BUSY)
 
 
-async def check(client: ServiceClient, entry: Entry) -> Checked:
+async def check(client: Client, entry: Entry) -> Checked:
     """Check one server; only a key that is the server's own is sent, and only to its address."""
     server, title = entry.server, words.server_title(entry.server)
     wrong = next((finding for _, finding in entry.findings if finding.severity is Severity.ERROR), None)
@@ -53,7 +53,7 @@ async def check(client: ServiceClient, entry: Entry) -> Checked:
     return Checked(Tried(server, reached.brief, Tone.GOOD if reached.good else Tone.BAD), told)
 
 
-async def check_all(client: ServiceClient, entries: Iterable[Entry], done: Callable[[int, Checked], None]) -> None:
+async def check_all(client: Client, entries: Iterable[Entry], done: Callable[[int, Checked], None]) -> None:
     """Check servers, a few at a time; `done` is given each row and what came of it."""
     gate = asyncio.Semaphore(AT_ONCE)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from quarterdeck.draft.fields.form_fields import CANONICAL, FormFields, fields_on, kind_in
+from quarterdeck.settings.fields.form_fields import CANONICAL, FormFields, fields_on, kind_in
 from quarterdeck.tui.settings.typed_secrets import RememberingStore, TypedSecrets
 
 if TYPE_CHECKING:
-    from quarterdeck.service.client import ServiceClient
-    from quarterdeck.service.endpoint import Endpoint
-    from quarterdeck.service.models.capabilities import Server
-    from quarterdeck.service.models.schema import SchemaField
-    from quarterdeck.service.models.settings import Settings
+    from quarterdeck.client.client import Client
+    from quarterdeck.client.endpoint import Endpoint
+    from quarterdeck.client.models.capabilities import Server
+    from quarterdeck.client.models.schema import SchemaField
+    from quarterdeck.client.models.settings import Settings
 
 
 class SettingsSource:
@@ -25,7 +25,7 @@ class SettingsSource:
         self._fields: tuple[tuple[object, ...], FormFields] = ((), CANONICAL)
         """What the fields were made for, and the fields."""
 
-    def store(self, client: ServiceClient, endpoint: Endpoint, server: Server | None) -> RememberingStore:
+    def store(self, client: Client, endpoint: Endpoint, server: Server | None) -> RememberingStore:
         """The settings of a service."""
         typed = self._typed.setdefault(endpoint.place, TypedSecrets())
         return RememberingStore(client.settings, typed, hidden=server is not None and server.mcp_secrets_hidden)

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from quarterdeck.draft.mcp.servers import Transport, listed, name_of, transport_of
-from quarterdeck.draft.words import has_secret
-from quarterdeck.service.errors import Outcome, ServiceError
-from quarterdeck.service.generations import secrets_lost
-from quarterdeck.service.models.mcp import McpConfig, McpServer, StdioServer
-from quarterdeck.service.models.settings import Settings, SettingsChanges
-from quarterdeck.service.prepared import PreparedRequest
+from quarterdeck.client.errors import Outcome, ServiceError
+from quarterdeck.client.generations import secrets_lost
+from quarterdeck.client.models.mcp import McpConfig, McpServer, StdioServer
+from quarterdeck.client.models.settings import Settings, SettingsChanges
+from quarterdeck.client.prepared import PreparedRequest
+from quarterdeck.settings.mcp.servers import Transport, listed, name_of, transport_of
+from quarterdeck.settings.words import has_secret
 
 
 class Service(Protocol):

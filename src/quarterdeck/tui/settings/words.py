@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from quarterdeck.draft.kept.journal import Saved, Undo
-from quarterdeck.draft.kept.unsaved import Restored
-from quarterdeck.draft.verify import Difference
-from quarterdeck.service.errors import ErrorKind, ServiceError
+from quarterdeck.client.errors import ErrorKind, ServiceError
+from quarterdeck.settings.kept.journal import Saved, Undo
+from quarterdeck.settings.kept.unsaved import Restored
+from quarterdeck.settings.verify import Difference
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.dialogs.left_edits import when

@@ -10,7 +10,7 @@ from textual import events
 from textual.message import Message
 from textual.widgets import TextArea
 
-from quarterdeck.draft import masks
+from quarterdeck.settings import masks
 from quarterdeck.tui import text
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.settings.line_input import LineInput, abridged

@@ -4,7 +4,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Static
 
-from quarterdeck.draft import words
+from quarterdeck.settings import words
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.paint import content
 from quarterdeck.tui.text import Shown

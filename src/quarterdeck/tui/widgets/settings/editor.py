@@ -12,9 +12,9 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
-from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.fields.field import Field
-from quarterdeck.draft.problem import Problem
+from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.fields.field import Field
+from quarterdeck.settings.problem import Problem
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.paint import content, plain

@@ -7,8 +7,8 @@ from textual import getters, on
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.fields.field import Control, Field
+from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.fields.field import Control, Field
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.settings.choice_line import ChoiceLine
 from quarterdeck.tui.widgets.settings.editor import KEEP, FieldEditor

@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Mapping
 
+from pydantic import SecretStr
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
-from quarterdeck.draft.mcp.secrets import is_hidden
-from quarterdeck.service.models.secret_str import SecretStr
+from quarterdeck.settings.mcp.secrets import is_hidden
 from quarterdeck.tui import text
 from quarterdeck.tui.widgets.settings.line_input import LineInput
 

@@ -10,10 +10,10 @@ from typing import Any
 from textual import on
 from textual.message import Message
 
-from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.mcp.servers import Identity
-from quarterdeck.service.models.capabilities import Server
-from quarterdeck.service.models.mcp import McpServer
+from quarterdeck.client.models.capabilities import Server
+from quarterdeck.client.models.mcp import McpServer
+from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.mcp.servers import Identity
 from quarterdeck.tui.widgets.settings.editor import KEEP, FieldEditor
 from quarterdeck.tui.widgets.settings.editors import editor_for
 from quarterdeck.tui.widgets.settings.field_list import FieldList

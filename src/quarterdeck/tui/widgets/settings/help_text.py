@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from quarterdeck.draft import limits, words
-from quarterdeck.draft.draft import MCP
-from quarterdeck.draft.fields.field import Field
-from quarterdeck.draft.mcp.servers import Entry
-from quarterdeck.service.models.mcp import StdioServer
+from quarterdeck.client.models.mcp import StdioServer
+from quarterdeck.settings import limits, words
+from quarterdeck.settings.draft import MCP
+from quarterdeck.settings.fields.field import Field
+from quarterdeck.settings.mcp.servers import Entry
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line
 from quarterdeck.tui.widgets.settings.cells import brief

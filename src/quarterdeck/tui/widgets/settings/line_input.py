@@ -6,7 +6,7 @@ from textual import events
 from textual.message import Message
 from textual.widgets import Input
 
-from quarterdeck.draft import masks
+from quarterdeck.settings import masks
 from quarterdeck.tui import text
 from quarterdeck.tui.text import Shown
 

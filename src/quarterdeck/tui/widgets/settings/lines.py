@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from textwrap import wrap
 
-from quarterdeck.draft import words
-from quarterdeck.draft.fields.field import Field
+from quarterdeck.settings import words
+from quarterdeck.settings.fields.field import Field
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line
 from quarterdeck.tui.widgets.settings.cells import brief, chip, value_cell

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from quarterdeck.draft.fields.field import Group
-from quarterdeck.draft.mcp.servers import Entry
-from quarterdeck.service.models.mcp import McpServer
-from quarterdeck.service.models.profiles import Profile, Profiles
-from quarterdeck.service.models.secrets import CustomSecret
+from quarterdeck.client.models.mcp import McpServer
+from quarterdeck.client.models.profiles import Profile, Profiles
+from quarterdeck.client.models.secrets import CustomSecret
+from quarterdeck.settings.fields.field import Group
+from quarterdeck.settings.mcp.servers import Entry
 from quarterdeck.tui.cells import Tone
 
 MOST_PROFILES = 10

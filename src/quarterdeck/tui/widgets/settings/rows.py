@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from quarterdeck.draft.problem import Problem
+from quarterdeck.settings.problem import Problem
 
 
 class RowKind(StrEnum):

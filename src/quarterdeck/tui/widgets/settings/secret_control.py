@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
+from pydantic import SecretStr
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
 
-from quarterdeck.service.models.secret_str import SecretStr
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.settings.choice_line import ChoiceLine
 from quarterdeck.tui.widgets.settings.line_input import LineInput

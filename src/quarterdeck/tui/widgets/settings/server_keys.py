@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
-from quarterdeck.draft.mcp.convert import converted
-from quarterdeck.draft.mcp.duplicates import duplicates
-from quarterdeck.draft.mcp.servers import Entry
-from quarterdeck.service.models.mcp import StdioServer
+from quarterdeck.client.models.mcp import StdioServer
+from quarterdeck.settings.mcp.convert import converted
+from quarterdeck.settings.mcp.duplicates import duplicates
+from quarterdeck.settings.mcp.servers import Entry
 from quarterdeck.tui.widgets.settings.form import SettingsForm
 
 SERVER_LABELS: Mapping[str, str] = {

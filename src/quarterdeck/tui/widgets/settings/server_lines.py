@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from quarterdeck.draft import words
-from quarterdeck.draft.draft import MCP
-from quarterdeck.draft.mcp.duplicates import duplicates
-from quarterdeck.draft.mcp.secrets import missing
-from quarterdeck.draft.mcp.servers import Entry, EntryState, name_of
-from quarterdeck.service.models.mcp import StdioServer
+from quarterdeck.client.models.mcp import StdioServer
+from quarterdeck.settings import words
+from quarterdeck.settings.draft import MCP
+from quarterdeck.settings.mcp.duplicates import duplicates
+from quarterdeck.settings.mcp.secrets import missing
+from quarterdeck.settings.mcp.servers import Entry, EntryState, name_of
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line
 from quarterdeck.tui.widgets.settings.cells import NOTHING, brief

@@ -8,10 +8,10 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Static
 
-from quarterdeck.draft.draft import Draft
-from quarterdeck.draft.mcp.servers import Entry, Identity
-from quarterdeck.draft.problem import Problem
-from quarterdeck.service.models.capabilities import Server
+from quarterdeck.client.models.capabilities import Server
+from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.mcp.servers import Entry, Identity
+from quarterdeck.settings.problem import Problem
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.paint import content, lines
 from quarterdeck.tui.text import Shown

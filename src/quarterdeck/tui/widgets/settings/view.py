@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from quarterdeck.draft import limits, words
-from quarterdeck.draft.draft import MCP, Draft
-from quarterdeck.draft.fields.field import Control, Field, Group
-from quarterdeck.draft.mcp.servers import Entry, EntryState, Identity
-from quarterdeck.draft.problem import Problem
-from quarterdeck.service.models.capabilities import Server
-from quarterdeck.service.models.profiles import Profile
-from quarterdeck.service.models.secrets import CustomSecret
+from quarterdeck.client.models.capabilities import Server
+from quarterdeck.client.models.profiles import Profile
+from quarterdeck.client.models.secrets import CustomSecret
+from quarterdeck.settings import limits, words
+from quarterdeck.settings.draft import MCP, Draft
+from quarterdeck.settings.fields.field import Control, Field, Group
+from quarterdeck.settings.mcp.servers import Entry, EntryState, Identity
+from quarterdeck.settings.problem import Problem
 from quarterdeck.tui.widgets.settings.lists import NOTHING_READ, Lists
 from quarterdeck.tui.widgets.settings.rows import RowKind, kind_of, name_in, row_of, server_row
 

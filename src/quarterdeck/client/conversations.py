@@ -1,0 +1,225 @@
+"""App conversations and the start tasks that create them (contract section g)."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from quarterdeck.client.bodies import read_json
+from quarterdeck.client.calls import Call, Repeat, Reply
+from quarterdeck.client.errors import ErrorKind, ServiceError
+from quarterdeck.client.models.conversation import (
+    Conversation,
+    NewConversation,
+    StartTask,
+    read_conversation,
+    read_start_task,
+)
+from quarterdeck.client.models.page import Page
+from quarterdeck.client.paths import segment
+from quarterdeck.client.records import Records
+from quarterdeck.client.refusals import not_offered, offers_nothing
+from quarterdeck.client.sender import FAILED, Sender
+
+CONVERSATIONS = "/api/v1/app-conversations"
+START_TASKS = f"{CONVERSATIONS}/start-tasks"
+WITH_PARTS = ("include_sub_conversations", "true")
+"""Servers leave out conversations that have a parent unless they are asked for."""
+ZIP = b"PK"
+"""What every zip file begins with."""
+CANNOT_RENAME = "This server cannot rename conversations."
+
+
+def _undashed(record_id: str) -> str:
+    """App records write ids without dashes, other places with them (contract T22)."""
+    return record_id.replace("-", "").lower()
+
+
+class ConversationsResource:
+    """Lists, creates and deletes conversations; every failure is a ServiceError."""
+
+    def __init__(self, sender: Sender) -> None:
+        self._sender = sender
+        self._conversations = Records(sender, read_conversation, _undashed)
+        self._tasks = Records(sender, read_start_task, _undashed)
+        self._documented_only = False
+        self._tasks_listed = True
+
+    def forget(self) -> None:
+        """Forget what was found not to be offered: another server may answer now."""
+        self._conversations.forget()
+        self._tasks.forget()
+        self._documented_only = False
+        self._tasks_listed = True
+
+    async def pages(self, *, background: bool = False) -> AsyncIterator[Page[Conversation]]:
+        """Read all conversations, newest first, page by page.
+
+        A server that has only the documented paths lists them at the collection itself.
+        """
+        if not self._documented_only:
+            started = False
+            try:
+                async for page in self._conversations.pages(
+                    f"{CONVERSATIONS}/search", (*self._query, WITH_PARTS), background=background
+                ):
+                    started = True
+                    yield page
+                return
+            except ServiceError as error:
+                if started or not not_offered(error):
+                    raise
+        async for page in self._conversations.pages(CONVERSATIONS, background=background):
+            self._documented_only = True
+            yield page
+
+    async def titled(self, words: str) -> tuple[Conversation, ...]:
+        """Read the newest conversations whose title has these words in it, as the server compares them: one page."""
+        query = (*self._query, WITH_PARTS, ("title__contains", words))
+        async for page in self._conversations.pages(f"{CONVERSATIONS}/search", query):
+            return page.items
+        return ()
+
+    async def count(self, *, background: bool = False) -> int | None:
+        """How many conversations there are; None where the server does not say."""
+        try:
+            reply = await self._sender.send(Call("GET", f"{CONVERSATIONS}/count", background=background))
+        except ServiceError as error:
+            if not not_offered(error):
+                raise
+            return None
+        count = _content(reply)
+        return count if type(count) is int and count >= 0 else None
+
+    async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[Conversation | None, ...] | None:
+        """Read these conversations in this order, None for one that is not there; None for all: no such read here."""
+        return await self._conversations.batch(CONVERSATIONS, "ids", ids, background=background)
+
+    async def create(self, new: NewConversation) -> StartTask | Conversation | None:
+        """Create a conversation and return the task that does it, whatever else the server answers with, or nothing.
+
+        An answer says nothing about success: that is in the start task (contract T15). After None, list again.
+        """
+        call = Call(
+            "POST", CONVERSATIONS, body=creation_body(new), repeat=Repeat.ONCE, seconds=self._sender.limits.start
+        )
+        reply = await self._sender.send(call)
+        answer = _content(reply)
+        for read in (read_start_task, read_conversation):
+            try:
+                return read(answer)
+            except ValueError:
+                continue
+        return None
+
+    async def start_tasks(self, ids: Sequence[str], *, background: bool = False) -> tuple[StartTask | None, ...] | None:
+        """Read these start tasks in this order, None for one that is not there; None for all: not offered here."""
+        return await self._tasks.batch(START_TASKS, "ids", ids, background=background)
+
+    async def recent_start_tasks(self, *, background: bool = False) -> tuple[StartTask, ...]:
+        """Read the newest start tasks, one page of them; none where they are not offered, which is asked only once."""
+        if self._tasks_listed:
+            try:
+                async for page in self._tasks.pages(f"{START_TASKS}/search", self._query, background=background):
+                    return page.items
+            except ServiceError as error:
+                if not not_offered(error):
+                    raise
+                self._tasks_listed = False
+        return ()
+
+    async def rename(self, conversation_id: str, title: str) -> None:
+        """Give a conversation another title, and see in the answer that it has it.
+
+        Raises ServiceError(NOT_OFFERED) where a server has no such call, wants something else in it, or takes it and
+        keeps the title (contract T26).
+        """
+        call = Call("PATCH", _path(conversation_id), body={"title": title}, repeat=Repeat.ONCE)
+        try:
+            reply = await self._sender.send(call)
+        except ServiceError as error:
+            if not not_offered(error) and not (error.kind is ErrorKind.INVALID and _wants_publicity(error)):
+                raise
+            raise offers_nothing(CANNOT_RENAME, error) from None
+        try:
+            record: Conversation | None = read_conversation(_content(reply))
+        except ValueError:
+            record = await self._read_one(conversation_id)
+        if record is not None and (record.title or "").strip() != title.strip():
+            ignored = ServiceError(ErrorKind.NOT_OFFERED, CANNOT_RENAME, request=str(call), status=reply.status)
+            raise offers_nothing(CANNOT_RENAME, ignored)
+
+    async def _read_one(self, conversation_id: str) -> Conversation | None:
+        batch = await self.read((conversation_id,))
+        return batch[0] if batch is not None else None
+
+    async def trajectory(self, conversation_id: str) -> bytes:
+        """Read all that happened in a conversation, as the zip file a server makes of it; it is held in memory.
+
+        Raises ServiceError: NOT_OFFERED where a server has no such call, TOO_LARGE beyond `Limits.trajectory_body`.
+        """
+        limits = self._sender.limits
+        path = f"{_path(conversation_id)}/download"
+        call = Call("GET", path, repeat=Repeat.ONCE, largest=limits.trajectory_body, seconds=limits.trajectory)
+        try:
+            reply = await self._sender.send(call)
+        except ServiceError as error:
+            if not_offered(error):
+                raise await self._no_trajectory(conversation_id, error) from None
+            if error.kind is ErrorKind.TOO_LARGE:
+                error.advice = "Nothing was written. Fetch it by other means."
+            elif error.status == FAILED:
+                error.advice = "Releases before 1.6 always fail at this."
+            raise
+        if not reply.body.startswith(ZIP):
+            words, advice = "What the server sent is no zip file.", "Nothing was written."
+            raise ServiceError(ErrorKind.SHAPE, words, advice, request=str(call), status=reply.status)
+        return reply.body
+
+    async def _no_trajectory(self, conversation_id: str, error: ServiceError) -> ServiceError:
+        """Tell a call that is not offered from a conversation that is not there: to both the answer is 404."""
+        batch = await self.read((conversation_id,))
+        if batch is None or batch[0] is not None:
+            return offers_nothing("This server gives no trajectories.", error)
+        words, advice = "The conversation is not there.", "Read the list again to see whether it is gone."
+        return ServiceError(ErrorKind.MISSING, words, advice, request=error.request, status=error.status)
+
+    async def delete(self, conversation_id: str) -> None:
+        """Delete a conversation; its sandbox goes with it when no other conversation uses it (contract T27).
+
+        Raises ServiceError(NOT_OFFERED) where a server has no such call.
+        """
+        seconds = self._sender.limits.delete
+        try:
+            await self._sender.send(Call("DELETE", _path(conversation_id), repeat=Repeat.ONCE, seconds=seconds))
+        except ServiceError as error:
+            if not not_offered(error):
+                raise
+            raise offers_nothing("This server cannot delete conversations.", error) from None
+
+    @property
+    def _query(self) -> tuple[tuple[str, str], ...]:
+        return (("limit", str(self._sender.limits.page)),)
+
+
+def _content(reply: Reply) -> Any:
+    """What JSON an answer holds, None where it is none."""
+    try:
+        return read_json(reply.body)
+    except ServiceError:
+        return None
+
+
+def _path(conversation_id: str) -> str:
+    return f"{CONVERSATIONS}/{segment(conversation_id)}"
+
+
+def _wants_publicity(error: ServiceError) -> bool:
+    """Whether a server asks for the one member that release 1.2 lets anybody change."""
+    return any(problem.location == ("public",) for problem in error.problems)
+
+
+def creation_body(new: NewConversation) -> dict[str, Any]:
+    """Write what a conversation is created with; a message is a list of typed parts (contract T16)."""
+    body: dict[str, Any] = {name: value for name, value in new._asdict().items() if value is not None}
+    if (message := body.pop("message", None)) is not None:
+        body["initial_message"] = {"role": "user", "content": [{"type": "text", "text": message}], "run": True}
+    return body

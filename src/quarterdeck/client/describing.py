@@ -1,0 +1,103 @@
+"""Finding out what answers at an address, in a few small requests (contract section b)."""
+
+from enum import Enum, auto
+from typing import Any
+
+from quarterdeck.client.bodies import read_json
+from quarterdeck.client.calls import Call, Repeat
+from quarterdeck.client.errors import ErrorKind, ServiceError
+from quarterdeck.client.models.capabilities import Generation, KeyState, Server
+from quarterdeck.client.refusals import not_offered
+from quarterdeck.client.rules import FLAT_SETTINGS, NESTED_SETTINGS, rules_of
+from quarterdeck.client.sender import Sender
+
+LOCAL_SERVICE = "quarterdeck-local"
+
+
+class _Says(Enum):
+    """What a settings path answers."""
+
+    OPEN = auto()
+    REFUSED = auto()
+    FAILING = auto()
+    ABSENT = auto()
+
+
+_KEY = {_Says.OPEN: KeyState.ACCEPTED, _Says.REFUSED: KeyState.REFUSED}
+
+
+async def describe(sender: Sender) -> Server:
+    """Find out the generation of a server, whether it takes the key, and what it does with each field.
+
+    Raises ServiceError when the server cannot be asked at all; a refused key is an answer.
+    """
+    nested = await _ask(sender, NESTED_SETTINGS)
+    # A path that refuses or fails may be one that something in front of the service answers for.
+    flat = _Says.ABSENT if nested is _Says.OPEN else await _ask(sender, FLAT_SETTINGS)
+    about = await _about(sender)
+    if flat is not _Says.ABSENT:
+        return _server(Generation.FLAT, flat, about)
+    return _server(Generation.NONE if nested is _Says.ABSENT else Generation.NESTED, nested, about)
+
+
+def _server(generation: Generation, says: _Says, about: dict[str, Any]) -> Server:
+    local = generation is not Generation.NONE and about.get("service") == LOCAL_SERVICE
+    nested = generation is Generation.NESTED
+    merges = nested or (local and about.get("settings_store") == "merge")
+    return Server(
+        generation,
+        _KEY.get(says, KeyState.UNPROVEN),
+        release=_release(about),
+        local=local,
+        simulated=local and about.get("simulated_sandboxes") is not None,
+        merges=merges,
+        mcp_secrets_hidden=nested,
+        secret_values_change=nested,
+        profiles=nested,
+        schema=nested,
+        fields=rules_of(generation, merges=merges),
+    )
+
+
+async def release_of(sender: Sender) -> str | None:
+    """Read the release from the server's own description of its interface, half a megabyte of it; None without one."""
+    call = Call("GET", "/openapi.json", repeat=Repeat.ONCE, seconds=sender.limits.release, background=True)
+    info = (await _object(sender, call)).get("info")
+    version = info.get("version") if isinstance(info, dict) else None
+    return version if isinstance(version, str) else None
+
+
+async def _ask(sender: Sender, path: str) -> _Says:
+    """Ask a settings path; "nothing stored" and "no such path" are both 404 and differ in the body (contract T9)."""
+    call = Call("GET", path)
+    try:
+        reply = await sender.send(call)
+    except ServiceError as error:
+        if not_offered(error):
+            return _Says.ABSENT
+        if error.kind is ErrorKind.MISSING:
+            return _Says.OPEN
+        if error.kind in (ErrorKind.AUTH, ErrorKind.DENIED):
+            return _Says.REFUSED
+        if error.status == 500:
+            return _Says.FAILING
+        raise
+    return _Says.OPEN if isinstance(read_json(reply.body, str(call), reply.status), dict) else _Says.ABSENT
+
+
+async def _about(sender: Sender) -> dict[str, Any]:
+    return await _object(sender, Call("GET", "/server_info"))
+
+
+async def _object(sender: Sender, call: Call) -> dict[str, Any]:
+    """Read an object that is nice to have; an empty one when it is not to be had."""
+    try:
+        content = read_json((await sender.send(call)).body)
+    except ServiceError:
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _release(about: dict[str, Any]) -> str | None:
+    version = about.get("version")
+    return version if isinstance(version, str) else None

@@ -1,0 +1,64 @@
+"""The flat generation: its records, and the body that stores changes to one (contract section c.1)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from quarterdeck.client.models.capabilities import FieldRules, Server
+from quarterdeck.client.models.mcp import McpConfig
+from quarterdeck.client.models.settings import LOAD_ONLY, SECRET_FIELDS, Settings, SettingsChanges
+from quarterdeck.client.secret_text import is_mask
+from quarterdeck.client.unsendable import invalid
+
+FILLS_ADDRESS = "sandbox_grouping_strategy"
+"""A member that records have from release 1.6 on, where the server fills in the address of a model's provider."""
+
+_NOT_SENT_BACK = LOAD_ONLY | {"secrets_store", "leaves"}
+
+
+def flat_members(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The canonical members of a loaded record; one that is null is one that is not set."""
+    return {name: value for name, value in content.items() if value is not None and name != "leaves"}
+
+
+def flat_body(base: Settings | None, changes: SettingsChanges, server: Server) -> dict[str, Any]:
+    """Write the body that stores these changes.
+
+    A server that replaces gets the whole record as it was loaded, members we do not know included, since it would wipe
+    what is left out (contract T1); a server that merges gets the changes only. Raises ServiceError(INVALID) for a field
+    that cannot be unset.
+    """
+    body = {} if base is None or server.merges else _loaded(base)
+    for name, value in changes.items():
+        if "." in name or not server.rules(name).present:
+            raise invalid((name,), "this server has no such setting.")
+        body[name] = _unset(name, server.rules(name)) if value is None else value
+    if isinstance(body.get("mcp_config"), McpConfig):
+        body["mcp_config"] = mcp_body(body["mcp_config"])
+    if FILLS_ADDRESS in body and "llm_model" in changes and not server.merges:
+        # The address that the server filled in for the old model is hidden from us and would stay (contract T32).
+        body.setdefault("llm_base_url", "")
+    return body
+
+
+def mcp_body(config: McpConfig) -> dict[str, Any]:
+    """Write tool servers with exactly the members they were given, and with all three lists (contract c.1)."""
+    lists: dict[str, Any] = {"sse_servers": (), "stdio_servers": (), "shttp_servers": ()}
+    return lists | config.model_dump(exclude_unset=True)
+
+
+def _loaded(base: Settings) -> dict[str, Any]:
+    """What was loaded, without what is not set, what only a load has, and what a mask stands for."""
+    members = {name: getattr(base, name) for name in base.model_fields_set}
+    return {
+        name: value
+        for name, value in members.items()
+        if value is not None
+        and name not in _NOT_SENT_BACK
+        and not (name in SECRET_FIELDS and is_mask(value.get_secret_value()))
+    }
+
+
+def _unset(name: str, rules: FieldRules) -> str | None:
+    if not rules.clearable:
+        raise invalid((name,), "this server cannot unset it.")
+    return rules.clear_with

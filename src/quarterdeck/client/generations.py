@@ -1,0 +1,84 @@
+"""What differs between servers in how they keep settings, chosen here: records, bodies and what is lost."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.flat import flat_body, flat_members, mcp_body
+from quarterdeck.client.models.capabilities import Generation, Server
+from quarterdeck.client.models.mcp import McpConfig
+from quarterdeck.client.models.settings import SECRET_FIELDS, Settings, SettingsChanges
+from quarterdeck.client.nested import is_secret, kind_switch, nested_body, nested_members
+from quarterdeck.client.nested_mcp import losing_secrets, shown_after_store
+from quarterdeck.client.unsendable import refuse_unsendable
+
+__all__ = [
+    "canonical_members",
+    "kind_switch",
+    "secrets_lost",
+    "shown_after_store",
+    "shows",
+    "store_body",
+]
+
+
+def canonical_members(content: Mapping[str, Any], server: Server) -> dict[str, Any]:
+    """The members of the canonical record in what a server answered."""
+    return nested_members(content) if server.generation is Generation.NESTED else flat_members(content)
+
+
+def store_body(base: Settings | None, changes: SettingsChanges, server: Server) -> dict[str, Any]:
+    """Write the body that stores these changes on this server; secrets in it are still `SecretStr`.
+
+    Raises ServiceError(INVALID), naming the field, for what the server would not store as meant or could not read
+    again; WRONG_API for a base that was loaded from a server of the other generation.
+    """
+    _refuse_other_generation(base, server)
+    if server.generation is Generation.NESTED:
+        refuse_unsendable({name: _plain(value) for name, value in changes.items()})
+        return nested_body(base, changes)
+    body = flat_body(base, changes, server)
+    refuse_unsendable(body)
+    return body
+
+
+def shows(now: Settings, changes: SettingsChanges, server: Server) -> bool:
+    """Whether a record shows all changes that can be seen: secrets are never told, and unset text may read as empty."""
+    return all(_shown(now, name, value, server) for name, value in changes.items())
+
+
+def secrets_lost(base: Settings | None, changes: SettingsChanges) -> tuple[str, ...]:
+    """Names of the MCP servers whose stored secrets a save of these changes may lose, since they are not typed again.
+
+    Only for a server with `mcp_secrets_hidden`: it replaces all MCP servers at once and tells nobody their secrets
+    (contract T5). Raises ServiceError(INVALID) for two servers of one name.
+    """
+    new = changes.get("mcp_config")
+    if base is None or base.mcp_config is None or not isinstance(new, McpConfig):
+        return ()
+    return losing_secrets(base.mcp_config, new)
+
+
+def _plain(value: Any) -> Any:
+    return mcp_body(value) if isinstance(value, McpConfig) else value
+
+
+def _shown(now: Settings, name: str, value: Any, server: Server) -> bool:
+    if name in SECRET_FIELDS or name == "secrets_store" or is_secret(name):
+        return True
+    if "." in name:
+        return value is None or bool(now.leaves.get(name) == value)
+    found = getattr(now, name, None)
+    if isinstance(value, McpConfig) and server.mcp_secrets_hidden:
+        value = shown_after_store(value)
+    return bool(found == value) or (value is None and (found == "" or found == McpConfig()))
+
+
+def _refuse_other_generation(base: Settings | None, server: Server) -> None:
+    if base is not None and bool(base.leaves) is not (server.generation is Generation.NESTED):
+        raise ServiceError(
+            ErrorKind.WRONG_API,
+            "These settings were read from a server of another kind than the one that answers now.",
+            "Read the settings again and repeat the change.",
+            outcome=Outcome.NOT_SENT,
+        )

@@ -1,0 +1,58 @@
+"""The canonical settings record: 25 flat fields and three load-only ones (documented interface 2.2)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field, SecretStr
+
+from quarterdeck.client.models.base import Kept
+from quarterdeck.client.models.mcp import McpConfig
+
+LOAD_ONLY = frozenset({"llm_api_key_set", "search_api_key_set", "provider_tokens_set"})
+"""Members of a load response that no store takes."""
+
+SECRET_FIELDS = frozenset({"llm_api_key", "search_api_key", "sandbox_api_key"})
+"""Members whose value a server never tells."""
+
+SettingsChanges = Mapping[str, Any]
+"""Canonical field name -> new value. Absent keeps, None unsets and clears a secret, a new secret is a `SecretStr`,
+`mcp_config` is a whole `McpConfig`. On the nested generation also the dotted place of a leaf, whose None sets it back
+to the server's default."""
+
+
+class Settings(Kept):
+    """Everything stored for the user, secrets excepted: those only say whether one is stored."""
+
+    language: str | None = None
+    agent: str | None = None
+    max_iterations: int | None = None
+    security_analyzer: str | None = None
+    confirmation_mode: bool | None = None
+    llm_model: str | None = None
+    llm_api_key: SecretStr | None = None
+    llm_base_url: str | None = None
+    remote_runtime_resource_factor: int | None = None
+    secrets_store: dict[str, Any] | None = None
+    enable_default_condenser: bool = True
+    enable_sound_notifications: bool = False
+    enable_proactive_conversation_starters: bool = True
+    enable_solvability_analysis: bool = True
+    user_consents_to_analytics: bool | None = None
+    sandbox_base_container_image: str | None = None
+    sandbox_runtime_container_image: str | None = None
+    mcp_config: McpConfig | None = None
+    search_api_key: SecretStr | None = None
+    sandbox_api_key: SecretStr | None = None
+    max_budget_per_task: float | None = None
+    email: str | None = None
+    email_verified: bool | None = None
+    git_user_name: str | None = None
+    git_user_email: str | None = None
+
+    llm_api_key_set: bool = False
+    search_api_key_set: bool = False
+    provider_tokens_set: dict[str, str | None] | None = None
+
+    leaves: Mapping[str, Any] = Field(default_factory=dict, repr=False)
+    """On the nested generation every value by its dotted place, such as "agent_settings.llm.temperature"; a secret's is
+    None. Empty on the flat one."""

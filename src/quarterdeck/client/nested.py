@@ -1,0 +1,173 @@
+"""The nested generation: its records read as the canonical one, and changes written as diffs (contract c.2)."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from quarterdeck.client.errors import FieldProblem
+from quarterdeck.client.models.mcp import McpConfig
+from quarterdeck.client.models.settings import Settings, SettingsChanges
+from quarterdeck.client.nested_mcp import config_of, map_of
+from quarterdeck.client.nested_rules import (
+    AGENT,
+    AGENT_KIND,
+    BELOW,
+    CANONICAL,
+    CONVERSATION,
+    MCP,
+    PLACES,
+    SECRET,
+    TEXT,
+    TOP_LEVEL,
+    checked,
+)
+from quarterdeck.client.secret_text import Location
+from quarterdeck.client.unsendable import invalid
+
+SECTIONS = (AGENT, CONVERSATION)
+USUAL_KIND = "openhands"
+MADE_BY_READING = f"{AGENT}.agent_context.current_datetime"
+"""A leaf that is another one at every load."""
+
+_SECRET_LEAF = re.compile(r"(api_key|access_key_id|secret_access_key|session_token|password|secrets?)$")
+
+
+def nested_members(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The canonical members of a loaded record, `leaves` included; one that is null is one that is not set."""
+    leaves = _leaves_of(content)
+    members = {name: value for name, value in content.items() if name not in SECTIONS}
+    members |= {name: leaves[place] for name, place in PLACES.items() if place in leaves}
+    servers = _section(content, AGENT).get(MCP)
+    if isinstance(servers, dict):
+        members[MCP] = config_of(servers)
+    return {name: value for name, value in members.items() if value is not None} | {"leaves": leaves}
+
+
+def nested_body(base: Settings | None, changes: SettingsChanges) -> dict[str, Any]:
+    """Write the diffs that store these changes, and nothing else of the record.
+
+    Raises ServiceError(INVALID) for a value of another type (contract T3), a field that this generation does not have
+    or would ignore (contract T6), and one that cannot be unset.
+    """
+    body: dict[str, Any] = {}
+    for name, value in changes.items():
+        if name in TOP_LEVEL:
+            body[name] = checked(name, value, TOP_LEVEL[name])
+        elif name in PLACES:
+            _refuse_foreign(name, base, changes)
+            _put(body, PLACES[name], _servers(value) if name == MCP else checked(name, value, BELOW[name]))
+        elif name.partition(".")[0] in SECTIONS:
+            _refuse_wrong_place(name, base, changes)
+            _put(body, name, _leaf(name, value, None if base is None else base.leaves.get(name)))
+        else:
+            raise invalid((name,), "this server has no such setting.")
+    return body
+
+
+def kind_switch(base: Settings | None, changes: SettingsChanges) -> tuple[str, str] | None:
+    """(old, new) where changes switch the agent kind: all agent settings of the old one go with it (contract T31)."""
+    old = USUAL_KIND if base is None else base.leaves.get(AGENT_KIND, USUAL_KIND)
+    new = changes.get(AGENT_KIND, old)
+    return None if new == old else (str(old), str(new))
+
+
+def is_secret(place: str) -> bool:
+    """Whether the leaf at a dotted place is one whose value is never told."""
+    return _SECRET_LEAF.search(place) is not None
+
+
+def at_fields(problems: Iterable[FieldProblem], changes: SettingsChanges) -> tuple[FieldProblem, ...]:
+    """Complaints with the name of the changed field as location, where one can be made out.
+
+    The server's own places have the agent kind and the kind of a condenser among their parts. Of MCP servers what
+    stands below them stays: the name of one, and its member.
+    """
+    return tuple(FieldProblem(_field_at(problem.location, changes), problem.message) for problem in problems)
+
+
+def _field_at(location: Location, changes: SettingsChanges) -> Location:
+    name = next((name for name in changes if _within(location, name)), None)
+    if name is None:
+        return location
+    return location[location.index(MCP) :] if name == MCP else (name,)
+
+
+def _within(location: Location, name: str) -> bool:
+    """Whether a field's place below its section is among the parts of a location, in order."""
+    parts = iter(map(str, location))
+    section, _, below = PLACES.get(name, name).partition(".")
+    return all(part in parts for part in (below if section in SECTIONS else name).split("."))
+
+
+def _section(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    section = content.get(name)
+    return section if isinstance(section, dict) else {}
+
+
+def _leaves_of(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Every value by its place: those of a section and of the groups in it; objects in a group are values."""
+    leaves: dict[str, Any] = {}
+    for section in SECTIONS:
+        for name, value in _section(content, section).items():
+            if name == MCP:
+                continue
+            inner = value.items() if isinstance(value, dict) else ()
+            leaves |= {f"{section}.{name}.{leaf}": held for leaf, held in inner}
+            leaves |= {} if isinstance(value, dict) else {f"{section}.{name}": value}
+    leaves.pop(MADE_BY_READING, None)
+    return {place: None if is_secret(place) else value for place, value in leaves.items()}
+
+
+def _servers(value: Any) -> dict[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, McpConfig):
+        raise invalid((MCP,), "this must be a configuration of MCP servers.")
+    return map_of(value)
+
+
+def _refuse_foreign(name: str, base: Settings | None, changes: SettingsChanges) -> None:
+    """Refuse a field that the agent kind in use does not have: the server would say it stored it."""
+    if base is None or AGENT_KIND in changes or name == MCP or PLACES[name] in base.leaves:
+        return
+    kind = base.leaves.get(AGENT_KIND, USUAL_KIND)
+    if kind != USUAL_KIND and PLACES[name].startswith(f"{AGENT}."):
+        raise invalid((name,), f"agents of the kind {kind} have no such setting.")
+
+
+def _refuse_wrong_place(place: str, base: Settings | None, changes: SettingsChanges) -> None:
+    known = (*CANONICAL, *changes, *(() if base is None else base.leaves))
+    if place in CANONICAL or place.startswith(f"{PLACES[MCP]}."):
+        raise invalid((place,), f"this is set as {CANONICAL.get(place, MCP)}.")
+    if "." not in place or "" in place.split(".") or any(other.startswith(f"{place}.") for other in known):
+        raise invalid((place,), "this is not the place of one setting.")
+
+
+def _leaf(place: str, value: Any, held: Any) -> Any:
+    """What to send for a leaf: null sets the server's default, an object is merged into the one it has."""
+    if is_secret(place):
+        return checked(place, value, SECRET)
+    if place == AGENT_KIND:
+        return checked(place, value, TEXT)
+    return _patch(place, held if isinstance(held, dict) else {}, value) if isinstance(value, dict) else value
+
+
+def _patch(place: str, held: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """What turns one object into another where the server merges: null takes a member away, so none can be stored."""
+    patch: dict[str, Any] = {name: None for name in held if name not in new}
+    for name, value in new.items():
+        if value is None:
+            raise invalid((place, name), "an object here cannot hold a null.")
+        inner = held.get(name)
+        patch[name] = (
+            _patch(place, inner if isinstance(inner, dict) else {}, value) if isinstance(value, dict) else value
+        )
+    return patch
+
+
+def _put(body: dict[str, Any], place: str, value: Any) -> None:
+    section, *groups, leaf = place.split(".")
+    at = body.setdefault(f"{section}_diff", {})
+    for group in groups:
+        at = at.setdefault(group, {})
+    at[leaf] = value

@@ -1,0 +1,72 @@
+"""LLM profiles, where a server keeps them (contract section c.2)."""
+
+import re
+from collections.abc import Callable
+
+from quarterdeck.client.bodies import read_json, wrong_api
+from quarterdeck.client.calls import Call, Repeat, Reply
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.models.capabilities import Server
+from quarterdeck.client.models.profiles import Profiles, read_profiles
+from quarterdeck.client.paths import segment
+from quarterdeck.client.refusals import not_offered, offers_nothing
+from quarterdeck.client.sender import Sender
+from quarterdeck.client.unsendable import invalid
+
+PROFILES = "/api/v1/settings/profiles"
+NAME = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
+
+
+class ProfilesResource:
+    """Lists, saves, activates, renames and deletes profiles; every failure is a ServiceError.
+
+    NOT_OFFERED where a server has none, CONFLICT for a name that is taken and beyond the server's limit of profiles.
+    """
+
+    def __init__(self, sender: Sender, server: Callable[[], Server]) -> None:
+        self._sender = sender
+        self._server = server
+
+    async def list(self) -> Profiles:
+        """Read all profiles and which one is active."""
+        call = Call("GET", PROFILES)
+        reply = await self._send(call)
+        try:
+            return read_profiles(read_json(reply.body))
+        except (ServiceError, ValueError):
+            raise wrong_api("The server answered something that is no list of profiles.", str(call), 200) from None
+
+    async def save(self, name: str) -> None:
+        """Save the stored LLM settings, key included, under a name; a profile of that name is overwritten."""
+        await self._send(Call("POST", f"{PROFILES}/{_checked(name)}", body={}, repeat=Repeat.ONCE))
+
+    async def activate(self, name: str) -> None:
+        """Copy a profile over the LLM settings in use; load the settings again afterwards."""
+        await self._send(Call("POST", f"{PROFILES}/{segment(name)}/activate", repeat=Repeat.ONCE, item=True))
+
+    async def rename(self, name: str, new_name: str) -> None:
+        """Give a profile another name."""
+        _checked(new_name)
+        path = f"{PROFILES}/{segment(name)}/rename"
+        await self._send(Call("POST", path, body={"new_name": new_name}, repeat=Repeat.ONCE, item=True))
+
+    async def delete(self, name: str) -> None:
+        """Delete a profile, also one that is gone already; after the active one the server activates the first left."""
+        await self._send(Call("DELETE", f"{PROFILES}/{segment(name)}", repeat=Repeat.ONCE, item=True))
+
+    async def _send(self, call: Call) -> Reply:
+        if not self._server().profiles:
+            words, advice = "This server keeps no LLM profiles.", "A newer release may offer it."
+            raise ServiceError(ErrorKind.NOT_OFFERED, words, advice, outcome=Outcome.NOT_SENT)
+        try:
+            return await self._sender.send(call)
+        except ServiceError as error:
+            if not not_offered(error):
+                raise
+            raise offers_nothing("This server keeps no LLM profiles.", error) from None
+
+
+def _checked(name: str) -> str:
+    if NAME.fullmatch(name) is None:
+        raise invalid(("name",), "a name has 1 to 64 letters, digits, dots, dashes and underscores.")
+    return segment(name)

@@ -1,0 +1,189 @@
+"""What a server means by a status and a body: one place that turns both into an error a person can read."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from quarterdeck.client.address import origin_of
+from quarterdeck.client.bodies import read_json, wrong_api
+from quarterdeck.client.calls import Call, Reply
+from quarterdeck.client.errors import ErrorKind, FieldProblem, Outcome, ServiceError
+from quarterdeck.client.retry import seconds_to_wait
+from quarterdeck.client.secret_text import Location, scrub
+
+LONGEST = 200
+"""Characters of a server's own words that are passed on."""
+NO_ROUTE = "Not Found"
+"""What servers say of a path they do not have; anything else names what was looked for (contract section h)."""
+ENDS = (".", "!", "?", "…")
+"""What a sentence ends with."""
+
+_COMPLAINTS = re.compile(r"\d+ validation errors? for ")
+_COMPLAINT = re.compile(r"  (?P<message>\S.*?) \[type=\w+")
+
+
+def refusal(call: Call, reply: Reply, secrets: Iterable[str] = ()) -> ServiceError:
+    """Make the error for an answer of status 300 and above; `secrets` are taken out of whatever the server says.
+
+    A write that ends in a server error may have happened all the same: its outcome is unknown.
+    """
+    secrets = tuple(secrets)
+    content = _content(reply)
+    kind = _kind(call, reply.status, content)
+    said = _target(reply) if kind is ErrorKind.REDIRECTED else _said(content, reply)
+    said = scrub(said, secrets)[:LONGEST].strip()
+    wait = seconds_to_wait(reply.retry_after)
+    words, advice = _words(kind, reply.status, said, wait)
+    return ServiceError(
+        kind,
+        words,
+        advice,
+        request=str(call),
+        status=reply.status,
+        retry_after=wait,
+        outcome=Outcome.UNKNOWN if kind is ErrorKind.SERVER and call.method != "GET" else Outcome.NOT_APPLIED,
+        problems=tuple(_problems(content, secrets)),
+    )
+
+
+def not_offered(error: ServiceError) -> bool:
+    """Whether an error says that a server has no such path.
+
+    A server that also serves the web page answers unknown paths with that page and status 200.
+    """
+    return error.kind is ErrorKind.WRONG_API and error.status in (200, 404, 405)
+
+
+def offers_nothing(words: str, error: ServiceError) -> ServiceError:
+    """Make the error for something this server cannot do at all."""
+    return ServiceError(
+        ErrorKind.NOT_OFFERED, words, "A newer release may offer it.", request=error.request, status=error.status
+    )
+
+
+def _content(reply: Reply) -> Any:
+    if reply.is_html:
+        return None
+    try:
+        return read_json(reply.body)
+    except ServiceError:
+        return None
+
+
+def _kind(call: Call, status: int, content: Any) -> ErrorKind:
+    if status >= 500:
+        return ErrorKind.SERVER
+    if status < 400:
+        return ErrorKind.REDIRECTED
+    if status in (404, 410):
+        return ErrorKind.MISSING if call.item or _names_a_record(call, content) else ErrorKind.WRONG_API
+    known = {
+        401: ErrorKind.AUTH,
+        403: ErrorKind.DENIED,
+        405: ErrorKind.WRONG_API,
+        409: ErrorKind.CONFLICT,
+        412: ErrorKind.CONFLICT,
+        429: ErrorKind.RATE,
+    }
+    return known.get(status, ErrorKind.INVALID)
+
+
+def _names_a_record(call: Call, content: Any) -> bool:
+    """Whether "not found" is said of a record: as `error` when nothing is stored, as `detail` by a write of one."""
+    if not isinstance(content, dict):
+        return False
+    if isinstance(content.get("error"), str):
+        return True
+    return call.method != "GET" and isinstance(content.get("detail"), str) and content["detail"] != NO_ROUTE
+
+
+def _words(kind: ErrorKind, status: int, said: str, wait: float | None) -> tuple[str, str]:
+    """One sentence of what is wrong and one of what to do."""
+    because = f": {said}" if said else ""
+    because += "" if said.endswith(ENDS) else "."
+    match kind:
+        case ErrorKind.AUTH:
+            return "The key is missing or not the right one.", "Check the key of this connection."
+        case ErrorKind.DENIED:
+            return f"The server does not allow this{because}", "Ask whoever runs it, or use another key."
+        case ErrorKind.MISSING:
+            return "The server does not find it, or could not do it.", "Read the list again to see whether it is gone."
+        case ErrorKind.WRONG_API:
+            error = wrong_api(f"The server has nothing at this path (status {status}).")
+            return error.words, error.advice
+        case ErrorKind.CONFLICT:
+            return f"It is not in the state for this{because}", "Read again and decide anew."
+        case ErrorKind.RATE:
+            advice = "Try again in a moment." if wait is None else f"Try again in {wait:.0f} s."
+            return "The server asks for fewer requests.", advice
+        case ErrorKind.REDIRECTED:
+            return (
+                f"The server points {said} (status {status}), which is not followed.",
+                "Use the address it really has.",
+            )
+        case ErrorKind.SERVER:
+            return f"The server failed with {status}{because}", "Its own log says more."
+        case _:
+            return f"The server refuses this{because}", "Correct it and send it again."
+
+
+def _target(reply: Reply) -> str:
+    """Where a redirect points, without the path and query of it."""
+    try:
+        origin = origin_of(reply.location or "")
+    except ValueError:
+        origin = ""
+    return f"to {origin}" if origin.strip(":/") else "to another path"
+
+
+def _said(content: Any, reply: Reply) -> str:
+    """The server's own words, looked for in the order of contract section h."""
+    said = content if isinstance(content, str) else _said_in(content)
+    if not said and content is None and not reply.is_html:
+        said = reply.body[:4096].decode("utf-8", "replace").strip().partition("\n")[0]
+    return said
+
+
+def _said_in(content: Any) -> str:
+    if not isinstance(content, dict):
+        return ""
+    problems = tuple(_problems(content, ()))
+    if problems:
+        return "; ".join(
+            f"{'.'.join(map(str, problem.location))}: {problem.message}" if problem.location else problem.message
+            for problem in problems
+        )
+    texts = (content.get(name) for name in ("detail", "error", "message"))
+    return next((text for text in texts if isinstance(text, str)), "")
+
+
+def _problems(content: Any, secrets: Iterable[str]) -> Iterator[FieldProblem]:
+    """Complaints about places of a body, without what they repeat of it, which may be a secret (contract T24)."""
+    if not isinstance(content, dict):
+        return
+    detail, error = content.get("detail"), content.get("error")
+    found = _listed(detail) if isinstance(detail, list) else _in_text(error) if isinstance(error, str) else ()
+    for location, message in found:
+        yield FieldProblem(location, scrub(message.removeprefix("Value error, "), secrets)[:LONGEST])
+
+
+def _listed(detail: list[Any]) -> Iterator[tuple[Location, str]]:
+    """Complaints as a list; `input` in them is left alone."""
+    for problem in detail:
+        if isinstance(problem, dict) and isinstance(problem.get("msg"), str):
+            loc = problem.get("loc")
+            location = tuple(part for part in loc if isinstance(part, str | int)) if isinstance(loc, list) else ()
+            yield location[1:] if location[:1] == ("body",) else location, problem["msg"]
+
+
+def _in_text(error: str) -> Iterator[tuple[Location, str]]:
+    """Complaints as the text that the nested generation answers: a line with the place and an indented one (c.3)."""
+    if _COMPLAINTS.match(error) is None:
+        return
+    location: Location = ()
+    for line in error.splitlines()[1:]:
+        if found := _COMPLAINT.match(line):
+            yield location, found["message"]
+            location = ()
+        elif not line.startswith(" "):
+            location = tuple(line.strip().split("."))

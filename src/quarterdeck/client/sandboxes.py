@@ -1,0 +1,117 @@
+"""Sandboxes and the specs they are started from (contract sections e and f)."""
+
+from collections.abc import AsyncIterator, Sequence
+
+from quarterdeck.client.bodies import read_json
+from quarterdeck.client.calls import Call, Repeat
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.models.enums import SandboxStatus
+from quarterdeck.client.models.page import Page
+from quarterdeck.client.models.sandbox import Sandbox, SandboxSpec, read_sandbox, read_spec
+from quarterdeck.client.paths import segment
+from quarterdeck.client.records import Records
+from quarterdeck.client.refusals import not_offered, offers_nothing
+from quarterdeck.client.sender import Sender
+
+SANDBOXES = "/api/v1/sandboxes"
+SPECS = "/api/v1/sandbox-specs"
+
+
+class SandboxesResource:
+    """Lists, starts, pauses, resumes and deletes sandboxes; every failure is a ServiceError.
+
+    Starting and resuming may pause other sandboxes (contract T30): read the whole list after each.
+    """
+
+    def __init__(self, sender: Sender) -> None:
+        self._sender = sender
+        self._sandboxes = Records(sender, read_sandbox)
+        self._specs = Records(sender, read_spec)
+
+    def forget(self) -> None:
+        """Forget what was found not to be offered: another server may answer now."""
+        self._sandboxes.forget()
+        self._specs.forget()
+
+    def pages(self, *, background: bool = False) -> AsyncIterator[Page[Sandbox]]:
+        """Read all sandboxes, newest first, page by page."""
+        query = (("limit", str(self._sender.limits.page)),)
+        return self._sandboxes.pages(f"{SANDBOXES}/search", query, background=background)
+
+    async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[Sandbox | None, ...] | None:
+        """Read these sandboxes in this order, None for one that is not there; None for all: no such read here."""
+        return await self._sandboxes.batch(SANDBOXES, "id", ids, background=background)
+
+    async def start(self, spec_id: str | None = None) -> Sandbox:
+        """Start a sandbox, from the server's default spec when none is named; it may take a minute and more.
+
+        The spec goes into the query: a body is ignored and the default one started (contract T14).
+        """
+        query = (("sandbox_spec_id", spec_id),) if spec_id is not None else ()
+        call = Call("POST", SANDBOXES, query, repeat=Repeat.ONCE, seconds=self._sender.limits.start)
+        reply = await self._sender.send(call)
+        try:
+            return read_sandbox(read_json(reply.body))
+        except (ServiceError, ValueError):
+            words, advice = "It was started, but the server's answer cannot be read.", "Read the list again to find it."
+            raise ServiceError(
+                ErrorKind.SHAPE, words, advice, request=str(call), status=reply.status, outcome=Outcome.APPLIED
+            ) from None
+
+    async def pause(self, sandbox_id: str) -> None:
+        """Pause a sandbox; a lost answer is followed by a reading, and by one repeat if that shows it not paused."""
+
+        async def settle() -> Outcome:
+            return await self._settled(sandbox_id, done=_PAUSED, open_=_UP)
+
+        await self._sender.send(self._order(sandbox_id, "pause"), settle)
+
+    async def resume(self, sandbox_id: str) -> None:
+        """Resume a sandbox; a lost answer is followed by a reading, and by one repeat if that shows it paused."""
+
+        async def settle() -> Outcome:
+            return await self._settled(sandbox_id, done=_UP, open_=_PAUSED)
+
+        await self._sender.send(self._order(sandbox_id, "resume"), settle)
+
+    async def delete(self, sandbox_id: str) -> None:
+        """Delete a sandbox; servers go by the query, not by the path, so both are made of one id (contract T13)."""
+        path, query = f"{SANDBOXES}/{segment(sandbox_id)}", (("sandbox_id", sandbox_id),)
+        seconds = self._sender.limits.delete
+        try:
+            await self._sender.send(Call("DELETE", path, query, repeat=Repeat.ONCE, item=True, seconds=seconds))
+        except ServiceError as error:
+            if not not_offered(error):
+                raise
+            raise offers_nothing("This server cannot delete sandboxes.", error) from None
+
+    async def specs(self) -> tuple[SandboxSpec, ...]:
+        """Read all specs; the first one is the server's default."""
+        query = (("limit", str(self._sender.limits.page)),)
+        return tuple([spec async for page in self._specs.pages(f"{SPECS}/search", query) for spec in page.items])
+
+    def _order(self, sandbox_id: str, verb: str) -> Call:
+        return Call("POST", f"{SANDBOXES}/{segment(sandbox_id)}/{verb}", repeat=Repeat.CHECKED, item=True)
+
+    async def _settled(self, sandbox_id: str, *, done: frozenset[str], open_: frozenset[str]) -> Outcome:
+        sandbox = await self._find(sandbox_id)
+        if sandbox is None:
+            return Outcome.UNKNOWN
+        if sandbox.status in done:
+            return Outcome.APPLIED
+        return Outcome.NOT_APPLIED if sandbox.status in open_ else Outcome.UNKNOWN
+
+    async def _find(self, sandbox_id: str) -> Sandbox | None:
+        batch = await self.read((sandbox_id,))
+        if batch is not None:
+            return batch[0]
+        async for page in self.pages():
+            for sandbox in page.items:
+                if sandbox.id == sandbox_id:
+                    return sandbox
+        return None
+
+
+_PAUSED: frozenset[str] = frozenset({SandboxStatus.PAUSED})
+_UP: frozenset[str] = frozenset({SandboxStatus.STARTING, SandboxStatus.RUNNING})
+"""A sandbox that is up reads either of these, idle ones nearly always the first (contract T11)."""

@@ -1,0 +1,56 @@
+"""Reading the form schemas of the nested generation (contract section c.2)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from quarterdeck.client.bodies import wrong_api
+from quarterdeck.client.models.schema import SchemaField
+from quarterdeck.client.nested_rules import AGENT, CANONICAL, CONVERSATION
+
+SCHEMA_PATHS: Mapping[str, str] = {
+    AGENT: "/api/v1/settings/agent-schema",
+    CONVERSATION: "/api/v1/settings/conversation-schema",
+}
+"""Section of the record -> where its schema is."""
+
+
+def schema_fields(section: str, content: Any) -> tuple[SchemaField, ...]:
+    """Read the fields of one section's schema, without those that are canonical fields or cannot be read.
+
+    The same place comes once for each agent kind that has it. Raises ServiceError(WRONG_API) for anything else.
+    """
+    if not isinstance(content, dict) or not isinstance(content.get("sections"), list):
+        raise wrong_api("The server answered something that is not a settings schema.", f"GET {SCHEMA_PATHS[section]}")
+    fields = (_field(section, raw) for raw in _raw_fields(content["sections"]))
+    return tuple(field for field in fields if field is not None and field.place not in CANONICAL)
+
+
+def choices_at(content: Any, key: str) -> tuple[str, ...]:
+    """The values that a schema allows one of its fields."""
+    sections = content.get("sections") if isinstance(content, dict) else None
+    for raw in _raw_fields(sections if isinstance(sections, list) else []):
+        if raw.get("key") == key and (field := _field("", raw)) is not None:
+            return tuple(choice.value for choice in field.choices if isinstance(choice.value, str))
+    return ()
+
+
+def _raw_fields(sections: list[Any]) -> Iterator[dict[str, Any]]:
+    for section in sections:
+        fields = section.get("fields") if isinstance(section, dict) else None
+        yield from (raw for raw in fields if isinstance(raw, dict)) if isinstance(fields, list) else ()
+
+
+def _field(section: str, raw: dict[str, Any]) -> SchemaField | None:
+    key, others = raw.get("key"), raw.get("depends_on")
+    if not isinstance(key, str):
+        return None
+    named = [other for other in others if isinstance(other, str)] if isinstance(others, list) else []
+    told = {name: value for name, value in raw.items() if value is not None}
+    try:
+        return SchemaField.model_validate(
+            {"label": key, **told, "place": f"{section}.{key}", "depends_on": [f"{section}.{name}" for name in named]}
+        )
+    except ValidationError:
+        return None

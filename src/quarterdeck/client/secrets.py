@@ -1,0 +1,165 @@
+"""Custom secrets and tokens of git providers, on servers of either generation (contract section d)."""
+
+import re
+from collections.abc import Callable, Mapping
+
+from pydantic import SecretStr
+
+from quarterdeck.client.bodies import read_json
+from quarterdeck.client.calls import Call, Repeat, Reply
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.models.capabilities import Generation, Server
+from quarterdeck.client.models.secrets import CustomSecret, ProviderToken, read_custom_secret, read_custom_secrets
+from quarterdeck.client.paths import segment
+from quarterdeck.client.records import Records
+from quarterdeck.client.refusals import not_offered, offers_nothing
+from quarterdeck.client.sender import Sender
+from quarterdeck.client.unsendable import invalid, refuse_unsendable
+
+FLAT_SECRETS = "/api/secrets"
+NESTED_SECRETS = "/api/v1/secrets"
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+"""What a variable of a sandbox can be named; flat servers take any name and cannot delete some (contract T25)."""
+
+
+class SecretsResource:
+    """Lists, creates, changes and deletes secrets; every failure is a ServiceError, NOT_OFFERED where there are none.
+
+    `server` gives what `describe()` found out. Values can be written and are never read.
+    """
+
+    def __init__(self, sender: Sender, server: Callable[[], Server]) -> None:
+        self._sender = sender
+        self._server = server
+        self._records = Records(sender, read_custom_secret)
+
+    async def list(self) -> tuple[CustomSecret, ...]:
+        """Read the names and descriptions of all custom secrets, in the server's order."""
+        try:
+            return await (self._nested_list() if self._nested else self._flat_list())
+        except ServiceError as error:
+            raise _offered(error) from None
+
+    async def create(self, name: str, value: SecretStr, description: str | None = None) -> None:
+        """Store a new secret.
+
+        Raises ServiceError(CONFLICT) for a name that is there already, which a nested server would overwrite without
+        asking (contract T25), and INVALID for one that is no name of a variable.
+        """
+        _check_name(name)
+        if await self._has(name):
+            words = f"A secret with the name {name} is there already."
+            raise ServiceError(ErrorKind.CONFLICT, words, "Take another name.", outcome=Outcome.NOT_SENT)
+        described = {} if description is None else {"description": description}
+        await self._write(Call("POST", self._path, body={"name": name, "value": value, **described}))
+
+    async def update(self, name: str, *, new_name: str, description: str | None) -> None:
+        """Rename and describe a secret; its value stays.
+
+        The description is always sent, since a flat server erases one that is left out, and the list is read
+        afterwards, since a server that holds no secret says it changed one (contract T25): ServiceError(MISSING).
+        """
+        if new_name != name:
+            _check_name(new_name)
+        body = {"name": new_name, "description": description or ""}
+        await self._write(Call("PUT", f"{self._path}/{segment(name)}", body=body, item=True))
+        if not await self._has(new_name):
+            raise _gone(name)
+
+    async def replace_value(self, name: str, value: SecretStr) -> None:
+        """Give a secret a new value and keep its description.
+
+        Raises ServiceError(NOT_OFFERED) where values cannot be changed, and MISSING when there is no such secret.
+        """
+        if not self._server().secret_values_change:
+            words = "This server cannot change the value of a secret."
+            advice = "Delete the secret and create it anew; between the two there is none."
+            raise ServiceError(ErrorKind.NOT_OFFERED, words, advice, outcome=Outcome.NOT_SENT)
+        if not await self._has(name):
+            raise _gone(name)
+        await self._write(Call("POST", self._path, body={"name": name, "value": value}))
+
+    async def delete(self, name: str) -> None:
+        """Delete a secret."""
+        await self._write(Call("DELETE", f"{self._path}/{segment(name)}", item=True))
+
+    async def set_tokens(self, tokens: Mapping[str, ProviderToken]) -> None:
+        """Store the tokens of all git providers: one left out is dropped, one without a token keeps its own.
+
+        The server asks each provider. Raises ServiceError(INVALID) when one refuses its token, which the server
+        answers just as a wrong key (contract T23).
+        """
+        given = {
+            name: {"token": SecretStr("") if token.token is None else token.token, "host": token.host or ""}
+            for name, token in tokens.items()
+        }
+        path = f"{NESTED_SECRETS}/git-providers" if self._nested else "/api/add-git-providers"
+        try:
+            await self._write(Call("POST", path, body={"provider_tokens": given}))
+        except ServiceError as error:
+            raise _refused_token(tokens, error) if error.kind is ErrorKind.AUTH else error from None
+
+    async def clear_tokens(self) -> None:
+        """Take away the tokens of all git providers."""
+        if self._nested:
+            await self._write(Call("DELETE", f"{NESTED_SECRETS}/git-providers"))
+        else:
+            await self._write(Call("POST", "/api/unset-provider-tokens"))
+
+    @property
+    def _nested(self) -> bool:
+        return self._server().generation is Generation.NESTED
+
+    @property
+    def _path(self) -> str:
+        return NESTED_SECRETS if self._nested else FLAT_SECRETS
+
+    async def _nested_list(self) -> tuple[CustomSecret, ...]:
+        query = (("limit", str(self._sender.limits.page)),)
+        pages = self._records.pages(f"{NESTED_SECRETS}/search", query)
+        return tuple([secret async for page in pages for secret in page.items])
+
+    async def _flat_list(self) -> tuple[CustomSecret, ...]:
+        call = Call("GET", FLAT_SECRETS)
+        reply = await self._sender.send(call)
+        try:
+            return read_custom_secrets(read_json(reply.body))
+        except (ServiceError, ValueError):
+            words, advice = "The list of secrets cannot be read.", "The server may be of a release not known here."
+            raise ServiceError(ErrorKind.SHAPE, words, advice, request=str(call), status=reply.status) from None
+
+    async def _has(self, name: str) -> bool:
+        return any(secret.name == name for secret in await self.list())
+
+    async def _write(self, call: Call) -> Reply:
+        """Send a write once; a secret of which nobody knows the outcome is looked for by listing again."""
+        refuse_unsendable(call.body or {})
+        try:
+            return await self._sender.send(call._replace(repeat=Repeat.ONCE))
+        except ServiceError as error:
+            raise _offered(error) from None
+
+
+def _check_name(name: str) -> None:
+    if NAME.fullmatch(name) is None:
+        raise invalid(("name",), "a name has letters, digits and underscores, and begins with no digit.")
+
+
+def _offered(error: ServiceError) -> ServiceError:
+    return offers_nothing("This server keeps no secrets of this kind.", error) if not_offered(error) else error
+
+
+def _gone(name: str) -> ServiceError:
+    return ServiceError(ErrorKind.MISSING, f"There is no secret with the name {name}.", "Read the list again.")
+
+
+def _refused_token(tokens: Mapping[str, ProviderToken], error: ServiceError) -> ServiceError:
+    typed = [name for name, token in tokens.items() if token.token is not None]
+    words = f"A token was refused by its provider: {', '.join(typed or tokens)}."
+    return ServiceError(
+        ErrorKind.INVALID,
+        words,
+        "Check the token and its host; a server that cannot reach the provider refuses every token.",
+        request=error.request,
+        status=error.status,
+    )

@@ -1,0 +1,134 @@
+"""The stored settings, of either generation (contract section c)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import ValidationError
+
+from quarterdeck.client.bodies import nested_deeper, read_json, wrong_api
+from quarterdeck.client.calls import Call, Repeat, Reply
+from quarterdeck.client.endpoint import KeyHeader
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.generations import canonical_members, shows, store_body
+from quarterdeck.client.models.capabilities import Generation, Server
+from quarterdeck.client.models.schema import SchemaField
+from quarterdeck.client.models.settings import Settings, SettingsChanges
+from quarterdeck.client.nested import SECTIONS, at_fields
+from quarterdeck.client.prepared import PreparedRequest
+from quarterdeck.client.refusals import not_offered
+from quarterdeck.client.rules import UNASKED, settings_path
+from quarterdeck.client.schema import SCHEMA_PATHS, schema_fields
+from quarterdeck.client.sender import Sender, Settle
+
+DEEPEST = 50
+"""Levels of nesting a record may have; real ones have five."""
+
+
+class SettingsResource:
+    """Loads the settings and stores changes to them; every failure is a ServiceError.
+
+    `server` gives what `describe()` found out. WRONG_API from any call means that the settings are not where they
+    were: describe the server again.
+    """
+
+    def __init__(self, sender: Sender, header: KeyHeader, server: Callable[[], Server]) -> None:
+        self._sender = sender
+        self._header = header
+        self._server = server
+
+    async def load(self, *, background: bool = False) -> Settings | None:
+        """Load the stored settings; None when nothing has been stored yet."""
+        call = Call("GET", settings_path(self._server()), background=background)
+        try:
+            reply = await self._send(call)
+        except ServiceError as error:
+            if error.kind is ErrorKind.MISSING:
+                return None
+            raise
+        content = read_json(reply.body, str(call), reply.status)
+        if not isinstance(content, dict) or nested_deeper(content, DEEPEST):
+            raise wrong_api("The server answered something that is not a settings record.", str(call), reply.status)
+        if self._nested and not any(content.get(section) for section in SECTIONS):
+            raise wrong_api("The server answered a settings record without agent settings.", str(call), reply.status)
+        return _record(canonical_members(content, self._server()), str(call))
+
+    async def schema(self) -> tuple[SchemaField, ...]:
+        """Read the server's own description of its settings, canonical fields left out; nothing where there is none."""
+        if not self._server().schema:
+            return ()
+        fields: list[SchemaField] = []
+        for section, path in SCHEMA_PATHS.items():
+            call = Call("GET", path)
+            try:
+                reply = await self._sender.send(call)
+            except ServiceError as error:
+                if not_offered(error):
+                    continue
+                raise
+            fields += schema_fields(section, read_json(reply.body, str(call), reply.status))
+        return tuple(fields)
+
+    def preview(self, base: Settings | None, changes: SettingsChanges) -> PreparedRequest:
+        """Make the exact request that would store these changes to what was loaded, without sending it.
+
+        Raises ServiceError(INVALID) for what this server would not store as it is meant.
+        """
+        body = store_body(base, changes, self._server())
+        return PreparedRequest("POST", settings_path(self._server()), body, self._sender.base, self._header)
+
+    async def store(self, base: Settings | None, changes: SettingsChanges) -> None:
+        """Store changes to what was loaded.
+
+        After a lost answer the settings are read again, and the body is sent once more only if they still equal `base`.
+        """
+        prepared = self.preview(base, changes)
+
+        async def settle() -> Outcome:
+            now = await self.load()
+            if now == base:
+                return Outcome.NOT_APPLIED
+            return Outcome.APPLIED if now is not None and shows(now, changes, self._server()) else Outcome.UNKNOWN
+
+        call = Call(prepared.method, prepared.path, body=prepared.body, repeat=Repeat.CHECKED)
+        try:
+            await self._send(call, settle)
+        except ServiceError as error:
+            error.problems = at_fields(error.problems, changes) if self._nested else error.problems
+            raise
+
+    @property
+    def _nested(self) -> bool:
+        return self._server().generation is Generation.NESTED
+
+    async def _send(self, call: Call, settle: Settle | None = None) -> Reply:
+        """Send a call to where the settings were found; that they are gone from there is said as what it is."""
+        try:
+            return await self._sender.send(call, settle)
+        except ServiceError as error:
+            known = self._server() is not UNASKED and self._server().generation is not Generation.NONE
+            if known and not_offered(error):
+                raise _moved(error) from None
+            raise
+
+
+def _moved(error: ServiceError) -> ServiceError:
+    return ServiceError(
+        error.kind,
+        "The settings are not where they were: another kind of server answers at this address now.",
+        "Connect again, and the deck goes by what answers then.",
+        request=error.request,
+        status=error.status,
+        outcome=error.outcome,
+    )
+
+
+def _record(members: dict[str, Any], request: str) -> Settings:
+    """Read a record."""
+    try:
+        return Settings.model_validate(members)
+    except ValidationError as error:
+        places = sorted({".".join(map(str, problem["loc"])) for problem in error.errors(include_input=False)})
+    words = f"The stored settings cannot be read at {', '.join(places[:3])}."
+    raise ServiceError(
+        ErrorKind.SHAPE, words, "The server may be of a release not known here.", request=request, status=200
+    )

@@ -1,0 +1,234 @@
+"""Edits not yet saved: a value that every change makes anew, so that undo is going back to an older one."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from pydantic import SecretStr
+
+from quarterdeck.client.models.mcp import McpServer
+from quarterdeck.client.models.settings import Settings, SettingsChanges
+from quarterdeck.settings.fields.field import Field
+from quarterdeck.settings.fields.form_fields import CANONICAL, FormFields
+from quarterdeck.settings.fields.reading import Unreadable
+from quarterdeck.settings.findings import problems_of
+from quarterdeck.settings.mcp.duplicates import folded
+from quarterdeck.settings.mcp.parking import with_kept
+from quarterdeck.settings.mcp.servers import Servers
+from quarterdeck.settings.mcp.stored import StoredServers
+from quarterdeck.settings.problem import Problem
+
+MCP = "mcp_config"
+STEPS_KEPT = 200
+"""How many changes can be undone."""
+
+Edits = Mapping[str, Any]
+"""Field -> its new value, in the order first edited; None unsets it or clears a secret, `Servers` for the MCP list."""
+
+NO_EDITS: Edits = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What is stored (`base`, None when nothing is) and what the user wants changed."""
+
+    base: Settings | None = None
+    edits: Edits = field(default_factory=lambda: NO_EDITS)
+    past: tuple[Edits, ...] = field(default=(), repr=False)
+    future: tuple[Edits, ...] = field(default=(), repr=False)
+    fields: FormFields = field(default=CANONICAL, repr=False)
+    """The settings there are, on the server they were loaded from."""
+    parked: tuple[McpServer, ...] = field(default=(), repr=False)
+    """MCP servers that this machine keeps, and the server does not hold."""
+    _stored: StoredServers = field(default_factory=StoredServers, repr=False, compare=False)
+
+    @property
+    def edited(self) -> bool:
+        """Whether there is anything to save."""
+        return bool(self.edits)
+
+    @property
+    def count(self) -> int:
+        """How many things are edited: fields, and MCP servers one by one."""
+        return len(self.edits) - (MCP in self.edits) + len(self.servers.edited)
+
+    def field_at(self, key: str) -> Field:
+        """The setting of a key; raises KeyError for an unknown one."""
+        return self.fields.by_key[key]
+
+    def with_fields(self, fields: FormFields) -> "Draft":
+        """Go by the settings of another server, or of one better known; what is edited stays, even if it has no use."""
+        if fields is self.fields:
+            return self
+        edited = {key for edits in (self.edits, *self.past, *self.future) for key in edits}
+        return replace(self, fields=fields.keeping(entry for key, entry in self.fields.by_key.items() if key in edited))
+
+    def was(self, key: str) -> Any:
+        """The stored value; where nothing is stored, what a fresh record holds. Secrets are None."""
+        entry = self.field_at(key)
+        if key == MCP:
+            return self.stored_servers
+        if entry.secret:
+            return None
+        return self._record.leaves.get(key, entry.unset_to) if entry.described else getattr(self._record, key, None)
+
+    def value(self, key: str) -> Any:
+        """The value after a save; of a secret the new one, None while it is kept or cleared."""
+        return self.edits[key] if key in self.edits else self.was(key)
+
+    def stored(self, key: str) -> bool | None:
+        """Whether a secret is stored; None when the server does not tell."""
+        if self.base is None:
+            return False
+        told = getattr(self.base, f"{key}_set", None)
+        return told if isinstance(told, bool) else None
+
+    @property
+    def stored_servers(self) -> Servers:
+        """The MCP list as it is stored, and below it what this machine keeps."""
+        return self._stored.of(self._record.mcp_config, self.parked)
+
+    @property
+    def servers(self) -> Servers:
+        """The MCP list as it is edited."""
+        servers = self.value(MCP)
+        return servers if isinstance(servers, Servers) else Servers()
+
+    def set(self, key: str, value: Any) -> "Draft":
+        """Give a field a new value; the stored one again ends its edit. A secret's None clears it."""
+        return self._step({**self.edits, key: value} if self._differs(key, value) else self._without(key))
+
+    def set_all(self, values: Mapping[str, Any]) -> "Draft":
+        """Give several fields new values, as one change."""
+        edited = self
+        for key, value in values.items():
+            edited = edited.set(key, value)
+        return self._step(edited.edits)
+
+    def unset(self, key: str) -> "Draft":
+        """Make a field not set, set it back to the server's default, or clear a secret."""
+        return self.set(key, self.field_at(key).unset_to)
+
+    def revert(self, key: str) -> "Draft":
+        """Drop the edit of a field; a secret is kept again."""
+        return self._step(self._without(key))
+
+    def discard(self) -> "Draft":
+        """Drop all edits."""
+        return self._step(NO_EDITS)
+
+    def add_server(self, server: McpServer, after: int | None = None) -> "Draft":
+        """Add an MCP server below the row `after`, or at the end."""
+        return self.set(MCP, self.servers.add(server, after))
+
+    def edit_server(self, row: int, server: McpServer) -> "Draft":
+        """Change an MCP server."""
+        return self.set(MCP, self.servers.edit(row, server))
+
+    def remove_server(self, row: int) -> "Draft":
+        """Remove an MCP server, at the save."""
+        return self.set(MCP, self.servers.remove(row))
+
+    def restore_server(self, row: int) -> "Draft":
+        """Take back the removal or the edits of an MCP server."""
+        return self.set(MCP, self.servers.restore(row))
+
+    def park_server(self, row: int, *, with_secrets: bool = True) -> "Draft":
+        """Have this machine keep an MCP server in the server's place, at the save."""
+        return self.set(MCP, self.servers.park(row, with_secrets=with_secrets))
+
+    def unpark_server(self, row: int) -> "Draft":
+        """Have the server hold a parked MCP server again, at the save."""
+        return self.set(MCP, self.servers.unpark(row))
+
+    def fold_duplicates(self) -> "Draft":
+        """Remove all but the first of each group of equal MCP servers."""
+        return self.set(MCP, folded(self.servers))
+
+    @property
+    def to_keep_here(self) -> tuple[McpServer, ...]:
+        """The MCP servers that this machine has to keep once the save is done."""
+        return self.servers.to_keep_here
+
+    def with_parked(self, servers: Iterable[McpServer]) -> "Draft":
+        """Go by what this machine keeps now; edits stay."""
+        fresh = replace(self, parked=tuple(servers), edits=NO_EDITS, past=(), future=())
+
+        def on_top(edits: Edits) -> Edits:
+            mine = edits.get(MCP)
+            if not isinstance(mine, Servers):
+                return edits
+            servers = with_kept(mine, fresh.parked)
+            others = {key: value for key, value in edits.items() if key != MCP}
+            return {**edits, MCP: servers} if servers.changed else others
+
+        steps = (on_top(self.edits), tuple(map(on_top, self.past)), tuple(map(on_top, self.future)))
+        return replace(fresh, edits=steps[0], past=steps[1], future=steps[2])
+
+    def undo(self) -> "Draft":
+        """Go back by one change."""
+        if not self.past:
+            return self
+        return replace(self, edits=self.past[-1], past=self.past[:-1], future=(self.edits, *self.future))
+
+    def redo(self) -> "Draft":
+        """Do the change again that was last undone."""
+        if not self.future:
+            return self
+        return replace(self, edits=self.future[0], past=(*self.past, self.edits), future=self.future[1:])
+
+    @property
+    def changes(self) -> SettingsChanges:
+        """What a save sends: the edited fields alone. Only for a draft without errors.
+
+        Empty where a save changes nothing but what this machine keeps.
+        """
+        return {
+            key: value.config() if isinstance(value, Servers) else value
+            for key, value in self.edits.items()
+            if not isinstance(value, Servers) or value.sends
+        }
+
+    @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong, in the order of the form; what is stored already and was not edited only warns."""
+        return tuple(problems_of(self))
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """The problems that stop a save."""
+        return tuple(problem for problem in self.problems if problem.stops)
+
+    def is_on(self, key: str) -> bool:
+        """Whether a setting that others need is on: a switch that is, or a choice other than the usual one."""
+        if key not in self.fields.by_key:
+            return True
+        value = self.value(key)
+        return value if isinstance(value, bool) else value not in (None, self.field_at(key).unset_to)
+
+    def off_for(self, key: str) -> Field | None:
+        """The first setting that a field needs and that is off."""
+        return next((self.field_at(other) for other in self.field_at(key).needs if not self.is_on(other)), None)
+
+    @cached_property
+    def _record(self) -> Settings:
+        return Settings() if self.base is None else self.base
+
+    def _differs(self, key: str, value: Any) -> bool:
+        if isinstance(value, Servers):
+            return value.changed
+        if isinstance(value, SecretStr | Unreadable):
+            return True
+        if self.field_at(key).secret:
+            return self.stored(key) is not False
+        return bool(value != self.was(key)) or isinstance(value, bool) is not isinstance(self.was(key), bool)
+
+    def _without(self, key: str) -> Edits:
+        return {other: value for other, value in self.edits.items() if other != key}
+
+    def _step(self, edits: Edits) -> "Draft":
+        if edits == self.edits:
+            return self
+        return replace(self, edits=edits, past=(*self.past, self.edits)[-STEPS_KEPT:], future=())

@@ -1,0 +1,195 @@
+"""Checks of single values: each says what is wrong in one sentence, or None (bounds of screens.md and contract c.1).
+
+A server takes a negative budget or a mask for a key without a word (contract c.1 "Numeric bounds", trap T8): only a
+client can protect its user.
+"""
+
+import math
+import re
+from collections.abc import Callable, Collection
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+from pydantic import SecretStr
+
+from quarterdeck.settings import masks
+from quarterdeck.settings.fields.reading import Unreadable, typed
+from quarterdeck.settings.problem import Finding, error, warning
+
+Check = Callable[[Any], Finding | None]
+"""Value (never None) -> what is wrong with it."""
+
+_MASK = re.compile(r"[*•·●∙]{2,}|[*•●]+|<(hidden|redacted|masked|secret)>|\[(hidden|redacted|masked)\]", re.IGNORECASE)
+BLANK = re.compile(r"\s")
+_SHELL = re.compile(r'["$\\`]')
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_IMAGE = re.compile(
+    r"(?:[A-Za-z0-9.-]+(?::\d+)?/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
+)
+_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
+_HERE = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "::1"})  # noqa: S104 - names to recognise, nothing is bound
+
+
+def is_mask(text: str) -> bool:
+    """Whether a text is only what a server or a page shows in place of a secret."""
+    return bool(_MASK.fullmatch(text.strip()))
+
+
+def plain(value: str) -> Finding | None:
+    """One line without control characters, and not a mask."""
+    if _CONTROL.search(value):
+        return error("This holds a line break or control character; type one plain line.")
+    if is_mask(value):
+        return error("This is a mask, not a value; type the value itself.")
+    return hidden_part(value)
+
+
+def hidden_part(value: str) -> Finding | None:
+    """No part of it still hidden; what was not touched never comes here."""
+    return error("Type the hidden part again; it is not shown.") if masks.holds_mask(value) else None
+
+
+def secret(value: SecretStr) -> Finding | None:
+    """A key as a provider gives it out: no mask, quotes, header word or blanks."""
+    text = value.get_secret_value()
+    if not text.strip():
+        return error("Nothing is typed; type the new key, or choose keep or clear.")
+    if is_mask(text):
+        return error("This is a mask, not a key; paste the key itself.")
+    if text.lower().startswith("bearer "):
+        return error('Leave out the word "Bearer"; only the key belongs here.')
+    if "'" in text or '"' in text or "`" in text:
+        return error("The key holds quotation marks; paste it without them.")
+    if _CONTROL.search(text) or BLANK.search(text):
+        return error("The key holds a blank or a line break; a key is one word.")
+    return None
+
+
+def search_key(value: SecretStr) -> Finding | None:
+    """A key for the search provider."""
+    known_start = value.get_secret_value().startswith("tvly-")
+    return None if known_start else warning("Tavily keys begin with tvly-; other ones may be ignored.")
+
+
+def hidden_inside(value: object) -> Finding | None:
+    """No part of a list or object still hidden."""
+    return hidden_part(typed(value))
+
+
+def readable(example: str) -> Check:
+    """A number that could be read; `example` shows how one looks."""
+    return readable_as(f"This is not a number; type one such as {example}.")
+
+
+def readable_as(sentence: str) -> Check:
+    """A value that could be read; else the sentence."""
+    return lambda value: error(sentence) if isinstance(value, Unreadable) else None
+
+
+def between(least: float, most: float | None = None) -> Check:
+    """A finite number with bounds."""
+    bounds = f"{least:g} or more" if most is None else f"{least:g} to {most:g}"
+
+    def check(value: object) -> Finding | None:
+        if not isinstance(value, int | float):
+            return None
+        fits = math.isfinite(value) and value >= least and (most is None or value <= most)
+        return None if fits else error(f"This must be {bounds}.")
+
+    return check
+
+
+def rarely_above(most: int) -> Check:
+    """A number that may be meant, but seldom is."""
+
+    def check(value: object) -> Finding | None:
+        return warning(f"More than {most} is unusual.") if isinstance(value, int | float) and value > most else None
+
+    return check
+
+
+def small_budget(value: object) -> Finding | None:
+    """A budget that the service's own pages do not keep (screens.md, row 7)."""
+    if isinstance(value, int | float) and 0 < value < 1:
+        return warning("The service's web page turns a budget below 1 into no limit.")
+    return None
+
+
+def known(values: Collection[object], kind: str) -> Check:
+    """One of the values this deck knows; others are sent as typed."""
+
+    def check(value: object) -> Finding | None:
+        if isinstance(value, Unreadable) or value in values:
+            return None
+        return warning(f"This {kind} is not one the deck knows; it is sent as typed.")
+
+    return check
+
+
+def only(values: Collection[object]) -> Check:
+    """One of the values the server takes; it refuses others."""
+    named = ", ".join(map(str, values))
+    return lambda value: None if value in values else error(f"This server takes only {named}.")
+
+
+def model(value: str) -> Finding | None:
+    """provider/model."""
+    if BLANK.search(value):
+        return error("A model name has no blanks; type it as provider/model.")
+    return None if "/" in value else warning("Without a provider the server guesses it; provider/model is safer.")
+
+
+def address(value: str) -> Finding | None:
+    """An http or https address with a host."""
+    finding = web_address(value, ("http", "https"))
+    if finding is None and is_here(value):
+        return warning("This is looked up from the server and its sandboxes, not from this machine.")
+    return finding
+
+
+def web_address(value: str, schemes: tuple[str, ...]) -> Finding | None:
+    """An address with one of the schemes, a host and a real port."""
+    wanted = " or ".join(f"{scheme}://" for scheme in schemes[:2])
+    parts = split_address(value)
+    if parts is None:
+        return error("This is not a web address; check its host and port.")
+    if BLANK.search(value):
+        return error("An address has no blanks.")
+    if "://" not in value or parts.scheme not in schemes:
+        return error(f"Begin the address with {wanted}.")
+    return None if parts.hostname else error("The address names no host.")
+
+
+def split_address(value: str) -> SplitResult | None:
+    """The parts of an address, or None when its host or port cannot be read."""
+    try:
+        parts = urlsplit(value)
+        parts.port  # noqa: B018 - reading it is what checks it
+    except ValueError:
+        return None
+    return parts
+
+
+def is_here(value: str) -> bool:
+    """Whether an address points at the machine that asks."""
+    parts = split_address(value)
+    return parts is not None and parts.hostname in _HERE
+
+
+def image(value: str) -> Finding | None:
+    """A container image reference."""
+    if not _IMAGE.fullmatch(value):
+        return error("This is not an image name; type it as repository/name:tag.")
+    return None if ":" in value.rsplit("/", 1)[-1] else warning("Without a tag the newest image is taken.")
+
+
+def git_identity(value: str) -> Finding | None:
+    """Text that stays text: servers pass it through a shell (needs.md fact 0.13)."""
+    if _SHELL.search(value):
+        return error('The characters " $ \\ ` break the git configuration in the sandbox; leave them out.')
+    return None
+
+
+def mail(value: str) -> Finding | None:
+    """Name, at sign, domain."""
+    return None if _MAIL.fullmatch(value) else warning("This does not look like an e-mail address.")

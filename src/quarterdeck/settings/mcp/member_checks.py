@@ -1,0 +1,96 @@
+"""Checks of the members of one MCP server (bounds of screens.md, contract c.1 "mcp_config")."""
+
+import re
+from collections.abc import Iterator, Mapping
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.settings.fields import checks
+from quarterdeck.settings.mcp.identity import Transport, transport_of
+from quarterdeck.settings.mcp.secrets import holds_hidden
+from quarterdeck.settings.problem import Finding, error, warning
+
+LONGEST_WAIT = 3600
+
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_HIDDEN = "The value of a header is hidden; type it again."
+_NOT_TYPED = "holds something hidden; delete this server and add it anew."
+_SCHEMES = ("http", "https", "ws", "wss")
+
+
+def server_findings(server: McpServer) -> Iterator[tuple[str, Finding]]:
+    """(member, what is wrong) of one server on its own."""
+    if isinstance(server, StdioServer):
+        found = (
+            ("name", name(server.name)),
+            ("command", command(server.command)),
+            ("args", next(filter(None, map(checks.hidden_part, server.args)), None)),
+            ("env", environment(server.env)),
+        )
+        yield from ((member, finding) for member, finding in found if finding)
+    else:
+        yield from _remote_findings(server)
+    for member, value in (server.model_extra or {}).items():
+        if holds_hidden(value):
+            yield member, error(_HIDDEN if member == "headers" else f"{member} {_NOT_TYPED}")
+
+
+def _remote_findings(server: SseServer | ShttpServer) -> Iterator[tuple[str, Finding]]:
+    if finding := url(server.url, transport_of(server)):
+        yield "url", finding
+    if server.api_key is not None and (finding := checks.secret(server.api_key)):
+        yield "api_key", finding
+    if isinstance(server, ShttpServer) and (finding := timeout(server.timeout)):
+        yield "timeout", finding
+
+
+def url(value: str, transport: Transport) -> Finding | None:
+    """The address of a server."""
+    if not value:
+        return error("An address is needed, such as https://tools.example.com/mcp.")
+    if finding := checks.hidden_part(value) or checks.web_address(value, _SCHEMES):
+        return finding
+    path = urlsplit(value).path.rstrip("/")
+    if transport is Transport.SHTTP and path.endswith("/sse"):
+        return warning("An address ending in /sse is mostly one of the SSE type.")
+    if transport is Transport.SSE and path.endswith("/mcp"):
+        return warning("An address ending in /mcp is mostly one of the HTTP type.")
+    if checks.is_here(value):
+        return warning("This is looked up inside the sandbox, not on this machine.")
+    if value.startswith("ws"):
+        return warning("Most services want http or https here.")
+    return None
+
+
+def timeout(value: float | None) -> Finding | None:
+    """Seconds, or None for the server's default."""
+    return None if value is None else checks.between(1, LONGEST_WAIT)(value)
+
+
+def name(value: str) -> Finding | None:
+    """The name of a stdio server."""
+    if not value:
+        return error("A name is needed.")
+    return None if _NAME.fullmatch(value) else error("A name is made of letters, digits, - and _ only.")
+
+
+def command(value: str) -> Finding | None:
+    """The program of a stdio server, without its arguments."""
+    if not value:
+        return error("A command is needed, such as npx.")
+    if checks.BLANK.search(value):
+        return error("The command is one word; put what follows it under Arguments.")
+    return checks.plain(value)
+
+
+def environment(value: Mapping[str, SecretStr]) -> Finding | None:
+    """Variables of a stdio server; the words never hold a value."""
+    for key, secret in value.items():
+        if not _VARIABLE.fullmatch(key):
+            return error(f"{key.partition('=')[0] or 'An empty name'} is no variable name; use letters, digits and _.")
+        if checks.is_mask(secret.get_secret_value()):
+            return error(f"The value of {key} is a mask, not a value; type the value itself.")
+    return None

@@ -1,0 +1,146 @@
+"""MCP servers without their secrets, and with them again.
+
+Secret are keys, environment values, headers and what signs in, user info and query of an address, and arguments after a
+telling word (DESIGN "Settings without loss"). In place of each stands `masks.MASK`, which no check lets through to a
+server: what is not filled in again has to be typed.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import SecretStr, ValidationError
+
+from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.settings import masks
+from quarterdeck.settings.masks import MASK
+from quarterdeck.settings.mcp.identity import Transport, transport_of
+
+MODELS: Mapping[str, type[McpServer]] = {
+    Transport.SSE: SseServer,
+    Transport.SHTTP: ShttpServer,
+    Transport.STDIO: StdioServer,
+}
+
+
+def bare(server: McpServer) -> McpServer:
+    """A server with a mask in place of each secret."""
+    unknown = {name: masks.document(value, name) for name, value in (server.model_extra or {}).items()}
+    if isinstance(server, StdioServer):
+        env = {name: _hidden(value) for name, value in server.env.items()}
+        own: dict[str, Any] = {"args": tuple(masks.arguments(server.args)), "env": env}
+    else:
+        own = {"url": masks.address(server.url)}
+        if server.api_key is not None:
+            own["api_key"] = _hidden(server.api_key)
+    return server.model_copy(update={**unknown, **own})
+
+
+def filled(server: McpServer, held: McpServer | None) -> McpServer:
+    """A server with those of its masks filled in that stand for a secret of `held`, another version of it."""
+    if held is None:
+        return server
+    own: dict[str, Any] = {}
+    if isinstance(server, StdioServer) and isinstance(held, StdioServer):
+        own["args"] = _filled_arguments(server.args, held.args)
+        own["env"] = {
+            name: held.env.get(name, value) if is_hidden(value) else value for name, value in server.env.items()
+        }
+    elif isinstance(server, SseServer | ShttpServer) and isinstance(held, SseServer | ShttpServer):
+        if server.api_key is not None and is_hidden(server.api_key) and held.api_key is not None:
+            own["api_key"] = held.api_key
+        if masks.holds_mask(server.url) and masks.address(held.url) == server.url:
+            own["url"] = held.url
+    known = held.model_extra or {}
+    for name, value in (server.model_extra or {}).items():
+        if name in known and holds_hidden(value) and masks.document(known[name], name) == value:
+            own[name] = known[name]
+    return server.model_copy(update=own)
+
+
+def secret_parts(server: McpServer) -> dict[str, Any]:
+    """Words -> value, for each part of a server that a secret can be in."""
+    unknown = server.model_extra or {}
+    if isinstance(server, StdioServer):
+        return {**unknown, "an argument": server.args, **server.env}
+    return {**unknown, "a part of the address": server.url, "key": server.api_key}
+
+
+def missing(server: McpServer) -> Iterator[str]:
+    """What of a server stands behind a mask and has to be typed, in words."""
+    return (words for words, value in secret_parts(server).items() if holds_hidden(value))
+
+
+def typed_anew(server: McpServer, before: McpServer | None) -> tuple[str, ...]:
+    """Which secrets of a server are not those of an older version of it, in words."""
+    known = secret_parts(filled(bare(server), before))
+    return tuple(words for words, value in secret_parts(server).items() if known[words] != value)
+
+
+def is_hidden(value: SecretStr) -> bool:
+    """Whether a secret is only the mask of one."""
+    return value.get_secret_value() == MASK
+
+
+def holds_hidden(value: Any) -> bool:
+    """Whether a mask stands anywhere in a JSON value, or is a secret."""
+    if isinstance(value, SecretStr):
+        return is_hidden(value)
+    if isinstance(value, dict):
+        return any(map(holds_hidden, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(holds_hidden, value))
+    return isinstance(value, str) and masks.holds_mask(value)
+
+
+def members(server: McpServer) -> dict[str, Any]:
+    """The members of a server as JSON data, with the secrets that are in it."""
+    revealed: dict[str, Any] = _revealed(server.model_dump(exclude_unset=True))
+    return revealed
+
+
+def as_data(server: McpServer) -> dict[str, Any]:
+    """A server as JSON data, with the secrets that are in it."""
+    return {"transport": transport_of(server).value, "server": members(server)}
+
+
+def from_data(data: Any) -> McpServer | None:
+    """The server that `as_data` wrote down; None where that makes no sense."""
+    match data:
+        case {"transport": str(transport), "server": dict(given)} if transport in MODELS:
+            return server_of(MODELS[transport], given)
+        case _:
+            return None
+
+
+def server_of(model: type[McpServer], given: Mapping[str, Any]) -> McpServer | None:
+    """A server of these members; None where they do not fit."""
+    try:
+        return model.model_validate(given)
+    except ValidationError:
+        return None
+
+
+def _hidden(value: SecretStr) -> SecretStr:
+    return SecretStr(MASK) if value.get_secret_value() else value
+
+
+def _filled_arguments(given: tuple[str, ...], held: tuple[str, ...]) -> tuple[str, ...]:
+    """Each masked argument as it is held at the same place, or else behind the same argument."""
+    shown = tuple(masks.arguments(held))
+    if shown == given:
+        return held
+    behind = {(before, text): value for before, text, value in zip((None, *shown), shown, held, strict=False)}
+    return tuple(
+        behind.get((before, text), text) if masks.holds_mask(text) else text
+        for before, text in zip((None, *given), given, strict=False)
+    )
+
+
+def _revealed(value: Any) -> Any:
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    if isinstance(value, dict):
+        return {name: _revealed(held) for name, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [_revealed(held) for held in value]
+    return value

@@ -1,0 +1,240 @@
+"""The MCP servers being edited: one list for the three transports, each row with an id of its own that edits keep."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from itertools import count
+from typing import Any
+
+from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.settings.mcp.identity import Identity, Transport, identities, name_of, transport_of
+from quarterdeck.settings.mcp.member_checks import server_findings
+from quarterdeck.settings.mcp.secrets import bare, filled
+from quarterdeck.settings.problem import Finding
+
+__all__ = [
+    "Entry",
+    "EntryState",
+    "Identity",
+    "Servers",
+    "Transport",
+    "copy_of",
+    "empty_server",
+    "identities",
+    "listed",
+    "name_of",
+    "transport_of",
+]
+
+
+class EntryState(StrEnum):
+    """What a save does with a row."""
+
+    KEPT = "kept"
+    ADDED = "added"
+    EDITED = "edited"
+    REMOVED = "removed"
+    PARKED = "parked"
+    """This machine will keep it, and the server not."""
+    UNPARKED = "unparked"
+    """The server will have it again, and this machine not."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row: `was` is what the server holds of it and `origin` its identity there, both None where it holds none."""
+
+    row: int
+    server: McpServer
+    was: McpServer | None = None
+    origin: Identity | None = None
+    removed: bool = False
+    parked: bool = False
+    """Whether this machine keeps it after a save, and the server does not."""
+    kept: McpServer | None = None
+    """What this machine keeps of it already."""
+
+    @cached_property
+    def state(self) -> EntryState:
+        """What a save does with it."""
+        if self.removed:
+            return EntryState.REMOVED
+        if self.parked and (self.was is not None or self.kept is None):
+            return EntryState.PARKED
+        if self.kept is not None and not self.parked:
+            return EntryState.UNPARKED
+        if self.was is None and not self.parked:
+            return EntryState.ADDED
+        return EntryState.KEPT if self.server is self.before or self.server == self.before else EntryState.EDITED
+
+    @property
+    def before(self) -> McpServer | None:
+        """What the server holds of it, or else this machine."""
+        return self.kept if self.was is None else self.was
+
+    @property
+    def stays(self) -> bool:
+        """Whether the server holds it after a save."""
+        return not self.removed and not self.parked
+
+    @property
+    def local(self) -> bool:
+        """Whether a save concerns only this machine: the server has no part in it, or holds it just so already."""
+        if self.was is None:
+            return not self.stays
+        return self.state is EntryState.UNPARKED and self.server == self.was
+
+    @cached_property
+    def findings(self) -> tuple[tuple[str, Finding], ...]:
+        """(member, what is wrong) of the server on its own."""
+        return tuple(server_findings(self.server))
+
+
+@dataclass(frozen=True)
+class Servers:
+    """The rows in the order shown, and the members of the stored object that the deck does not know."""
+
+    entries: tuple[Entry, ...] = ()
+    unknown: tuple[tuple[str, Any], ...] = ()
+
+    @classmethod
+    def of(cls, config: McpConfig | None, parked: Iterable[McpServer] = ()) -> "Servers":
+        """Rows of what is stored, then of what is kept here; ids count from 0 in the order SSE, HTTP, stdio."""
+        servers = listed(config)
+        stored = zip(servers, identities(servers), strict=True)
+        entries = tuple(Entry(row, server, server, origin) for row, (server, origin) in enumerate(stored))
+        here = enumerate(parked, len(entries))
+        kept = tuple(Entry(row, server, parked=True, kept=server) for row, server in here)
+        return cls((*entries, *kept), tuple((config.model_extra or {}).items()) if config else ())
+
+    @cached_property
+    def edited(self) -> tuple[Entry, ...]:
+        """The rows that a save does something with."""
+        return tuple(entry for entry in self.entries if entry.state is not EntryState.KEPT)
+
+    @property
+    def changed(self) -> bool:
+        """Whether a save would change anything, there or here."""
+        return bool(self.edited)
+
+    @property
+    def sends(self) -> bool:
+        """Whether a save would change anything on the server."""
+        return any(not entry.local for entry in self.edited)
+
+    @cached_property
+    def left(self) -> tuple[Entry, ...]:
+        """The rows that the server holds after a save."""
+        return tuple(entry for entry in self.entries if entry.stays)
+
+    @property
+    def to_keep_here(self) -> tuple[McpServer, ...]:
+        """What this machine keeps after a save."""
+        return tuple(entry.server for entry in self.entries if entry.parked and not entry.removed)
+
+    def entry(self, row: int) -> Entry | None:
+        """The row of this id."""
+        return self._by_row.get(row)
+
+    def add(self, server: McpServer, after: int | None = None) -> "Servers":
+        """Put in a new row, below the row `after` or at the end."""
+        new = Entry(self.next_row, server)
+        place = next((at for at, entry in enumerate(self.entries, 1) if entry.row == after), len(self.entries))
+        return replace(self, entries=(*self.entries[:place], new, *self.entries[place:]))
+
+    def placed(self, row: int, nth: int) -> "Servers":
+        """Make a row the n-th of those of its transport that the server will hold, or the last of them."""
+        moved = self._by_row[row]
+        others = [entry for entry in self.entries if entry is not moved]
+        transport = transport_of(moved.server)
+        alike = [at for at, other in enumerate(others) if other.stays and transport_of(other.server) is transport]
+        place = alike[nth] if 0 <= nth < len(alike) else alike[-1] + 1 if alike else len(others)
+        return replace(self, entries=(*others[:place], moved, *others[place:]))
+
+    def edit(self, row: int, server: McpServer) -> "Servers":
+        """Give a row new content; a removed one comes back."""
+        return self._with(row, lambda entry: replace(entry, server=server, removed=False))
+
+    def remove(self, *rows: int) -> "Servers":
+        """Mark rows as to be removed; what neither the server nor this machine has yet goes at once."""
+
+        def without(entry: Entry) -> Entry | None:
+            return None if entry.was is None and entry.kept is None else replace(entry, removed=True)
+
+        gone = frozenset(rows)
+        result = (without(entry) if entry.row in gone else entry for entry in self.entries)
+        return replace(self, entries=tuple(entry for entry in result if entry is not None))
+
+    def park(self, row: int, *, with_secrets: bool = True) -> "Servers":
+        """Have this machine keep a row in the server's place; without its secrets they are to be typed again."""
+
+        def parked(entry: Entry) -> Entry:
+            server = entry.server if with_secrets else bare(entry.server)
+            return replace(entry, server=server, parked=True, removed=False)
+
+        return self._with(row, parked)
+
+    def unpark(self, row: int) -> "Servers":
+        """Have the server hold a row again, with its secrets where the server still has them."""
+        return self._with(row, lambda entry: replace(entry, server=filled(entry.server, entry.was), parked=False))
+
+    def restore(self, row: int) -> "Servers":
+        """Take back what was done to a row: first its removal, then its parking, then its edits."""
+        entry = self.entry(row)
+        match entry.state if entry is not None else EntryState.KEPT:
+            case EntryState.REMOVED:
+                return self._with(row, lambda entry: replace(entry, removed=False))
+            case EntryState.PARKED:
+                return self.unpark(row)
+            case EntryState.UNPARKED:
+                return self._with(row, lambda entry: replace(entry, server=entry.kept or entry.server, parked=True))
+            case _:
+                return self._with(row, lambda entry: replace(entry, server=entry.before or entry.server))
+
+    def config(self) -> McpConfig:
+        """What a save sends: three lists in row order, unknown members carried along."""
+        servers = [entry.server for entry in self.left]
+        return McpConfig(
+            sse_servers=tuple(server for server in servers if isinstance(server, SseServer)),
+            stdio_servers=tuple(server for server in servers if isinstance(server, StdioServer)),
+            shttp_servers=tuple(server for server in servers if isinstance(server, ShttpServer)),
+            **dict(self.unknown),
+        )
+
+    @cached_property
+    def next_row(self) -> int:
+        """An id no row has."""
+        return max((entry.row for entry in self.entries), default=-1) + 1
+
+    @cached_property
+    def _by_row(self) -> Mapping[int, Entry]:
+        return {entry.row: entry for entry in self.entries}
+
+    def _with(self, row: int, change: Callable[[Entry], Entry]) -> "Servers":
+        return replace(self, entries=tuple(change(entry) if entry.row == row else entry for entry in self.entries))
+
+
+def listed(config: McpConfig | None) -> tuple[McpServer, ...]:
+    """All servers of a configuration in the order SSE, HTTP, stdio."""
+    return (*config.sse_servers, *config.shttp_servers, *config.stdio_servers) if config else ()
+
+
+def empty_server(transport: Transport) -> McpServer:
+    """A server to be filled in."""
+    match transport:
+        case Transport.SSE:
+            return SseServer(url="")
+        case Transport.SHTTP:
+            return ShttpServer(url="")
+        case Transport.STDIO:
+            return StdioServer(name="", command="")
+
+
+def copy_of(server: McpServer, servers: Servers) -> McpServer:
+    """A copy with its secrets; a stdio server gets a name that is free, an address is for the person to change."""
+    if not isinstance(server, StdioServer):
+        return server
+    taken = {name_of(entry.server) for entry in servers.entries if not entry.removed}
+    names = (f"{server.name}-{number}" for number in count(2))
+    return server.model_copy(update={"name": next(name for name in names if name not in taken)})

@@ -1,0 +1,170 @@
+"""Three-way merge: what was loaded, what was edited here, what the server holds now (base, mine, theirs).
+
+Fields nobody changed stay, each single-sided change is taken, and where both sides changed the same thing there is a
+conflict. MCP servers merge one by one: a row joins base and mine, its identity when loaded joins base and theirs. What
+is parked here and edited there does both.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import count
+from typing import Any
+
+from quarterdeck.client.models.mcp import McpServer
+from quarterdeck.client.models.settings import Settings
+from quarterdeck.settings.draft import MCP, Draft, Edits
+from quarterdeck.settings.mcp.pairs import paired
+from quarterdeck.settings.mcp.parking import with_kept
+from quarterdeck.settings.mcp.servers import Entry, Identity, Servers, listed
+
+
+class Side(StrEnum):
+    """Whose change counts in a conflict."""
+
+    MINE = "mine"
+    THEIRS = "theirs"
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A field, or the MCP server at `row` of the merged draft, that both sides changed. None stands for "not there"."""
+
+    key: str
+    base: Any
+    mine: Any
+    theirs: Any
+    row: int | None = None
+
+
+@dataclass(frozen=True)
+class Merged:
+    """The draft on top of what the server holds now, in which conflicts stand as mine until settled."""
+
+    draft: Draft
+    conflicts: tuple[Conflict, ...] = ()
+    arrived: tuple[str, ...] = ()
+    """Fields that changed on the server since they were loaded and were not edited here."""
+
+
+def merge(draft: Draft, theirs: Settings | None) -> Merged:
+    """Put a draft on top of a newer record; its undo steps come along."""
+    fresh = Draft(theirs, fields=draft.fields, parked=draft.parked)
+    conflicts: list[Conflict] = []
+    same = _unmoved(MCP, draft, fresh) and draft.stored_servers.unknown == fresh.stored_servers.unknown
+    edits = _rebased(draft, draft.edits, fresh, conflicts, same_list=same)
+    merged = replace(
+        fresh,
+        edits=edits,
+        past=tuple(_rebased(draft, step, fresh, [], same_list=same) for step in draft.past),
+        future=tuple(_rebased(draft, step, fresh, [], same_list=same) for step in draft.future),
+    )
+    arrived = tuple(key for key in draft.fields.by_key if key not in draft.edits and not _unmoved(key, draft, fresh))
+    return Merged(merged, tuple(conflicts), arrived)
+
+
+def settle(draft: Draft, conflict: Conflict, side: Side) -> Draft:
+    """Decide a conflict of a merged draft: mine stands already, theirs drops the edit."""
+    if side is Side.MINE:
+        return draft
+    if conflict.row is None:
+        return draft.revert(conflict.key)
+    entry = draft.servers.entry(conflict.row)
+    if entry is None:
+        return draft
+    if entry.was is None:
+        return draft.remove_server(entry.row)
+    return draft.set(MCP, draft.servers.unpark(entry.row).edit(entry.row, entry.was))
+
+
+def _rebased(old: Draft, edits: Edits, fresh: Draft, conflicts: list[Conflict], *, same_list: bool) -> Edits:
+    merged: dict[str, Any] = {}
+    for key, mine in edits.items():
+        if isinstance(mine, Servers):
+            servers = mine if same_list else _merge_servers(mine, fresh, conflicts)
+            if servers.changed:
+                merged[key] = servers
+            continue
+        if key not in fresh.set(key, mine).edits:
+            continue
+        merged[key] = mine
+        if not _unmoved(key, old, fresh):
+            conflicts.append(Conflict(key, _seen(old, key), mine, _seen(fresh, key)))
+    return merged
+
+
+def _unmoved(key: str, old: Draft, fresh: Draft) -> bool:
+    if key == MCP:
+        return _stored(old) == _stored(fresh)
+    return bool(_seen(old, key) == _seen(fresh, key))
+
+
+def _stored(draft: Draft) -> tuple[McpServer, ...]:
+    return listed(draft.base.mcp_config if draft.base else None)
+
+
+def _seen(draft: Draft, key: str) -> Any:
+    """What can be known of the stored value: of a secret whether there is one."""
+    return draft.stored(key) if draft.field_at(key).secret else draft.was(key)
+
+
+def _merge_servers(mine: Servers, fresh: Draft, conflicts: list[Conflict]) -> Servers:
+    """Their list in their order, with the changes of mine on it; rows keep the ids they have in mine."""
+    theirs = fresh.stored_servers
+    pairs = paired(mine, theirs)
+    merged: dict[Identity | None, Entry] = {}
+    others: list[Entry] = []
+    for entry in mine.entries:
+        there = pairs.get(entry.row)
+        if there is not None:
+            merged[there.origin] = _on_top(entry, there)
+        elif entry.was is None:
+            others.append(entry)
+        elif _is_gone(entry):
+            continue
+        else:
+            others.append(replace(entry, was=None, origin=None, removed=False))
+        held = None if there is None else there.server
+        if _disagree(entry, held):
+            conflicts.append(Conflict(MCP, entry.was, None if entry.removed else entry.server, held, entry.row))
+    rows = count(mine.next_row)
+    stored = (entry for entry in theirs.entries if entry.origin is not None)
+    in_order = [merged.get(entry.origin) or replace(entry, row=next(rows)) for entry in stored]
+    return with_kept(Servers(_in_place(in_order, others, mine), theirs.unknown), fresh.parked)
+
+
+def _in_place(stored: list[Entry], others: list[Entry], mine: Servers) -> tuple[Entry, ...]:
+    """Rows that their list does not have, each below the row that it stood below here."""
+    rows = {entry.row: entry for entry in others}
+    kept = {entry.row for entry in stored}
+    below: dict[int | None, list[Entry]] = defaultdict(list)
+    above: int | None = None
+    for entry in mine.entries:
+        if entry.row in rows:
+            below[above].append(rows[entry.row])
+        elif entry.row in kept:
+            above = entry.row
+    return (*below[None], *(one for entry in stored for one in (entry, *below[entry.row])))
+
+
+def _on_top(entry: Entry, there: Entry) -> Entry:
+    """A row that both have: with their content where it was not edited here."""
+    if entry.was == there.server and entry.origin == there.origin:
+        return entry
+    server = there.server if entry.removed or entry.server == entry.was else entry.server
+    return replace(entry, server=server, was=there.server, origin=there.origin)
+
+
+def _is_gone(entry: Entry) -> bool:
+    """Whether nothing is left of a row that the other side deleted: here it was untouched or deleted too."""
+    return entry.removed or (entry.server == entry.was and not entry.parked)
+
+
+def _disagree(entry: Entry, held: McpServer | None) -> bool:
+    if entry.was is None and held is None:
+        return False
+    if entry.removed:
+        return held != entry.was
+    if entry.parked and held is None:
+        return False
+    return entry.server != entry.was and held not in (entry.was, entry.server)

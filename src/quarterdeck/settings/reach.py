@@ -1,0 +1,36 @@
+"""What a saved setting reaches: which conversations go by it, and from when on (needs.md fact 0.12, need 19)."""
+
+from quarterdeck.client.models.capabilities import Server
+from quarterdeck.settings import limits
+from quarterdeck.settings.draft import MCP, Draft
+from quarterdeck.settings.fields.catalogue import SESSIONS_ONLY
+from quarterdeck.settings.fields.field import Field, Group
+
+_NOT_OF_CONVERSATIONS = (Group.INTERFACE, Group.PRIVACY)
+
+
+def effect_word(entry: Field, server: Server | None) -> str:
+    """A word or two for a setting that this server's conversations do not go by; empty for the others."""
+    if server is None or entry.absent or entry.group == Group.PRIVACY:
+        return ""
+    if entry.group == Group.INTERFACE:
+        return "web only"
+    why = limits.effect(entry.key, server)
+    return "V0 only" if why == SESSIONS_ONLY else "no effect" if why and not server.local else ""
+
+
+def reaches_conversations(draft: Draft, server: Server) -> bool:
+    """Whether a draft changes anything that conversations go by; none run on the local service."""
+    return not server.local and any(_is_used(draft.field_at(key), server) for key in draft.edits)
+
+
+def until_when(draft: Draft, server: Server, running: int) -> str:
+    """Who goes by what was saved, as the end of a sentence; empty where no conversation does."""
+    if not reaches_conversations(draft, server):
+        return ""
+    keep = {0: "", 1: "; 1 running keeps the old values"}.get(running, f"; {running} running keep the old values")
+    return f"new conversations only{keep}"
+
+
+def _is_used(entry: Field, server: Server) -> bool:
+    return entry.key == MCP or (entry.group not in _NOT_OF_CONVERSATIONS and not limits.effect(entry.key, server))

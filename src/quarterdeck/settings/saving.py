@@ -1,0 +1,201 @@
+"""Saving the settings without loss: read again, merge, review, send, read back, verify.
+
+It speaks to a server and to somebody who answers questions, and knows neither a widget nor a network.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.models.capabilities import Server
+from quarterdeck.client.models.settings import Settings, SettingsChanges
+from quarterdeck.settings.complaints import complaint
+from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.merge import Conflict, Side, merge, settle
+from quarterdeck.settings.problem import Problem
+from quarterdeck.settings.review import Review, review
+from quarterdeck.settings.verify import Difference, Verified, verify
+
+Tell = Callable[[str], None]
+TRIES = 3
+"""How often a save is begun anew because the server says that somebody else was faster."""
+
+HERE = "Done on this machine; the server has no part in it."
+
+
+class Request(Protocol):
+    """A request that has not been sent."""
+
+    def curl(self) -> str:
+        """It as a shell command, keys and secrets as variables."""
+
+
+class Store(Protocol):
+    """The settings of a server; every failure is a ServiceError."""
+
+    hidden: bool
+    """Whether the server tells no secrets of MCP servers."""
+
+    async def load(self) -> Settings | None:
+        """Read what is stored."""
+
+    async def store(self, base: Settings | None, changes: SettingsChanges) -> None:
+        """Store changes."""
+
+    def preview(self, base: Settings | None, changes: SettingsChanges) -> Request:
+        """The request that would be sent."""
+
+    def losing(self, base: Settings | None, changes: SettingsChanges) -> tuple[str, ...]:
+        """Names of MCP servers whose secrets go with these changes."""
+
+
+async def _nothing(_: Draft) -> None:
+    """There is nothing to do before."""
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Who decides: None or False means not to go on."""
+
+    settle: Callable[[Sequence[Conflict]], Awaitable[Sequence[Side] | None]]
+    agree: Callable[[Review, Request | None, bool], Awaitable[bool]]
+    """Without a request nothing is sent; the third argument says that something changed on the server meanwhile."""
+    prepare: Callable[[Draft], Awaitable[None]] = _nothing
+    """What must be done before the draft that was agreed to is sent; its ServiceError stops the save."""
+
+
+@dataclass(frozen=True)
+class SaveResult:
+    """What became of a save: the draft to go on with, and what to say."""
+
+    draft: Draft
+    words: str
+    saved: bool = False
+    error: bool = False
+    meant: Draft | None = None
+    """What was agreed to and is done, or may be; None when it is sure that nothing was."""
+    found: Settings | None = None
+    """What was read back after that."""
+    differences: tuple[Difference, ...] = ()
+    complaints: tuple[Problem, ...] = ()
+
+
+class _NotAgreedError(Exception):
+    """The person went back to editing; `draft` is what they go back to."""
+
+    def __init__(self, draft: Draft) -> None:
+        super().__init__()
+        self.draft = draft
+
+
+async def save(
+    draft: Draft, store: Store, server: Server, questions: Questions, tell: Tell, tries: int = TRIES
+) -> SaveResult:
+    """Save a draft; `tell` is given each step in words."""
+    try:
+        agreed = await _agree(draft, store, server, questions, tell)
+    except _NotAgreedError as stopped:
+        return SaveResult(stopped.draft, "Not saved; your edits are kept.")
+    except ServiceError as error:
+        return _failed(draft, error)
+    if not agreed.edited:
+        return SaveResult(agreed, "The server holds all of this already; nothing was sent.", saved=True)
+    try:
+        await questions.prepare(agreed)
+        if not agreed.changes:
+            return SaveResult(replace(agreed, edits={}, past=(), future=()), HERE, saved=True, meant=agreed)
+        tell("Saving…")
+        await store.store(agreed.base, agreed.changes)
+    except ServiceError as error:
+        if error.kind is ErrorKind.CONFLICT and tries > 1:
+            return await save(agreed, store, server, questions, tell, tries - 1)
+        if error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
+            return _failed(agreed, error)
+        tell("Unknown whether it was stored; reading back…")
+        return await _read_back(agreed, store, sure=False)
+    tell("Reading back…")
+    return await _read_back(agreed, store, sure=True)
+
+
+async def _agree(draft: Draft, store: Store, server: Server, questions: Questions, tell: Tell) -> Draft:
+    """Merge with what the server holds and ask, again and again until what was agreed to is what would be sent."""
+    agreed: Draft | None = None
+    while True:
+        tell("Reading what is stored now…")
+        draft = await _merged(draft, await store.load(), questions)
+        same = agreed is not None and (agreed.base, agreed.edits) == (draft.base, draft.edits)
+        if same or not draft.edited:
+            return draft
+        request = store.preview(draft.base, draft.changes) if draft.changes else None
+        tell("In review")
+        losing = store.losing(draft.base, draft.changes)
+        if not await questions.agree(review(draft, server, losing), request, agreed is not None):
+            raise _NotAgreedError(draft)
+        agreed = draft
+
+
+async def _merged(draft: Draft, theirs: Settings | None, questions: Questions) -> Draft:
+    merged = merge(draft, theirs)
+    if not merged.conflicts:
+        return merged.draft
+    sides = await questions.settle(merged.conflicts)
+    if sides is None:
+        raise _NotAgreedError(draft)
+    result = merged.draft
+    for conflict, side in zip(merged.conflicts, sides, strict=True):
+        result = settle(result, conflict, side)
+    return result
+
+
+async def _read_back(meant: Draft, store: Store, *, sure: bool) -> SaveResult:
+    try:
+        found = await store.load()
+    except ServiceError as error:
+        known = "Stored, but not verified" if sure else "Unknown whether it was stored"
+        words = f"{known}: {error.words} Your edits are kept; save again to see."
+        return SaveResult(meant, words, error=True, meant=meant)
+    seen = verify(meant, found, hidden=store.hidden)
+    if not sure and seen.untouched:
+        return SaveResult(_still_to_do(meant, seen, found), "It was not stored; your edits are kept.", error=True)
+    return SaveResult(
+        _still_to_do(meant, seen, found),
+        _words(seen),
+        saved=seen.stored,
+        error=not seen.stored,
+        meant=meant,
+        found=found,
+        differences=seen.differences,
+    )
+
+
+def _still_to_do(meant: Draft, seen: Verified, found: Settings | None) -> Draft:
+    """A draft on what the server holds now, with only those edits that did not arrive."""
+    missing = {difference.key for difference in seen.differences if difference.asked}
+    merged = merge(meant, found).draft
+    left = {key: value for key, value in merged.edits.items() if key in missing}
+    return replace(merged, edits=left, past=(), future=())
+
+
+def _words(seen: Verified) -> str:
+    counted = f"{seen.good} of {seen.told} verified" if seen.told else "sent"
+    untold = f", {len(seen.untold)} the server does not tell of" if seen.untold else ""
+    if seen.stored:
+        return f"Saved · {counted}{untold}{_back(seen)}"
+    first = seen.differences[0]
+    more = f" and {len(seen.differences) - 1} more" if len(seen.differences) > 1 else ""
+    return f"Saved, but only {counted}{untold}: {first.label} is {first.found}{more}"
+
+
+def _back(seen: Verified) -> str:
+    if not seen.returned:
+        return ""
+    copies = "1 copy is" if len(seen.returned) == 1 else f"{len(seen.returned)} copies are"
+    return f", {copies} back: the server's config.toml adds it"
+
+
+def _failed(draft: Draft, error: ServiceError) -> SaveResult:
+    placed = (complaint(draft, problem.location, problem.message) for problem in error.problems)
+    complaints = tuple(problem for problem in placed if problem is not None)
+    words = f"Not saved: {error.words} {error.advice}".strip()
+    return SaveResult(draft, words, error=True, complaints=complaints)

@@ -1,0 +1,203 @@
+"""After a save: is what the server holds now what was meant?"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import SecretStr
+
+from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.settings import Settings
+from quarterdeck.settings import words
+from quarterdeck.settings.draft import MCP, Draft
+from quarterdeck.settings.fields.field import Control
+from quarterdeck.settings.fields.generated import AGENT_KIND
+from quarterdeck.settings.mcp.servers import (
+    Entry,
+    EntryState,
+    Identity,
+    Servers,
+    Transport,
+    identities,
+    name_of,
+    transport_of,
+)
+
+ADDED_AGAIN = "A server adds those of its own configuration file (config.toml) at every load."
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A field that came back other than meant; `asked` says whether the save was to change it."""
+
+    key: str
+    label: str
+    meant: str
+    found: str
+    asked: bool
+    note: str = ""
+    """Why it may be so."""
+
+
+@dataclass(frozen=True)
+class Verified:
+    """The outcome of a save, seen by reading: how many of the changed fields hold what was meant."""
+
+    asked: int
+    untold: tuple[str, ...] = ()
+    """Labels of changed fields of which the server tells nothing."""
+    differences: tuple[Difference, ...] = ()
+    returned: tuple[str, ...] = ()
+    """MCP servers of which a copy was deleted and is back: the server adds it itself, from its own configuration."""
+
+    @property
+    def told(self) -> int:
+        """How many changes reading could tell of."""
+        return self.asked - len(self.untold) - len(self.returned)
+
+    @property
+    def good(self) -> int:
+        """How many changes were seen to be stored."""
+        return self.told - sum(difference.asked for difference in self.differences)
+
+    @property
+    def stored(self) -> bool:
+        """Whether nothing came back other than meant."""
+        return not self.differences
+
+    @property
+    def untouched(self) -> bool:
+        """Whether not one change is there: a save that never arrived."""
+        return self.told > 0 and self.good == 0
+
+
+def verify(meant: Draft, found: Settings | None, *, hidden: bool = False) -> Verified:
+    """Compare a record read after the save of a draft with what the draft meant it to be, MCP servers one by one.
+
+    A parked server is meant not to be there, and what only this machine keeps is no matter of the record's.
+
+    What a first save did not ask for is the server's to fill in, and another kind of agent brings its own settings.
+    `hidden` says that the server tells no secrets of MCP servers: those are then compared without.
+    """
+    fresh = Draft(found, fields=meant.fields)
+    untold = tuple(fresh.field_at(key).label for key in meant.edits if _untold(key, fresh))
+    differences = list(_field_differences(meant, fresh))
+    returned: tuple[str, ...] = ()
+    if AGENT_KIND not in meant.edits:
+        back = tuple(_returned(meant.servers, fresh.servers))
+        expected = (entry for entry in meant.servers.entries if entry.stays or entry in back)
+        differences += _server_differences(expected, meant.servers, fresh.servers, hidden=hidden)
+        returned = tuple(words.server_title(entry.server) for entry in back)
+    local = sum(entry.local for entry in meant.servers.edited)
+    return Verified(meant.count - local, untold, tuple(differences), returned)
+
+
+def _field_differences(meant: Draft, fresh: Draft) -> Iterator[Difference]:
+    for entry in meant.fields.fields:
+        asked = entry.key in meant.edits
+        if entry.control in (Control.SERVERS, Control.READ_ONLY) or (asked and _untold(entry.key, fresh)):
+            continue
+        if not asked and (meant.base is None or AGENT_KIND in meant.edits):
+            continue
+        if _expected(meant, entry.key) != _held(fresh, entry.key):
+            wanted = words.change_words(meant, entry.key) if asked else words.former(meant, entry.key)
+            yield Difference(entry.key, entry.label, wanted, words.former(fresh, entry.key), asked)
+
+
+def _untold(key: str, fresh: Draft) -> bool:
+    return fresh.field_at(key).secret and fresh.stored(key) is None
+
+
+def _expected(meant: Draft, key: str) -> Any:
+    if meant.field_at(key).secret:
+        return meant.edits[key] is not None if key in meant.edits else meant.stored(key)
+    return _not_empty(meant.value(key))
+
+
+def _held(fresh: Draft, key: str) -> Any:
+    return fresh.stored(key) if fresh.field_at(key).secret else _not_empty(fresh.was(key))
+
+
+def _not_empty(value: Any) -> Any:
+    """Servers treat empty text as not set."""
+    return None if value == "" else value
+
+
+def _returned(meant: Servers, found: Servers) -> Iterator[Entry]:
+    """Deleted copies of servers that are there as often as before, though the request named them less often.
+
+    A flat server tells the servers of its own configuration file along with the stored ones (needs.md fact 0.6).
+    """
+    held, left = _by_name(found.entries), _by_name(meant.left)
+    for name, gone in _by_name(entry for entry in meant.entries if entry.removed).items():
+        waiting = gone
+        while waiting:
+            server = waiting[0].server
+            copies = [entry for entry in waiting if entry.server == server]
+            waiting = [entry for entry in waiting if entry.server != server]
+            staying = _times(server, left[name])
+            yield from copies[: max(0, _times(server, held[name]) - staying)] if staying else ()
+
+
+def _server_differences(
+    wanted: Iterable[Entry], meant: Servers, found: Servers, *, hidden: bool
+) -> Iterator[Difference]:
+    form = _told if hidden else _form
+    expected = _by_identity(wanted)
+    held = {identity: entry.server for identity, entry in _by_identity(found.entries).items()}
+    missing: set[Identity | None] = set()
+    for identity, entry in expected.items():
+        server = held.get(identity)
+        missing |= {entry.origin} if server is None else set()
+        if server is None or form(server) != form(entry.server):
+            came = "not there" if server is None else "different"
+            asked = entry.state is not EntryState.KEPT
+            yield Difference(MCP, words.server_title(entry.server), "stored", came, asked)
+    origins = {entry.origin for entry in meant.entries if entry.origin} - expected.keys()
+    gone = {(origin.transport, origin.name) for origin in origins}
+    for identity in held.keys() - expected.keys() - missing:
+        asked = (identity.transport, identity.name) in gone
+        note = ADDED_AGAIN if asked and not hidden else ""
+        wish = "deleted" if asked else "not there"
+        yield Difference(MCP, words.server_title(held[identity]), wish, "there", asked, note)
+
+
+def _by_identity(entries: Iterable[Entry]) -> dict[Identity, Entry]:
+    entries = tuple(entries)
+    return dict(zip(identities(entry.server for entry in entries), entries, strict=True))
+
+
+def _by_name(entries: Iterable[Entry]) -> defaultdict[tuple[Transport, str], list[Entry]]:
+    named = defaultdict[tuple[Transport, str], list[Entry]](list)
+    for entry in entries:
+        named[transport_of(entry.server), name_of(entry.server)].append(entry)
+    return named
+
+
+def _times(server: McpServer, entries: Iterable[Entry]) -> int:
+    return sum(entry.server == server for entry in entries)
+
+
+def _form(server: McpServer) -> object:
+    """One form for what servers treat alike: an empty key is none, a missing time-out the usual one.
+
+    The name of an address, which one generation has and the other drops, is the server's to choose.
+    """
+    if isinstance(server, StdioServer):
+        return server
+    unknown = {name: value for name, value in (server.model_extra or {}).items() if name != "name"}
+    return type(server), server.url, server.api_key or SecretStr(""), _timeout(server), unknown
+
+
+def _told(server: McpServer) -> object:
+    """What is told of a server where its secrets are not."""
+    if isinstance(server, StdioServer):
+        return server.name, server.command, server.args
+    return server.url, _timeout(server)
+
+
+def _timeout(server: SseServer | ShttpServer) -> float | None:
+    if isinstance(server, SseServer):
+        return None
+    return words.USUAL_TIMEOUT if server.timeout is None else server.timeout

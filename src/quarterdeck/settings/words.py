@@ -1,0 +1,157 @@
+"""Values as words, without any secret: what the form and the review say of each.
+
+The text may be a server's and is not safe to paint as it is.
+"""
+
+import re
+from typing import Any
+
+from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.settings import masks
+from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.fields.field import Control, Field
+from quarterdeck.settings.fields.reading import Unreadable, typed
+from quarterdeck.settings.mcp.secrets import missing
+from quarterdeck.settings.mcp.servers import Servers, name_of, transport_of
+
+NOT_SET = "not set"
+_HOST = re.compile(r"://(?:[^/?#]*@)?(?P<name>[^/?#:]+)")
+USUAL_TIMEOUT = 60
+"""Seconds a streamable HTTP server gets when its time-out is not sent (contract c.1)."""
+
+
+def value_words(entry: Field, value: Any) -> str:
+    """A field's value; not for secrets."""
+    if value is None:
+        return NOT_SET
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, Unreadable):
+        return value.text
+    if isinstance(value, Servers):
+        return counted(len(value.left), "server")
+    if isinstance(value, str | int | float):
+        text = typed(value)
+        words = next((choice.words for choice in entry.choices if choice.value == value), "")
+        if not text:
+            return "empty"
+        text = masks.address(text)
+        return f"{text} · {words}" if words else text
+    return typed(masks.document(value, entry.key))
+
+
+def editable(entry: Field, value: Any) -> str:
+    """A field's value as it stands in a line to be edited; what may be secret in it is hidden."""
+    return typed(masks.document(value, entry.key)) if isinstance(value, list | dict) else masks.address(typed(value))
+
+
+def stored_words(draft: Draft, key: str) -> str:
+    """Whether a secret is stored."""
+    return {True: "stored", False: "not stored", None: "this server does not tell"}[draft.stored(key)]
+
+
+def current(draft: Draft, key: str) -> str:
+    """What a field holds after a save."""
+    entry = draft.field_at(key)
+    if not entry.secret:
+        return tokens_words(draft) if entry.control is Control.READ_ONLY else value_words(entry, draft.value(key))
+    if key not in draft.edits:
+        return stored_words(draft, key)
+    return "cleared at the save" if draft.edits[key] is None else "a new value"
+
+
+def change_words(draft: Draft, key: str) -> str:
+    """What an edited field becomes."""
+    entry = draft.field_at(key)
+    if entry.secret:
+        return "cleared" if draft.edits[key] is None else "new value"
+    return value_words(entry, draft.value(key))
+
+
+def former(draft: Draft, key: str) -> str:
+    """What a field held before its edit."""
+    entry = draft.field_at(key)
+    return stored_words(draft, key) if entry.secret else value_words(entry, draft.was(key))
+
+
+def tokens_words(draft: Draft) -> str:
+    """For which git providers the server holds a token."""
+    held = (draft.base.provider_tokens_set if draft.base else None) or {}
+    if not held:
+        return "none"
+    return ", ".join(f"{provider} ({host})" if host else provider for provider, host in held.items())
+
+
+def server_name(server: McpServer) -> str:
+    """Name, or address without what may be secret in it."""
+    return name_of(server) if isinstance(server, StdioServer) else masks.address(name_of(server))
+
+
+def server_kind(server: McpServer) -> str:
+    """The word for its transport."""
+    return transport_of(server).value
+
+
+def server_title(server: McpServer) -> str:
+    """Transport and name."""
+    return f"{transport_of(server)} {server_name(server)}"
+
+
+def server_stem(server: McpServer) -> str:
+    """The name a server goes by where only names count: its own, or one made of its host."""
+    own = server.name if isinstance(server, StdioServer) else (server.model_extra or {}).get("name")
+    if isinstance(own, str) and own:
+        return own
+    host = _HOST.search(masks.address(name_of(server)))
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", host["name"] if host else "").strip("-") or "server"
+
+
+def server_details(server: McpServer) -> str:
+    """The rest of a server in one line: command and arguments, or the time-out."""
+    if isinstance(server, StdioServer):
+        line = command_line(server)
+        return f"{line} · {counted(len(server.env), 'variable')}" if server.env else line
+    if isinstance(server, ShttpServer) and server.timeout not in (None, USUAL_TIMEOUT):
+        return f"time-out {server.timeout} s"
+    return ""
+
+
+def command_line(server: StdioServer) -> str:
+    """Command and arguments, hidden ones masked."""
+    return " ".join((server.command, *masks.arguments(server.args)))
+
+
+def key_words(server: McpServer, *, hidden: bool = False) -> str:
+    """Whether a server has a key; `hidden` says that the service tells no secrets of any, so those here were typed."""
+    if any(missing(server)):
+        return "to be typed"
+    if hidden:
+        return "typed in this run" if has_secret(server) else "secrets not told"
+    if not isinstance(server, SseServer | ShttpServer):
+        return ""
+    return "key stored" if has_secret(server) else "no key"
+
+
+def to_type(server: McpServer) -> str:
+    """What of a server is to be typed again before it can be stored; empty when nothing is."""
+    hidden = ", ".join(missing(server))
+    return f"To be typed again when it is used: {hidden}." if hidden else ""
+
+
+def has_secret(server: McpServer) -> bool:
+    """Whether a key or a variable of a server is known here."""
+    if isinstance(server, StdioServer):
+        return bool(server.env)
+    return server.api_key is not None and bool(server.api_key.get_secret_value())
+
+
+def unknown_words(name: str, value: object) -> str:
+    """The value of a field the deck does not know; one whose name or shape tells of secrets is not shown."""
+    if masks.is_telling(name) or isinstance(value, dict | list):
+        return "empty" if not value else "not shown"
+    return NOT_SET if value is None else str(value)
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,179 @@
+"""Exchanges that both releases know: sandboxes, specs, conversations and start tasks."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from quarterdeck.client.client import Client
+from quarterdeck.client.errors import ErrorKind
+from quarterdeck.client.models.conversation import NewConversation
+from tests.client.exchanges.replay import Case, Exchange, asks, does, refused
+
+INVALID, MISSING, WRONG_API, SERVER = ErrorKind.INVALID, ErrorKind.MISSING, ErrorKind.WRONG_API, ErrorKind.SERVER
+UNKNOWN = ErrorKind.UNKNOWN_OUTCOME
+
+
+def shown(record: Any) -> dict[str, Any]:
+    """What every list shows of a record."""
+    return {name: getattr(record, name, None) for name in ("id", "status", "sandbox_status", "execution_status")}
+
+
+def told(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: record.get(name) for name in ("id", "status", "sandbox_status", "execution_status")}
+
+
+def same_page(result: Any, body: Any) -> bool:
+    records = [shown(record) for record in result.items]
+    return records == [told(item) for item in body["items"]] and result.next_page_id == body["next_page_id"]
+
+
+def same_batch(result: Any, body: Any) -> bool:
+    read = [None if record is None else shown(record) for record in result]
+    return read == [None if item is None else told(item) for item in body]
+
+
+def same_items(result: Any, body: Any) -> bool:
+    return [record.id for record in result] == [item["id"] for item in body["items"]]
+
+
+def same_record(result: Any, body: Any) -> bool:
+    return shown(result) == told(body)
+
+
+async def sandboxes(client: Client, _: Exchange) -> Any:
+    return await anext(aiter(client.sandboxes.pages()))
+
+
+async def conversations(client: Client, _: Exchange) -> Any:
+    return await anext(aiter(client.conversations.pages()))
+
+
+async def batch(client: Client, one: Exchange) -> Any:
+    return await client.sandboxes.read(one.values("id"))
+
+
+async def conversation_batch(client: Client, one: Exchange) -> Any:
+    return await client.conversations.read(one.values("ids"))
+
+
+async def tasks(client: Client, one: Exchange) -> Any:
+    return await client.conversations.start_tasks(one.values("ids"))
+
+
+async def create(client: Client, one: Exchange) -> Any:
+    message = one.body.get("initial_message", {}).get("content", [{}])[0].get("text")
+    return await client.conversations.create(NewConversation(message=message, sandbox_id=one.body.get("sandbox_id")))
+
+
+async def start(client: Client, one: Exchange) -> Any:
+    return await client.sandboxes.start(one.query.get("sandbox_spec_id"))
+
+
+async def pause(client: Client, one: Exchange) -> None:
+    await client.sandboxes.pause(one.part(2))
+
+
+async def resume(client: Client, one: Exchange) -> None:
+    await client.sandboxes.resume(one.part(2))
+
+
+async def delete(client: Client, one: Exchange) -> None:
+    await client.sandboxes.delete(one.part(1))
+
+
+SHARED: Mapping[str, Case] = {
+    "sandboxes-search": does(sandboxes, same_page),
+    "sandboxes-search-after-start": does(sandboxes, same_page),
+    "sandboxes-search-limit-0": asks(INVALID, at=("query", "limit")),
+    "sandboxes-search-bad-page": asks(),
+    "sandboxes-search-page1": asks(),
+    "sandboxes-search-page2": asks(),
+    "sandboxes-batch": does(batch, same_batch),
+    "sandboxes-batch-none": asks(INVALID, at=("query", "id")),
+    "sandboxes-batch-unknown": does(batch, same_batch),
+    "sandboxes-batch-paused": does(batch, same_batch),
+    "sandboxes-batch-killed": does(batch, same_batch),
+    "sandboxes-batch-after-delete-killed": does(batch, same_batch),
+    "sandboxes-flap-idle": does(batch, same_batch),
+    "sandboxes-missing-get": does(batch, same_batch),
+    "sandboxes-get-by-path": asks(WRONG_API),
+    "sandboxes-start": does(start, same_record),
+    "sandboxes-start-unknown-spec": refused(start, UNKNOWN),
+    "sandboxes-start-fails": refused(start, UNKNOWN),
+    "sandboxes-start-body-ignored": asks(),
+    "sandboxes-pause": does(pause),
+    "sandboxes-pause-again": does(pause),
+    "sandboxes-pause-killed": does(pause),
+    "sandboxes-pause-unknown": refused(pause, MISSING),
+    "sandboxes-missing-pause": refused(pause, MISSING),
+    "sandboxes-resume": does(resume),
+    "sandboxes-resume-again": does(resume),
+    "sandboxes-resume-killed": does(resume),
+    "sandboxes-resume-unknown": refused(resume, MISSING),
+    "sandboxes-missing-resume": refused(resume, MISSING),
+    "sandboxes-delete-killed": does(delete),
+    "sandboxes-delete-paused": does(delete),
+    "sandboxes-missing-delete": does(delete),
+    "sandboxes-delete-again": refused(delete, MISSING),
+    "sandboxes-delete-unknown": refused(delete, MISSING),
+    "sandboxes-delete-path-only": asks(INVALID, at=("query", "sandbox_id")),
+    "sandboxes-delete-mismatch": asks(),
+    "specs-search": does(lambda client, _: client.sandboxes.specs(), same_items),
+    "specs-search-limit1": asks(),
+    "specs-search-page-index": asks(),
+    "specs-batch-none": asks(INVALID, at=("query", "id")),
+    "convs-search": does(conversations, same_page),
+    "convs-search-two": does(conversations, same_page),
+    "convs-search-limit-0": asks(INVALID, at=("query", "limit")),
+    "convs-search-limit--1": asks(INVALID, at=("query", "limit")),
+    "convs-search-limit-x": asks(INVALID, at=("query", "limit")),
+    "convs-search-page1": asks(),
+    "convs-search-page2": asks(),
+    "convs-search-bad-page": asks(),
+    "convs-search-bad-date": asks(INVALID, at=("query", "created_at__gte")),
+    "convs-search-title-none": asks(),
+    "convs-count": asks(),
+    "convs-batch-unknown": does(conversation_batch, same_batch),
+    "convs-batch-mixed": does(conversation_batch, same_batch),
+    "convs-batch-dashed-uuid": does(conversation_batch, same_batch),
+    "convs-batch-99": does(conversation_batch, same_batch),
+    "convs-batch-bad-uuid": refused(conversation_batch, INVALID),
+    "convs-batch-no-ids": asks(INVALID, at=("query", "ids")),
+    "convs-batch-wrong-param-id": asks(INVALID, at=("query", "ids")),
+    "conv-get": does(conversation_batch, same_batch),
+    "conv-get-after-activity": does(conversation_batch, same_batch),
+    "conv-get-sandbox-paused": does(conversation_batch, same_batch),
+    "conv-create-run-omitted-record": does(conversation_batch, same_batch),
+    "conv-get-by-path": asks(WRONG_API),
+    "conv-create": does(create, same_record),
+    "conv-create-unknown-sandbox": does(create, same_record),
+    "conv-create-existing-sandbox": does(create, same_record),
+    "conv-create-paused-sandbox": does(create, same_record),
+    "conv-create-sandbox-fails": does(create, same_record),
+    "conv-create-bad-content": asks(INVALID, at=("initial_message", "content")),
+    "conv-create-bad-role": asks(INVALID, at=("initial_message", "role")),
+    "conv-create-bad-trigger": asks(INVALID, at=("trigger",)),
+    "conv-create-task-final": does(tasks, same_batch),
+    "conv-create-unknown-sandbox-task": does(tasks, same_batch),
+    "conv-create-sandbox-fails-task": does(tasks, same_batch),
+    "start-tasks-search": does(lambda client, _: client.conversations.recent_start_tasks(), same_items),
+    "start-tasks-batch-unknown": does(tasks, same_batch),
+    "start-tasks-batch-none": asks(INVALID, at=("query", "ids")),
+    "start-tasks-bad-sort": asks(INVALID, at=("query", "sort_order")),
+    "start-tasks-count": asks(),
+    "conv-sandbox-pause": does(pause),
+    "conv-sandbox-resume": does(resume),
+    "conv-patch-unknown": asks(MISSING),
+    "conv-patch-bad-uuid": asks(UNKNOWN),
+    "conv-file-unknown": asks(),
+    "conv-skills-unknown": asks(MISSING),
+    "events-search-bad-page": asks(SERVER),
+    "events-bad-uuid": asks(SERVER),
+    "events-unknown-conv": asks(),
+    "unknown-path": asks(WRONG_API),
+    "method-not-allowed": asks(WRONG_API),
+    "method-not-allowed-v1": asks(INVALID, at=("query", "sandbox_id")),
+    "nokey-wrong-method": asks(WRONG_API),
+    "nokey-invalid-body": asks(ErrorKind.AUTH),
+    "noauth-server_info": asks(),
+}
+"""By the part of a file's name behind its number."""

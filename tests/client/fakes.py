@@ -1,0 +1,165 @@
+"""Stand-in servers: one that answers within the process, and one on a loopback port that speaks raw bytes."""
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl
+
+import httpx
+from pydantic import SecretStr
+
+from quarterdeck.client.client import Client
+from quarterdeck.client.endpoint import Endpoint, KeyHeader
+from quarterdeck.client.limits import Limits
+from quarterdeck.client.models.sandbox import Sandbox
+
+KEY = "sentinel-key-5f2a"
+FAST = Limits(repeat_after=0, per_second=10_000)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer; a body that is not bytes is sent as JSON."""
+
+    body: Any = None
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def content(self) -> bytes:
+        return self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
+
+
+NO_ROUTE = Answer({"detail": "Not Found"}, 404)
+UNSTORED = Answer({"error": "Settings not found"}, 404)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request as a server sees it."""
+
+    method: str
+    path: str
+    query: tuple[tuple[str, str], ...]
+    headers: httpx.Headers
+    content: bytes
+
+    @property
+    def body(self) -> Any:
+        return json.loads(self.content)
+
+    @property
+    def page_id(self) -> str | None:
+        return dict(self.query).get("page_id")
+
+
+ITEMS = b'{"items": [{"id": "s1", "status": "RUNNING"}]}'
+"""A page of one sandbox."""
+Script = Callable[[Asked], Answer | Exception]
+
+
+class FakeServer(httpx.AsyncBaseTransport):
+    """Answers by a function, or from a queue for each "METHOD path"; everything else is not found."""
+
+    def __init__(self, script: Script | Mapping[str, list[Answer | Exception]]) -> None:
+        self.asked: list[Asked] = []
+        self._queues = {} if callable(script) else {name: deque(answers) for name, answers in script.items()}
+        self._script = script if callable(script) else self._from_queue
+
+    def _from_queue(self, asked: Asked) -> Answer | Exception:
+        queue = self._queues.get(f"{asked.method} {asked.path}")
+        if not queue:
+            return NO_ROUTE
+        return queue.popleft() if len(queue) > 1 else queue[0]
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        content = await request.aread()
+        path = request.url.raw_path.partition(b"?")[0].decode()
+        query = tuple(parse_qsl(request.url.query.decode(), keep_blank_values=True))
+        self.asked.append(Asked(request.method, path, query, request.headers, content))
+        answer = self._script(self.asked[-1])
+        if isinstance(answer, Exception):
+            raise answer
+        headers = {"Content-Type": "application/json", **answer.headers}
+        return httpx.Response(answer.status, headers=headers, stream=_Body(answer.content))
+
+    def sent(self, method: str) -> list[Asked]:
+        return [asked for asked in self.asked if asked.method == method]
+
+
+class _Body(httpx.AsyncByteStream):
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield self._content
+
+
+def client_of(
+    script: Script | Mapping[str, list[Answer | Exception]], *, limits: Limits = FAST, read_only: bool = False
+) -> tuple[Client, FakeServer]:
+    """A client and the server it speaks to."""
+    server = FakeServer(script)
+    endpoint = Endpoint("test", "http://server.test", read_only=read_only)
+    return Client(endpoint, SecretStr(KEY), transport=server, limits=limits), server
+
+
+def client_at(url: str, *, limits: Limits = FAST, header: KeyHeader = KeyHeader.SESSION) -> Client:
+    """A client of a server on a real port."""
+    return Client(Endpoint("test", url, header=header), SecretStr(KEY), limits=limits)
+
+
+async def first_page(client: Client) -> tuple[Sandbox, ...]:
+    """What the first page of the list holds."""
+    return tuple((await anext(aiter(client.sandboxes.pages()))).items)
+
+
+Conversation = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
+
+
+@dataclass
+class RawServer:
+    """A server on a loopback port; `heads` are the requests it got, `connections` how often it was connected to."""
+
+    url: str = ""
+    heads: list[bytes] = field(default_factory=list)
+    connections: int = 0
+
+
+@asynccontextmanager
+async def raw_server(answer: Conversation, *, requests_per_connection: int = 1) -> AsyncIterator[RawServer]:
+    """Serve on a free port; `answer` is given the head of a request and writes whatever it likes."""
+    seen = RawServer()
+    serving: list[asyncio.Task[None] | None] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        seen.connections += 1
+        serving.append(asyncio.current_task())
+        try:
+            for _ in range(requests_per_connection):
+                seen.heads.append(await reader.readuntil(b"\r\n\r\n"))
+                await answer(seen.heads[-1], writer)
+                await writer.drain()
+        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            return
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    seen.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    try:
+        yield seen
+    finally:
+        server.close()
+        for task in filter(None, serving):
+            task.cancel()
+
+
+def plain(body: bytes, status: str = "200 OK", *headers: str) -> bytes:
+    """A whole HTTP answer."""
+    lines = (f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", "Content-Type: application/json", *headers)
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body

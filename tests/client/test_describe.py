@@ -1,0 +1,135 @@
+import pytest
+
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.models.capabilities import Generation, KeyState
+from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, client_of
+
+FLAT, NESTED, ABOUT = "GET /api/settings", "GET /api/v1/settings", "GET /server_info"
+ONE = "GET /api/v1/app-conversations"
+REFUSED = Answer({"detail": "Unauthorized"}, 401)
+WEB_PAGE = Answer(b"<!doctype html>", 200, {"Content-Type": "text/html"})
+CRASHED = Answer(b"Internal Server Error", 500, {"Content-Type": "text/plain"})
+RECORD = Answer({"language": "en"})
+
+
+@pytest.mark.parametrize(
+    ("nested", "flat", "generation", "key"),
+    [
+        (NO_ROUTE, RECORD, Generation.FLAT, KeyState.ACCEPTED),
+        (NO_ROUTE, UNSTORED, Generation.FLAT, KeyState.ACCEPTED),
+        (NO_ROUTE, REFUSED, Generation.FLAT, KeyState.REFUSED),
+        (NO_ROUTE, CRASHED, Generation.FLAT, KeyState.UNPROVEN),
+        (WEB_PAGE, RECORD, Generation.FLAT, KeyState.ACCEPTED),
+        (REFUSED, REFUSED, Generation.FLAT, KeyState.REFUSED),
+        (RECORD, NO_ROUTE, Generation.NESTED, KeyState.ACCEPTED),
+        (UNSTORED, NO_ROUTE, Generation.NESTED, KeyState.ACCEPTED),
+        (REFUSED, NO_ROUTE, Generation.NESTED, KeyState.REFUSED),
+        (CRASHED, NO_ROUTE, Generation.NESTED, KeyState.UNPROVEN),
+        (CRASHED, RECORD, Generation.FLAT, KeyState.ACCEPTED),
+        (CRASHED, REFUSED, Generation.FLAT, KeyState.REFUSED),
+        (NO_ROUTE, NO_ROUTE, Generation.NONE, KeyState.UNPROVEN),
+        (WEB_PAGE, WEB_PAGE, Generation.NONE, KeyState.UNPROVEN),
+    ],
+)
+async def test_the_generation_and_the_key_are_told_by_two_settings_paths(
+    nested: Answer, flat: Answer, generation: Generation, key: KeyState
+) -> None:
+    client, _ = client_of({NESTED: [nested], FLAT: [flat], ABOUT: [Answer({"uptime": 1.0})]})
+    server = await client.describe()
+    assert (server.generation, server.key, server.local) == (generation, key, False)
+    assert server.merges is server.mcp_secrets_hidden is server.profiles is (generation is Generation.NESTED)
+
+
+async def test_a_flat_server_loses_the_sandbox_key_and_uses_only_some_fields() -> None:
+    client, _ = client_of({FLAT: [RECORD]})
+    server = await client.describe()
+    assert server.rules("sandbox_api_key").lost_on_store
+    assert not server.rules("max_budget_per_task").in_effect
+    assert server.rules("llm_model").in_effect
+    assert not server.rules("enable_sound_notifications").nullable
+    assert server.rules("search_api_key").clear_with == " "
+
+
+@pytest.mark.parametrize(("store", "merges"), [("merge", True), ("replace", False)])
+async def test_the_local_service_says_what_it_is(store: str, merges: bool) -> None:
+    about = {"service": "quarterdeck-local", "settings_store": store, "version": "0.1.0"}
+    client, _ = client_of({FLAT: [RECORD], ABOUT: [Answer(about)]})
+    server = await client.describe()
+    assert (server.local, server.merges, server.release) == (True, merges, "0.1.0")
+    assert server.rules("sandbox_api_key").lost_on_store is not merges
+    assert await client.release() == "0.1.0"
+
+
+async def test_only_the_local_service_is_taken_at_its_word_that_it_merges() -> None:
+    client, _ = client_of({FLAT: [RECORD], ABOUT: [Answer({"service": "other", "settings_store": "merge"})]})
+    assert not (await client.describe()).merges
+
+
+async def test_a_server_that_cannot_be_asked_is_an_error() -> None:
+    client, _ = client_of(lambda _: Answer(status=503))
+    with pytest.raises(ServiceError) as caught:
+        await client.describe()
+    assert caught.value.kind is ErrorKind.SERVER
+
+
+async def test_a_nested_server_lacks_a_field_and_keeps_some_from_being_unset() -> None:
+    client, _ = client_of({NESTED: [RECORD]})
+    server = await client.describe()
+    assert not server.rules("enable_solvability_analysis").present
+    assert server.rules("language").present
+    assert not server.rules("max_iterations").nullable
+    assert server.rules("llm_base_url").clear_with == ""
+    assert server.rules("llm_api_key").clearable
+
+
+async def test_the_local_service_of_the_nested_kind_says_what_it_is() -> None:
+    client, _ = client_of({NESTED: [RECORD], ABOUT: [Answer({"service": "quarterdeck-local", "version": "0.1.0"})]})
+    server = await client.describe()
+    assert (server.local, server.release, server.generation) == (True, "0.1.0", Generation.NESTED)
+
+
+async def test_what_answers_behind_one_address_is_found_out_again_when_another_server_is_plugged_in() -> None:
+    answers: dict[str, Answer] = {FLAT: RECORD}
+    client, server = client_of(lambda asked: answers.get(f"{asked.method} {asked.path}", NO_ROUTE))
+    before = await client.describe()
+    base = await client.settings.load()
+    assert await client.conversations.read(["a" * 32]) is None
+    answers = {NESTED: Answer({"agent_settings": {"llm": {"model": "m"}}}), ONE: Answer([{"id": "a" * 32}])}
+    for attempt in (client.settings.load, lambda: client.settings.store(base, {"language": "fr"})):
+        with pytest.raises(ServiceError) as caught:
+            await attempt()
+        assert caught.value.kind is ErrorKind.WRONG_API
+        assert "another kind of server" in caught.value.words
+    after = await client.describe()
+    assert (after.generation, after == before) == (Generation.NESTED, False)
+    settings = await client.settings.load()
+    assert settings is not None
+    assert settings.llm_model == "m"
+    batch = await client.conversations.read(["a" * 32])
+    assert batch is not None
+    with pytest.raises(ServiceError) as caught:
+        await client.settings.store(base, {"language": "fr"})
+    assert (caught.value.kind, caught.value.outcome) == (ErrorKind.WRONG_API, Outcome.NOT_SENT)
+    assert len(server.sent("POST")) == 1
+
+
+async def test_the_same_server_is_described_alike_twice() -> None:
+    client, _ = client_of({NESTED: [RECORD]})
+    assert await client.describe() == await client.describe()
+
+
+@pytest.mark.parametrize(
+    ("answer", "release"),
+    [
+        (Answer({"info": {"version": "1.2.1"}, "paths": {}}), "1.2.1"),
+        (Answer({"info": {"version": 5}}), None),
+        (Answer({"info": None}), None),
+        (Answer([1]), None),
+        (Answer(b"nonsense"), None),
+        (REFUSED, None),
+        (Answer(status=503), None),
+    ],
+)
+async def test_the_release_is_read_where_it_can_be(answer: Answer, release: str | None) -> None:
+    client, _ = client_of({"GET /openapi.json": [answer]})
+    assert await client.release() == release

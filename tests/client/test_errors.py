@@ -1,0 +1,215 @@
+"""What a person is told, and what nobody is ever told."""
+
+import logging
+from typing import Any
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from quarterdeck.client.client import Client
+from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.errors import ErrorKind, FieldProblem, Outcome, ServiceError
+from quarterdeck.client.models.conversation import NewConversation
+from quarterdeck.client.secret_text import scrub
+from tests.client.fakes import FAST, KEY, Answer, client_of
+
+SEARCH, STORE = "GET /api/v1/sandboxes/search", "POST /api/settings"
+
+
+async def failing(answer: Answer | Exception, changes: dict[str, Any] | None = None) -> ServiceError:
+    """The error a store ends in."""
+    client, _ = client_of({STORE: [answer]})
+    with pytest.raises(ServiceError) as caught:
+        await client.settings.store(None, changes or {"language": "fr"})
+    return caught.value
+
+
+async def failing_read(answer: Answer | Exception) -> ServiceError:
+    client, _ = client_of({SEARCH: [answer]})
+    with pytest.raises(ServiceError) as caught:
+        await anext(aiter(client.sandboxes.pages()))
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, ErrorKind.INVALID),
+        (401, ErrorKind.AUTH),
+        (402, ErrorKind.INVALID),
+        (403, ErrorKind.DENIED),
+        (404, ErrorKind.WRONG_API),
+        (405, ErrorKind.WRONG_API),
+        (408, ErrorKind.INVALID),
+        (409, ErrorKind.CONFLICT),
+        (410, ErrorKind.WRONG_API),
+        (412, ErrorKind.CONFLICT),
+        (413, ErrorKind.INVALID),
+        (422, ErrorKind.INVALID),
+        (300, ErrorKind.REDIRECTED),
+        (304, ErrorKind.REDIRECTED),
+        (500, ErrorKind.SERVER),
+        (503, ErrorKind.SERVER),
+        (599, ErrorKind.SERVER),
+    ],
+)
+async def test_every_status_has_a_kind_words_and_advice(status: int, kind: ErrorKind) -> None:
+    error = await failing_read(Answer({"detail": "Not Found"}, status))
+    assert (error.kind, error.status, error.request) == (kind, status, SEARCH)
+    assert error.words.endswith(".")
+    assert error.advice.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"detail": "one", "error": "two"}, "one"),
+        (
+            {"detail": [{"loc": ["body", "a", 0], "msg": "Value error, bad"}, {"loc": [], "msg": "worse"}]},
+            "a.0: bad; worse",
+        ),
+        ({"error": "two", "message": "three"}, "two"),
+        ({"message": "three"}, "three"),
+        ("four", "four"),
+        (b"five\nsix", "five"),
+        ({"detail": {"a": 1}}, ""),
+        (b"<html><body>gateway</body></html>", ""),
+        (b"x" * 5_000, "x" * 200),
+    ],
+)
+async def test_the_servers_own_words_are_found_and_kept_short(body: Any, said: str) -> None:
+    error = await failing(Answer(body, 400))
+    assert error.words == (f"The server refuses this: {said}." if said else "The server refuses this.")
+
+
+async def test_complaints_about_fields_are_told_by_place_and_what_was_sent_is_not_repeated() -> None:
+    detail = [
+        {
+            "loc": ["body", "mcp_config", "sse_servers", 0, "url"],
+            "msg": "Value error, bad",
+            "input": {"api_key": "sentinel"},
+        },
+        {"loc": ["query", "limit"], "msg": "too large", "input": "101"},
+        {"loc": 5, "msg": 6},
+        "nonsense",
+    ]
+    error = await failing(Answer({"detail": detail}, 422))
+    assert error.problems == (
+        FieldProblem(("mcp_config", "sse_servers", 0, "url"), "bad"),
+        FieldProblem(("query", "limit"), "too large"),
+    )
+    assert "sentinel" not in repr(error) + error.words
+
+
+@pytest.mark.parametrize("status", [400, 409, 422, 500])
+async def test_secrets_a_server_repeats_are_taken_out_of_its_words(status: int) -> None:
+    said = f"cannot take sentinel-secret with {KEY} at https://a/?t=sentinel-url"
+    for body in ({"detail": said}, {"detail": [{"loc": ["body", "x"], "msg": said}]}, {"error": said}, said.encode()):
+        changes = {"llm_api_key": SecretStr("sentinel-secret"), "llm_base_url": "https://a/?t=sentinel-url"}
+        error = await failing(Answer(body, status), changes)
+        assert "sentinel" not in f"{error!r} {error.words} {error.problems}"
+        assert "cannot take" in error.words
+
+
+def test_a_secret_that_holds_another_leaves_nothing_of_itself() -> None:
+    assert scrub("said sentinel-key-and-more", ["sentinel-key", "sentinel-key-and-more"]) == "said …"
+    assert scrub("a short one", ["a"]) == "a short one"
+
+
+async def test_a_web_page_is_not_taken_for_an_answer_to_a_write() -> None:
+    error = await failing(Answer(b"<!doctype html><title>Sign in</title>", 200, {"Content-Type": "text/html"}))
+    assert error.kind is ErrorKind.WRONG_API
+    assert "<" not in error.words
+
+
+@pytest.mark.parametrize(("header", "wait"), [("2", 2.0), ("soon", None), ("-1", None)])
+async def test_too_many_requests_say_how_long_to_wait_and_a_write_is_not_repeated(
+    header: str, wait: float | None
+) -> None:
+    client, server = client_of({STORE: [Answer({"message": "Too many requests"}, 429, {"Retry-After": header})]})
+    with pytest.raises(ServiceError) as caught:
+        await client.settings.store(None, {"language": "fr"})
+    assert (caught.value.kind, caught.value.retry_after, len(server.asked)) == (ErrorKind.RATE, wait, 1)
+
+
+async def test_a_read_waits_as_long_as_the_server_asks_and_not_for_ever() -> None:
+    client, server = client_of({SEARCH: [Answer(status=429, headers={"Retry-After": "0"}), Answer({"items": []})]})
+    assert [page.items async for page in client.sandboxes.pages()] == [()]
+    assert len(server.asked) == 2
+    error = await failing_read(Answer(status=429, headers={"Retry-After": "3600"}))
+    assert (error.kind, error.retry_after) == (ErrorKind.RATE, 3600)
+
+
+@pytest.mark.parametrize(
+    "failure", [httpx.ReadTimeout(""), httpx.ReadError(""), httpx.ConnectError(""), Answer(status=502)]
+)
+async def test_a_read_is_tried_three_times(failure: Answer | Exception) -> None:
+    client, server = client_of({SEARCH: [failure]})
+    with pytest.raises(ServiceError):
+        await anext(aiter(client.sandboxes.pages()))
+    assert len(server.asked) == 3
+    client, _ = client_of({SEARCH: [failure, failure, Answer({"items": []})]})
+    assert (await anext(aiter(client.sandboxes.pages()))).items == ()
+
+
+async def test_a_read_only_connection_reads_and_sends_nothing_else() -> None:
+    client, server = client_of({SEARCH: [Answer({"items": []})]}, read_only=True)
+    writes = (
+        client.settings.store(None, {"language": "fr"}),
+        client.conversations.create(NewConversation()),
+        client.conversations.delete("c1"),
+        client.sandboxes.start("img"),
+        client.sandboxes.pause("s1"),
+        client.sandboxes.resume("s1"),
+        client.sandboxes.delete("s1"),
+    )
+    for write in writes:
+        with pytest.raises(ServiceError) as caught:
+            await write
+        assert (caught.value.kind, caught.value.outcome) == (ErrorKind.READ_ONLY, Outcome.NOT_SENT)
+    assert server.asked == []
+    assert [page.items async for page in client.sandboxes.pages()] == [()]
+    assert client.settings.preview(None, {"language": "fr"}).method == "POST"
+
+
+@pytest.mark.parametrize("key", ["two words", "line\nbreak", "trailing\n", " leading", "schlüssel", "tab\t", "nul\0"])
+def test_a_key_that_cannot_be_sent_is_refused_without_repeating_it(key: str) -> None:
+    with pytest.raises(ServiceError) as caught:
+        Client(Endpoint("test", "http://server.test"), SecretStr(key))
+    assert caught.value.kind is ErrorKind.LOCAL
+    assert key.strip() not in f"{caught.value!r} {caught.value.words} {caught.value.advice}"
+
+
+async def test_no_secret_is_in_any_log_or_error(caplog: pytest.LogCaptureFixture) -> None:
+    secret = "sentinel-secret"
+    errors: list[str] = []
+    with caplog.at_level(logging.DEBUG):
+        for answer in (
+            Answer({"detail": KEY + secret}, 500),
+            Answer({}),
+            httpx.ReadError(KEY),
+            httpx.LocalProtocolError(KEY),
+        ):
+            client, _ = client_of({STORE: [answer], "GET /api/settings": [Answer({"language": "de"})]})
+            try:
+                await client.settings.store(None, {"llm_api_key": SecretStr(secret)})
+            except ServiceError as error:
+                errors.append(f"{error!r} {error.words} {error.advice} {error.request}")
+            errors.append(repr(list(client.log)))
+            errors.append(repr(vars(client)) + repr(vars(client.settings)))
+    told = caplog.text + " ".join(errors)
+    assert "sentinel" not in told
+    assert "POST" in told
+
+
+async def test_the_request_log_has_the_latest_requests_without_query_and_body() -> None:
+    client, _ = client_of({SEARCH: [Answer({"items": []})], STORE: [Answer(status=401)]}, limits=FAST)
+    await anext(aiter(client.sandboxes.pages()))
+    with pytest.raises(ServiceError):
+        await client.settings.store(None, {"language": "fr"})
+    first, second = client.log
+    assert (first.method, first.path, first.status, first.error) == ("GET", "/api/v1/sandboxes/search", 200, None)
+    assert (second.method, second.path, second.status, second.error) == ("POST", "/api/settings", 401, ErrorKind.AUTH)
+    assert first.when <= second.when
+    assert first.ms >= 0

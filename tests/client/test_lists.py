@@ -1,0 +1,265 @@
+import gc
+import json
+from collections.abc import AsyncIterator
+from itertools import chain, count
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quarterdeck.client.errors import ErrorKind, ServiceError
+from quarterdeck.client.limits import Limits
+from quarterdeck.client.models.page import Page
+from quarterdeck.client.models.sandbox import Sandbox
+from tests.client.fakes import NO_ROUTE, Answer, Asked, client_of
+
+SEARCH = "GET /api/v1/sandboxes/search"
+BATCH = "GET /api/v1/sandboxes"
+
+
+def sandbox(number: int | str, **members: Any) -> dict[str, Any]:
+    return {"id": f"s{number}", "status": "RUNNING", "created_at": "2026-11-20T15:00:00Z", **members}
+
+
+def page(*numbers: int, next_page_id: Any = None) -> Answer:
+    return Answer({"items": [sandbox(number) for number in numbers], "next_page_id": next_page_id})
+
+
+async def gathered(pages: AsyncIterator[Page[Sandbox]]) -> tuple[list[Page[Sandbox]], ServiceError | None]:
+    """What a list gave before it ended or failed."""
+    read: list[Page[Sandbox]] = []
+    try:
+        async for one in pages:
+            read.append(one)
+    except ServiceError as error:
+        return read, error
+    return read, None
+
+
+def ids_of(pages: list[Page[Sandbox]]) -> list[str]:
+    return [item.id for one in pages for item in one.items]
+
+
+async def test_pages_are_followed_by_the_id_each_names_as_it_was_given() -> None:
+    client, server = client_of({SEARCH: [page(1, next_page_id="a/b &c=%41"), page(2, next_page_id=7), page(3)]})
+    read, error = await gathered(client.sandboxes.pages())
+    assert (ids_of(read), error) == (["s1", "s2", "s3"], None)
+    assert [asked.page_id for asked in server.asked] == [None, "a/b &c=%41", "7"]
+    assert all(("limit", "100") in asked.query for asked in server.asked)
+
+
+async def test_ten_thousand_records_are_all_read() -> None:
+    def answer(asked: Asked) -> Answer:
+        start = int(asked.page_id or 0)
+        following = str(start + 100) if start < 9_900 else None
+        return page(*range(start, start + 100), next_page_id=following)
+
+    client, _ = client_of(answer)
+    read, error = await gathered(client.sandboxes.pages())
+    assert (len(set(ids_of(read))), error) == (10_000, None)
+
+
+async def test_records_that_come_again_on_a_later_page_are_left_out() -> None:
+    client, _ = client_of({SEARCH: [page(1, 2, 2, next_page_id="2"), page(2, 3)]})
+    read, _ = await gathered(client.sandboxes.pages())
+    assert ids_of(read) == ["s1", "s2", "s3"]
+
+
+@pytest.mark.parametrize("ids", [["a"], ["a", "b", "a"]])
+async def test_a_list_in_a_circle_is_left_with_words(ids: list[str]) -> None:
+    answers = [page(number, next_page_id=page_id) for number, page_id in enumerate(ids)]
+    client, server = client_of({SEARCH: [*answers, page(99, next_page_id="a")]})
+    read, error = await gathered(client.sandboxes.pages())
+    assert error is not None
+    assert error.kind is ErrorKind.SHAPE
+    assert "circle" in error.words
+    assert len(server.asked) == len(read) <= len(ids) + 1
+
+
+@pytest.mark.parametrize(("empty", "fails"), [(3, False), (4, True)])
+async def test_a_few_empty_pages_are_passed_over(empty: int, fails: bool) -> None:
+    answers = [page(next_page_id=str(number)) for number in range(empty)]
+    client, _ = client_of({SEARCH: [*answers, page(1)]})
+    read, error = await gathered(client.sandboxes.pages())
+    assert (error is not None) == fails
+    assert ids_of(read) == ([] if fails else ["s1"])
+
+
+async def test_a_list_without_end_is_left_at_the_limit() -> None:
+    client, server = client_of(
+        lambda asked: page(int(asked.page_id or 0), next_page_id=str(int(asked.page_id or 0) + 1)),
+        limits=Limits(repeat_after=0, per_second=10_000, pages=20),
+    )
+    _, error = await gathered(client.sandboxes.pages())
+    assert error is not None
+    assert (error.kind, len(server.asked)) == (ErrorKind.TOO_LARGE, 20)
+
+
+async def test_pages_before_a_broken_one_are_kept() -> None:
+    client, _ = client_of({SEARCH: [page(1, next_page_id="2"), page(2, next_page_id="3"), Answer(status=500)]})
+    read, error = await gathered(client.sandboxes.pages())
+    assert ids_of(read) == ["s1", "s2"]
+    assert error is not None
+    assert error.kind is ErrorKind.SERVER
+
+
+@given(
+    st.lists(
+        st.tuples(st.lists(st.integers(0, 8), max_size=4), st.none() | st.sampled_from(["", "a", "b", "c"])),
+        min_size=1,
+        max_size=8,
+    )
+)
+async def test_whatever_pages_say_reading_ends_with_each_record_once(
+    script: list[tuple[list[int], str | None]],
+) -> None:
+    answers = [page(*numbers, next_page_id=page_id) for numbers, page_id in script]
+    client, server = client_of({SEARCH: list(answers)})
+    read, _ = await gathered(client.sandboxes.pages())
+    assert len(ids_of(read)) == len(set(ids_of(read)))
+    assert len(server.asked) <= 4 + 1
+
+
+@pytest.mark.parametrize(
+    ("body", "ids", "unreadable"),
+    [
+        ([sandbox(1), sandbox(2)], ["s1", "s2"], 0),
+        ({"items": [sandbox(1), None, sandbox(2)]}, ["s1", "s2"], 0),
+        ({"items": None, "next_page_id": None}, [], 0),
+        ({"items": [], "next_page_id": ""}, [], 0),
+        ({"items": [sandbox(1), {"id": 5}, 7, sandbox(2, status=None)]}, ["s1"], 3),
+        ([sandbox(1), "x"], ["s1"], 1),
+        ({"items": [sandbox(1, status="SLEEPING", exposed_urls=None, other={"a": [1]})]}, ["s1"], 0),
+        (json.dumps([sandbox("\ud800"), sandbox(2)]).encode(), ["s\ud800", "s2"], 0),
+        (b"\xef\xbb\xbf" + json.dumps([sandbox(1)]).encode(), ["s1"], 0),
+        (json.dumps([sandbox(1)]).encode("utf-16"), ["s1"], 0),
+        (b'  [{"id":"s1","status":"RUNNING","x":NaN,"y":1e999}]', ["s1"], 0),
+        (b'[{"id":"s1","id":"s2","status":"RUNNING"}]', ["s2"], 0),
+    ],
+)
+async def test_what_can_be_read_is_read_and_the_rest_is_counted(body: Any, ids: list[str], unreadable: int) -> None:
+    client, _ = client_of({SEARCH: [Answer(body)]})
+    read, error = await gathered(client.sandboxes.pages())
+    assert (ids_of(read), read[0].unreadable, error) == (ids, unreadable, None)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b"", ErrorKind.WRONG_API),
+        (b"null", ErrorKind.WRONG_API),
+        (b'"ok"', ErrorKind.WRONG_API),
+        (b"42", ErrorKind.WRONG_API),
+        (b"{}", ErrorKind.WRONG_API),
+        (b'{"items": 5}', ErrorKind.WRONG_API),
+        (b"<!doctype html><title>Welcome</title>", ErrorKind.WRONG_API),
+        (b"hello", ErrorKind.WRONG_API),
+        (b'{"items": "\xff\xfe"}', ErrorKind.WRONG_API),
+        (b"[" * 100_000 + b"]" * 100_000, ErrorKind.WRONG_API),
+        (b'{"items": [' + b"9" * 5_000 + b"]}", ErrorKind.WRONG_API),
+        (b'{"items": [{"id": "s1", "sta', ErrorKind.BROKEN),
+    ],
+)
+async def test_what_is_no_list_is_an_error_in_words(body: bytes, kind: ErrorKind) -> None:
+    client, _ = client_of({SEARCH: [Answer(body)]})
+    _, error = await gathered(client.sandboxes.pages())
+    assert error is not None
+    assert error.kind is kind
+    assert error.words.endswith(".")
+    assert error.advice
+
+
+async def test_equal_bytes_give_the_same_pages_and_different_ones_do_not() -> None:
+    rows = {"2": [2, 3]}
+    client, _ = client_of(
+        lambda asked: page(*(rows["2"] if asked.page_id else [1, 2]), next_page_id=None if asked.page_id else "2")
+    )
+    first, _ = await gathered(client.sandboxes.pages())
+    second, _ = await gathered(client.sandboxes.pages())
+    rows["2"] = [2, 4]
+    third, _ = await gathered(client.sandboxes.pages())
+    assert all(one is other for one, other in zip(first, second, strict=True))
+    assert [one is other for one, other in zip(second, third, strict=True)] == [True, False]
+    assert ids_of(third) == ["s1", "s2", "s4"]
+
+
+@given(st.lists(st.tuples(*[st.lists(st.integers(0, 4), max_size=3)] * 3), min_size=1, max_size=4))
+async def test_a_list_read_again_gives_each_record_once_whichever_page_changed(
+    passes: list[tuple[list[int], ...]],
+) -> None:
+    now = passes[0]
+
+    def answer(asked: Asked) -> Answer:
+        at = int(asked.page_id or 0)
+        return page(*now[at], next_page_id=str(at + 1) if at < 2 else None)
+
+    client, _ = client_of(answer)
+    for now in passes:
+        read, _ = await gathered(client.sandboxes.pages())
+        assert ids_of(read) == [f"s{number}" for number in dict.fromkeys(chain(*now))]
+
+
+async def test_only_the_last_reading_is_remembered_where_each_names_its_pages_anew() -> None:
+    names = (f"page {number}" for number in count())
+
+    def answer(asked: Asked) -> Answer:
+        following = None if asked.page_id else next(names)
+        return Answer({"items": [sandbox(f" remembered {asked.page_id is None}")], "next_page_id": following})
+
+    client, _ = client_of(answer)
+    for _ in range(3):
+        read, _ = await gathered(client.sandboxes.pages())
+        assert len(ids_of(read)) == 2
+    remembered = [each for each in gc.get_objects() if isinstance(each, Sandbox) and each.id in ids_of(read)]
+    assert len(remembered) == 2
+
+
+async def test_a_batch_comes_in_the_order_asked_with_none_for_what_is_not_there() -> None:
+    client, server = client_of({BATCH: [Answer([sandbox(2), None, sandbox(1)])]})
+    batch = await client.sandboxes.read(["s1", "s9", "s2"])
+    assert batch is not None
+    assert [item and item.id for item in batch] == ["s1", None, "s2"]
+    assert server.asked[0].query == (("id", "s1"), ("id", "s9"), ("id", "s2"))
+    assert await client.sandboxes.read(["s1", "s9", "s2"]) is batch
+
+
+async def test_many_ids_are_asked_for_in_several_requests() -> None:
+    client, server = client_of(lambda asked: Answer([sandbox(name[1:]) for _, name in asked.query]))
+    ids = [f"s{number}" for number in range(250)]
+    batch = await client.sandboxes.read(ids)
+    assert batch is not None
+    assert [item and item.id for item in batch] == ids
+    assert [len(asked.query) for asked in server.asked] == [99, 99, 52]
+    assert await client.sandboxes.read([]) == ()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        NO_ROUTE,
+        Answer({"detail": "Method Not Allowed"}, 405),
+        Answer({"detail": [{"type": "missing", "loc": ["query", "sandbox_ids"], "msg": "Field required"}]}, 422),
+        Answer(b"<!doctype html>", 200, {"Content-Type": "text/html"}),
+        page(7, 8, 9),
+    ],
+)
+async def test_a_server_without_batch_reads_is_asked_only_once(answer: Answer) -> None:
+    client, server = client_of({BATCH: [answer]})
+    assert await client.sandboxes.read(["s1"]) is None
+    assert await client.sandboxes.read(["s1", "s2"]) is None
+    assert len(server.asked) == 1
+
+
+async def test_a_list_that_ignores_the_ids_is_filtered_by_them() -> None:
+    client, _ = client_of({BATCH: [page(1, 2, 3)]})
+    batch = await client.sandboxes.read(["s3", "s1"])
+    assert batch is not None
+    assert [item and item.id for item in batch] == ["s3", "s1"]
+
+
+async def test_a_record_that_cannot_be_read_is_not_taken_for_one_that_is_gone() -> None:
+    client, _ = client_of({BATCH: [Answer([sandbox(1), {"id": "s2"}])]})
+    with pytest.raises(ServiceError) as caught:
+        await client.sandboxes.read(["s1", "s2"])
+    assert caught.value.kind is ErrorKind.SHAPE

@@ -1,0 +1,229 @@
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from quarterdeck.client.errors import ErrorKind, ServiceError
+from quarterdeck.client.generations import secrets_lost
+from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.settings import Settings
+from quarterdeck.client.nested_mcp import config_of, map_of, shown_after_store
+from tests.client.fakes import Answer, client_of
+from tests.client.nested_server import RECORD, NestedServer
+from tests.client.test_nested_settings import client_to
+
+LOADED = {
+    "fs": {"command": "npx", "args": ["-y"], "cwd": "/w"},
+    "events": {"url": "https://a.example/sse", "auth": {"strategy": "bearer"}},
+    "tools": {"url": "https://b.example/mcp", "transport": "streamable-http", "timeout": 30.0},
+    "typed": {"url": "https://c.example/mcp", "transport": "sse", "sse_read_timeout": 5},
+    "empty": {},
+    "odd": {"transport": "carrier pigeon", "url": "https://d.example"},
+}
+"""As a load tells it: without environment, headers and keys."""
+
+
+def remote(model: type[SseServer] | type[ShttpServer], url: str, **members: Any) -> Any:
+    return model.model_validate({"url": url, **members})
+
+
+def as_sent(config: McpConfig) -> Any:
+    return json.loads(json.dumps(map_of(config), default=SecretStr.get_secret_value))
+
+
+def base_with(servers: dict[str, Any]) -> Settings:
+    return Settings(mcp_config=config_of(servers))
+
+
+def lost(base: Settings, config: McpConfig | None) -> tuple[str, ...]:
+    return secrets_lost(base, {"mcp_config": config})
+
+
+def test_a_map_is_sorted_into_the_three_lists_by_transport_command_and_address() -> None:
+    config = config_of(LOADED)
+    assert [server.name for server in config.stdio_servers] == ["fs"]
+    assert [server.model_extra["name"] for server in config.sse_servers if server.model_extra] == ["events", "typed"]
+    assert [server.timeout for server in config.shttp_servers] == [30]
+    assert config.model_extra == {"unlisted": {"empty": {}, "odd": LOADED["odd"]}}
+
+
+@pytest.mark.parametrize(
+    ("members", "model"),
+    [
+        ({"transport": "stdio", "command": "npx"}, StdioServer),
+        ({"command": "npx", "url": "https://a.example"}, StdioServer),
+        ({"transport": "sse", "url": "https://a.example"}, SseServer),
+        ({"transport": "http", "url": "https://a.example/sse"}, ShttpServer),
+        ({"transport": "streamable-http", "url": "https://a.example"}, ShttpServer),
+        ({"url": "https://a.example/sse"}, SseServer),
+        ({"url": "https://a.example/sse/x?y=1"}, SseServer),
+        ({"url": "https://a.example/assess?to=/sse"}, ShttpServer),
+        ({"url": "https://a.example", "timeout": 12.5}, ShttpServer),
+    ],
+)
+def test_the_list_of_a_server(members: dict[str, Any], model: type) -> None:
+    config = config_of({"x": members})
+    lists = {SseServer: config.sse_servers, StdioServer: config.stdio_servers, ShttpServer: config.shttp_servers}
+    assert {kind: len(servers) for kind, servers in lists.items() if servers} == {model: 1}
+    assert as_sent(config) == {"x": members}
+
+
+def test_what_was_loaded_goes_back_as_it_came_without_the_shell_of_a_secret() -> None:
+    assert as_sent(config_of(LOADED)) == LOADED | {"events": {"url": "https://a.example/sse"}}
+
+
+members = st.fixed_dictionaries(
+    {},
+    optional={
+        "transport": st.sampled_from(["stdio", "sse", "http", "streamable-http", "other"]),
+        "url": st.sampled_from(["https://a.example/sse", "https://b.example/mcp", "nope", ""]),
+        "command": st.sampled_from(["npx", ""]),
+        "args": st.lists(st.text(max_size=4), max_size=2),
+        "timeout": st.integers(1, 60) | st.floats(1, 60),
+        "description": st.text(max_size=4),
+        "cwd": st.text(max_size=4),
+        "keep_alive": st.booleans(),
+    },
+)
+
+
+@given(st.dictionaries(st.text(min_size=1, max_size=4), members, max_size=5))
+def test_no_member_of_any_server_is_lost_on_the_way_and_back(servers: dict[str, Any]) -> None:
+    assert as_sent(config_of(servers)) == servers
+
+
+def test_secrets_that_were_typed_are_sent_as_the_server_wants_them() -> None:
+    config = McpConfig(
+        sse_servers=(SseServer(url="https://a.example/sse", api_key=SecretStr("k1")),),
+        shttp_servers=(
+            remote(ShttpServer, "https://b.example/mcp", name="tools", headers={"X-Key": "k2"}),
+            remote(
+                ShttpServer,
+                "https://c.example/mcp",
+                name="keyed",
+                api_key="k3",
+                auth={"strategy": "api_key", "header_name": "X-K"},
+            ),
+        ),
+        stdio_servers=(StdioServer(name="fs", command="npx", env={"T": SecretStr("k4")}),),
+    )
+    assert as_sent(config) == {
+        "a-example": {"url": "https://a.example/sse", "auth": {"strategy": "bearer", "value": "k1"}},
+        "tools": {"url": "https://b.example/mcp", "headers": {"X-Key": "k2"}},
+        "keyed": {
+            "url": "https://c.example/mcp",
+            "auth": {"strategy": "api_key", "header_name": "X-K", "value": "k3"},
+        },
+        "fs": {"command": "npx", "env": {"T": "k4"}},
+    }
+
+
+def test_a_transport_is_written_where_the_address_would_be_taken_for_another() -> None:
+    config = McpConfig(
+        sse_servers=(SseServer(url="https://a.example/events"),),
+        shttp_servers=(ShttpServer(url="https://b.example/sse", timeout=9),),
+    )
+    assert as_sent(config) == {
+        "a-example": {"url": "https://a.example/events", "transport": "sse"},
+        "b-example": {"url": "https://b.example/sse", "transport": "http", "timeout": 9},
+    }
+
+
+def test_servers_without_a_name_get_one_that_nobody_has() -> None:
+    config = McpConfig(
+        sse_servers=(SseServer(url="https://a.example/sse"), SseServer(url="https://a.example/sse2/sse")),
+        shttp_servers=(remote(ShttpServer, "https://x.example", name="a-example"), ShttpServer(url="")),
+    )
+    assert list(map_of(config)) == ["a-example-2", "a-example-3", "a-example", "server"]
+
+
+def test_of_copies_of_a_remote_server_the_first_keeps_the_name() -> None:
+    copies = tuple(remote(ShttpServer, f"https://{host}.example", name="tools") for host in ("a", "b", "c"))
+    assert list(map_of(McpConfig(shttp_servers=copies))) == ["tools", "tools-2", "tools-3"]
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        McpConfig(stdio_servers=(StdioServer(name="fs", command="a"), StdioServer(name="fs", command="b"))),
+        McpConfig(
+            stdio_servers=(StdioServer(name="fs", command="a"),),
+            sse_servers=(remote(SseServer, "https://a.example", name="fs"),),
+        ),
+        McpConfig.model_validate({"stdio_servers": [{"name": "odd", "command": "a"}], "unlisted": {"odd": {}}}),
+    ],
+)
+def test_a_name_that_would_push_another_server_aside_is_refused(config: McpConfig) -> None:
+    with pytest.raises(ServiceError) as caught:
+        map_of(config)
+    assert caught.value.kind is ErrorKind.INVALID
+    assert caught.value.problems[0].location == ("mcp_config", "stdio_servers", 0, "name")
+
+
+def test_every_server_whose_hidden_secrets_are_not_typed_again_is_named() -> None:
+    base = base_with(LOADED)
+    assert base.mcp_config is not None
+    assert lost(base, base.mcp_config) == ("events", "typed", "tools", "fs")
+    again = base.mcp_config.model_copy(
+        update={
+            "stdio_servers": (StdioServer(name="fs", command="npx", env={"T": SecretStr("t")}),),
+            "sse_servers": (SseServer(url="https://a.example/sse", api_key=SecretStr("k")),),
+        }
+    )
+    assert lost(base, again) == ("tools",)
+
+
+def test_a_server_under_a_new_name_still_loses_what_was_stored_of_it_and_a_new_one_has_nothing_to_lose() -> None:
+    base = base_with({"fs": {"command": "npx", "args": ["a"]}})
+    renamed = McpConfig(stdio_servers=(StdioServer(name="files", command="npx", args=("a",)),))
+    other = McpConfig(stdio_servers=(StdioServer(name="other", command="uvx"),))
+    assert lost(base, renamed) == ("files",)
+    assert lost(base, other) == lost(base, None) == secrets_lost(base, {"language": "fr"}) == ()
+    assert secrets_lost(None, {"mcp_config": other}) == ()
+
+
+async def test_a_change_of_something_else_leaves_the_tool_servers_and_their_secrets_alone() -> None:
+    keeper = NestedServer()
+    keeper.record["agent_settings"]["mcp_config"] = {"fs": {"command": "npx", "env": {"T": "kept"}}}
+    client, wire = client_to(keeper)
+    await client.settings.store(await client.settings.load(), {"llm_model": "a/b", "language": "fr"})
+    assert "mcp_config" not in wire.sent("POST")[0].content.decode()
+    assert keeper.record["agent_settings"]["mcp_config"]["fs"]["env"] == {"T": "kept"}
+
+
+async def test_a_load_after_a_store_tells_what_was_foreseen() -> None:
+    config = McpConfig(
+        sse_servers=(SseServer(url="https://a.example/sse", api_key=SecretStr("k1")),),
+        shttp_servers=(
+            remote(ShttpServer, "https://b.example/mcp", name="b", headers={"Authorization": "Bearer x"}),
+            remote(ShttpServer, "https://c.example/mcp", name="c", auth={"strategy": "none"}),
+        ),
+        stdio_servers=(StdioServer(name="fs", command="npx", env={"T": SecretStr("v")}),),
+    )
+    shown = shown_after_store(config)
+    assert shown.sse_servers == (
+        remote(SseServer, "https://a.example/sse", name="a-example", auth={"strategy": "bearer"}),
+    )
+    assert shown.stdio_servers[0].env == {}
+    keeper = NestedServer()
+    client, _ = client_to(keeper)
+    await client.settings.store(await client.settings.load(), {"mcp_config": shown_after_store(config)})
+    settings = await client.settings.load()
+    assert settings is not None
+    assert settings.mcp_config == shown_after_store(shown)
+
+
+async def test_a_lost_answer_of_a_store_with_secrets_is_settled_by_what_can_be_seen() -> None:
+    keeper = NestedServer()
+    lost_answer = [Answer(status=502)]
+    client, wire = client_of(
+        lambda asked: (keeper(asked), lost_answer.pop())[1] if asked.method == "POST" and lost_answer else keeper(asked)
+    )
+    client.server = client_to(keeper)[0].server
+    config = McpConfig(stdio_servers=(StdioServer(name="fs", command="npx", env={"T": SecretStr("v")}),))
+    await client.settings.store(await client.settings.load(), {"mcp_config": config})
+    assert len(wire.sent("POST")) == 1
+    assert RECORD["agent_settings"]["mcp_config"] == {}

@@ -1,0 +1,353 @@
+import copy
+import json
+import math
+from collections.abc import Awaitable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, ConfigDict, SecretStr
+
+from quarterdeck.client.client import Client
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.generations import kind_switch
+from quarterdeck.client.models.capabilities import Generation, KeyState, Server
+from quarterdeck.client.models.settings import Settings
+from tests.client.exchanges.replay import SERVERS
+from tests.client.fakes import Answer, Asked, FakeServer, client_of
+from tests.client.nested_server import RECORD, NestedServer
+
+LLM = "agent_settings.llm"
+NESTED = SERVERS["1.11.0"]
+
+
+def client_to(keeper: NestedServer, server: Server = NESTED) -> tuple[Client, FakeServer]:
+    client, wire = client_of(keeper)
+    client.server = server
+    return client, wire
+
+
+async def stored(keeper: NestedServer, changes: dict[str, Any]) -> tuple[Settings, list[Any]]:
+    """What is loaded after a change, and the bodies that were sent."""
+    client, wire = client_to(keeper)
+    await client.settings.store(await client.settings.load(), changes)
+    settings = await client.settings.load()
+    assert settings is not None
+    return settings, [asked.body for asked in wire.sent("POST")]
+
+
+async def refused(changes: dict[str, Any], keeper: NestedServer | None = None, server: Server = NESTED) -> ServiceError:
+    client, wire = client_to(keeper or NestedServer(), server)
+    with pytest.raises(ServiceError) as caught:
+        await client.settings.store(await client.settings.load(), changes)
+    assert wire.sent("POST") == []
+    assert (caught.value.kind, caught.value.outcome) == (ErrorKind.INVALID, Outcome.NOT_SENT)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("changes", "body"),
+    [
+        ({"language": "fr"}, {"language": "fr"}),
+        ({"email": None}, {"email": None}),
+        ({"max_budget_per_task": 3}, {"max_budget_per_task": 3}),
+        ({"agent": "Other"}, {"agent_settings_diff": {"agent": "Other"}}),
+        ({"llm_model": "a/b"}, {"agent_settings_diff": {"llm": {"model": "a/b"}}}),
+        ({"llm_base_url": None}, {"agent_settings_diff": {"llm": {"base_url": ""}}}),
+        ({"llm_api_key": None}, {"agent_settings_diff": {"llm": {"api_key": None}}}),
+        ({"llm_api_key": SecretStr("sk")}, {"agent_settings_diff": {"llm": {"api_key": "sk"}}}),
+        ({"search_api_key": SecretStr("tvly")}, {"search_api_key": "tvly"}),
+        ({"search_api_key": None}, {"search_api_key": None}),
+        ({"enable_default_condenser": False}, {"agent_settings_diff": {"condenser": {"enabled": False}}}),
+        ({"condenser_max_size": 99}, {"agent_settings_diff": {"condenser": {"max_size": 99}}}),
+        ({"max_iterations": 9}, {"conversation_settings_diff": {"max_iterations": 9}}),
+        ({"confirmation_mode": True}, {"conversation_settings_diff": {"confirmation_mode": True}}),
+        ({"security_analyzer": "none"}, {"conversation_settings_diff": {"security_analyzer": "none"}}),
+        ({"sandbox_grouping_strategy": "ADD_TO_ANY"}, {"sandbox_grouping_strategy": "ADD_TO_ANY"}),
+        ({f"{LLM}.temperature": 0.5}, {"agent_settings_diff": {"llm": {"temperature": 0.5}}}),
+        ({f"{LLM}.temperature": None}, {"agent_settings_diff": {"llm": {"temperature": None}}}),
+        ({f"{LLM}.aws_session_token": SecretStr("t")}, {"agent_settings_diff": {"llm": {"aws_session_token": "t"}}}),
+        ({"mcp_config": None}, {"agent_settings_diff": {"mcp_config": {}}}),
+        ({}, {}),
+    ],
+)
+async def test_only_what_changes_is_sent_and_where_it_belongs(changes: dict[str, Any], body: dict[str, Any]) -> None:
+    _, bodies = await stored(NestedServer(), changes)
+    assert bodies == [body]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"language": 5},
+        {"enable_sound_notifications": "maybe"},
+        {"enable_sound_notifications": None},
+        {"enable_proactive_conversation_starters": None},
+        {"git_full_clone": None},
+        {"v1_enabled": None},
+        {"sandbox_grouping_strategy": None},
+        {"sandbox_grouping_strategy": "ZZZ"},
+        {"max_budget_per_task": "abc"},
+        {"max_budget_per_task": True},
+        {"max_budget_per_task": math.nan},
+        {"remote_runtime_resource_factor": 1.5},
+        {"remote_runtime_resource_factor": 10**400},
+        {"disabled_skills": ["a", 5]},
+        {"search_api_key": "not wrapped"},
+        {"language": "half \ud800"},
+        {"search_api_key": SecretStr("half \ud800")},
+        {"search_api_key": SecretStr("**********")},
+        {"user_consents_to_analytics": None},
+        {"enable_solvability_analysis": True},
+        {"secrets_store": {}},
+        {"llm_profiles": {}},
+        {"agent_settings": {}},
+        {"agent_settings_diff": {}},
+        {"conversation_settings": None},
+        {"mcp_config": {"sse_servers": []}},
+        {"max_iterations": "9"},
+        {"max_iterations": None},
+        {"security_analyzer": "invariant"},
+        {"llm_model": None},
+        {"llm_api_key": SecretStr("•••")},
+        {LLM: None},
+        {f"{LLM}.model": "set by its own name"},
+        {f"{LLM}.": 1},
+        {f"{LLM}.aws_session_token": "not wrapped"},
+        {"agent_settings.mcp_config.x": {}},
+        {"agent_settings.agent_kind": None},
+        {f"{LLM}.litellm_extra_body": {"a": None}},
+        {f"{LLM}.litellm_extra_body": {}, f"{LLM}.litellm_extra_body.a": 1},
+    ],
+)
+async def test_what_the_server_would_ignore_or_never_read_again_is_refused_by_name(changes: dict[str, Any]) -> None:
+    error = await refused(changes)
+    assert error.problems[0].location[0] in changes
+
+
+async def test_no_capabilities_that_somebody_made_up_let_a_forbidden_null_through() -> None:
+    everything_nullable = Server(Generation.NESTED, KeyState.ACCEPTED)
+    await refused({"enable_sound_notifications": None}, server=everything_nullable)
+
+
+class TopLevel(BaseModel):
+    """How release 1.11 reads what it stored unread (openapi of the release, `GETSettingsModel`)."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    language: str | None = None
+    remote_runtime_resource_factor: int | None = None
+    enable_sound_notifications: bool = False
+    enable_proactive_conversation_starters: bool = True
+    user_consents_to_analytics: bool | None = None
+    sandbox_base_container_image: str | None = None
+    sandbox_runtime_container_image: str | None = None
+    disabled_skills: list[str] | None = None
+    search_api_key: str | None = None
+    sandbox_api_key: str | None = None
+    max_budget_per_task: float | None = None
+    email: str | None = None
+    email_verified: bool | None = None
+    git_user_name: str | None = None
+    git_user_email: str | None = None
+    git_full_clone: bool = False
+    v1_enabled: bool = True
+    sandbox_grouping_strategy: str = "NO_GROUPING"
+    default_sandbox_spec_id: str | None = None
+
+
+anything = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(10**300, 10**310)
+    | st.floats()
+    | st.text(st.characters(exclude_categories=()), max_size=6)
+    | st.builds(SecretStr, st.text(st.characters(exclude_categories=()), max_size=6))
+    | st.sampled_from(["NO_GROUPING", "ADD_TO_ANY", "llm"]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=3,
+)
+top_level = st.dictionaries(
+    st.sampled_from([*TopLevel.model_fields, "llm_profiles", "user_version", "agent_settings", "zzz"]),
+    anything,
+    min_size=1,
+    max_size=3,
+)
+
+
+async def error_of(attempt: Awaitable[None]) -> ServiceError | None:
+    try:
+        await attempt
+    except ServiceError as error:
+        return error
+    return None
+
+
+@given(top_level)
+async def test_nothing_that_the_server_could_not_read_again_ever_leaves(changes: dict[str, Any]) -> None:
+    client, wire = client_of(lambda _: Answer({}))
+    client.server = NESTED
+    error = await error_of(client.settings.store(None, changes))
+    if error is not None:
+        assert (error.kind, wire.asked) == (ErrorKind.INVALID, [])
+        return
+    (asked,) = wire.asked
+    read = TopLevel.model_validate_json(asked.content, strict=True)
+    assert read.sandbox_grouping_strategy in ("NO_GROUPING", "ADD_TO_ANY")
+    assert read.model_dump_json()
+
+
+texts = st.text(max_size=8)
+edits = st.fixed_dictionaries(
+    {},
+    optional={
+        "language": st.none() | texts,
+        "email": st.none() | texts,
+        "max_budget_per_task": st.none() | st.floats(allow_nan=False, allow_infinity=False) | st.integers(0, 1000),
+        "enable_sound_notifications": st.booleans(),
+        "sandbox_grouping_strategy": st.sampled_from(["NO_GROUPING", "ADD_TO_ANY"]),
+        "llm_model": texts,
+        "llm_base_url": texts,
+        "enable_default_condenser": st.booleans(),
+        "condenser_max_size": st.integers(20, 500),
+        "max_iterations": st.integers(1, 10**6),
+        "confirmation_mode": st.booleans(),
+        f"{LLM}.temperature": st.none() | st.floats(0, 2),
+        f"{LLM}.num_retries": st.integers(0, 9),
+        "agent_settings.verification.critic_enabled": st.booleans(),
+        "agent_settings.tools": st.none() | st.lists(texts, max_size=2),
+    },
+)
+
+
+def places(record: dict[str, Any], at: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in record.items():
+        found |= places(value, f"{at}{name}.") if isinstance(value, dict) and value else {f"{at}{name}": value}
+    return found
+
+
+CHANGED = {
+    "llm_model": f"{LLM}.model",
+    "llm_base_url": f"{LLM}.base_url",
+    "enable_default_condenser": "agent_settings.condenser.enabled",
+    "condenser_max_size": "agent_settings.condenser.max_size",
+    "max_iterations": "conversation_settings.max_iterations",
+    "confirmation_mode": "conversation_settings.confirmation_mode",
+}
+
+
+@given(edits, edits)
+async def test_an_edit_changes_what_it_names_and_nothing_else(first: dict[str, Any], second: dict[str, Any]) -> None:
+    keeper = NestedServer()
+    keeper.record["agent_settings"]["llm"]["api_key"] = "sk-kept"
+    keeper.record["agent_settings"]["mcp_config"] = {"fs": {"command": "npx", "env": {"T": "kept"}}}
+    for changes in (first, second):
+        before = places(copy.deepcopy(keeper.record))
+        settings, _ = await stored(keeper, changes)
+        after = places(keeper.record)
+        changed = {CHANGED.get(name, name): value for name, value in changes.items()}
+        assert {place: value for place, value in after.items() if place not in changed} == {
+            place: value for place, value in before.items() if place not in changed
+        }
+        assert {place: after[place] for place in changed} == json.loads(json.dumps(changed))
+        for name, value in changes.items():
+            assert (settings.leaves[name] if "." in name else getattr(settings, name, None)) == value
+
+
+objects = st.recursive(
+    st.integers() | texts | st.booleans() | st.lists(st.integers(), max_size=2),
+    lambda inner: st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+bodies = st.dictionaries(texts, objects, max_size=3)
+
+
+def without_nulls(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {name: without_nulls(member) for name, member in value.items() if member is not None}
+
+
+@given(bodies, bodies)
+async def test_an_object_is_replaced_although_the_server_merges_it(old: dict[str, Any], new: dict[str, Any]) -> None:
+    keeper = NestedServer()
+    place = f"{LLM}.litellm_extra_body"
+    for value in (old, new):
+        await stored(keeper, {place: value})
+    assert without_nulls(keeper.record["agent_settings"]["llm"]["litellm_extra_body"]) == new
+
+
+async def test_a_leaf_that_may_be_secret_is_never_told() -> None:
+    keeper = NestedServer()
+    keeper.record["agent_settings"]["verification"]["critic_api_key"] = "sentinel"
+    settings = await client_to(keeper)[0].settings.load()
+    assert settings is not None
+    assert settings.leaves["agent_settings.verification.critic_api_key"] is None
+    assert "temperature" not in repr(settings)
+
+
+async def test_switching_the_agent_kind_is_named_with_what_it_discards() -> None:
+    settings, bodies = await stored(NestedServer(), {"language": "fr", f"{LLM}.num_retries": 3})
+    assert "agent_kind" not in json.dumps(bodies)
+    switch = {"agent_settings.agent_kind": "acp"}
+    assert kind_switch(settings, switch) == ("openhands", "acp")
+    assert kind_switch(settings, {"language": "de"}) is None
+    assert kind_switch(settings, {"agent_settings.agent_kind": "openhands"}) is None
+    _, bodies = await stored(NestedServer(), switch)
+    assert bodies == [{"agent_settings_diff": {"agent_kind": "acp"}}]
+
+
+async def test_a_field_that_the_agent_kind_in_use_lacks_is_refused() -> None:
+    record = copy.deepcopy(RECORD)
+    record["agent_settings"] |= {"agent_kind": "acp"}
+    del record["agent_settings"]["condenser"], record["agent_settings"]["agent"]
+    for changes in ({"enable_default_condenser": True}, {"agent": "CodeActAgent"}):
+        assert "acp" in (await refused(changes, NestedServer(record))).words
+
+
+async def test_a_complaint_of_the_server_names_the_field_that_was_changed() -> None:
+    text = (
+        "2 validation errors for tagged-union[A,B]\nopenhands.condenser.llm_summarizing.max_size\n"
+        "  Input should be greater than or equal to 20 [type=greater_than_equal, input_value='sentinel', x]\n"
+        "    For further information visit https://errors.example\nopenhands.llm.temperature\n"
+        "  Value error, too hot [type=value_error, input_value={'api_key': 'sentinel'}, input_type=dict]\n"
+    )
+    client, _ = client_of({"POST /api/v1/settings": [Answer({"error": text}, 400)]})
+    client.server = NESTED
+    with pytest.raises(ServiceError) as caught:
+        await client.settings.store(None, {f"{LLM}.temperature": 99, "condenser_max_size": 1})
+    assert [(problem.location, problem.message) for problem in caught.value.problems] == [
+        (("condenser_max_size",), "Input should be greater than or equal to 20"),
+        (("agent_settings.llm.temperature",), "too hot"),
+    ]
+    assert "sentinel" not in caught.value.words
+
+
+@pytest.mark.parametrize("stores", [True, False])
+async def test_a_lost_answer_is_settled_by_reading_although_two_readings_are_never_alike(stores: bool) -> None:
+    keeper = NestedServer()
+    lost = [Answer(status=502)]
+
+    def script(asked: Asked) -> Answer:
+        if asked.method == "POST" and lost:
+            if stores:
+                keeper(asked)
+            return lost.pop()
+        return keeper(asked)
+
+    client, wire = client_of(script)
+    client.server = NESTED
+    await client.settings.store(await client.settings.load(), {"max_iterations": 7, f"{LLM}.temperature": 1.0})
+    assert len(wire.sent("POST")) == (1 if stores else 2)
+    assert keeper.record["conversation_settings"]["max_iterations"] == 7
+
+
+async def test_what_is_not_a_nested_record_is_not_taken_for_one() -> None:
+    client, _ = client_of({"GET /api/v1/settings": [Answer({"language": "en"})]})
+    client.server = NESTED
+    with pytest.raises(ServiceError) as caught:
+        await client.settings.load()
+    assert caught.value.kind is ErrorKind.WRONG_API

@@ -1,0 +1,341 @@
+"""Real connections on loopback: where the key goes, what is followed, and every way an answer can fail to arrive."""
+
+import asyncio
+import gzip
+import socket
+import ssl
+import tracemalloc
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from quarterdeck.client.calls import Call
+from quarterdeck.client.client import Client
+from quarterdeck.client.endpoint import KeyHeader
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.failures import failure
+from quarterdeck.client.limits import Limits
+from tests.client.fakes import KEY, client_at, plain, raw_server
+
+SHORT = Limits(
+    connect=0.3,
+    pool=0.3,
+    read=0.15,
+    write=0.15,
+    total=0.4,
+    start=0.3,
+    knock=0.3,
+    body=100_000,
+    repeat_after=0,
+    per_second=10_000,
+)
+EMPTY = plain(b'{"items": []}')
+Answering = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
+
+
+def answering(*answers: bytes) -> Answering:
+    """Give these answers one after another, the last one for ever."""
+    left = list(answers)
+
+    async def answer(_: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(left.pop(0) if len(left) > 1 else left[0])
+
+    return answer
+
+
+async def reading(client: Client) -> ServiceError:
+    """The error that reading a list ends in."""
+    with pytest.raises(ServiceError) as caught:
+        await anext(aiter(client.sandboxes.pages()))
+    assert KEY not in f"{caught.value!r} {caught.value.words}"
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("header", "line"),
+    [(KeyHeader.SESSION, f"x-session-api-key: {KEY}"), (KeyHeader.BEARER, f"authorization: bearer {KEY}")],
+)
+async def test_the_key_is_sent_in_the_header_of_the_endpoint(header: KeyHeader, line: str) -> None:
+    async with raw_server(answering(EMPTY)) as server, client_at(f"{server.url}/deep/prefix", header=header) as client:
+        await anext(aiter(client.sandboxes.pages()))
+    assert server.heads[0].startswith(b"GET /deep/prefix/api/v1/sandboxes/search?limit=100 HTTP/1.1")
+    assert line in server.heads[0].decode().lower()
+    assert server.heads[0].count(KEY.encode()) == 1
+
+
+@pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"])
+async def test_another_origin_never_sees_the_key_nor_any_request(status: str) -> None:
+    async with raw_server(answering(EMPTY)) as other:
+        moved = plain(b"", status, f"Location: {other.url}/api/v1/sandboxes/search")
+        async with raw_server(answering(moved)) as server, client_at(server.url) as client:
+            error = await reading(client)
+    assert error.kind is ErrorKind.REDIRECTED
+    assert other.url in error.words
+    assert other.heads == []
+
+
+@pytest.mark.parametrize(
+    "location", ["file:///etc/passwd", "//127.0.0.1:1/x", "https://127.0.0.1/x", "http://[", "", None]
+)
+async def test_a_redirect_to_anywhere_else_is_an_error(location: str | None) -> None:
+    headers = () if location is None else (f"Location: {location}",)
+    async with raw_server(answering(plain(b"", "302 Found", *headers))) as server, client_at(server.url) as client:
+        assert (await reading(client)).kind is ErrorKind.REDIRECTED
+
+
+async def test_a_read_is_followed_within_its_origin_for_three_hops() -> None:
+    hop = plain(b"", "307 Temporary", "Location: /moved")
+    async with raw_server(answering(hop, hop, hop, EMPTY)) as server, client_at(server.url) as client:
+        assert (await anext(aiter(client.sandboxes.pages()))).items == ()
+    assert len(server.heads) == 4
+    async with raw_server(answering(hop)) as server, client_at(server.url) as client:
+        assert (await reading(client)).kind is ErrorKind.REDIRECTED
+    assert len(server.heads) == 4
+
+
+async def test_a_redirect_with_a_user_name_in_it_is_not_followed() -> None:
+    async def answer(head: bytes, writer: asyncio.StreamWriter) -> None:
+        host = head.decode().lower().partition("host: ")[2].partition("\r")[0]
+        writer.write(plain(b"", "302 Found", f"Location: http://me:sentinel@{host}/moved"))
+
+    async with raw_server(answer) as server, client_at(server.url) as client:
+        error = await reading(client)
+    assert (error.kind, len(server.heads)) == (ErrorKind.REDIRECTED, 1)
+    assert "sentinel" not in error.words
+
+
+async def test_a_redirected_write_is_not_sent_anywhere_else() -> None:
+    hop = plain(b"", "302 Found", "Location: /moved")
+    async with raw_server(answering(hop)) as server, client_at(server.url) as client:
+        with pytest.raises(ServiceError) as caught:
+            await client.sandboxes.pause("s1")
+    assert (caught.value.kind, caught.value.outcome) == (ErrorKind.REDIRECTED, Outcome.NOT_APPLIED)
+    assert len(server.heads) == 1
+
+
+async def test_cookies_are_not_kept() -> None:
+    cookie = plain(b'{"items": []}', "200 OK", "Set-Cookie: session=tracked; Path=/")
+    async with raw_server(answering(cookie)) as server, client_at(server.url) as client:
+        for _ in range(2):
+            await anext(aiter(client.sandboxes.pages()))
+    assert b"tracked" not in server.heads[1]
+
+
+async def test_this_machine_is_never_asked_through_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with raw_server(answering(EMPTY)) as proxy, raw_server(answering(EMPTY)) as server:
+        for name in ("HTTP_PROXY", "ALL_PROXY", "http_proxy"):
+            monkeypatch.setenv(name, proxy.url)
+        async with client_at(server.url) as client:
+            await anext(aiter(client.sandboxes.pages()))
+            assert await client.knock(server.url)
+    assert proxy.heads == []
+
+
+async def test_reads_keep_their_connection_and_every_write_has_its_own() -> None:
+    async with (
+        raw_server(
+            answering(plain(b'{"id": "s1", "status": "RUNNING", "items": []}')), requests_per_connection=9
+        ) as server,
+        client_at(server.url) as client,
+    ):
+        for _ in range(3):
+            await anext(aiter(client.sandboxes.pages()))
+        assert server.connections == 1
+        await client.sandboxes.start()
+        await client.sandboxes.pause("s1")
+        assert server.connections == 3
+        await anext(aiter(client.sandboxes.pages()))
+    assert server.connections == 3
+
+
+async def test_a_connection_the_server_dropped_when_idle_is_not_noticed() -> None:
+    async with raw_server(answering(EMPTY)) as server, client_at(server.url) as client:
+        for _ in range(3):
+            await anext(aiter(client.sandboxes.pages()))
+    assert len(server.heads) == server.connections == 3
+
+
+async def silent(_: bytes, writer: asyncio.StreamWriter) -> None:
+    await asyncio.sleep(5)
+
+
+async def dripping(_: bytes, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+    for _drop in range(100):
+        writer.write(b" ")
+        await writer.drain()
+        await asyncio.sleep(0.02)
+
+
+async def resetting(_: bytes, writer: asyncio.StreamWriter) -> None:
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+    writer.transport.abort()
+
+
+async def half(_: bytes, writer: asyncio.StreamWriter) -> None:
+    writer.write(b'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"items":')
+
+
+async def half_a_chunk(_: bytes, writer: asyncio.StreamWriter) -> None:
+    writer.write(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{"items":')
+
+
+async def nothing(_: bytes, writer: asyncio.StreamWriter) -> None:
+    return
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "tries"),
+    [
+        (silent, ErrorKind.STALLED, 3),
+        (dripping, ErrorKind.STALLED, 1),
+        (resetting, ErrorKind.BROKEN, 3),
+        (half, ErrorKind.BROKEN, 3),
+        (half_a_chunk, ErrorKind.BROKEN, 3),
+        (nothing, ErrorKind.BROKEN, 3),
+        (answering(b"\x15\x03\x01\x00\x02\x02\x46"), ErrorKind.WRONG_API, 1),
+        (answering(b"SSH-2.0-OpenSSH_9.6\r\nnot HTTP\r\n\r\n"), ErrorKind.WRONG_API, 1),
+        (answering(b"HTTP/1.1 200 OK\r\nX: " + b"a" * 300_000 + b"\r\n\r\n"), ErrorKind.WRONG_API, 1),
+        (answering(plain(b"not gzip", "200 OK", "Content-Encoding: gzip")), ErrorKind.BROKEN, 3),
+        (answering(plain(b"{}", "200 OK", "Content-Encoding: br")), ErrorKind.WRONG_API, 1),
+    ],
+)
+async def test_a_fault_on_the_way_back_ends_in_words_within_the_deadline(
+    fault: Answering, kind: ErrorKind, tries: int
+) -> None:
+    started = asyncio.get_running_loop().time()
+    async with raw_server(fault) as server, client_at(server.url, limits=SHORT) as client:
+        error = await reading(client)
+        assert asyncio.get_running_loop().time() - started < SHORT.total + 0.5
+    assert (error.kind, len(server.heads)) == (kind, tries)
+    assert error.advice
+
+
+NO_HTTP = answering(b"SSH-2.0-OpenSSH_9.6\r\nnot HTTP\r\n\r\n")
+
+
+@pytest.mark.parametrize("fault", [silent, dripping, resetting, half, nothing, NO_HTTP])
+async def test_a_start_whose_answer_does_not_arrive_was_sent_exactly_once(fault: Answering) -> None:
+    async with raw_server(fault) as server, client_at(server.url, limits=SHORT) as client:
+        with pytest.raises(ServiceError) as caught:
+            await client.sandboxes.start("img")
+    assert (caught.value.kind, caught.value.outcome) == (ErrorKind.UNKNOWN_OUTCOME, Outcome.UNKNOWN)
+    assert len(server.heads) == 1
+
+
+async def test_a_read_gets_over_two_bad_answers() -> None:
+    left = [half, resetting]
+
+    async def answer(head: bytes, writer: asyncio.StreamWriter) -> None:
+        await (left.pop() if left else answering(EMPTY))(head, writer)
+
+    async with raw_server(answer) as server, client_at(server.url, limits=SHORT) as client:
+        assert (await anext(aiter(client.sandboxes.pages()))).items == ()
+
+
+async def test_answers_of_other_shapes_of_http_are_read() -> None:
+    body = b'{"items": []}'
+    zipped = gzip.compress(body)
+    for answer in (
+        b"HTTP/1.0 200 OK\r\n\r\n" + body,
+        b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + EMPTY,
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nd\r\n" + body + b"\r\n0\r\n\r\n",
+        plain(zipped, "200 OK", "Content-Encoding: gzip"),
+    ):
+        async with raw_server(answering(answer)) as server, client_at(server.url, limits=SHORT) as client:
+            assert (await anext(aiter(client.sandboxes.pages()))).items == ()
+
+
+async def test_a_body_without_end_is_left_at_the_limit() -> None:
+    async def endless(_: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        while not writer.transport.is_closing():
+            writer.write(b"1000\r\n" + b" " * 4096 + b"\r\n")
+            await writer.drain()
+
+    async with raw_server(endless) as server, client_at(server.url, limits=SHORT) as client:
+        assert (await reading(client)).kind is ErrorKind.TOO_LARGE
+    assert len(server.heads) == 1
+
+
+async def test_a_small_body_that_unpacks_to_a_huge_one_never_exists_in_memory() -> None:
+    bomb = gzip.compress(b" " * 50_000_000)
+    packed = plain(bomb, "200 OK", "Content-Encoding: gzip")
+    async with raw_server(answering(packed)) as server, client_at(server.url, limits=SHORT) as client:
+        tracemalloc.start()
+        try:
+            assert (await reading(client)).kind is ErrorKind.TOO_LARGE
+            assert tracemalloc.get_traced_memory()[1] < 5_000_000
+        finally:
+            tracemalloc.stop()
+
+
+def _free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+        return port
+
+
+async def test_nobody_listening_is_said_with_host_and_port() -> None:
+    port = _free_port()
+    async with client_at(f"http://127.0.0.1:{port}") as client:
+        error = await reading(client)
+        assert (error.kind, error.outcome) == (ErrorKind.UNREACHABLE, Outcome.NOT_SENT)
+        assert f"127.0.0.1:{port}" in error.words
+        assert not await client.knock(f"http://127.0.0.1:{port}/some/where")
+
+
+async def test_a_name_nobody_has_is_told_from_a_server_that_is_down() -> None:
+    async with client_at("http://no-such-host.invalid") as client:
+        error = await reading(client)
+    assert error.kind is ErrorKind.DNS
+    assert "no-such-host.invalid" in error.words
+
+
+async def test_tls_to_a_plain_server_is_told_from_a_server_that_is_down() -> None:
+    async def refuse(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(plain(b"this port is plain", "400 Bad Request"))
+        writer.close()
+
+    server = await asyncio.start_server(refuse, "127.0.0.1", 0)
+    async with server, client_at(f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}") as client:
+        error = await reading(client)
+    assert (error.kind, error.outcome) == (ErrorKind.TLS, Outcome.NOT_SENT)
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [(10, "expired"), (18, "signed by itself"), (20, "not known"), (62, "another host"), (1, "check")],
+)
+def test_a_certificate_that_is_not_trusted_is_told_with_the_reason(code: int, reason: str) -> None:
+    cause = ssl.SSLCertVerificationError(1, "certificate verify failed")
+    cause.verify_code = code
+    error = failure(ErrorKind.TLS, Call("GET", "/x"), "host.example", cause)
+    assert "host.example" in error.words
+    assert reason in error.words
+
+
+async def test_a_plain_address_loads_no_certificates(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[object] = []
+    monkeypatch.setattr(ssl, "create_default_context", lambda *_, **__: loaded.append(1))
+    async with client_at("http://127.0.0.1:1"):
+        assert loaded == []
+
+
+async def test_a_knock_asks_alive_at_the_origin_without_any_key() -> None:
+    async with raw_server(answering(plain(b'{"status":"ok"}'))) as server, client_at("http://127.0.0.1:1") as client:
+        assert await client.knock(f"{server.url}/api/conversations/abc?key=secret")
+    assert server.heads[0].startswith(b"GET /alive HTTP/1.1\r\n")
+    assert KEY.encode() not in server.heads[0]
+
+
+@pytest.mark.parametrize("address", ["", "nonsense", "http://", "http://[", "file:///x", "http://a b"])
+async def test_a_knock_at_no_address_is_no_answer(address: str) -> None:
+    async with client_at("http://127.0.0.1:1") as client:
+        assert not await client.knock(address)
+
+
+async def test_a_knock_at_a_silent_server_gives_up() -> None:
+    async with raw_server(silent) as server, client_at("http://127.0.0.1:1", limits=SHORT) as client:
+        assert not await client.knock(server.url)

@@ -1,0 +1,165 @@
+"""What only some servers offer: profiles, suggestions and form schemas."""
+
+from typing import Any
+
+import pytest
+
+from quarterdeck.client.client import Client
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.models.profiles import Profile, Profiles
+from tests.client.exchanges.replay import SERVERS
+from tests.client.fakes import NO_ROUTE, Answer, FakeServer, Script, client_of
+
+PROFILES = "/api/v1/settings/profiles"
+CONFIG = "/api/v1/config"
+AGENT_SCHEMA, TALK_SCHEMA = "/api/v1/settings/agent-schema", "/api/v1/settings/conversation-schema"
+
+
+def opened(release: str, script: Script | dict[str, list[Answer | Exception]]) -> tuple[Client, FakeServer]:
+    client, wire = client_of(script)
+    client.server = SERVERS[release]
+    return client, wire
+
+
+async def test_profiles_are_listed_with_the_active_one() -> None:
+    listed = {
+        "profiles": [{"name": "main", "model": "a/b", "base_url": None, "api_key_set": True}],
+        "active_profile": "main",
+    }
+    client, _ = opened("1.11.0", {f"GET {PROFILES}": [Answer(listed)]})
+    assert await client.profiles.list() == Profiles(
+        items=(Profile(name="main", model="a/b", api_key_set=True),), active="main"
+    )
+
+
+async def test_profiles_are_not_asked_for_where_there_are_none() -> None:
+    client, wire = opened("1.2.1", lambda _: Answer({}))
+    for attempt in (client.profiles.list(), client.profiles.save("a"), client.profiles.delete("a")):
+        with pytest.raises(ServiceError) as caught:
+            await attempt
+        assert (caught.value.kind, caught.value.outcome) == (ErrorKind.NOT_OFFERED, Outcome.NOT_SENT)
+    assert wire.asked == []
+
+
+async def test_profiles_that_a_nested_server_does_not_have_are_not_offered() -> None:
+    client, _ = opened("1.11.0", lambda _: NO_ROUTE)
+    with pytest.raises(ServiceError) as caught:
+        await client.profiles.list()
+    assert caught.value.kind is ErrorKind.NOT_OFFERED
+
+
+@pytest.mark.parametrize("name", ["", "a b", "x" * 65, "a/b", "ä", "..", "a\n"])
+async def test_a_name_no_profile_can_have_is_refused(name: str) -> None:
+    client, wire = opened("1.11.0", lambda _: Answer({}))
+    with pytest.raises(ServiceError) as caught:
+        await client.profiles.save(name)
+    assert caught.value.kind is ErrorKind.INVALID
+    assert wire.asked == []
+
+
+async def test_suggestions_of_a_flat_server_are_read_once_and_searched_here() -> None:
+    client, wire = opened("1.2.1", {"GET /api/options/models": [Answer(["openai/gpt", "anthropic/claude", 5, None])]})
+    assert await client.options.models() == ("openai/gpt", "anthropic/claude")
+    assert await client.options.models("CLAUDE") == ("anthropic/claude",)
+    assert len(wire.asked) == 1
+
+
+async def test_suggestions_of_a_nested_server_are_searched_there() -> None:
+    items = [
+        {"provider": "anthropic", "name": "claude", "hidden": False},
+        {"provider": "anthropic", "name": "old", "hidden": True},
+        {"provider": None, "name": "bare"},
+        {"provider": "x"},
+        "nonsense",
+    ]
+    client, wire = opened("1.11.0", {f"GET {CONFIG}/models/search": [Answer({"items": items, "next_page_id": "Mw"})]})
+    assert await client.options.models("cl") == ("anthropic/claude", "bare")
+    assert wire.asked[0].query == (("query", "cl"), ("limit", "100"))
+    await client.options.models()
+    assert ("verified__eq", "true") in wire.asked[1].query
+
+
+@pytest.mark.parametrize("release", SERVERS)
+async def test_what_is_not_offered_is_no_suggestion_and_asked_for_only_once(release: str) -> None:
+    client, wire = opened(release, lambda _: NO_ROUTE)
+    for _ in range(2):
+        assert await client.options.models() == await client.options.agents() == ()
+        assert await client.options.security_analyzers() == await client.options.providers() == ()
+    asked = [asked.path for asked in wire.asked]
+    assert len(asked) == len(set(asked))
+
+
+@pytest.mark.parametrize("body", [None, 5, {"items": None}, {"items": {}}, {"other": []}, [{}], "text"])
+@pytest.mark.parametrize("release", SERVERS)
+async def test_nonsense_is_no_suggestion(release: str, body: Any) -> None:
+    client, _ = opened(release, lambda _: Answer(body))
+    assert await client.options.models("a") == ()
+    assert await client.options.security_analyzers() == ()
+
+
+async def test_a_refused_key_is_not_an_empty_list_of_suggestions() -> None:
+    client, _ = opened("1.2.1", lambda _: Answer({"detail": "Unauthorized"}, 401))
+    with pytest.raises(ServiceError) as caught:
+        await client.options.agents()
+    assert caught.value.kind is ErrorKind.AUTH
+
+
+def schema(*fields: Any) -> Answer:
+    return Answer({"model_name": "M", "sections": [{"key": "s", "label": "S", "fields": list(fields)}]})
+
+
+async def test_a_schema_is_read_with_whole_places_and_without_canonical_fields() -> None:
+    agent = schema(
+        {"key": "llm.model", "label": "Model", "value_type": "string"},
+        {
+            "key": "verification.critic_mode",
+            "label": "Critic mode",
+            "description": None,
+            "section": "verification",
+            "section_label": "Verification",
+            "value_type": "string",
+            "default": "all_actions",
+            "prominence": "critical",
+            "depends_on": ["verification.critic_enabled"],
+            "secret": False,
+            "choices": [{"value": "all_actions", "label": "All"}],
+            "variant": "openhands",
+            "new_member": 1,
+        },
+        {"label": "no key"},
+        {"key": "odd", "choices": 5},
+        {"key": "bare"},
+        "nonsense",
+    )
+    talk = schema({"key": "max_iterations"}, {"key": "security_analyzer"})
+    client, _ = opened("1.11.0", {f"GET {AGENT_SCHEMA}": [agent], f"GET {TALK_SCHEMA}": [talk]})
+    critic, bare = await client.settings.schema()
+    assert (critic.place, critic.prominence, critic.variant) == (
+        "agent_settings.verification.critic_mode",
+        "critical",
+        "openhands",
+    )
+    assert critic.depends_on == ("agent_settings.verification.critic_enabled",)
+    assert [(choice.value, choice.label) for choice in critic.choices] == [("all_actions", "All")]
+    assert (bare.place, bare.label, bare.prominence, bare.secret) == ("agent_settings.bare", "bare", "minor", False)
+
+
+async def test_analyzers_of_a_nested_server_are_those_of_its_schema() -> None:
+    field = {"key": "security_analyzer", "choices": [{"value": "llm", "label": "x"}, {"value": "none", "label": "y"}]}
+    client, _ = opened("1.11.0", {f"GET {TALK_SCHEMA}": [schema(field)]})
+    assert await client.options.security_analyzers() == ("llm", "none")
+
+
+async def test_no_schema_is_no_fields() -> None:
+    assert await opened("1.11.0", lambda _: NO_ROUTE)[0].settings.schema() == ()
+    client, wire = opened("1.2.1", lambda _: Answer({}))
+    assert await client.settings.schema() == ()
+    assert wire.asked == []
+
+
+@pytest.mark.parametrize("body", [[], {"sections": 5}, "text"])
+async def test_what_is_no_schema_is_not_taken_for_one(body: Any) -> None:
+    client, _ = opened("1.11.0", lambda _: Answer(body))
+    with pytest.raises(ServiceError) as caught:
+        await client.settings.schema()
+    assert caught.value.kind is ErrorKind.WRONG_API

@@ -1,0 +1,112 @@
+"""Who is given a turn, and when; the clock of the loop moves on at once to when something is due."""
+
+import asyncio
+import itertools
+import selectors
+from collections.abc import AsyncIterator
+
+import pytest
+
+from quarterdeck.client.pace import SECOND, Pace
+
+NEARLY = 0.999
+
+
+@pytest.fixture(autouse=True)
+async def _nobody_waits(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
+    loop = asyncio.get_running_loop()
+    selector = loop._selector  # type: ignore[attr-defined]
+    select, now = selector.select, loop.time()
+
+    def move_on(timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        nonlocal now
+        now += timeout or 0.0
+        ready: list[tuple[selectors.SelectorKey, int]] = select(timeout and 0)
+        return ready
+
+    monkeypatch.setattr(loop, "time", lambda: now)
+    monkeypatch.setattr(selector, "select", move_on)
+    yield
+    monkeypatch.undo()
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+async def test_no_second_holds_more_turns_than_allowed() -> None:
+    turns = Pace(5)
+    given: list[float] = []
+
+    async def take() -> None:
+        await turns.turn()
+        given.append(_now())
+
+    await asyncio.gather(*(take() for _ in range(12)))
+    assert all(later - earlier >= SECOND * NEARLY for earlier, later in zip(given, given[5:], strict=False))
+
+
+async def test_a_person_goes_before_all_background_requests_that_wait() -> None:
+    turns = Pace(3)
+    order: list[str] = []
+
+    async def take(name: str, background: bool) -> None:
+        await turns.turn(background=background)
+        order.append(name)
+
+    await asyncio.gather(*(take(f"watch {number}", True) for number in range(5)), take("person", False))
+    assert order.index("person") == 2
+
+
+async def test_a_turn_nobody_waits_for_any_more_is_given_to_the_next() -> None:
+    turns = Pace(1)
+    await turns.turn()
+    abandoned = asyncio.create_task(turns.turn())
+    waiting = asyncio.create_task(turns.turn())
+    await asyncio.sleep(0)
+    abandoned.cancel()
+    started = _now()
+    await waiting
+    assert _now() - started < 1.9 * SECOND
+
+
+async def test_a_background_turn_that_has_waited_a_second_goes_next_and_the_limit_stays() -> None:
+    turns = Pace(5)
+    given: list[tuple[float, str]] = []
+
+    async def take(name: str, times: int, *, background: bool) -> None:
+        for _ in range(times):
+            await turns.turn(background=background)
+            given.append((_now(), name))
+
+    people = [take("person", 10, background=False) for _ in range(4)]
+    await asyncio.gather(*people, take("watch", 4, background=True))
+    moments = [when for when, _ in given]
+    assert all(later - earlier >= SECOND * NEARLY for earlier, later in zip(moments, moments[5:], strict=False))
+    watched = [at for at, (_, name) in enumerate(given) if name == "watch"]
+    # One turn a second for each who waits in the background: the sixth of each six, or so.
+    assert watched[-1] < len(given) - 10
+    assert all(5 <= later - earlier <= 7 for earlier, later in zip([-1, *watched], watched, strict=False))
+
+
+async def test_background_requests_that_keep_coming_go_one_by_one_and_no_slower() -> None:
+    turns = Pace(5)
+    given: list[float] = []
+    for _ in range(16):
+        await turns.turn(background=True)
+        given.append(_now())
+    begun, rest = given[:4], given[4:]
+    assert begun[-1] - begun[0] < SECOND / 4
+    assert all(later - earlier >= SECOND / 4 * NEARLY for earlier, later in itertools.pairwise(rest))
+    assert rest[-1] - begun[0] < 1.5 * len(given) / 4 * SECOND
+
+
+async def test_after_a_rest_background_requests_go_at_once_again() -> None:
+    turns = Pace(5)
+    for _ in range(4):
+        await turns.turn(background=True)
+    await asyncio.sleep(2.1 * SECOND)
+    began = _now()
+    for _ in range(4):
+        await turns.turn(background=True)
+    assert _now() - began < SECOND / 4

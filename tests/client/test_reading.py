@@ -1,0 +1,158 @@
+"""Records out of what JSON holds: what is taken as it comes, what makes a record unreadable, and what stays hidden."""
+
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from quarterdeck.client.models.conversation import Conversation, read_conversation
+from quarterdeck.client.models.members import as_json
+from quarterdeck.client.models.sandbox import NO_ACCESS, ExposedUrl, Sandbox, read_sandbox, read_spec
+
+AGENT_SERVER = {"name": "AGENT_SERVER", "url": "http://box:8000", "port": 8000}
+VSCODE = {"name": "VSCODE", "url": "http://box:8001/?tkn=sentinel-1"}
+
+
+def sandbox(*urls: dict[str, Any], **members: Any) -> Sandbox:
+    return read_sandbox({"id": "s", "status": "RUNNING", "exposed_urls": list(urls), **members})
+
+
+def conversation(**members: Any) -> Conversation:
+    return read_conversation({"id": "c", **members})
+
+
+def test_addresses_are_told_as_they_were_read() -> None:
+    told = sandbox(AGENT_SERVER, VSCODE).exposed_urls
+    first, second = told
+    assert first == ExposedUrl("AGENT_SERVER", SecretStr("http://box:8000"), 8000)
+    assert (second.name, second.address, second.port) == ("VSCODE", "http://box:8001/", None)
+    assert second.url.get_secret_value() == "http://box:8001/?tkn=sentinel-1"
+    assert len(told) == 2
+    assert first in told
+    assert ExposedUrl("AGENT_SERVER", SecretStr("http://box:9")) not in told
+
+
+def test_a_sandbox_with_another_address_is_another_one() -> None:
+    assert sandbox(AGENT_SERVER, VSCODE) == sandbox(AGENT_SERVER, VSCODE)
+    assert hash(sandbox(VSCODE)) == hash(sandbox(VSCODE))
+    assert sandbox(AGENT_SERVER, VSCODE) != sandbox(VSCODE, AGENT_SERVER)
+    assert sandbox(VSCODE) != sandbox(VSCODE | {"url": "http://box:8001/?tkn=other"})
+    assert sandbox(VSCODE) != sandbox()
+
+
+def test_a_key_is_told_as_it_was_read() -> None:
+    assert sandbox(session_api_key="sentinel").session_api_key == SecretStr("sentinel")
+    assert sandbox(AGENT_SERVER, session_api_key="ключ").session_api_key == SecretStr("ключ")
+    assert sandbox(AGENT_SERVER).session_api_key is None
+
+
+def test_a_sandbox_with_another_key_is_another_one() -> None:
+    assert sandbox(VSCODE, session_api_key="one") == sandbox(VSCODE, session_api_key="one")
+    assert sandbox(VSCODE, session_api_key="one") != sandbox(VSCODE, session_api_key="other")
+    assert sandbox(VSCODE, session_api_key="one") != sandbox(VSCODE)
+    assert sandbox(session_api_key="one") != sandbox(VSCODE)
+
+
+@pytest.mark.parametrize("nothing", [None, []])
+@pytest.mark.parametrize("no_key", [None, ""])
+def test_without_addresses_and_key_there_is_no_access(nothing: object, no_key: str | None) -> None:
+    told = sandbox(exposed_urls=nothing, session_api_key=no_key)
+    assert told.access is NO_ACCESS
+    assert told.exposed_urls == ()
+    assert told.session_api_key is None
+
+
+def test_what_a_record_shows_of_itself_holds_no_secret() -> None:
+    shown = repr(sandbox(AGENT_SERVER, VSCODE, session_api_key="sentinel-2"))
+    shown += repr(conversation(conversation_url="http://box/?k=sentinel-3", session_api_key="sentinel-4"))
+    shown += repr(read_spec({"id": "i", "initial_env": {"KEY": "sentinel-5"}}))
+    assert "sentinel" not in shown
+    assert "AGENT_SERVER" in shown
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"id": None},
+        {"id": 5},
+        {"status": None},
+        {"status": 5},
+        {"session_api_key": 5},
+        {"exposed_urls": {}},
+        {"exposed_urls": [None]},
+        {"exposed_urls": [{"name": "VSCODE"}]},
+        {"exposed_urls": [VSCODE | {"port": 80.5}]},
+        {"exposed_urls": [VSCODE | {"port": "http"}]},
+        {"exposed_urls": [VSCODE | {"url": "http://\ud800"}]},
+    ],
+)
+def test_a_sandbox_of_another_shape_is_refused(members: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"not |neither|too large|invalid"):
+        sandbox(**members)
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"id": ["c"]},
+        {"title": 5},
+        {"pr_number": ["x"]},
+        {"pr_number": 5},
+        {"public": "maybe"},
+        {"public": []},
+        {"metrics": {"accumulated_cost": "much"}},
+        {"metrics": {"accumulated_cost": 10**400}},
+        {"metrics": {"accumulated_cost": {}}},
+        {"metrics": {"accumulated_token_usage": {"prompt_tokens": None}}},
+        {"metrics": {"accumulated_token_usage": {"prompt_tokens": float("inf")}}},
+        {"metrics": []},
+    ],
+)
+def test_a_conversation_of_another_shape_is_refused(members: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"not |neither|too large|invalid"):
+        conversation(**members)
+
+
+def test_numbers_and_flags_are_taken_in_any_spelling() -> None:
+    usage = {"prompt_tokens": "12", "completion_tokens": 3.0}
+    metrics = {"accumulated_cost": "0.5", "max_budget_per_task": 2, "accumulated_token_usage": usage}
+    read = conversation(public=1, pr_number=["7", 8], metrics=metrics)
+    assert (read.public, read.pr_number) == (True, (7, 8))
+    assert read.metrics is not None
+    assert (read.metrics.accumulated_cost, read.metrics.max_budget_per_task) == (0.5, 2.0)
+    assert read.metrics.accumulated_token_usage is not None
+    assert (
+        read.metrics.accumulated_token_usage.prompt_tokens,
+        read.metrics.accumulated_token_usage.completion_tokens,
+    ) == (12, 3)
+
+
+COST = {"model_name": "gpt-5", "accumulated_cost": 1.84, "max_budget_per_task": None}
+USAGE = {
+    "prompt_tokens": 2**40,
+    "completion_tokens": 20,
+    "cache_read_tokens": 3,
+    "cache_write_tokens": 4,
+    "reasoning_tokens": 5,
+    "context_window": 200_000,
+}
+
+
+@pytest.mark.parametrize("usage", [USAGE, None])
+def test_what_a_conversation_cost_is_told_as_it_was_read(usage: dict[str, int] | None) -> None:
+    told = COST | {"accumulated_token_usage": usage}
+    assert as_json(conversation(metrics=told))["metrics"] == told
+
+
+def test_a_conversation_that_cost_more_is_another_one() -> None:
+    told = COST | {"accumulated_token_usage": USAGE}
+    assert conversation(metrics=told) == conversation(metrics=told)
+    assert hash(conversation(metrics=told)) == hash(conversation(metrics=told))
+    assert conversation(metrics=told) != conversation(metrics=told | {"accumulated_cost": 1.85})
+    assert conversation(metrics=told) != conversation(metrics=COST)
+    assert conversation(metrics=told) != conversation()
+
+
+def test_words_that_records_share_are_kept_once() -> None:
+    one, other = (sandbox(sandbox_spec_id="".join(("img:", "1"))) for _ in range(2))
+    assert one.sandbox_spec_id is other.sandbox_spec_id

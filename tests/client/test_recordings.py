@@ -1,0 +1,239 @@
+"""Exchanges recorded with real servers: we ask what they were asked, and take their answers for what they are."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from quarterdeck.client.calls import Call, Repeat
+from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.errors import FieldProblem, Outcome, ServiceError
+from quarterdeck.client.exchanges import Exchanges
+from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.client.nested import is_secret
+from quarterdeck.client.sender import Sender
+from tests.client.exchanges.flat import FLAT, full
+from tests.client.exchanges.nested import NESTED
+from tests.client.exchanges.replay import Case, Exchange, exchange, names, question_of, replaying
+from tests.client.exchanges.shared import SHARED
+from tests.client.fakes import FAST, KEY, Answer, FakeServer, client_of
+
+CASES: Mapping[str, Mapping[str, Case]] = {"1.2.1": {**SHARED, **FLAT}, "1.11.0": {**SHARED, **NESTED}}
+ALL = [(release, name) for release, cases in CASES.items() for name in cases]
+
+
+def of_kind(*, sent: bool, word_for_word: bool) -> list[tuple[str, str]]:
+    return [
+        (release, name)
+        for release, name in ALL
+        if CASES[release][name].sent is sent and (CASES[release][name].use is None) is word_for_word
+    ]
+
+
+def asked_for(one: Exchange, server: FakeServer) -> list[dict[str, Any]]:
+    """The questions a server got at the recorded place, leaving those beside it."""
+    return [question_of(asked) for asked in server.asked if (asked.method, asked.path) == (one.method, one.path)]
+
+
+async def outcome(use: Any) -> tuple[Any, ServiceError | None]:
+    try:
+        return await use, None
+    except ServiceError as error:
+        return None, error
+
+
+@pytest.mark.parametrize(("release", "name"), of_kind(sent=True, word_for_word=False))
+async def test_an_operation_asks_what_was_asked_and_reads_what_was_answered(release: str, name: str) -> None:
+    case, one = CASES[release][name], exchange(release, name)
+    assert case.use is not None
+    client, server = replaying(one, case)
+    result, error = await outcome(case.use(client, one))
+    assert asked_for(one, server)[0] == one.question
+    assert (error.kind if error else None) == case.kind
+    if error is None:
+        assert one.answer.status < 300 or case.reads is not None
+        assert case.reads is None or case.reads(result, one.answer.body)
+    elif case.at is not None:
+        assert [problem.location for problem in error.problems] == [case.at]
+
+
+@pytest.mark.parametrize(("release", "name"), of_kind(sent=False, word_for_word=False))
+async def test_what_a_server_took_to_its_own_harm_is_never_sent(release: str, name: str) -> None:
+    case, one = CASES[release][name], exchange(release, name)
+    assert case.use is not None
+    client, server = replaying(one, case)
+    _, error = await outcome(case.use(client, one))
+    assert error is not None
+    assert (error.kind, error.outcome) == (case.kind, Outcome.NOT_SENT)
+    assert asked_for(one, server) == []
+
+
+@pytest.mark.parametrize(("release", "name"), of_kind(sent=True, word_for_word=True))
+async def test_any_other_answer_is_taken_for_what_it_is(release: str, name: str) -> None:
+    case, one = CASES[release][name], exchange(release, name)
+    server = FakeServer(lambda _: one.answer)
+    sender = Sender(
+        Exchanges(Endpoint("test", "http://server.test"), SecretStr(KEY), transport=server, limits=FAST), None
+    )
+    query = tuple((key, str(value)) for key in one.query for value in one.values(key))
+    reply, error = await outcome(sender.send(Call(one.method, one.path, query, one.body, Repeat.ONCE)))
+    assert question_of(server.asked[0]) == one.question
+    assert (error.kind if error else None) == case.kind
+    if error is None:
+        assert json.loads(reply.body) == one.answer.body
+    elif case.at is not None:
+        assert [problem.location for problem in error.problems] == [case.at]
+
+
+@pytest.mark.parametrize("release", CASES)
+def test_enough_of_each_release_is_looked_at(release: str) -> None:
+    assert CASES[release].keys() <= names(release)
+    assert len(CASES[release]) >= 120
+
+
+async def test_the_settings_of_the_flat_server_are_read_with_what_we_do_not_know() -> None:
+    one = exchange("1.2.1", "settings-get-full")
+    settings = await replaying(one, Case())[0].settings.load()
+    assert settings is not None
+    assert settings.model_extra == {"user_version": 1, "condenser_max_size": 120, "v1_enabled": True}
+    assert settings.mcp_config is not None
+    assert settings.mcp_config.stdio_servers[0].env["TOKEN"].get_secret_value() == "env-secret"
+    assert "env-secret" not in repr(settings)
+
+
+async def test_the_settings_of_the_nested_server_are_read_as_the_canonical_record() -> None:
+    one = exchange("1.11.0", "settings-get-full")
+    settings = await replaying(one, Case())[0].settings.load()
+    assert settings is not None
+    assert (settings.agent, settings.llm_model, settings.max_iterations) == ("CodeActAgent", "openai/fake", 50)
+    assert (settings.security_analyzer, settings.enable_default_condenser) == ("llm", False)
+    assert settings.model_extra is not None
+    assert settings.model_extra["condenser_max_size"] == 120
+    assert settings.model_extra["sandbox_grouping_strategy"] == "ADD_TO_ANY"
+    assert settings.mcp_config is not None
+    assert [server.name for server in settings.mcp_config.stdio_servers] == ["fs"]
+    assert [server.model_extra for server in settings.mcp_config.sse_servers] == [
+        {"name": "sse", "transport": "sse", "auth": {"strategy": "bearer"}}
+    ]
+    assert settings.leaves["agent_settings.verification.critic_threshold"] == 0.6
+    assert settings.leaves["agent_settings.llm.litellm_extra_body"] == {}
+    assert "agent_settings.agent_context.current_datetime" not in settings.leaves
+
+
+async def test_what_a_real_server_echoes_of_a_refused_body_is_not_passed_on() -> None:
+    one = exchange("1.2.1", "settings-invalid-mcp-missing-url-echoes-input")
+    echoed = one.answer.body["detail"][0]["input"]
+    client, _ = replaying(one, Case())
+    with pytest.raises(ServiceError) as caught:
+        await client.settings.store(None, {"llm_api_key": full()["llm_api_key"]})
+    assert echoed["api_key"] not in f"{caught.value!r} {caught.value.words} {caught.value.problems}"
+
+
+async def test_what_the_nested_server_repeats_of_a_refused_value_is_not_passed_on() -> None:
+    one = exchange("1.11.0", "settings-agent_kind-bad")
+    assert "input_value={" in one.answer.body["error"]
+    client, _ = replaying(one, Case())
+    with pytest.raises(ServiceError) as caught:
+        await client.settings.store(None, {"language": "en"})
+    assert "input_value" not in f"{caught.value!r} {caught.value.words} {caught.value.problems}"
+
+
+async def test_a_refused_tool_server_is_told_by_its_place_and_reason() -> None:
+    one = exchange("1.2.1", "settings-invalid-mcp-bad-url")
+    client, _ = replaying(one, Case())
+    with pytest.raises(ServiceError) as caught:
+        await client.settings.store(None, {"mcp_config": None})
+    at = ("mcp_config", "sse_servers", 0, "url")
+    assert caught.value.problems == (FieldProblem(at, "URL must include a scheme (http:// or https://)"),)
+
+
+async def test_records_and_tasks_of_a_real_server_are_read() -> None:
+    one = exchange("1.2.1", "convs-batch-mixed")
+    batch = await replaying(one, Case())[0].conversations.read(one.values("ids"))
+    assert batch is not None
+    assert isinstance(batch[1], Conversation)
+    assert (batch[1].execution_status, batch[1].sandbox_id) == ("finished", "2fCYbRGtCOlCbOIif583ib")
+    one = exchange("1.2.1", "conv-create-unknown-sandbox-task")
+    tasks = await replaying(one, Case())[0].conversations.start_tasks(one.values("ids"))
+    assert tasks is not None
+    assert tasks[0] is not None
+    assert (tasks[0].status, tasks[0].detail) == ("ERROR", "500: Sandbox not found: nosuch")
+    assert tasks[0].created_at is not None
+    assert tasks[0].created_at.tzinfo is not None
+
+
+async def pages_of(name: str, path: str, read: Any) -> tuple[list[int], FakeServer, Exchange]:
+    first, second = exchange("1.2.1", f"{name}-page1"), exchange("1.2.1", f"{name}-page2")
+    client, server = client_of({f"GET {path}": [first.answer, second.answer]})
+    return [len(page.items) async for page in read(client)], server, first
+
+
+async def test_pages_of_a_real_server_are_followed() -> None:
+    path = "/api/v1/app-conversations/search"
+    sizes, server, first = await pages_of("convs-search", path, lambda client: client.conversations.pages())
+    assert sizes == [1, 1]
+    assert server.asked[1].page_id == first.answer.body["next_page_id"]
+
+
+async def test_secrets_of_a_real_server_are_followed_page_by_page() -> None:
+    first, second = (exchange("1.11.0", f"secrets-search-page{number}") for number in (1, 2))
+    last = Answer(second.answer.body | {"next_page_id": None})
+    client, server = client_of({"GET /api/v1/secrets/search": [first.answer, last]})
+    client.server = replaying(first, Case())[0].server
+    assert [secret.name for secret in await client.secrets.list()] == ["MY_TOKEN", "OPENHANDS_API_KEY"]
+    assert server.asked[1].page_id == "MY_TOKEN"
+
+
+@pytest.mark.parametrize(("release", "generation", "merges"), [("1.2.1", "flat", False), ("1.11.0", "nested", True)])
+async def test_a_real_server_is_described_as_what_it_is(release: str, generation: str, merges: bool) -> None:
+    own, other = exchange(release, "settings-get-none-stored"), exchange(release, "settings-other-generation-path")
+    client, _ = client_of({f"GET {own.path}": [own.answer], f"GET {other.path}": [other.answer]})
+    server = await client.describe()
+    assert (server.generation, server.key, server.merges) == (generation, "accepted", merges)
+    assert server.mcp_secrets_hidden is server.profiles is server.schema is (generation == "nested")
+
+
+async def test_a_bricked_account_is_still_described_as_of_its_generation() -> None:
+    bricked, absent = exchange("1.11.0", "settings-bricked-get"), exchange("1.11.0", "settings-other-generation-path")
+    client, _ = client_of({f"GET {bricked.path}": [bricked.answer], f"GET {absent.path}": [absent.answer]})
+    server = await client.describe()
+    assert (server.generation, server.key) == ("nested", "unproven")
+
+
+async def test_the_form_schema_of_a_real_server_is_read_whole() -> None:
+    agent, talk = (exchange("1.11.0", f"settings-{name}-schema") for name in ("agent", "conversation"))
+    client, _ = client_of({f"GET {agent.path}": [agent.answer], f"GET {talk.path}": [talk.answer]})
+    client.server = replaying(agent, Case())[0].server
+    fields = await client.settings.schema()
+    raw = [field for section in agent.answer.body["sections"] for field in section["fields"]]
+    canonical = {
+        "agent",
+        "mcp_config",
+        "condenser.enabled",
+        "condenser.max_size",
+        "llm.model",
+        "llm.api_key",
+        "llm.base_url",
+    }
+    assert [field.place for field in fields] == [
+        f"agent_settings.{field['key']}" for field in raw if field["key"] not in canonical
+    ]
+    by_place = {field.place: field for field in fields if field.variant == "openhands"}
+    assert [choice.value for choice in by_place["agent_settings.llm.reasoning_summary"].choices] == [
+        "auto",
+        "concise",
+        "detailed",
+    ]
+    assert by_place["agent_settings.verification.critic_threshold"].depends_on == (
+        "agent_settings.verification.critic_enabled",
+        "agent_settings.verification.enable_iterative_refinement",
+    )
+    assert {field.place for field in fields if field.secret} == {
+        "agent_settings.llm.aws_access_key_id",
+        "agent_settings.llm.aws_secret_access_key",
+        "agent_settings.llm.aws_session_token",
+        "agent_settings.verification.critic_api_key",
+    }
+    assert all(is_secret(field.place) is field.secret for field in fields)

@@ -1,0 +1,374 @@
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from quarterdeck.client.client import Client
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.models.capabilities import Server
+from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.settings import LOAD_ONLY, Settings
+from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer, client_of
+
+LOAD, STORE = "GET /api/settings", "POST /api/settings"
+STORED = Answer({"message": "Settings stored"})
+LOADED: dict[str, Any] = {
+    "language": "en",
+    "max_iterations": 50,
+    "llm_model": "openai/fake",
+    "llm_api_key": None,
+    "search_api_key": None,
+    "sandbox_api_key": None,
+    "email": None,
+    "secrets_store": {"provider_tokens": {}},
+    "enable_sound_notifications": True,
+    "max_budget_per_task": 12.5,
+    "mcp_config": {
+        "sse_servers": [{"url": "https://sse.example/sse", "api_key": "sse-key", "headers": {"X-Kept": "kept-1"}}],
+        "stdio_servers": [
+            {"name": "fs", "command": "npx", "args": ["-y"], "env": {"TOKEN": "env-secret"}, "cwd": "/w"}
+        ],
+    },
+    "user_version": 3,
+    "disabled_skills": ["a", "b"],
+    "llm_api_key_set": True,
+    "search_api_key_set": False,
+    "provider_tokens_set": {"github": None},
+}
+NOT_SENT = LOAD_ONLY | {"secrets_store"}
+
+
+class Keeper:
+    """A flat server that replaces its record, and loses answers as told: before or after it has stored."""
+
+    def __init__(self, record: dict[str, Any] | None) -> None:
+        self.record = record
+        self.failures: list[tuple[bool, Answer | Exception]] = []
+
+    def __call__(self, asked: Asked) -> Answer | Exception:
+        if asked.method == "GET":
+            return UNSTORED if self.record is None else Answer(self.record)
+        stores, answer = self.failures.pop(0) if self.failures else (True, STORED)
+        if stores:
+            self.record = asked.body
+        return answer
+
+
+async def sent_by(base: dict[str, Any] | None, changes: dict[str, Any], server: Server | None = None) -> dict[str, Any]:
+    """The body a store sends, as its server reads it."""
+    client, keeper = client_of(Keeper(base))
+    if server is not None:
+        client.server = server
+    await client.settings.store(await client.settings.load(), changes)
+    body: dict[str, Any] = keeper.sent("POST")[0].body
+    return body
+
+
+async def merging_client() -> tuple[Client, FakeServer]:
+    about = Answer({"service": "quarterdeck-local", "settings_store": "merge"})
+    client, server = client_of({LOAD: [Answer(LOADED)], STORE: [STORED], "GET /server_info": [about]})
+    await client.describe()
+    return client, server
+
+
+async def refused(base: Settings | None, changes: dict[str, Any]) -> ServiceError:
+    client, server = client_of({STORE: [STORED]})
+    with pytest.raises(ServiceError) as caught:
+        await client.settings.store(base, changes)
+    assert server.asked == []
+    assert caught.value.outcome is Outcome.NOT_SENT
+    return caught.value
+
+
+async def test_nothing_stored_is_not_an_error() -> None:
+    client, _ = client_of({LOAD: [UNSTORED]})
+    assert await client.settings.load() is None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        NO_ROUTE,
+        Answer({"message": "no Route matched"}, 404),
+        Answer({"detail": "no such tenant"}, 404),
+        Answer(b"<html>", 404, {"Content-Type": "text/html"}),
+        Answer(b"<html>", 200, {"Content-Type": "text/html"}),
+        Answer([LOADED]),
+        Answer(b"null"),
+        Answer(b'{"language":' + b'{"a":' * 200 + b"1" + b"}" * 201),
+    ],
+)
+async def test_an_answer_of_something_else_is_never_taken_for_nothing_stored(answer: Answer) -> None:
+    client, _ = client_of({LOAD: [answer]})
+    with pytest.raises(ServiceError) as caught:
+        await client.settings.load()
+    assert caught.value.kind is ErrorKind.WRONG_API
+
+
+async def test_a_record_that_cannot_be_read_names_the_place_and_not_the_value() -> None:
+    client, _ = client_of({LOAD: [Answer({"mcp_config": {"sse_servers": [{"api_key": "sentinel"}]}})]})
+    with pytest.raises(ServiceError) as caught:
+        await client.settings.load()
+    assert caught.value.kind is ErrorKind.SHAPE
+    assert "mcp_config.sse_servers.0.url" in caught.value.words
+    assert "sentinel" not in caught.value.words
+
+
+async def test_a_replacing_server_gets_the_whole_record_with_the_one_change() -> None:
+    body = await sent_by(LOADED, {"language": "fr"})
+    whole = {name: value for name, value in LOADED.items() if value is not None and name not in NOT_SENT}
+    whole["mcp_config"] = {**LOADED["mcp_config"], "shttp_servers": []}
+    assert body == whole | {"language": "fr"}
+
+
+async def test_a_merging_server_gets_the_changes_alone() -> None:
+    client, server = await merging_client()
+    await client.settings.store(await client.settings.load(), {"language": None, "llm_api_key": None})
+    assert server.sent("POST")[0].body == {"language": None, "llm_api_key": ""}
+
+
+async def test_the_first_store_sends_what_was_set() -> None:
+    assert await sent_by(None, {"language": "fr", "email": None}) == {"language": "fr", "email": None}
+
+
+@pytest.mark.parametrize(
+    ("field", "sent"),
+    [
+        ("email", None),
+        ("mcp_config", None),
+        ("llm_api_key", ""),
+        ("search_api_key", " "),
+        ("sandbox_api_key", None),
+        ("llm_base_url", ""),
+        ("llm_model", ""),
+    ],
+)
+async def test_unsetting_sends_what_clears_the_field_on_a_replacing_server(field: str, sent: str | None) -> None:
+    body = await sent_by(LOADED, {field: None})
+    assert (field in body, body[field]) == (True, sent)
+
+
+@pytest.mark.parametrize("field", ["llm_api_key", "search_api_key", "sandbox_api_key"])
+async def test_an_empty_text_clears_every_secret_on_a_merging_server(field: str) -> None:
+    client, server = await merging_client()
+    await client.settings.store(None, {field: None})
+    assert server.sent("POST")[0].body == {field: ""}
+
+
+@pytest.mark.parametrize("field", ["enable_sound_notifications", "user_consents_to_analytics"])
+async def test_what_a_server_cannot_unset_is_refused_before_it_is_sent(field: str) -> None:
+    error = await refused(Settings(), {field: None})
+    assert (error.kind, error.problems[0].location) == (ErrorKind.INVALID, (field,))
+
+
+async def test_a_new_secret_reaches_the_server_and_a_kept_one_is_not_mentioned() -> None:
+    body = await sent_by(LOADED, {"llm_api_key": SecretStr("sk-new"), "secrets_store": {"custom_secrets": {"A": "b"}}})
+    assert body["llm_api_key"] == "sk-new"
+    assert body["secrets_store"] == {"custom_secrets": {"A": "b"}}
+    assert "search_api_key" not in body
+
+
+async def test_a_secret_a_server_told_is_given_back_and_a_mask_is_not() -> None:
+    body = await sent_by(LOADED | {"sandbox_api_key": "told", "llm_api_key": "**********"}, {"language": "fr"})
+    assert body["sandbox_api_key"] == "told"
+    assert "llm_api_key" not in body
+
+
+@pytest.mark.parametrize("mask", ["**********", "•••", " ***** ", "<hidden>", "<REDACTED>"])
+async def test_a_mask_is_never_sent_as_a_secret(mask: str) -> None:
+    secret = SecretStr(mask)
+    servers = McpConfig(stdio_servers=(StdioServer(name="a", command="b", env={"TOKEN": secret}),))
+    assert (await refused(Settings(), {"llm_api_key": secret})).problems[0].location == ("llm_api_key",)
+    at = ("mcp_config", "stdio_servers", 0, "env", "TOKEN")
+    assert (await refused(None, {"mcp_config": servers})).problems[0].location == at
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+async def test_a_number_that_json_does_not_have_is_refused(number: float) -> None:
+    assert (await refused(None, {"max_budget_per_task": number})).kind is ErrorKind.INVALID
+    assert (await refused(Settings(max_budget_per_task=number), {"language": "fr"})).kind is ErrorKind.INVALID
+
+
+async def test_tool_servers_are_sent_with_the_members_they_were_given_and_all_three_lists() -> None:
+    config = McpConfig(
+        sse_servers=(SseServer(url="https://a.example", api_key=SecretStr("k")),),
+        shttp_servers=(ShttpServer(url="https://b.example"),),
+    )
+    assert (await sent_by(None, {"mcp_config": config}))["mcp_config"] == {
+        "sse_servers": [{"url": "https://a.example", "api_key": "k"}],
+        "stdio_servers": [],
+        "shttp_servers": [{"url": "https://b.example"}],
+    }
+
+
+@pytest.mark.parametrize(
+    "answer", [Answer({}), Answer(b""), Answer(b"null"), Answer(b"", 204), Answer({"message": "x"}, 201)]
+)
+async def test_any_answer_of_success_is_one(answer: Answer) -> None:
+    client, _ = client_of({STORE: [answer]})
+    await client.settings.store(None, {"language": "fr"})
+
+
+LOST: list[Answer | Exception] = [Answer(b"<h1>Bad gateway</h1>", 502), Answer({"error": "no"}, 500)]
+
+
+@pytest.mark.parametrize("answer", LOST)
+async def test_a_lost_answer_of_a_store_that_was_done_is_a_success(answer: Answer) -> None:
+    keeper = Keeper(LOADED)
+    keeper.failures = [(True, answer)]
+    client, server = client_of(keeper)
+    await client.settings.store(await client.settings.load(), {"language": "fr"})
+    assert len(server.sent("POST")) == 1
+
+
+@pytest.mark.parametrize("answer", LOST)
+async def test_a_store_that_was_not_done_is_repeated_once_with_the_same_body(answer: Answer) -> None:
+    keeper = Keeper(LOADED)
+    keeper.failures = [(False, answer), (False, answer)]
+    client, server = client_of(keeper)
+    with pytest.raises(ServiceError) as caught:
+        await client.settings.store(await client.settings.load(), {"language": "fr"})
+    first, second = server.sent("POST")
+    assert first.content == second.content
+    assert (caught.value.kind, caught.value.outcome) == (ErrorKind.UNKNOWN_OUTCOME, Outcome.UNKNOWN)
+
+
+async def test_a_store_is_not_repeated_over_the_change_of_another() -> None:
+    keeper = Keeper(LOADED)
+    client, server = client_of(keeper)
+    base = await client.settings.load()
+    keeper.failures = [(False, Answer(status=503))]
+    keeper.record = LOADED | {"language": "de"}
+    with pytest.raises(ServiceError) as caught:
+        await client.settings.store(base, {"email": "a@example.com"})
+    assert caught.value.outcome is Outcome.UNKNOWN
+    assert len(server.sent("POST")) == 1
+    assert keeper.record["language"] == "de"
+
+
+async def test_what_is_previewed_is_what_is_sent() -> None:
+    client, server = client_of({STORE: [STORED]})
+    changes = {"llm_api_key": SecretStr("sk-new"), "language": "fr"}
+    prepared = client.settings.preview(None, changes)
+    await client.settings.store(None, changes)
+    assert (prepared.method, prepared.path) == ("POST", server.asked[0].path)
+    assert prepared.body["llm_api_key"] == changes["llm_api_key"]
+    assert "sk-new" not in repr(prepared)
+
+
+async def test_a_preview_as_a_command_holds_no_secret() -> None:
+    client, _ = client_of({})
+    base = Settings.model_validate(LOADED | {"llm_base_url": "https://me:sentinel-1@llm.example"})
+    servers = McpConfig(
+        sse_servers=(
+            SseServer.model_validate({"url": "https://a.example/?token=sentinel-2", "headers": {"X": "sentinel-3"}}),
+        ),
+        stdio_servers=(
+            StdioServer(
+                name="it's",
+                command="run",
+                args=("--api-key", "sentinel-4", "--token=sentinel-5", "plain"),
+                env={"A": SecretStr("sentinel-6")},
+            ),
+        ),
+    )
+    text = client.settings.preview(base, {"mcp_config": servers, "llm_api_key": SecretStr("sentinel-7")}).curl()
+    assert "sentinel" not in text
+    assert text.startswith("curl -X POST http://server.test/api/settings")
+    assert '-H "X-Session-API-Key: $QUARTERDECK_API_KEY"' in text
+    assert '"llm_api_key": "\'"$LLM_API_KEY"\'"' in text
+    assert "$MCP_CONFIG_STDIO_SERVERS_0_ENV_A" in text
+    assert '"plain"' in text
+
+
+json_values = st.recursive(
+    st.booleans() | st.integers(-(10**12), 10**12) | st.floats(-1e9, 1e9) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(min_size=1, max_size=6), inner, max_size=3),
+    max_leaves=6,
+)
+texts = st.text(max_size=12)
+unknown = st.dictionaries(st.text("abcdefgh_", min_size=3, max_size=6).map("x_".__add__), json_values, max_size=3)
+secret_texts = st.text(max_size=12).filter(lambda text: not text.strip() or not set(text.strip()) <= set("*•●∙·"))
+
+
+def servers_of(**members: st.SearchStrategy[Any]) -> st.SearchStrategy[list[dict[str, Any]]]:
+    return st.lists(st.builds(lambda known, more: more | known, st.fixed_dictionaries(members), unknown), max_size=3)
+
+
+mcp_configs = st.builds(
+    lambda known, more: more | known,
+    st.fixed_dictionaries(
+        {
+            "sse_servers": servers_of(url=texts, api_key=st.none() | secret_texts),
+            "stdio_servers": servers_of(
+                name=texts,
+                command=texts,
+                args=st.lists(texts, max_size=3),
+                env=st.dictionaries(texts, secret_texts, max_size=2),
+            ),
+            "shttp_servers": servers_of(
+                url=texts, api_key=st.none() | secret_texts, timeout=st.none() | st.integers(1, 3600)
+            ),
+        }
+    ),
+    unknown,
+)
+records = st.builds(
+    lambda known, more: more | known,
+    st.fixed_dictionaries(
+        {"llm_api_key_set": st.booleans(), "search_api_key_set": st.booleans()},
+        optional={
+            "language": st.none() | texts,
+            "max_iterations": st.none() | st.integers(),
+            "confirmation_mode": st.none() | st.booleans(),
+            "enable_default_condenser": st.booleans(),
+            "max_budget_per_task": st.none() | st.floats(allow_nan=False, allow_infinity=False),
+            "llm_base_url": st.none() | texts,
+            "mcp_config": st.none() | mcp_configs,
+            "git_user_name": st.none() | texts,
+            "secrets_store": st.just({"provider_tokens": {}}),
+            "provider_tokens_set": st.just({"github": None}),
+        },
+    ),
+    unknown,
+)
+
+
+@given(records, texts)
+async def test_a_save_of_one_field_loses_nothing_of_any_record(record: dict[str, Any], agent: str) -> None:
+    body = await sent_by(record, {"agent": agent})
+    kept = {name: value for name, value in record.items() if value is not None and name not in NOT_SENT}
+    assert body == json.loads(json.dumps(kept)) | {"agent": agent}
+
+
+@pytest.mark.parametrize(
+    ("record", "changes", "sent"),
+    [
+        ({"sandbox_grouping_strategy": "NO_GROUPING"}, {"llm_model": "b/c"}, ""),
+        (
+            {"sandbox_grouping_strategy": "NO_GROUPING", "llm_base_url": "http://own"},
+            {"llm_model": "b/c"},
+            "http://own",
+        ),
+        (
+            {"sandbox_grouping_strategy": "NO_GROUPING"},
+            {"llm_model": "b/c", "llm_base_url": "http://new"},
+            "http://new",
+        ),
+        ({"sandbox_grouping_strategy": "NO_GROUPING"}, {"language": "fr"}, "absent"),
+        ({}, {"llm_model": "b/c"}, "absent"),
+    ],
+)
+async def test_an_address_the_server_filled_in_for_the_old_model_does_not_stay_with_the_new_one(
+    record: dict[str, Any], changes: dict[str, Any], sent: str
+) -> None:
+    assert (await sent_by(LOADED | record, changes)).get("llm_base_url", "absent") == sent
+
+
+@pytest.mark.parametrize("changes", [{"agent_settings.llm.temperature": 1.0}, {"language": "half \ud800"}])
+async def test_a_place_of_the_other_generation_and_half_a_character_are_refused(changes: dict[str, Any]) -> None:
+    assert (await refused(Settings(), changes)).kind is ErrorKind.INVALID

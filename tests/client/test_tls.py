@@ -1,0 +1,117 @@
+"""Servers with a certificate of a private authority, asked again and again."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+import trustme
+
+from quarterdeck.client.client import Client
+from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.errors import ErrorKind
+from tests.client.fakes import FAST, ITEMS, client_at, first_page, plain
+from tests.client.test_network import Answering, answering, reading
+
+
+def trusting(url: str, ca_file: str) -> Client:
+    return Client(Endpoint("test", url, ca_file=ca_file), limits=FAST)
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@pytest.fixture
+def tls(authority: trustme.CA) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    return context
+
+
+@pytest.fixture
+def ca_file(authority: trustme.CA, tmp_path: Path) -> str:
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    return str(tmp_path / "ca.pem")
+
+
+@asynccontextmanager
+async def secure_server(answer: Answering, tls: ssl.SSLContext) -> AsyncIterator[tuple[str, list[bytes]]]:
+    """A server behind TLS that answers as often as it is asked on a connection, and which connections it had."""
+    connections: list[bytes] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connections.append(b"")
+        try:
+            while connections:
+                await answer(await reader.readuntil(b"\r\n\r\n"), writer)
+                await writer.drain()
+        except (OSError, asyncio.IncompleteReadError):
+            writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls) as server:
+        yield f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}", connections
+
+
+async def test_connections_are_kept_behind_tls_too(tls: ssl.SSLContext, ca_file: str) -> None:
+    async with secure_server(answering(plain(ITEMS)), tls) as (url, connections), trusting(url, ca_file) as client:
+        for _ in range(3):
+            assert [sandbox.id for sandbox in await first_page(client)] == ["s1"]
+    assert len(connections) == 1
+
+
+async def test_the_version_of_http_is_agreed_on_with_tls(tls: ssl.SSLContext, ca_file: str) -> None:
+    agreed: list[str | None] = []
+
+    async def answer(_: bytes, writer: asyncio.StreamWriter) -> None:
+        agreed.append(writer.get_extra_info("ssl_object").selected_alpn_protocol())
+        writer.write(plain(ITEMS))
+
+    tls.set_alpn_protocols(["h2", "http/1.1"])
+    async with secure_server(answer, tls) as (url, _), trusting(url, ca_file) as client:
+        await first_page(client)
+    assert agreed == ["http/1.1"]
+
+
+async def test_a_large_answer_passes_tls_whole(tls: ssl.SSLContext, ca_file: str) -> None:
+    body = ITEMS + b" " * 3_000_000
+    async with secure_server(answering(plain(body)), tls) as (url, connections), trusting(url, ca_file) as client:
+        for _ in range(2):
+            assert [sandbox.id for sandbox in await first_page(client)] == ["s1"]
+    assert len(connections) == 1
+
+
+async def test_an_answer_cut_off_behind_tls_is_broken(tls: ssl.SSLContext, ca_file: str) -> None:
+    async def cut(_: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(plain(ITEMS)[:-3])
+        await writer.drain()
+        writer.transport.abort()
+
+    async with secure_server(cut, tls) as (url, _), trusting(url, ca_file) as client:
+        assert (await reading(client)).kind is ErrorKind.BROKEN
+
+
+async def test_a_kept_connection_that_the_server_closed_behind_tls_is_not_used(
+    tls: ssl.SSLContext, ca_file: str
+) -> None:
+    async def once(_: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(plain(ITEMS))
+        writer.close()
+
+    async with secure_server(once, tls) as (url, connections), trusting(url, ca_file) as client:
+        for _ in range(3):
+            await first_page(client)
+        assert [logged.error for logged in client.log] == [None] * 3
+    assert len(connections) == 3
+
+
+async def test_a_server_that_hangs_up_on_tls_is_told_from_one_that_is_down() -> None:
+    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    async with server, client_at(f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}") as client:
+        assert (await reading(client)).kind is ErrorKind.TLS

@@ -1,0 +1,156 @@
+"""Settings records, MCP lists and drafts for property tests: few values, so that the three sides often meet."""
+
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.settings import Settings
+from quarterdeck.settings.draft import Draft
+
+WORDS = st.sampled_from(["a", "b", "c"])
+KEYS = st.none() | st.builds(SecretStr, WORDS)
+ADDRESSES = st.sampled_from(["https://a.example/x", "https://b.example/x"])
+
+SSE = st.builds(SseServer, url=ADDRESSES, api_key=KEYS)
+SHTTP = st.builds(ShttpServer, url=ADDRESSES, api_key=KEYS, timeout=st.sampled_from([None, 5, 60]))
+STDIO = st.builds(
+    StdioServer, name=WORDS, command=st.sampled_from(["npx", "uvx"]), env=st.dictionaries(WORDS, KEYS.filter(bool))
+)
+ANY_SERVER = SSE | SHTTP | STDIO
+
+PLAIN_FIELDS = {
+    "language": st.none() | st.sampled_from(["en", "de", "fr"]),
+    "agent": st.none() | WORDS,
+    "max_iterations": st.none() | st.integers(1, 3),
+    "max_budget_per_task": st.none() | st.sampled_from([1.0, 2.5]),
+    "confirmation_mode": st.none() | st.booleans(),
+    "enable_sound_notifications": st.booleans(),
+    "git_user_name": st.none() | WORDS,
+}
+FLAGS = {"llm_api_key_set": st.booleans(), "search_api_key_set": st.booleans()}
+
+
+def one_of_each(servers: st.SearchStrategy) -> st.SearchStrategy:
+    """Lists in which no identity comes twice."""
+    return st.lists(servers, max_size=3, unique_by=lambda server: getattr(server, "name", None) or server.url)
+
+
+CONFIGS = st.builds(
+    McpConfig,
+    sse_servers=one_of_each(SSE).map(tuple),
+    shttp_servers=one_of_each(SHTTP).map(tuple),
+    stdio_servers=one_of_each(STDIO).map(tuple),
+)
+RECORDS = st.builds(Settings, mcp_config=CONFIGS, **PLAIN_FIELDS, **FLAGS)
+EDITS = st.lists(st.one_of(*(st.tuples(st.just(key), values) for key, values in PLAIN_FIELDS.items())), max_size=6)
+
+MARK = "zqx"
+"""What every secret of the marked servers begins with, and nothing else holds."""
+MARKED = st.integers(0, 9).map(lambda number: f"{MARK}{number}")
+MARKED_KEYS = st.none() | MARKED.map(SecretStr)
+MARKED_ADDRESSES = st.builds(
+    "https://{}{}.example/mcp{}".format,
+    st.just("") | MARKED.map("u:{}@".format),
+    st.sampled_from(["a", "b"]),
+    st.just("") | MARKED.map("?site=x&token={}".format) | MARKED.map("#{}".format),
+)
+MARKED_ARGUMENTS = st.lists(
+    st.sampled_from([("-y",), ("pkg",), ("--port", "80")])
+    | st.builds(
+        lambda shape, secret: tuple(part.format(secret) for part in shape),
+        st.sampled_from(
+            [
+                ("--token", "{}"),
+                ("--api-key={}",),
+                ("-e", "A_SECRET={}"),
+                ("-H", "Authorization: Bearer {}"),
+                ("--header=X-Key: {}",),
+                ("https://u:{}@a.example/",),
+                ("--url=https://a.example/?key={}",),
+            ]
+        ),
+        MARKED,
+    ),
+    max_size=3,
+).map(lambda parts: tuple(part for each in parts for part in each))
+UNKNOWN = st.fixed_dictionaries(
+    {},
+    optional={
+        "cwd": st.just("/work"),
+        "headers": MARKED.map(lambda secret: {"X-Key": secret}),
+        "auth": MARKED.map(lambda secret: {"strategy": "api_key", "header_name": "X", "value": secret}),
+        "options": MARKED.map(lambda secret: {"deep": [{"password": secret, "port": 1}, None]}),
+    },
+)
+MARKED_SERVER: st.SearchStrategy[McpServer] = st.one_of(
+    st.builds(lambda more, **own: SseServer(**own, **more), UNKNOWN, url=MARKED_ADDRESSES, api_key=MARKED_KEYS),
+    st.builds(
+        lambda more, **own: ShttpServer(**own, **more),
+        UNKNOWN,
+        url=MARKED_ADDRESSES,
+        api_key=MARKED_KEYS,
+        timeout=st.none() | st.integers(1, 3),
+    ),
+    st.builds(
+        lambda more, **own: StdioServer(**own, **more),
+        UNKNOWN,
+        name=st.sampled_from(["a", "b", "a-2"]),
+        command=st.sampled_from(["npx", "uvx"]),
+        args=MARKED_ARGUMENTS,
+        env=st.dictionaries(st.sampled_from(["K", "L"]), MARKED.map(SecretStr), max_size=2),
+    ),
+)
+
+
+def config_of(servers: list[McpServer]) -> McpConfig:
+    """Servers in the three lists."""
+    return McpConfig(
+        sse_servers=tuple(server for server in servers if isinstance(server, SseServer)),
+        shttp_servers=tuple(server for server in servers if isinstance(server, ShttpServer)),
+        stdio_servers=tuple(server for server in servers if isinstance(server, StdioServer)),
+    )
+
+
+MARKED_RECORDS = st.builds(
+    Settings,
+    mcp_config=st.lists(MARKED_SERVER, max_size=4).map(config_of),
+    llm_base_url=st.none() | MARKED_ADDRESSES,
+    **PLAIN_FIELDS,
+    **FLAGS,
+)
+SECRET_EDITS = st.tuples(st.sampled_from(["llm_api_key", "search_api_key", "sandbox_api_key"]), MARKED_KEYS)
+ADDRESS_EDITS = st.tuples(st.just("llm_base_url"), st.none() | MARKED_ADDRESSES)
+
+
+@st.composite
+def marked_drafts(draw: st.DrawFn, *, secrets: bool = True) -> Draft:
+    """A draft with parked servers and edits of all kinds; without `secrets` no field of that kind is edited."""
+    parked = tuple(draw(st.lists(MARKED_SERVER, max_size=2)))
+    draft = Draft(draw(MARKED_RECORDS), parked=parked)
+    for key, value in draw(EDITS):
+        draft = draft.set(key, value)
+    if secrets:
+        for key, value in draw(st.lists(SECRET_EDITS | ADDRESS_EDITS, max_size=2)):
+            draft = draft.set(key, value)
+    for entry in draft.servers.entries:
+        match draw(st.sampled_from(["keep", "remove", "edit", "park"])):
+            case "remove":
+                draft = draft.remove_server(entry.row)
+            case "edit":
+                draft = draft.edit_server(entry.row, draw(MARKED_SERVER))
+            case "park" if entry.parked:
+                draft = draft.unpark_server(entry.row)
+            case "park":
+                draft = draft.park_server(entry.row, with_secrets=draw(st.booleans()))
+            case _:
+                pass
+    for server in draw(st.lists(MARKED_SERVER, max_size=2)):
+        draft = draft.add_server(server, after=draw(st.none() | st.integers(0, 3)))
+    return draft
+
+
+def saved(draft: Draft) -> Draft:
+    """What is there once a draft has been saved on a server that does just what it is asked."""
+    told = {f"{key}_set": value is not None for key, value in draft.changes.items() if f"{key}_set" in FLAGS}
+    plain = {key: value for key, value in draft.changes.items() if not draft.field_at(key).secret}
+    return Draft((draft.base or Settings()).model_copy(update=plain | told), parked=draft.to_keep_here)

@@ -1,0 +1,163 @@
+import pytest
+from pydantic import SecretStr
+
+from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.settings import Settings
+from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.fields.catalogue import BY_KEY
+from quarterdeck.settings.masks import MASK
+from quarterdeck.settings.mcp.checks import problems
+from quarterdeck.settings.mcp.member_checks import server_findings
+from quarterdeck.settings.mcp.servers import Servers
+from quarterdeck.settings.problem import Problem, Severity, error
+
+
+def problem_of(key: str, typed: str) -> Problem | None:
+    field = BY_KEY[key]
+    value = SecretStr(typed) if field.secret else field.reads(typed)
+    draft = Draft(Settings()).set(key, value)
+    return next((problem for problem in draft.problems if problem.key == key), None)
+
+
+@pytest.mark.parametrize(
+    ("key", "typed"),
+    [
+        ("max_budget_per_task", "-1"),
+        ("max_budget_per_task", "NaN"),
+        ("max_budget_per_task", "1e999"),
+        ("max_budget_per_task", "inf"),
+        ("max_budget_per_task", "five"),
+        ("max_iterations", "0"),
+        ("max_iterations", "-5"),
+        ("max_iterations", "1.5"),
+        ("max_iterations", "9" * 30),
+        ("remote_runtime_resource_factor", "0"),
+        ("llm_base_url", "gateway.example.com"),
+        ("llm_base_url", "ftp://gateway.example.com"),
+        ("llm_base_url", "https://"),
+        ("llm_base_url", "https://host:port/x"),
+        ("llm_base_url", "https://[::1/x"),
+        ("llm_base_url", "https://a b.example"),
+        ("llm_model", "openai/gpt 5"),
+        ("llm_model", "********"),
+        ("llm_api_key", "**********"),
+        ("llm_api_key", "••••••"),
+        ("llm_api_key", "<hidden>"),
+        ("llm_api_key", "<redacted>"),
+        ("llm_api_key", "Bearer sk-1"),
+        ("llm_api_key", '"sk-1"'),
+        ("llm_api_key", "sk-1\nsk-2"),
+        ("llm_api_key", "   "),
+        ("git_user_name", "Ada $(reboot)"),
+        ("git_user_name", 'Ada "the" L'),
+        ("git_user_name", "Ada `x`"),
+        ("git_user_email", "ada\\@example.com"),
+        ("git_user_name", "Ada\x1b[2J"),
+        ("sandbox_base_container_image", "Not An Image"),
+    ],
+)
+def test_bad_input_stops_the_save_with_one_sentence(key: str, typed: str) -> None:
+    problem = problem_of(key, typed)
+    assert problem is not None
+    assert problem.stops
+    assert problem.words.endswith((".", "?"))
+    assert "\n" not in problem.words
+
+
+@pytest.mark.parametrize(
+    ("key", "typed"),
+    [
+        ("max_iterations", "20000"),
+        ("max_budget_per_task", "0.5"),
+        ("llm_model", "gpt-5"),
+        ("llm_base_url", "http://localhost:4000"),
+        ("search_api_key", "other-key"),
+        ("language", "eo"),
+        ("agent", "MyAgent"),
+        ("remote_runtime_resource_factor", "3"),
+        ("git_user_email", "nobody"),
+        ("email", "nobody"),
+        ("sandbox_base_container_image", "python"),
+    ],
+)
+def test_odd_input_only_warns(key: str, typed: str) -> None:
+    problem = problem_of(key, typed)
+    assert problem is not None
+    assert problem.severity is Severity.WARNING
+
+
+@pytest.mark.parametrize(
+    ("key", "typed"),
+    [
+        ("max_budget_per_task", "2,50"),
+        ("max_budget_per_task", "$5"),
+        ("max_budget_per_task", "0"),
+        ("max_iterations", "1_000"),
+        ("llm_model", "anthropic/claude-sonnet-4-5"),
+        ("llm_base_url", "https://gateway.example.com/v1"),
+        ("llm_api_key", "sk-ant-api03-x"),
+        ("search_api_key", "tvly-x"),
+        ("git_user_name", "Ada O'Hara"),
+        ("sandbox_base_container_image", "ghcr.io:443/acme/base_image:1.2"),
+        ("language", "zh-CN"),
+    ],
+)
+def test_good_input_passes_without_a_word(key: str, typed: str) -> None:
+    assert problem_of(key, typed) is None
+
+
+def of(*servers: McpServer) -> list[tuple[int | None, str, bool]]:
+    rows = Servers()
+    for server in servers:
+        rows = rows.add(server)
+    return [(problem.row, problem.member, problem.stops) for problem in problems(rows)]
+
+
+STDIO = StdioServer(name="files", command="npx")
+
+
+@pytest.mark.parametrize(
+    ("server", "member"),
+    [
+        (STDIO.model_copy(update={"command": "npx -y x"}), "command"),
+        (STDIO.model_copy(update={"command": ""}), "command"),
+        (STDIO.model_copy(update={"name": "my files"}), "name"),
+        (STDIO.model_copy(update={"name": ""}), "name"),
+        (STDIO.model_copy(update={"env": {"A-B": SecretStr("x")}}), "env"),
+        (STDIO.model_copy(update={"env": {"TOKEN": SecretStr("****")}}), "env"),
+        (SseServer(url="tools.example.com/sse"), "url"),
+        (SseServer(url="ftp://tools.example.com"), "url"),
+        (SseServer(url=""), "url"),
+        (SseServer(url="https://tools.example.com", api_key=SecretStr("<redacted>")), "api_key"),
+        (ShttpServer(url="https://tools.example.com", timeout=0), "timeout"),
+        (ShttpServer(url="https://tools.example.com", timeout=3601), "timeout"),
+    ],
+)
+def test_a_bad_server_stops_the_save_at_its_member(server: McpServer, member: str) -> None:
+    assert of(server) == [(0, member, True)]
+
+
+def test_equal_names_stop_and_equal_addresses_of_two_types_warn() -> None:
+    assert of(STDIO, STDIO) == [(0, "name", True), (1, "name", True)]
+    address = "https://tools.example.com/x"
+    assert of(SseServer(url=address), ShttpServer(url=address)) == [(0, "url", False), (1, "url", False)]
+
+
+def test_doubles_that_the_server_made_stop_nothing() -> None:
+    stored = Settings.model_validate({"mcp_config": {"stdio_servers": [STDIO.model_dump()] * 2}})
+    draft = Draft(stored)
+    assert len(draft.problems) == 2
+    assert not draft.errors
+
+
+def test_no_problem_quotes_a_secret() -> None:
+    server = STDIO.model_copy(update={"env": {"TOKEN": SecretStr("<hidden>")}})
+    (problem,) = problems(Servers().add(server))
+    assert "hidden" not in problem.words
+    assert "TOKEN" in problem.words
+
+
+def test_a_header_behind_a_mask_has_to_be_typed_again() -> None:
+    headers = {"X-Key": SecretStr(MASK), "X-Other": SecretStr("typed")}
+    (found,) = server_findings(SseServer.model_validate({"url": "https://a.example/sse", "headers": headers}))
+    assert found == ("headers", error("The value of a header is hidden; type it again."))

@@ -1,0 +1,120 @@
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from quarterdeck.client.models.mcp import McpConfig, StdioServer
+from quarterdeck.client.models.settings import LOAD_ONLY, Settings
+from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.fields.catalogue import BY_KEY, CATALOGUE
+from quarterdeck.settings.fields.reading import Unreadable
+from quarterdeck.settings.mcp.servers import name_of
+from tests.settings.strategies import EDITS, RECORDS
+
+STORED = Settings(language="de", max_iterations=50, llm_api_key_set=True)
+
+
+def test_every_documented_field_has_an_entry() -> None:
+    documented = set(Settings.model_fields) - LOAD_ONLY - {"leaves"}
+    assert {entry.key for entry in CATALOGUE if not entry.extra} == documented
+    assert len(documented) == 25
+
+
+def test_changes_hold_only_what_was_edited() -> None:
+    draft = Draft(STORED).set("git_user_name", "Ada").unset("max_iterations")
+    assert draft.changes == {"git_user_name": "Ada", "max_iterations": None}
+
+
+def test_typing_the_stored_value_again_is_no_edit() -> None:
+    assert not Draft(STORED).set("language", "fr").set("language", "de").edited
+    assert not Draft(STORED).set("enable_sound_notifications", False).edited
+
+
+def test_nothing_stored_starts_from_a_fresh_record() -> None:
+    draft = Draft(None)
+    assert draft.value("enable_default_condenser") is True
+    assert draft.value("language") is None
+    assert draft.stored("llm_api_key") is False
+    assert draft.set("language", "en").changes == {"language": "en"}
+
+
+def test_a_secret_is_kept_replaced_or_cleared() -> None:
+    draft = Draft(STORED)
+    assert "llm_api_key" not in draft.changes
+    assert draft.set("llm_api_key", SecretStr("new")).changes == {"llm_api_key": SecretStr("new")}
+    cleared = draft.unset("llm_api_key")
+    assert cleared.changes == {"llm_api_key": None}
+    assert not cleared.revert("llm_api_key").edited
+
+
+def test_clearing_a_secret_that_is_not_stored_is_no_edit_unless_the_server_does_not_tell() -> None:
+    assert not Draft(STORED).unset("search_api_key").edited
+    assert Draft(STORED).unset("sandbox_api_key").edited
+
+
+def test_a_number_that_cannot_be_read_is_kept_and_stops_the_save() -> None:
+    draft = Draft(STORED).set("max_iterations", BY_KEY["max_iterations"].reads("many"))
+    assert draft.value("max_iterations") == Unreadable("many")
+    assert [problem.key for problem in draft.errors] == ["max_iterations"]
+
+
+def test_what_was_stored_badly_before_only_warns() -> None:
+    stored = Settings(max_iterations=-5)
+    assert not Draft(stored).errors
+    assert [problem.key for problem in Draft(stored).problems] == ["max_iterations"]
+    assert Draft(stored).set("max_iterations", -6).errors
+
+
+def test_empty_text_that_is_stored_counts_as_not_set() -> None:
+    assert Draft(Settings(llm_base_url="", git_user_email="")).problems == ()
+
+
+def test_server_rows_are_edited_removed_and_restored() -> None:
+    first, second = StdioServer(name="one", command="npx"), StdioServer(name="two", command="uvx")
+    draft = Draft(Settings(mcp_config=McpConfig(stdio_servers=(first, second))))
+    removed = draft.remove_server(0)
+    assert removed.changes["mcp_config"].stdio_servers == (second,)
+    assert not removed.restore_server(0).edited
+    renamed = draft.edit_server(1, second.model_copy(update={"name": "zwei"}))
+    assert [server.name for server in renamed.changes["mcp_config"].stdio_servers] == ["one", "zwei"]
+    added = draft.add_server(StdioServer(name="three", command="npx"), after=0)
+    assert [name_of(entry.server) for entry in added.servers.entries] == ["one", "three", "two"]
+    assert not added.remove_server(2).edited
+
+
+def test_unknown_members_of_servers_and_of_the_list_are_carried() -> None:
+    config = McpConfig.model_validate({"stdio_servers": [{"name": "one", "command": "npx", "cwd": "/w"}], "mode": "x"})
+    draft = Draft(Settings(mcp_config=config))
+    server = draft.servers.entries[0].server
+    sent = draft.edit_server(0, server.model_copy(update={"command": "uvx"})).changes["mcp_config"]
+    assert sent.model_dump()["mode"] == "x"
+    assert sent.stdio_servers[0].model_dump()["cwd"] == "/w"
+
+
+@given(RECORDS, EDITS)
+def test_undoing_everything_gives_the_stored_record_and_redoing_gives_the_edits(
+    base: Settings, edits: list[tuple[str, object]]
+) -> None:
+    draft = Draft(base)
+    for key, value in edits:
+        draft = draft.set(key, value)
+    undone = draft
+    while undone.past:
+        undone = undone.undo()
+    assert not undone.edited
+    while undone.future:
+        undone = undone.redo()
+    assert undone.edits == draft.edits
+
+
+@given(RECORDS, EDITS, st.data())
+def test_an_edit_of_one_field_changes_no_other(
+    base: Settings, edits: list[tuple[str, object]], data: st.DataObject
+) -> None:
+    draft = Draft(base)
+    for key, value in edits:
+        draft = draft.set(key, value)
+    touched = {key for key, _ in edits}
+    assert set(draft.changes) <= touched
+    assert all(draft.value(key) == value for key, value in dict(edits).items())
+    untouched = data.draw(st.sampled_from([key for key in BY_KEY if key not in touched]))
+    assert draft.value(untouched) == Draft(base).value(untouched)

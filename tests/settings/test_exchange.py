@@ -1,0 +1,137 @@
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from quarterdeck.client.models.mcp import McpConfig, StdioServer
+from quarterdeck.client.models.settings import Settings
+from quarterdeck.settings.draft import MCP, Draft
+from quarterdeck.settings.fields.field import Control, Field, Group
+from quarterdeck.settings.fields.form_fields import CANONICAL, FormFields
+from quarterdeck.settings.fields.reading import as_json
+from quarterdeck.settings.kept import exchange
+from quarterdeck.settings.kept.exchange import ImportRefused, imported
+from quarterdeck.settings.mcp.secrets import bare
+from tests.settings.strategies import MARKED_RECORDS, marked_drafts
+
+FILES = StdioServer(name="files", command="npx", env={"K": SecretStr("held")})
+STORED = Settings(language="de", max_iterations=5, llm_api_key_set=True, mcp_config=McpConfig(stdio_servers=(FILES,)))
+WRITERS = pytest.mark.parametrize("write", [exchange.as_toml, exchange.as_json])
+
+
+def written(draft: Draft) -> str:
+    return exchange.as_toml(exchange.exported(draft, release="1.6.0"))
+
+
+@WRITERS
+@given(record=MARKED_RECORDS)
+def test_what_was_exported_is_no_edit_where_it_came_from(write: object, record: Settings) -> None:
+    assert callable(write)
+    result = imported(write(exchange.exported(Draft(record), release="1.6.0")), Draft(record))
+    assert result.draft.edits == {}
+    assert result.notes == ()
+
+
+@WRITERS
+@given(draft=marked_drafts(secrets=False))
+def test_edits_that_were_exported_are_edits_again(write: object, draft: Draft) -> None:
+    assert callable(write)
+    result = imported(write(exchange.exported(draft, release="1.6.0")), Draft(draft.base)).draft
+    for key, value in draft.edits.items():
+        if key != MCP:
+            assert result.value(key) == value
+    there = [bare(entry.server) for entry in result.servers.left]
+    assert all(there.count(bare(entry.server)) for entry in draft.servers.left)
+
+
+@given(MARKED_RECORDS, MARKED_RECORDS)
+def test_an_import_takes_no_server_away(theirs: Settings, mine: Settings) -> None:
+    result = imported(written(Draft(theirs)), Draft(mine)).draft
+    assert len(result.servers.left) >= len(Draft(mine).servers.left)
+
+
+def test_only_what_the_file_names_is_changed() -> None:
+    result = imported('[settings]\nlanguage = "fr"\n', Draft(STORED))
+    assert result.draft.changes == {"language": "fr"}
+
+
+def test_what_is_not_set_in_the_file_is_unset() -> None:
+    exported = written(Draft(Settings(language="de")))
+    assert imported(exported, Draft(STORED)).draft.changes["max_iterations"] is None
+
+
+def test_a_server_keeps_the_secret_stored_for_it_and_another_has_to_be_typed() -> None:
+    text = written(Draft(STORED).edit_server(0, FILES.model_copy(update={"command": "uvx"})))
+    (server,) = imported(text, Draft(STORED)).draft.changes["mcp_config"].stdio_servers
+    assert (server.command, server.env) == ("uvx", FILES.env)
+    elsewhere = imported(text, Draft(Settings()))
+    assert elsewhere.notes == ("stdio files: to be typed: K.",)
+    assert elsewhere.draft.errors
+
+
+def test_a_secret_that_was_filled_in_is_taken() -> None:
+    text = written(Draft(STORED)).replace("${K}", "typed") + "\n[more]\n"
+    text = text.replace("[settings]", '[settings]\nllm_api_key = "sk-typed"')
+    changes = imported(text, Draft(Settings())).draft.changes
+    assert changes["llm_api_key"] == SecretStr("sk-typed")
+    assert changes["mcp_config"].stdio_servers[0].env == {"K": SecretStr("typed")}
+
+
+def test_values_of_another_kind_are_left_alone_and_named() -> None:
+    text = json.dumps(
+        {
+            "settings": {
+                "language": 5,
+                "enable_sound_notifications": "yes",
+                "max_iterations": "many",
+                "llm_api_key": 5,
+                "nonsense": 1,
+                "secrets_store": {},
+                "git_user_name": None,
+            }
+        }
+    )
+    result = imported(text, Draft(STORED))
+    assert not result.draft.edited
+    assert len(result.notes) == 6
+
+
+def test_values_with_a_null_in_them_survive_toml() -> None:
+    extra = Field("agent_settings.llm.extra", "Extra", Group.LLM, "", reads=as_json(dict), control=Control.TEXT)
+    fields = FormFields((*CANONICAL.fields, extra))
+    stored = Settings(leaves={"agent_settings.llm.extra": {"a": None, "b": [1, None]}})
+    draft = Draft(stored, fields=fields)
+    assert imported(written(draft), draft) == exchange.Imported(draft)
+    other = Draft(Settings(leaves={"agent_settings.llm.extra": {}}), fields=fields)
+    assert imported(written(draft), other).draft.value("agent_settings.llm.extra") == {"a": None, "b": [1, None]}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"settings": {"language": }}', "line 1, column 27"),
+        ('[settings]\nlanguage = "de\n', "line 2"),
+        ("", "no settings"),
+        ("[]", "TOML"),
+        ("[other]\na = 1\n", "no settings"),
+        ('[quarterdeck]\nversion = 2\n[settings]\nlanguage = "de"\n', "another version"),
+    ],
+)
+def test_a_file_that_is_none_is_refused_with_the_place(text: str, words: str) -> None:
+    with pytest.raises(ImportRefused, match=words):
+        imported(text, Draft(STORED))
+
+
+def test_a_refusal_quotes_nothing() -> None:
+    with pytest.raises(ImportRefused) as refused:
+        imported("[settings]\nllm_api_key = sk-secret\n", Draft(STORED))
+    assert "sk-secret" not in str(refused.value)
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_refused_or_read(text: str) -> None:
+    with suppress(ImportRefused):
+        imported(f"[settings]\n{text}", Draft(STORED))

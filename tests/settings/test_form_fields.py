@@ -1,0 +1,189 @@
+import json
+from typing import Any
+
+import pytest
+
+from quarterdeck.client.models.capabilities import FieldRules, Generation, KeyState, Server
+from quarterdeck.client.models.mcp import StdioServer
+from quarterdeck.client.models.schema import SchemaChoice, SchemaField
+from quarterdeck.client.models.settings import Settings
+from quarterdeck.settings.draft import MCP, Draft
+from quarterdeck.settings.fields.field import Control, Group
+from quarterdeck.settings.fields.form_fields import CANONICAL, FormFields, fields_on, kind_in
+from quarterdeck.settings.fields.generated import AGENT_KIND
+from quarterdeck.settings.fields.reading import Unreadable
+from quarterdeck.settings.limits import problems
+from quarterdeck.settings.review import Act, Line, review
+from quarterdeck.settings.verify import verify
+from quarterdeck.settings.words import editable
+
+NESTED = Server(
+    Generation.NESTED,
+    KeyState.ACCEPTED,
+    merges=True,
+    schema=True,
+    mcp_secrets_hidden=True,
+    fields={
+        "enable_solvability_analysis": FieldRules(present=False),
+        "confirmation_mode": FieldRules(nullable=False, clearable=False),
+    },
+)
+AGENT, VERIFICATION = "agent_settings", "agent_settings.verification"
+
+
+def described(place: str, value_type: str = "string", variant: str | None = "openhands", **more: Any) -> SchemaField:
+    section = place.split(".")[1]
+    return SchemaField(
+        place=place,
+        label=section,
+        section=section,
+        section_label=section,
+        value_type=value_type,
+        variant=variant,
+        **more,
+    )
+
+
+SCHEMA = (
+    described(f"{AGENT}.llm.timeout", "integer", default=300),
+    described(f"{AGENT}.llm.extra_headers", "object"),
+    described(f"{AGENT}.llm.effort", choices=(SchemaChoice(value="low", label="Low"), SchemaChoice(value="high"))),
+    described(f"{VERIFICATION}.critic_enabled", "boolean", default=False, prominence="critical"),
+    described(
+        f"{VERIFICATION}.critic_key", secret=True, depends_on=(f"{VERIFICATION}.critic_enabled",), prominence="major"
+    ),
+    described(f"{AGENT}.acp_model", variant="acp"),
+)
+LEAVES = {
+    AGENT_KIND: "openhands",
+    f"{AGENT}.llm.timeout": 60,
+    f"{AGENT}.llm.extra_headers": {"Authorization": "Bearer sentinel", "X-Team": "sentinel"},
+    f"{VERIFICATION}.critic_enabled": False,
+}
+STORED = Settings(llm_model="a/b", confirmation_mode=False, leaves=LEAVES)
+
+
+def draft(kind: str = "openhands") -> Draft:
+    return Draft(STORED.model_copy(update={"leaves": LEAVES | {AGENT_KIND: kind}}), fields=on(NESTED, kind))
+
+
+def on(server: Server, kind: str = "openhands") -> FormFields:
+    return fields_on(server, SCHEMA, kind)
+
+
+def test_only_the_fields_of_the_kind_in_use_are_there() -> None:
+    own, other = on(NESTED).by_key, on(NESTED, "acp").by_key
+    assert f"{AGENT}.acp_model" not in own
+    assert f"{AGENT}.llm.timeout" in own
+    assert f"{AGENT}.acp_model" in other
+    assert f"{AGENT}.llm.timeout" not in other
+    assert "acp" in other["agent"].absent
+    assert [choice.value for choice in own[AGENT_KIND].choices] == ["openhands", "acp"]
+    assert kind_in(draft("acp").base) == "acp"
+
+
+def test_sections_join_the_groups_they_belong_to_and_others_follow_the_agent() -> None:
+    fields = on(NESTED)
+    assert fields.by_key[f"{AGENT}.llm.timeout"].group == Group.LLM
+    place = fields.groups.index(Group.AGENT)
+    assert fields.groups[place + 1] == "verification"
+
+
+@pytest.mark.parametrize(
+    ("place", "typed", "value"),
+    [
+        (f"{AGENT}.llm.timeout", "30", 30),
+        (f"{AGENT}.llm.timeout", "", 300),
+        (f"{AGENT}.llm.timeout", "soon", Unreadable("soon")),
+        (f"{AGENT}.llm.extra_headers", '{"a": 1}', {"a": 1}),
+        (f"{AGENT}.llm.extra_headers", "[1]", Unreadable("[1]")),
+        (f"{AGENT}.llm.extra_headers", "", None),
+    ],
+)
+def test_what_is_typed_is_read_by_the_type_the_server_names(place: str, typed: str, value: object) -> None:
+    entry = on(NESTED).by_key[place]
+    assert entry.reads(typed) == value
+    stops = [found for check in entry.checks if value is not None and (found := check(value))]
+    assert bool(stops) is isinstance(value, Unreadable)
+
+
+def test_a_value_outside_the_servers_choices_is_an_error() -> None:
+    place = f"{AGENT}.llm.effort"
+    assert on(NESTED).by_key[place].control is Control.SELECT
+    assert not draft().set(place, "low").errors
+    (problem,) = draft().set(place, "extreme").errors
+    assert "low, high" in problem.words
+
+
+def test_unsetting_goes_back_to_the_servers_default() -> None:
+    edited = draft().unset(f"{AGENT}.llm.timeout")
+    assert edited.changes == {f"{AGENT}.llm.timeout": 300}
+
+
+def test_a_field_that_needs_another_one_rests_while_that_is_off() -> None:
+    resting = draft()
+    off = resting.off_for(f"{VERIFICATION}.critic_key")
+    assert off is not None
+    assert off.key == f"{VERIFICATION}.critic_enabled"
+    assert resting.set(off.key, True).off_for(f"{VERIFICATION}.critic_key") is None
+
+
+def test_an_object_is_shown_without_what_may_be_secret_in_it() -> None:
+    place = f"{AGENT}.llm.extra_headers"
+    entry = on(NESTED).by_key[place]
+    shown = editable(entry, draft().value(place))
+    assert set(json.loads(shown)) == {"Authorization", "X-Team"}
+    assert "sentinel" not in shown
+    (problem,) = draft().set(place, entry.reads(shown)).errors
+    assert "hidden part" in problem.words
+    assert "sentinel" not in repr(review(draft().set(place, {"X-Team": "sentinel"}), NESTED).lines)
+
+
+def test_a_review_names_the_place_of_what_only_the_server_describes() -> None:
+    place = f"{AGENT}.llm.timeout"
+    assert review(draft().set(place, 30), NESTED).lines == (Line(Act.SET, "llm", "60", "30", place=place),)
+
+
+def test_canonical_fields_follow_the_servers_rules() -> None:
+    by_key = on(NESTED).by_key
+    assert by_key["enable_solvability_analysis"].absent
+    assert not by_key["confirmation_mode"].can_unset
+    assert CANONICAL.by_key["confirmation_mode"].can_unset
+    assert [problem.key for problem in draft().set("security_analyzer", "invariant").errors] == ["security_analyzer"]
+    assert not Draft(STORED).set("security_analyzer", "invariant").errors
+
+
+def test_another_kind_of_agent_is_a_loss_and_saved_alone() -> None:
+    switched = draft().set(AGENT_KIND, "acp")
+    (loss,) = review(switched, NESTED).losses
+    assert "openhands" in loss.words
+    assert not any(problem.stops for problem in problems(switched, NESTED))
+    both = switched.set("llm_model", "c/d").set("language", "de").add_server(StdioServer(name="x", command="y"))
+    stopped = [(problem.key, problem.row) for problem in problems(both, NESTED) if problem.stops]
+    assert stopped == [("llm_model", None), (MCP, 0)]
+
+
+def test_after_another_kind_only_what_was_asked_for_is_verified() -> None:
+    found = Settings(leaves={AGENT_KIND: "acp"}, confirmation_mode=False)
+    assert verify(draft().set(AGENT_KIND, "acp"), found).stored
+
+
+def test_edits_of_a_field_that_is_gone_stay_and_stop_a_save() -> None:
+    edited = draft().set(f"{AGENT}.llm.timeout", 30).set("language", "de")
+    flat = Server(Generation.FLAT, KeyState.ACCEPTED)
+    moved = edited.with_fields(fields_on(flat, (), "openhands"))
+    assert moved.edits == edited.edits
+    (problem,) = [problem for problem in problems(moved, flat) if problem.stops]
+    assert "no such setting" in problem.words
+    assert not problems(moved.revert(problem.key), flat)
+
+
+def test_mcp_servers_are_verified_without_secrets_where_none_are_told() -> None:
+    files = StdioServer.model_validate({"name": "files", "command": "npx", "env": {"KEY": "x"}})
+    meant = Draft(STORED).add_server(files)
+    told = files.model_copy(update={"env": {}})
+    found = STORED.model_copy(
+        update={"mcp_config": meant.servers.config().model_copy(update={"stdio_servers": (told,)})}
+    )
+    assert not verify(meant, found).stored
+    assert verify(meant, found, hidden=True).stored

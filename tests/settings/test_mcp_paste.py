@@ -1,0 +1,147 @@
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.settings.mcp.paste import PasteError, pasted
+from quarterdeck.settings.mcp.secrets import bare, missing
+from quarterdeck.settings.mcp.servers import identities
+from quarterdeck.settings.mcp.text import without_secrets
+from tests.settings.strategies import MARKED_SERVER
+
+FILES = StdioServer(name="files", command="npx", args=("-y", "pkg"), env={"K": SecretStr("v")})
+GIVEN_FILES = {"command": "npx", "args": ["-y", "pkg"], "env": {"K": "v"}}
+LINEAR = SseServer(url="https://mcp.linear.app/sse", api_key=SecretStr("tok"))
+GIVEN_LINEAR = {"url": "https://mcp.linear.app/sse", "headers": {"Authorization": "Bearer tok"}}
+
+
+def only(text: object) -> McpServer:
+    (server,) = pasted(text if isinstance(text, str) else json.dumps(text)).servers
+    return server
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"mcpServers": {"files": GIVEN_FILES, "linear": GIVEN_LINEAR}},
+        {"servers": {"files": {"type": "stdio", **GIVEN_FILES}, "linear": GIVEN_LINEAR}, "inputs": []},
+        {"mcp": {"servers": {"files": GIVEN_FILES, "linear": {"type": "sse", **GIVEN_LINEAR}}}},
+        {"files": GIVEN_FILES, "linear": GIVEN_LINEAR},
+        [{"name": "files", **GIVEN_FILES}, GIVEN_LINEAR],
+        {"mcp_config": {"files": GIVEN_FILES, "linear": {"transport": "sse", **GIVEN_LINEAR}}},
+        {
+            "stdio_servers": [{"name": "files", "command": "npx", "args": "-y pkg", "env": "K=v"}],
+            "sse_servers": [{"url": "https://mcp.linear.app/sse", "api_key": "tok"}],
+            "shttp_servers": None,
+        },
+    ],
+)
+def test_every_usual_shape_is_read(data: object) -> None:
+    result = pasted(json.dumps(data))
+    assert set(map(repr, result.servers)) == {repr(FILES), repr(LINEAR)}
+    assert all(server in (FILES, LINEAR) for server in result.servers)
+    assert result.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("given_members", "transport"),
+    [
+        ({"type": "http"}, ShttpServer),
+        ({"type": "streamable-http"}, ShttpServer),
+        ({"type": "streamableHttp"}, ShttpServer),
+        ({"transport": "sse"}, SseServer),
+        ({}, ShttpServer),
+    ],
+)
+def test_the_word_for_a_transport_decides(given_members: dict[str, str], transport: type[McpServer]) -> None:
+    assert isinstance(only({"x": {"url": "https://a.example/mcp", **given_members}}), transport)
+
+
+def test_addresses_go_by_other_names_elsewhere() -> None:
+    assert only({"x": {"httpUrl": "https://a.example/sse"}}) == ShttpServer(url="https://a.example/sse")
+    assert only({"x": {"serverUrl": "https://a.example/sse"}}) == SseServer(url="https://a.example/sse")
+
+
+def test_text_as_pages_print_it_is_read() -> None:
+    assert only('```json\n{"files": {"command": "npx -y pkg", "env": {"K": "v"}}}\n```') == FILES
+    assert only('"files": {"command": "npx", "args": ["-y", "pkg"], "env": {"K": "v"}},') == FILES
+
+
+def test_what_this_service_cannot_hold_is_named() -> None:
+    given_members = {"url": "https://a.example/mcp", "headers": {"X-Org": "o"}, "alwaysAllow": [], "disabled": True}
+    flat = pasted(json.dumps({"my tools": {**given_members}, "a b": {"command": "npx", "cwd": "/w"}}))
+    assert flat.notes == (
+        "my tools: this service has no place for alwaysAllow, headers.",
+        "my tools: it was switched off there; here it is on unless it is parked.",
+        "a b: its name is a-b here.",
+        "a b: this service has no place for cwd.",
+    )
+    (tools,) = pasted(json.dumps({"my tools": given_members}), nested=True).servers
+    assert tools.model_extra == {"headers": {"X-Org": "o"}, "alwaysAllow": [], "name": "my tools"}
+
+
+def test_a_placeholder_has_to_be_typed_over() -> None:
+    result = pasted('{"x": {"command": "npx", "args": ["--token=${input:t}"], "env": {"K": "$K"}}}')
+    assert tuple(missing(result.servers[0])) == ("an argument", "K")
+    assert result.servers == (
+        bare(StdioServer(name="x", command="npx", args=("--token=1",), env={"K": SecretStr("1")})),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no JSON: look at line 1, column 1"),
+        ('{"x": {"command": }}', "line 1, column 19"),
+        ("[]", "no MCP server"),
+        ("5", "no MCP server"),
+        ('{"x": {"type": "carrier pigeon", "url": "https://a"}}', "none of stdio, SSE and HTTP"),
+        ('{"x": {"args": []}}', "neither a command nor an address"),
+        ('{"x": {"url": "https://a", "timeout": "soon"}}', "not of the right kind"),
+        ('{"x": {"command": "a"}, "x": {"command": "b"}}', "given twice"),
+        ("[" * 100_000, "no JSON|nested too deep"),
+    ],
+)
+def test_what_holds_no_server_is_refused_in_words(text: str, words: str) -> None:
+    with pytest.raises(PasteError, match=words):
+        pasted(text)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(
+                    ["mcpServers", "servers", "sse_servers", "command", "args", "env", "url", "headers", "type", "x"]
+                ),
+                inner,
+                max_size=4,
+            )
+        ),
+        max_leaves=12,
+    )
+)
+def test_any_json_is_read_or_refused(data: object) -> None:
+    with suppress(PasteError):
+        assert pasted(json.dumps(data)).servers
+
+
+@given(st.lists(MARKED_SERVER, min_size=1, max_size=4))
+def test_a_copy_without_secrets_is_read_back_with_the_same_identities(servers: list[McpServer]) -> None:
+    hidden = tuple(map(bare, servers))
+    again = pasted(without_secrets(servers)).servers
+    assert identities(again) == identities(hidden)
+
+
+@given(st.lists(MARKED_SERVER, min_size=1, max_size=4))
+def test_where_further_members_are_kept_a_copy_is_the_whole_server(servers: list[McpServer]) -> None:
+    again = pasted(without_secrets(servers), nested=True).servers
+    for server, copy in zip(servers, again, strict=True):
+        hidden = bare(server).model_dump(exclude_none=True)
+        assert {**copy.model_dump(exclude_none=True), "name": hidden.get("name")} == {"name": None, **hidden}

@@ -1,0 +1,82 @@
+from pydantic import SecretStr
+
+from quarterdeck.client.models.capabilities import FieldRules, Generation, KeyState, Server
+from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.settings import Settings
+from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.limits import problems
+from quarterdeck.settings.review import Act, Line, review
+
+MERGING = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True)
+REPLACING = Server(
+    Generation.FLAT,
+    KeyState.ACCEPTED,
+    fields={
+        "sandbox_api_key": FieldRules(lost_on_store=True),
+        "max_budget_per_task": FieldRules(in_effect=False),
+        "llm_model": FieldRules(clearable=False),
+    },
+)
+STORED = Settings(
+    llm_model="openai/gpt-5",
+    llm_api_key_set=True,
+    mcp_config=McpConfig(
+        sse_servers=(SseServer(url="https://u:pass@a.example/sse?key=private", api_key=SecretStr("secret-a")),),
+        stdio_servers=(
+            StdioServer(name="files", command="npx", args=("--token", "secret-b"), env={"K": SecretStr("secret-c")}),
+        ),
+    ),
+)
+
+
+def test_each_change_is_a_line_from_old_to_new() -> None:
+    draft = Draft(STORED).set("llm_model", "a/b").set("confirmation_mode", True).set("max_budget_per_task", 5.0)
+    assert review(draft, MERGING).lines == (
+        Line(Act.SET, "Model", "openai/gpt-5", "a/b"),
+        Line(Act.SET, "Budget per task, USD", "not set", "5"),
+        Line(Act.SET, "Ask before actions", "not set", "on"),
+    )
+
+
+def test_secrets_are_named_but_never_shown() -> None:
+    draft = Draft(STORED).set("llm_api_key", SecretStr("secret-d"))
+    files = draft.servers.entries[1].server
+    draft = draft.edit_server(1, files.model_copy(update={"env": {"K": SecretStr("secret-e"), "L": SecretStr("x")}}))
+    draft = draft.edit_server(0, draft.servers.entries[0].server.model_copy(update={"api_key": None}))
+    draft = draft.add_server(ShttpServer(url="https://b.example/mcp?token=secret-f", timeout=30))
+    lines = review(draft, MERGING).lines
+    text = repr(lines)
+    assert "secret" not in text
+    assert "pass" not in text
+    assert "private" not in text
+    assert lines[0] == Line(Act.SET, "API key", "stored", "new value")
+    assert (lines[1].act, lines[1].new) == (Act.EDITED, "key cleared")
+    assert (lines[2].act, lines[2].new) == (Act.EDITED, "K new value, L added")
+    assert (lines[3].act, lines[3].new) == (Act.ADDED, "time-out 30 s")
+
+
+def test_what_a_replacing_server_loses_is_named_until_it_is_typed_again() -> None:
+    draft = Draft(STORED).set("language", "de")
+    assert [loss.key for loss in review(draft, REPLACING).losses] == ["sandbox_api_key"]
+    assert not review(draft, MERGING).losses
+    assert not review(draft.set("sandbox_api_key", SecretStr("again")), REPLACING).losses
+
+
+def test_a_first_save_loses_nothing() -> None:
+    assert not review(Draft(None).set("language", "de"), REPLACING).losses
+
+
+def test_a_change_that_conversations_do_not_use_says_so() -> None:
+    (line,) = review(Draft(STORED).set("max_budget_per_task", 5.0), REPLACING).lines
+    assert "V0" in line.note
+
+
+def test_what_the_server_cannot_clear_is_an_error() -> None:
+    draft = Draft(STORED).unset("llm_model")
+    assert [problem.key for problem in problems(draft, REPLACING) if problem.stops] == ["llm_model"]
+    assert not problems(draft, MERGING)
+
+
+def test_only_warnings_about_edited_things_are_repeated() -> None:
+    draft = Draft(Settings(max_iterations=-5)).set("llm_model", "plain")
+    assert [problem.key for problem in review(draft, MERGING).warnings] == ["llm_model"]

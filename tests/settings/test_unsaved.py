@@ -1,0 +1,128 @@
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from quarterdeck.client.models.mcp import McpConfig, SseServer, StdioServer
+from quarterdeck.client.models.settings import Settings
+from quarterdeck.settings.draft import MCP, Draft
+from quarterdeck.settings.fields.reading import Unreadable
+from quarterdeck.settings.kept import unsaved
+from quarterdeck.settings.mcp.secrets import bare, missing
+from tests.settings.strategies import marked_drafts
+
+FILES = StdioServer(name="files", command="npx", env={"K": SecretStr("held")})
+STORED = Settings(language="de", llm_api_key_set=True, mcp_config=McpConfig(stdio_servers=(FILES,)))
+
+
+def restored_on(base: Draft, edited: Draft) -> unsaved.Restored:
+    return unsaved.from_note(json.loads(json.dumps(unsaved.to_note(edited))), base)
+
+
+def shape(draft: Draft) -> list[tuple[object, ...]]:
+    """Every row as far as it can be told without secrets."""
+    return [(entry.removed, entry.parked, bare(entry.server), entry.was, entry.kept) for entry in draft.servers.entries]
+
+
+@given(marked_drafts())
+def test_what_was_kept_is_the_same_draft_without_its_secrets(draft: Draft) -> None:
+    loaded = Draft(draft.base, parked=draft.parked)
+    restored = restored_on(loaded, draft)
+    assert not restored.moved
+    for key, value in draft.edits.items():
+        label = draft.field_at(key).label
+        if key == MCP:
+            assert shape(restored.draft) == shape(draft)
+        elif label not in restored.left_out:
+            assert restored.draft.edits[key] == value
+        else:
+            assert key not in restored.draft.edits
+    assert set(restored.draft.edits) <= set(draft.edits)
+    assert len(restored.draft.past) <= 1
+
+
+@given(marked_drafts(secrets=False))
+def test_no_plain_edit_is_left_out(draft: Draft) -> None:
+    restored = restored_on(Draft(draft.base, parked=draft.parked), draft).draft
+    assert {key: value for key, value in restored.edits.items() if key != MCP} == {
+        key: value for key, value in draft.edits.items() if key != MCP
+    }
+
+
+def test_nothing_edited_is_no_note() -> None:
+    assert unsaved.to_note(Draft(STORED)) is None
+
+
+@given(marked_drafts())
+def test_a_row_that_comes_back_unedited_is_named(draft: Draft) -> None:
+    restored = restored_on(Draft(draft.base, parked=draft.parked), draft)
+    assert len(draft.servers.edited) - len(restored.draft.servers.edited) <= len(restored.left_out)
+
+
+def test_of_two_that_only_secrets_tell_apart_the_same_one_is_removed_again() -> None:
+    other = FILES.model_copy(update={"env": {"K": SecretStr("other")}})
+    draft = Draft(Settings(mcp_config=McpConfig(stdio_servers=(FILES, other))))
+    assert restored_on(draft, draft.remove_server(1)).draft.edits == draft.remove_server(1).edits
+
+
+def test_what_cannot_be_had_back_is_named() -> None:
+    server = FILES.model_copy(update={"env": {"K": SecretStr("typed"), "L": SecretStr("new")}})
+    draft = Draft(STORED).set("llm_api_key", SecretStr("typed")).set("max_iterations", Unreadable("sk-typed"))
+    restored = restored_on(Draft(STORED), draft.edit_server(0, server).set("language", "fr"))
+    assert restored.left_out == ("API key", "Max iterations", "stdio files: K", "stdio files: L")
+    assert set(restored.draft.edits) == {"language", MCP}
+    (entry,) = restored.draft.servers.entries
+    assert isinstance(entry.server, StdioServer)
+    assert entry.server.env["K"] == SecretStr("held")
+    assert list(missing(entry.server)) == ["L"]
+    assert restored.draft.errors
+
+
+def test_a_cleared_key_is_no_secret() -> None:
+    assert restored_on(Draft(STORED), Draft(STORED).unset("llm_api_key")).draft.changes == {"llm_api_key": None}
+
+
+def test_what_moved_on_the_server_meanwhile_is_named_and_the_edit_is_on_top_of_it() -> None:
+    draft = Draft(STORED).set("language", "fr").edit_server(0, FILES.model_copy(update={"command": "uvx"}))
+    other = FILES.model_copy(update={"args": ("-y",)})
+    newer = STORED.model_copy(update={"language": "es", "mcp_config": McpConfig(stdio_servers=(other,))})
+    restored = restored_on(Draft(newer), draft)
+    assert restored.moved == ("Language", "stdio files")
+    assert restored.draft.was("language") == "es"
+    assert restored.draft.value("language") == "fr"
+
+
+def test_an_edited_server_that_is_gone_is_added_and_a_removed_one_is_forgotten() -> None:
+    draft = Draft(STORED).edit_server(0, FILES.model_copy(update={"command": "uvx"}))
+    gone = Draft(STORED.model_copy(update={"mcp_config": McpConfig()}))
+    assert [entry.was for entry in restored_on(gone, draft).draft.servers.entries] == [None]
+    assert not restored_on(gone, Draft(STORED).remove_server(0)).draft.edited
+
+
+def test_a_note_cannot_bring_a_value_of_another_kind() -> None:
+    note = {
+        "fields": {"language": {"value": 5}, "enable_sound_notifications": {"value": None}, "mcp_config": {"value": 1}}
+    }
+    assert not unsaved.from_note(note, Draft(STORED)).draft.edited
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["fields", "servers", "language", "value", "was", "place"]), inner, max_size=4
+            )
+        ),
+        max_leaves=12,
+    )
+)
+def test_a_note_that_makes_no_sense_does_no_harm(note: object) -> None:
+    assert unsaved.from_note(note, Draft(STORED)).draft.base == STORED
+
+
+def test_added_servers_come_back_where_they_stood() -> None:
+    draft = Draft(STORED).add_server(SseServer(url="https://a.example/sse"), after=0).add_server(FILES, after=0)
+    assert shape(restored_on(Draft(STORED), draft).draft) == shape(draft)

@@ -1,0 +1,81 @@
+from pydantic import SecretStr
+
+from quarterdeck.client.models.mcp import McpConfig, ShttpServer, StdioServer
+from quarterdeck.client.models.settings import Settings
+from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.verify import ADDED_AGAIN, verify
+
+BASE = Settings(language="de", git_user_name="Ada", llm_api_key_set=False)
+FILES = StdioServer(name="files", command="npx")
+TOOLS = ShttpServer(url="https://a.example/mcp")
+
+
+def test_all_changes_seen() -> None:
+    draft = Draft(BASE).set("language", "fr").set("llm_api_key", SecretStr("x")).add_server(FILES).add_server(TOOLS)
+    stored = ShttpServer(url=TOOLS.url, timeout=60)
+    config = McpConfig(stdio_servers=(FILES,), shttp_servers=(stored,))
+    found = BASE.model_copy(update={"language": "fr", "llm_api_key_set": True, "mcp_config": config})
+    result = verify(draft, found)
+    assert (result.good, result.asked, result.stored) == (4, 4, True)
+
+
+def test_a_field_that_came_back_different_is_named() -> None:
+    (difference,) = verify(Draft(BASE).set("language", "fr"), BASE).differences
+    assert (difference.label, difference.meant, difference.found, difference.asked) == (
+        "Language",
+        "fr · French",
+        "de · German",
+        True,
+    )
+
+
+def test_nothing_arrived() -> None:
+    assert verify(Draft(BASE).set("language", "fr"), BASE).untouched
+
+
+def test_a_field_that_nobody_here_touched_is_named_too() -> None:
+    found = BASE.model_copy(update={"language": "fr", "git_user_name": None})
+    (difference,) = verify(Draft(BASE).set("language", "fr"), found).differences
+    assert (difference.key, difference.asked) == ("git_user_name", False)
+
+
+def test_a_secret_the_server_does_not_tell_of_is_not_counted_as_seen() -> None:
+    result = verify(
+        Draft(BASE).set("sandbox_api_key", SecretStr("x")).set("language", "fr"),
+        BASE.model_copy(update={"language": "fr"}),
+    )
+    assert (result.good, result.untold, result.stored) == (1, ("Sandbox API key",), True)
+
+
+def test_an_empty_text_counts_as_not_set() -> None:
+    assert verify(Draft(BASE).unset("git_user_name"), BASE.model_copy(update={"git_user_name": ""})).stored
+
+
+def test_servers_are_verified_one_by_one() -> None:
+    base = BASE.model_copy(update={"mcp_config": McpConfig(stdio_servers=(FILES,), shttp_servers=(TOOLS,))})
+    draft = Draft(base).remove_server(0).edit_server(1, FILES.model_copy(update={"command": "uvx"}))
+    assert verify(draft, base).good == 0
+    assert {difference.found for difference in verify(draft, base).differences} == {"there", "different"}
+    done = base.model_copy(update={"mcp_config": draft.changes["mcp_config"]})
+    assert (verify(draft, done).good, verify(draft, done).stored) == (2, True)
+
+
+def test_what_a_server_fills_in_at_a_first_save_is_no_difference() -> None:
+    found = Settings.model_validate(
+        {"language": "fr", "agent": "CodeActAgent", "secrets_store": {"provider_tokens": {}}}
+    )
+    assert verify(Draft(None).set("language", "fr"), found).stored
+
+
+def test_a_folded_copy_that_the_server_adds_itself_is_told_and_is_no_failure() -> None:
+    twice = Settings(mcp_config=McpConfig(stdio_servers=(FILES, FILES)))
+    seen = verify(Draft(twice).fold_duplicates().set("language", "fr"), twice.model_copy(update={"language": "fr"}))
+    assert (seen.stored, seen.told, seen.good, seen.returned) == (True, 1, 1, ("stdio files",))
+    gone = verify(Draft(twice).fold_duplicates(), Settings(mcp_config=McpConfig(stdio_servers=(FILES,))))
+    assert (gone.told, gone.good, gone.returned) == (1, 1, ())
+
+
+def test_a_deleted_server_that_is_back_is_a_difference_with_a_reason() -> None:
+    stored = Settings(mcp_config=McpConfig(stdio_servers=(FILES,)))
+    (difference,) = verify(Draft(stored).remove_server(0), stored).differences
+    assert (difference.found, difference.note) == ("there", ADDED_AGAIN)
