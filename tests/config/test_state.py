@@ -1,0 +1,141 @@
+"""What is kept between runs: private, whole, versioned, never overwritten when it cannot be understood."""
+
+import json
+import multiprocessing
+from pathlib import Path
+from stat import S_IMODE
+from tempfile import TemporaryDirectory
+from typing import Any, ClassVar, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, ConfigDict
+
+from quarterdeck.config.state import StateError, StateFiles
+
+LETTERS = st.characters(codec="utf-8")
+HERE, THERE = "http://127.0.0.1:3000", "https://deck.example"
+
+
+class Journal(BaseModel):
+    model_config = ConfigDict(frozen=True)
+    kind: ClassVar[str] = "journal"
+    version: Literal[1] = 1
+    saves: Any = None
+
+
+class View(Journal):
+    kind: ClassVar[str] = "view"
+
+
+class LaterJournal(BaseModel):
+    model_config = ConfigDict(frozen=True)
+    kind: ClassVar[str] = "journal"
+    version: Literal[2] = 2
+    entries: tuple[str, ...]
+
+
+def keep(folder: Path, saves: Any) -> None:
+    StateFiles(folder).change(Journal, HERE, lambda kept: Journal(saves=saves))
+
+
+def kept_in(folder: Path) -> Any:
+    kept = StateFiles(folder).read(Journal, HERE)
+    return kept and kept.saves
+
+
+def file_of(folder: Path) -> Path:
+    [file] = folder.rglob("*.json")
+    return file
+
+
+def test_it_is_there_for_the_next_run_and_for_nobody_else(tmp_path: Path) -> None:
+    keep(tmp_path / "state", "ä")
+    assert kept_in(tmp_path / "state") == "ä"
+    assert StateFiles(tmp_path / "state").read(Journal, THERE) is None
+    assert StateFiles(tmp_path / "state").read(View, HERE) is None
+    assert S_IMODE(file_of(tmp_path).stat().st_mode) == 0o600
+    assert {S_IMODE(folder.stat().st_mode) for folder in (tmp_path / "state").iterdir()} == {0o700}
+    assert json.loads(file_of(tmp_path).read_text()) == {"version": 1, "saves": "ä"}
+
+
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+MEMBERS = st.none() | st.booleans() | st.integers() | FLOATS | st.text(LETTERS)
+JSON = st.recursive(MEMBERS, lambda inner: st.lists(inner) | st.dictionaries(st.text(LETTERS), inner), max_leaves=20)
+
+
+@given(says=JSON)
+def test_what_is_kept_is_read_again(says: Any) -> None:
+    with TemporaryDirectory() as folder:
+        keep(Path(folder), says)
+        assert kept_in(Path(folder)) == says
+
+
+def test_none_deletes_the_file(tmp_path: Path) -> None:
+    keep(tmp_path, {"language": "de"})
+    assert StateFiles(tmp_path).change(Journal, HERE, lambda kept: None) is None
+    assert kept_in(tmp_path) is None
+    assert not list(tmp_path.rglob("*.json"))
+
+
+def test_what_did_not_change_is_not_written(tmp_path: Path) -> None:
+    keep(tmp_path, "same")
+    written = file_of(tmp_path).stat().st_ino
+    keep(tmp_path, "same")
+    assert file_of(tmp_path).stat().st_ino == written
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"saves"', "[" * 100_000, '{"saves": "\\q"}'])
+def test_a_damaged_file_is_put_aside_and_never_overwritten(tmp_path: Path, content: str) -> None:
+    for _ in range(2):
+        keep(tmp_path, "first")
+        file_of(tmp_path).write_text(content)
+        assert kept_in(tmp_path) is None
+    keep(tmp_path, "second")
+    assert kept_in(tmp_path) == "second"
+    assert [aside.read_text() for aside in tmp_path.rglob("*.damaged")] == [content, content]
+
+
+def test_a_file_of_another_version_is_left_alone(tmp_path: Path) -> None:
+    later = LaterJournal(entries=("one",))
+    StateFiles(tmp_path).change(LaterJournal, HERE, lambda kept: later)
+    with pytest.raises(StateError, match="another version"):
+        kept_in(tmp_path)
+    with pytest.raises(StateError, match="another version"):
+        keep(tmp_path, "mine")
+    assert StateFiles(tmp_path).read(LaterJournal, HERE) == later
+
+
+def test_a_file_open_to_others_is_not_used(tmp_path: Path) -> None:
+    keep(tmp_path, "mine")
+    file_of(tmp_path).chmod(0o644)
+    with pytest.raises(StateError, match="open to other users"):
+        kept_in(tmp_path)
+
+
+def test_a_change_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    keep(tmp_path, "first")
+    with pytest.raises(StateError, match="larger than"):
+        keep(tmp_path, "x" * 9_000_000)
+    assert kept_in(tmp_path) == "first"
+
+
+def test_a_folder_that_cannot_be_written_is_said_in_words(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file, not a folder")
+    with pytest.raises(StateError, match="could not be written"):
+        keep(tmp_path / "state", "mine")
+
+
+def _count_up(folder: Path) -> None:
+    for _ in range(20):
+        StateFiles(folder).change(Journal, HERE, lambda kept: Journal(saves=(kept.saves if kept else 0) + 1))
+
+
+def test_two_processes_lose_nothing_of_each_other(tmp_path: Path) -> None:
+    others = [multiprocessing.get_context("spawn").Process(target=_count_up, args=(tmp_path,)) for _ in range(2)]
+    for other in others:
+        other.start()
+    for other in others:
+        other.join()
+    assert kept_in(tmp_path) == 40
