@@ -1,0 +1,30 @@
+"""The pages beside the tests name only tests that exist."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+NAMED = re.compile(r"\b(tests/[\w/]+\.py)::(\w+)")
+
+
+@pytest.mark.parametrize("page", sorted(page.name for page in TESTS.glob("*.md")))
+def test_every_test_that_a_page_names_is_there(page: str) -> None:
+    named = NAMED.findall((TESTS / page).read_text(encoding="utf-8"))
+    assert named
+    gone = sorted({f"{path}::{name}" for path, name in named if name not in _tests_in(path)})
+    assert not gone, (
+        f"tests/{page} names tests that are not there. Where one was moved or renamed, write its new name into the page"
+        " (sed -i 's#old#new#' tests/*.md); where it went, name the test that proves the row, or write one:\n"
+        + "\n".join(gone)
+    )
+
+
+@cache
+def _tests_in(path: str) -> frozenset[str]:
+    file = TESTS.parent / path
+    tree = ast.parse(file.read_text(encoding="utf-8")) if file.is_file() else ast.Module([], [])
+    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
