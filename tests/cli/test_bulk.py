@@ -10,8 +10,7 @@ from quarterdeck.cli.sandbox_rows import read_all
 from quarterdeck.client.client import Client
 from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.client.limits import Limits
-from quarterdeck.fleet.bulk_rows import BulkRow, RowState
-from quarterdeck.fleet.plan import Plan, plan
+from quarterdeck.fleet.bulk import BulkRow, Plan, RowState, plan
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.local.simulated.service import open_simulated
 from quarterdeck.local.simulated.simulation import Faults, Simulation

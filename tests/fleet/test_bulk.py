@@ -7,13 +7,21 @@ from itertools import pairwise
 import pytest
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.fleet.bulk import AT_ONCE, PATIENCE, BulkRun
-from quarterdeck.fleet.bulk_rows import BulkRow, RowState, Verdict
-from quarterdeck.fleet.events import Cause
+from quarterdeck.fleet.bulk import (
+    AT_ONCE,
+    PATIENCE,
+    BulkRow,
+    BulkRun,
+    Plan,
+    RowState,
+    Verdict,
+    change_verdict,
+    delete_verdict,
+    plan,
+)
 from quarterdeck.fleet.memories import SandboxMemories
-from quarterdeck.fleet.plan import Plan, plan
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.verdicts import change_verdict, delete_verdict
+from quarterdeck.fleet.timeline import Cause
 
 from .fakes import FakeClock, Item, at, failure, sandbox
 

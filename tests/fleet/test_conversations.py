@@ -5,11 +5,19 @@ import pytest
 
 from quarterdeck.client.models.conversation import Conversation, StartRequest, StartTask
 from quarterdeck.client.models.metrics import Metrics
-from quarterdeck.fleet.conversation_state import Category, conversation_state, last_execution_status
-from quarterdeck.fleet.conversations import DECK_GRAMMAR, ConversationRow, attention, conversation_row, start_row
+from quarterdeck.fleet.conversations import (
+    DECK_GRAMMAR,
+    Category,
+    ConversationRow,
+    attention,
+    conversation_row,
+    conversation_state,
+    last_execution_status,
+    start_row,
+)
 from quarterdeck.fleet.filters import kept, parse
-from quarterdeck.fleet.sort import ordered
-from quarterdeck.fleet.start_task import in_progress, start_progress, worth_showing
+from quarterdeck.fleet.order import ordered
+from quarterdeck.fleet.start_tasks import in_progress, start_progress, worth_showing
 
 from .fakes import NOON, at
 

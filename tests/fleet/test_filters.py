@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quarterdeck.fleet.filters import Grammar, Measure, kept, parse
-from quarterdeck.fleet.quantities import Unit
+from quarterdeck.fleet.filters import Grammar, Measure, Unit, kept, parse
 
 from .fakes import NOON, at
 

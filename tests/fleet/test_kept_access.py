@@ -4,8 +4,7 @@ import pytest
 from pydantic import SecretStr
 
 from quarterdeck.client.models.sandbox import NO_ACCESS, Access, Sandbox
-from quarterdeck.fleet.sandbox_memory import SandboxMemory, after_asking, after_reading
-from quarterdeck.fleet.sandbox_state import Action
+from quarterdeck.fleet.sandbox_state import Action, SandboxMemory, after_asking, after_reading
 
 from .fakes import at
 

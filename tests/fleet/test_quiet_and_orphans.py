@@ -6,12 +6,12 @@ from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.metrics import Metrics
 from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, ConversationRow, conversation_row
 from quarterdeck.fleet.filters import kept, parse
-from quarterdeck.fleet.idle import sweep
 from quarterdeck.fleet.memories import SandboxMemories
-from quarterdeck.fleet.orphans import orphan_conversations, orphan_sandboxes
+from quarterdeck.fleet.order import ordered
+from quarterdeck.fleet.quiet import sweep
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, sandbox_row, urgency
-from quarterdeck.fleet.sort import ordered
+from quarterdeck.fleet.unlinked import orphan_conversations, orphan_sandboxes
 
 from .fakes import NOON, at, sandbox
 

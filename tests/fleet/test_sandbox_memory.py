@@ -2,15 +2,17 @@
 
 import pytest
 
-from quarterdeck.fleet.sandbox_memory import (
+from quarterdeck.fleet.sandbox_state import (
+    Action,
     SandboxMemory,
+    SandboxState,
+    StateWord,
     after_answer,
     after_asking,
     after_knock,
     after_reading,
     after_refusal,
 )
-from quarterdeck.fleet.sandbox_state import Action, SandboxState, StateWord
 
 from .fakes import at, sandbox
 

@@ -1,7 +1,13 @@
 import pytest
 
-from quarterdeck.fleet.sandbox_rules import why_not_delete, why_not_open, why_not_pause, why_not_resume
-from quarterdeck.fleet.sandbox_state import SandboxState, StateWord
+from quarterdeck.fleet.sandbox_state import (
+    SandboxState,
+    StateWord,
+    why_not_delete,
+    why_not_open,
+    why_not_pause,
+    why_not_resume,
+)
 
 from .fakes import NOON
 

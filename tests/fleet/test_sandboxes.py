@@ -2,10 +2,9 @@ import pytest
 
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.fleet.memories import SandboxMemories
+from quarterdeck.fleet.order import ordered
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.sandboxes import SandboxRow, attention, by_sandbox, sandbox_row
-from quarterdeck.fleet.short_id import short_id
-from quarterdeck.fleet.sort import ordered
+from quarterdeck.fleet.sandboxes import SandboxRow, attention, by_sandbox, sandbox_row, short_id
 
 from .fakes import at, sandbox
 

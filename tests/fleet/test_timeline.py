@@ -5,11 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quarterdeck.fleet.events import EVENTS, Cause, Event, joined
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.timeline import IDS, Timelines
-from quarterdeck.fleet.timeline_note import Noted, from_note, to_note
+from quarterdeck.fleet.timeline import EVENTS, IDS, Cause, Event, Noted, Timelines, from_note, joined, to_note
 
 from .fakes import at, sandbox
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quarterdeck.client.models.conversation import Conversation
-from quarterdeck.fleet.conversation_state import conversation_state
+from quarterdeck.fleet.conversations import conversation_state
 from quarterdeck.fleet.watched import MOST, WatchedSet
 
 from .fakes import at

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from quarterdeck.client.endpoint import Endpoint
-from quarterdeck.fleet.bulk_rows import RowState
+from quarterdeck.fleet.bulk import RowState
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import NARROW, Seat, answering, seated
 

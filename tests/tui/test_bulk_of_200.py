@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from quarterdeck.client.client import Client
 from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.fleet import bulk, interval, sandbox_state
-from quarterdeck.fleet.bulk_rows import RowState
+from quarterdeck.fleet.bulk import RowState
 from quarterdeck.local.simulated.service import open_simulated
 from quarterdeck.local.simulated.simulation import Faults, Simulation
 from quarterdeck.tui.live.session import Connect

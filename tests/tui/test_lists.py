@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.sandbox import Sandbox
+from quarterdeck.fleet.bulk import plan
 from quarterdeck.fleet.health import Health, HealthState
 from quarterdeck.fleet.memories import SandboxMemories
-from quarterdeck.fleet.plan import plan
-from quarterdeck.fleet.sandbox_rules import why_not_pause
+from quarterdeck.fleet.sandbox_state import why_not_pause
 from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row
 from quarterdeck.tui.cells import Cell
 from quarterdeck.tui.lists import arrangement

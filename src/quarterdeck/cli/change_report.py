@@ -6,7 +6,7 @@ from typing import Any
 from quarterdeck.cli.following import Verb
 from quarterdeck.cli.output import as_json, note, say, table
 from quarterdeck.cli.selection import Selected
-from quarterdeck.fleet.bulk_rows import BulkRow, RowState, counted
+from quarterdeck.fleet.bulk import BulkRow, RowState, counted
 
 NOT_DONE = frozenset({RowState.FAILED, RowState.UNCHANGED, RowState.UNDONE, RowState.GONE, RowState.STOPPED})
 """Ends of a row that was to be changed, and was not."""

@@ -17,10 +17,8 @@ from quarterdeck.cli.sandbox_rows import utc_now
 from quarterdeck.cli.selection import Selected, Wanted, select
 from quarterdeck.client.client import Client
 from quarterdeck.config import Config
-from quarterdeck.fleet.bulk_rows import BulkRow, RowState, rows_of
-from quarterdeck.fleet.plan import Plan, plan
-from quarterdeck.fleet.sandbox_rules import why_not_delete, why_not_pause, why_not_resume
-from quarterdeck.fleet.sandbox_state import StateWord
+from quarterdeck.fleet.bulk import BulkRow, Plan, RowState, plan, rows_of
+from quarterdeck.fleet.sandbox_state import StateWord, why_not_delete, why_not_pause, why_not_resume
 from quarterdeck.fleet.sandboxes import SandboxRow
 
 _ALREADY = {

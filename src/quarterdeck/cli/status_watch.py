@@ -12,12 +12,12 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.sandbox import Sandbox
-from quarterdeck.fleet.events import Cause
 from quarterdeck.fleet.filters import Filter
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.records import Changes
-from quarterdeck.fleet.sandbox_memory import SandboxMemory
+from quarterdeck.fleet.sandbox_state import SandboxMemory
 from quarterdeck.fleet.sandboxes import by_sandbox, sandbox_row
+from quarterdeck.fleet.timeline import Cause
 from quarterdeck.fleet.watch import Watch
 from quarterdeck.tui.live.sources import ConversationSource, SandboxSource
 

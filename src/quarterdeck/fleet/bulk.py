@@ -1,16 +1,182 @@
-"""Doing one thing to many rows, a few at a time, until the readings say what became of each."""
+"""Doing one thing to many rows: what it will do to which, a few at a time, and what the readings say became of each."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Generic
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Container, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.fleet.bulk_rows import ENDED, RETRIED, SANDBOXES, BulkRow, Noun, RowState, Verdict, rows_of, summary
+from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.fleet.interval import LONGEST_ASKED_FOR
-from quarterdeck.fleet.plan import Plan, R
+from quarterdeck.fleet.records import Identified
+from quarterdeck.fleet.sandbox_state import UP, Action, SandboxMemory, StateWord
+
+R = TypeVar("R", bound=Identified)
+
+
+class Named(Identified, Protocol):
+    """A row that a question can name to a person."""
+
+    @property
+    def short_id(self) -> str:
+        """The beginning of its id."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """What it is about, raw; empty where there is nothing to say."""
+        ...
+
+    @property
+    def spent(self) -> float:
+        """US dollars so far."""
+        ...
+
+
+N = TypeVar("N", bound=Named)
+
+
+@dataclass(frozen=True)
+class Plan(Generic[R]):
+    """The rows a command is for, and those it leaves out, each with the reason."""
+
+    rows: tuple[R, ...]
+    skipped: tuple[tuple[R, str], ...] = ()
+    hidden: tuple[R, ...] = ()
+    """Rows it could be done to, marked, but out of sight behind the filter: left alone unless that is asked for."""
+
+    def with_hidden(self) -> Plan[R]:
+        """The plan that includes the rows out of sight."""
+        return Plan(self.rows + self.hidden, self.skipped)
+
+
+def plan(rows: Iterable[R], why_not: Callable[[R], str | None], hidden: Collection[str] = ()) -> Plan[R]:
+    """Sort rows into those a command can be done to, those it can't, and those of the `hidden` ids that it could."""
+    done, skipped, out_of_sight = [], [], []
+    for row in rows:
+        reason = why_not(row)
+        if reason is not None:
+            skipped.append((row, reason))
+        elif row.id in hidden:
+            out_of_sight.append(row)
+        else:
+            done.append(row)
+    return Plan(tuple(done), tuple(skipped), tuple(out_of_sight))
+
+
+class Noun(NamedTuple):
+    """What the rows of a command are called."""
+
+    one: str
+    many: str
+
+    def counted(self, count: int) -> str:
+        """So many of them."""
+        return f"{count:,} {self.one if count == 1 else self.many}"
+
+
+SANDBOXES = Noun("sandbox", "sandboxes")
+CONVERSATIONS = Noun("conversation", "conversations")
+
+
+class RowState(StrEnum):
+    """Where one row of a bulk command is; the value is the word for it."""
+
+    WAITING = "waiting"
+    SENT = "sent"
+    """Asked for; the readings have not told yet what became of it."""
+    DONE = "done"
+    """A reading confirmed it."""
+    UNCHANGED = "unchanged"
+    """The server said that it did it, and the readings say that it did not."""
+    UNDONE = "undone"
+    """It was done, and is so no longer: something else changed it since."""
+    FAILED = "failed"
+    GONE = "gone"
+    """It is not there any more."""
+    SKIPPED = "skipped"
+    """It could not be done to this one, so nothing was asked for."""
+    STOPPED = "stopped"
+    """Its turn did not come."""
+
+
+ENDED = frozenset(RowState) - {RowState.WAITING, RowState.SENT}
+"""States that only a retry leaves."""
+RETRIED = frozenset({RowState.FAILED, RowState.UNCHANGED, RowState.UNDONE})
+"""States that a retry tries again: the readings have shown that it is not so."""
+
+
+@dataclass(frozen=True, slots=True)
+class BulkRow:
+    """One row of a bulk command."""
+
+    id: str
+    state: RowState = RowState.WAITING
+    words: str = ""
+    """Why it is so, raw: it may hold a server's text."""
+
+
+class Verdict(StrEnum):
+    """What the readings say of a row that something was asked of."""
+
+    DONE = "done"
+    UNDONE = "undone"
+    """It was done, and is so no longer."""
+    BROKEN = "broken"
+    """It has failed instead."""
+    GONE = "gone"
+
+
+def counted(rows: Iterable[BulkRow]) -> str:
+    """How many rows are in which state: "194 done, 3 failed, 2 gone, 1 skipped"."""
+    counts = Counter(row.state for row in rows)
+    return ", ".join(f"{counts[state]} {state}" for state in RowState if counts[state])
+
+
+def summary(rows: Iterable[BulkRow], noun: Noun = SANDBOXES) -> str:
+    """What became of all rows, as text to copy: how many of each, then a line a row."""
+    rows = list(rows)
+    lines = [f"{row.id}  {row.state}" + (f"  {' '.join(row.words.split())}" if row.words else "") for row in rows]
+    return "\n".join([f"{noun.counted(len(rows))}: {counted(rows)}", *lines])
+
+
+def rows_of(plan: Plan[R]) -> dict[str, BulkRow]:
+    """The rows of a plan before anything is done, those that are left out among them."""
+    rows = {row.id: BulkRow(row.id) for row in plan.rows}
+    rows |= {row.id: BulkRow(row.id, RowState.SKIPPED, reason) for row, reason in plan.skipped}
+    return rows | {row.id: BulkRow(row.id, RowState.SKIPPED, "The filter hides it.") for row in plan.hidden}
+
+
+def change_verdict(memory: SandboxMemory | None, action: Action) -> Verdict | None:
+    """Whether a pause, resume or start was seen done; `memory` is None for what is no longer listed.
+
+    A change is done when it is seen: whoever asks for it makes sure it was not so before. What has failed instead
+    stays so, and what was paused and runs again was resumed by somebody else.
+    """
+    if memory is None or memory.status == SandboxStatus.MISSING:
+        return Verdict.GONE
+    word = memory.settled.known
+    if word is StateWord.ERROR:
+        return Verdict.BROKEN
+    if action is Action.PAUSE:
+        return Verdict.DONE if word is StateWord.PAUSED else Verdict.UNDONE if memory.resumed else None
+    return Verdict.DONE if word in UP else None
+
+
+def listed_verdict(row_id: str, listed: Container[str]) -> Verdict | None:
+    """Whether the deletion of something without a state was seen done: it is no longer listed."""
+    return None if row_id in listed else Verdict.DONE
+
+
+def delete_verdict(memory: SandboxMemory | None) -> Verdict | None:
+    """Whether a deletion was seen done: it is no longer listed, or listed as missing."""
+    return Verdict.DONE if memory is None or memory.status == SandboxStatus.MISSING else None
+
 
 AT_ONCE = 4
 """Requests under way at a time."""

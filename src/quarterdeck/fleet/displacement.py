@@ -8,13 +8,12 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from quarterdeck.fleet.quiet import UP
-from quarterdeck.fleet.sandbox_state import Action, StateWord
+from quarterdeck.fleet.sandbox_state import UP, Action, StateWord
 from quarterdeck.fleet.sandboxes import SandboxRow
 
 if TYPE_CHECKING:
     from quarterdeck.client.models.sandbox import Sandbox
-    from quarterdeck.fleet.sandbox_memory import SandboxMemory
+    from quarterdeck.fleet.sandbox_state import SandboxMemory
 
 DOCKER, DOCKER_CAP = "oh-agent-server-", 5
 """What the ids of sandboxes in Docker begin with, and how many of them servers let run unless told otherwise."""

@@ -6,7 +6,9 @@ from collections.abc import Collection, Iterable, Mapping, Set
 from datetime import datetime
 
 from quarterdeck.client.models.sandbox import NO_ACCESS, Sandbox
-from quarterdeck.fleet.sandbox_memory import (
+from quarterdeck.fleet.sandbox_state import (
+    SLOW_AFTER,
+    Action,
     SandboxMemory,
     after_answer,
     after_asking,
@@ -16,7 +18,6 @@ from quarterdeck.fleet.sandbox_memory import (
     after_refusal,
     says_the_same,
 )
-from quarterdeck.fleet.sandbox_state import SLOW_AFTER, Action
 from quarterdeck.fleet.timeline import Timelines
 
 

@@ -1,38 +1,59 @@
-"""Since when nothing has happened in a sandbox, told by the conversations that live in it (needs.md need 5)."""
+"""The idle sweep: what is up, does nothing and could be paused (needs.md need 5)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
-from quarterdeck.client.models.enums import ExecutionStatus
-from quarterdeck.fleet.sandbox_state import SandboxState, StateWord
+from quarterdeck.fleet.sandbox_state import UP
+from quarterdeck.fleet.sandboxes import SandboxRow
 
-if TYPE_CHECKING:
-    from quarterdeck.client.models.conversation import Conversation
-
-UP = frozenset({StateWord.RUNNING, StateWord.STARTING})
-"""States in which a sandbox costs something, whether it does anything or not."""
+THRESHOLD = timedelta(minutes=30)
+"""What is offered at first."""
 
 
-def is_working(conversations: Iterable[Conversation], last_told: Mapping[str, str | None]) -> bool:
-    """Whether an agent in one of them is at work; `last_told` stands in where the server does not tell."""
-    return any((each.execution_status or last_told.get(each.id)) == ExecutionStatus.RUNNING for each in conversations)
+@dataclass(frozen=True, slots=True)
+class IdleRow:
+    """A sandbox that has been quiet for long enough."""
+
+    row: SandboxRow
+    quiet: timedelta
+    spent: float
+    """US dollars so far."""
+
+    @property
+    def id(self) -> str:
+        """The sandbox's."""
+        return self.row.id
 
 
-def quiet_since(settled: SandboxState, conversations: tuple[Conversation, ...]) -> datetime | None:
-    """The newest update of the conversations in a sandbox in which no agent is at work; None when it is not known.
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What a sweep finds; nothing is done by finding it."""
 
-    It is not quiet for longer than it has been up, where its beginning was seen. One without conversations has been
-    quiet for at least as long as it is known to be up.
-    """
-    if settled.known not in UP:
-        return None
-    if not conversations:
-        return settled.since
-    moments = [moment for each in conversations if (moment := each.updated_at or each.created_at) is not None]
-    if not moments:
-        return None
-    newest = max(moments)
-    return max(newest, settled.since) if settled.exact else newest
+    rows: tuple[IdleRow, ...]
+    """The longest quiet first."""
+    unknown: tuple[SandboxRow, ...]
+    """What is up and of which it is not known how long it has been quiet."""
+
+    @property
+    def spent(self) -> float:
+        """US dollars all of `rows` have cost so far."""
+        return sum(found.spent for found in self.rows)
+
+
+def sweep(rows: Iterable[SandboxRow], threshold: timedelta, now: datetime) -> Sweep:
+    """Find what is up and has been quiet for the threshold or longer; what is being paused is left out."""
+    found: list[IdleRow] = []
+    unknown: list[SandboxRow] = []
+    for row in rows:
+        if row.working or row.state(now).known not in UP:
+            continue
+        quiet = row.quiet(now)
+        if quiet is None:
+            unknown.append(row)
+        elif quiet >= threshold:
+            found.append(IdleRow(row, quiet, row.spent))
+    found.sort(key=lambda idle: (-idle.quiet, idle.id))
+    return Sweep(tuple(found), tuple(unknown))

@@ -1,20 +1,48 @@
 """The rows of the sandbox list, made of records, memories and the conversations that live in them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from math import isfinite
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from quarterdeck.fleet.filters import Grammar, Measure
-from quarterdeck.fleet.quantities import Unit
-from quarterdeck.fleet.quiet import UP, is_working, quiet_since
-from quarterdeck.fleet.sandbox_memory import SandboxMemory
-from quarterdeck.fleet.sandbox_state import SandboxState, StateWord
-from quarterdeck.fleet.short_id import short_id
+from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.client.models.enums import ExecutionStatus
+from quarterdeck.client.models.sandbox import Sandbox
+from quarterdeck.fleet.filters import Grammar, Measure, Unit
+from quarterdeck.fleet.sandbox_state import UP, SandboxMemory, SandboxState, StateWord
 
-if TYPE_CHECKING:
-    from quarterdeck.client.models.conversation import Conversation
-    from quarterdeck.client.models.sandbox import Sandbox
+
+def is_working(conversations: Iterable[Conversation], last_told: Mapping[str, str | None]) -> bool:
+    """Whether an agent in one of them is at work; `last_told` stands in where the server does not tell."""
+    return any((each.execution_status or last_told.get(each.id)) == ExecutionStatus.RUNNING for each in conversations)
+
+
+def quiet_since(settled: SandboxState, conversations: tuple[Conversation, ...]) -> datetime | None:
+    """The newest update of the conversations in a sandbox in which no agent is at work; None when it is not known.
+
+    It is not quiet for longer than it has been up, where its beginning was seen. One without conversations has been
+    quiet for at least as long as it is known to be up.
+    """
+    if settled.known not in UP:
+        return None
+    if not conversations:
+        return settled.since
+    moments = [moment for each in conversations if (moment := each.updated_at or each.created_at) is not None]
+    if not moments:
+        return None
+    newest = max(moments)
+    return max(newest, settled.since) if settled.exact else newest
+
+
+SHORT = 6
+
+
+def short_id(sandbox_id: str) -> str:
+    """The first characters of what follows the last dash ("oh-agent-server-7WNtsgx" is "7WNtsg")."""
+    return (sandbox_id.rpartition("-")[2] or sandbox_id)[:SHORT]
+
 
 NOTHING_TOLD: Mapping[str, str | None] = {}
 
@@ -23,9 +51,9 @@ class SandboxRow(NamedTuple):
     """One sandbox of the list; its texts are the server's own, raw."""
 
     id: str
-    record: "Sandbox"
+    record: Sandbox
     memory: SandboxMemory
-    conversations: "tuple[Conversation, ...]" = ()
+    conversations: tuple[Conversation, ...] = ()
     """Those that live in it, in the server's order (newest first)."""
     haystack: str = ""
     """All of its text a filter looks into, case folded."""
@@ -69,7 +97,7 @@ class SandboxRow(NamedTuple):
         return None if self.quiet_since is None else max(now - self.quiet_since, timedelta())
 
 
-def by_sandbox(conversations: "Iterable[Conversation]") -> "dict[str, tuple[Conversation, ...]]":
+def by_sandbox(conversations: Iterable[Conversation]) -> dict[str, tuple[Conversation, ...]]:
     """Conversations by the id of the sandbox they live in, each group in the order given."""
     groups: dict[str, list[Conversation]] = {}
     for conversation in conversations:
@@ -79,9 +107,9 @@ def by_sandbox(conversations: "Iterable[Conversation]") -> "dict[str, tuple[Conv
 
 
 def sandbox_row(
-    record: "Sandbox",
+    record: Sandbox,
     memory: SandboxMemory,
-    conversations: "tuple[Conversation, ...]",
+    conversations: tuple[Conversation, ...],
     before: SandboxRow | None = None,
     *,
     complete: bool = True,
@@ -118,7 +146,7 @@ def sandbox_row(
     )
 
 
-def spent(conversation: "Conversation") -> float:
+def spent(conversation: Conversation) -> float:
     """US dollars a conversation has cost so far; a sum that is no number counts for none."""
     cost = conversation.metrics.accumulated_cost if conversation.metrics is not None else None
     return cost if cost is not None and isfinite(cost) else 0.0

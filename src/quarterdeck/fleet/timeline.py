@@ -1,20 +1,159 @@
-"""What happened to each sandbox, when it was seen, how long it lasted and who caused it (needs.md need 4)."""
+"""What happened to each sandbox, when it was seen, how long it lasted and who caused it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from quarterdeck.fleet.ages import age
-from quarterdeck.fleet.events import EVENTS, Cause, Event, joined, with_next
-from quarterdeck.fleet.sandbox_state import ALIKE, Action, StateWord
-from quarterdeck.fleet.timeline_note import Noted, from_note, to_note
+from quarterdeck.fleet.sandbox_state import ALIKE, Action, SandboxMemory, StateWord
 
-if TYPE_CHECKING:
-    from quarterdeck.fleet.sandbox_memory import SandboxMemory
+EVENTS = 20
+"""Kept of one sandbox, the newest."""
+
+
+class Cause(StrEnum):
+    """Who made it happen, as far as can be told from here."""
+
+    YOU = "you"
+    """It was asked for here."""
+    SERVER = "server"
+    """It was watched, and nobody here had asked."""
+    DISPLACED = "displaced"
+    """The server paused it to make room for what was started or resumed here (needs.md fact 0.11)."""
+    UNKNOWN = "unknown"
+    """It was seen only afterwards."""
+
+
+class Event(NamedTuple):
+    """A sandbox was seen in a new state; the moment is a UTC one of this machine."""
+
+    what: str
+    """The word of the state, a `StateWord` or the server's own, raw."""
+    seen_at: datetime
+    lasted: float | None = None
+    """Seconds; None while it lasts, and where its end was not seen."""
+    cause: Cause = Cause.UNKNOWN
+    words: str = ""
+    """How it came about, a phrase."""
+
+
+def with_next(events: tuple[Event, ...], event: Event) -> tuple[Event, ...]:
+    """The events with one more, which ends the last of them: when, is known unless it was seen only afterwards."""
+    if not events:
+        return (event,)
+    *earlier, last = events
+    lasted = None if event.cause is Cause.UNKNOWN else max(0.0, (event.seen_at - last.seen_at).total_seconds())
+    return (*earlier, last._replace(lasted=lasted), event)[-EVENTS:]
+
+
+def joined(earlier: tuple[Event, ...], later: tuple[Event, ...], between: str) -> tuple[Event, ...]:
+    """Events of an earlier run and of this one; `between` says how a state came about that nobody saw begin."""
+    if not earlier or not later:
+        return earlier or later
+    first, *rest = later
+    if first.what != earlier[-1].what:
+        unseen = first._replace(cause=Cause.UNKNOWN, words=between) if first.cause is not Cause.YOU else first
+        return (*with_next(earlier, unseen), *rest)[-EVENTS:]
+    going_on = earlier
+    for event in rest:
+        going_on = with_next(going_on, event._replace(lasted=None))
+    if rest:
+        going_on = (*going_on[:-1], rest[-1])
+    return going_on[-EVENTS:]
+
+
+VERSION = 2
+ONE_BY_ONE = 1
+"""The version that says of each sandbox by itself what happened to it."""
+
+
+class Noted(NamedTuple):
+    """What is noted of one sandbox."""
+
+    seen_at: datetime
+    """When it was listed last."""
+    events: tuple[Event, ...]
+
+
+def to_note(known: Mapping[str, Noted]) -> Any:
+    """Word timelines as JSON data: moments as whole seconds since 1970, those that are alike once for all their ids."""
+    alike: dict[Noted, list[str]] = {}
+    for sandbox_id, noted in known.items():
+        alike.setdefault(noted, []).append(sandbox_id)
+    return {"version": VERSION, "alike": [[ids, *_from_noted(noted)] for noted, ids in alike.items()]}
+
+
+def from_note(note: Any, *, without: Container[str] = ()) -> dict[str, Noted]:
+    """Read timelines, `without` those of some sandboxes; whatever makes no sense is left out."""
+    read: dict[str, Noted] = {}
+    for ids, told in _told(note):
+        wanted = [each for each in map(str, ids) if each not in without]
+        if wanted and (noted := _noted(told)) is not None:
+            read.update(dict.fromkeys(wanted, noted))
+    return read
+
+
+def _told(note: Any) -> Iterator[tuple[Sequence[Any], Any]]:
+    """Ids of sandboxes, and what is told of all of them."""
+    match note:
+        case {"version": int(version), "alike": [*alike]} if version == VERSION:
+            for each in alike:
+                match each:
+                    case [[*ids], *told]:
+                        yield ids, told
+        case {"version": int(version), "sandboxes": dict() as sandboxes} if version == ONE_BY_ONE:
+            yield from (([sandbox_id], told) for sandbox_id, told in sandboxes.items())
+
+
+def _noted(told: Any) -> Noted | None:
+    match told:
+        case [seen_at, [*events]]:
+            read = tuple(event for each in events[-EVENTS:] if (event := _read_event(each)) is not None)
+            moment = _moment(seen_at)
+            return Noted(moment, read) if read and moment is not None else None
+    return None
+
+
+def _from_noted(noted: Noted) -> list[Any]:
+    return [_seconds(noted.seen_at), [_from_event(event) for event in noted.events]]
+
+
+def _from_event(event: Event) -> list[Any]:
+    lasted = None if event.lasted is None else round(event.lasted)
+    return [event.what, _seconds(event.seen_at), lasted, event.cause.value, event.words]
+
+
+def _read_event(told: Any) -> Event | None:
+    match told:
+        case [str(what), seen_at, lasted, str(cause), str(words)] if cause in set(Cause):
+            moment = _moment(seen_at)
+            seconds = float(lasted) if _is_number(lasted) and lasted >= 0 else None
+            return None if moment is None else Event(what, moment, seconds, Cause(cause), words)
+    return None
+
+
+def _seconds(moment: datetime) -> int:
+    return round(moment.timestamp())
+
+
+def _moment(told: Any) -> datetime | None:
+    if not _is_number(told):
+        return None
+    try:
+        return datetime.fromtimestamp(told, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _is_number(told: Any) -> bool:
+    return isinstance(told, int | float) and not isinstance(told, bool) and math.isfinite(told)
+
 
 IDS = 2_000
 """Sandboxes whose timeline is kept; those of which nothing was heard for longest go first."""

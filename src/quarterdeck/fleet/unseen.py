@@ -10,7 +10,7 @@ from datetime import datetime
 from math import inf, nextafter
 from typing import Any, NamedTuple
 
-from quarterdeck.fleet.conversation_state import ConversationState, ConversationWord
+from quarterdeck.fleet.conversations import ConversationState, ConversationWord
 
 VERSION = 1
 NOTED = 2_000

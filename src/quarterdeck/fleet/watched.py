@@ -8,7 +8,7 @@ from copy import copy
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from quarterdeck.fleet.conversation_state import Category, ConversationState, ConversationWord
+from quarterdeck.fleet.conversations import Category, ConversationState, ConversationWord
 
 if TYPE_CHECKING:
     from quarterdeck.client.models.conversation import Conversation

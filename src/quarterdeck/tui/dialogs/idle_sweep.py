@@ -13,8 +13,8 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from quarterdeck.fleet.ages import age
-from quarterdeck.fleet.idle import THRESHOLD, IdleRow, Sweep, sweep
-from quarterdeck.fleet.quantities import Unit, example, quantity
+from quarterdeck.fleet.filters import Unit, example, quantity
+from quarterdeck.fleet.quiet import THRESHOLD, IdleRow, Sweep, sweep
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell

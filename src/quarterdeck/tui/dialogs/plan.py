@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Static
 
-from quarterdeck.fleet.plan import Plan
+from quarterdeck.fleet.bulk import Plan
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.tui.cells import Cell
 from quarterdeck.tui.dialogs.base import Dialog

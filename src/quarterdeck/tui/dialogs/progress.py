@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Static
 
-from quarterdeck.fleet.bulk_rows import BulkRow, RowState
+from quarterdeck.fleet.bulk import BulkRow, RowState
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.copying import Copyable

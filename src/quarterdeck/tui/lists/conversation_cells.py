@@ -7,9 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from quarterdeck.fleet.ages import calm_age
-from quarterdeck.fleet.conversation_state import Category
-from quarterdeck.fleet.conversations import ConversationRow
-from quarterdeck.fleet.short_id import short_id
+from quarterdeck.fleet.conversations import Category, ConversationRow
+from quarterdeck.fleet.sandboxes import short_id
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Span, Tone, cell
 from quarterdeck.tui.look import WATCHED, drawn, glyph

@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from quarterdeck.fleet.ages import age_of
-from quarterdeck.fleet.conversation_state import Category
-from quarterdeck.fleet.conversations import ConversationRow
+from quarterdeck.fleet.conversations import Category, ConversationRow
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.lists.conversation_cells import state

@@ -7,16 +7,16 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from quarterdeck.fleet.conversation_state import ConversationWord
 from quarterdeck.fleet.conversations import (
     DECK_GRAMMAR,
     ConversationRow,
+    ConversationWord,
     attention,
     conversation_row,
     start_row,
 )
 from quarterdeck.fleet.health import Health
-from quarterdeck.fleet.start_task import FAILED, in_progress, worth_showing
+from quarterdeck.fleet.start_tasks import FAILED, in_progress, worth_showing
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.lists.conversation_cells import COLUMNS, title
 from quarterdeck.tui.lists.conversation_detail import detail

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from quarterdeck.fleet.conversations import ConversationRow
-from quarterdeck.fleet.orphans import orphan_conversations, orphan_sandboxes
 from quarterdeck.fleet.sandboxes import SandboxRow
+from quarterdeck.fleet.unlinked import orphan_conversations, orphan_sandboxes
 from quarterdeck.tui.lists.conversations import ConversationListing
 
 if TYPE_CHECKING:

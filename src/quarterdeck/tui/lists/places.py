@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from quarterdeck.fleet.sort import ordered
+from quarterdeck.fleet.order import ordered
 
 _NEW = object()
 """The sort key of an id that was not put into its place yet."""

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 from quarterdeck.client.models.enums import ExecutionStatus
-from quarterdeck.fleet.plan import N, Named, Plan
-from quarterdeck.fleet.quiet import is_working
-from quarterdeck.fleet.sandboxes import SandboxRow
+from quarterdeck.fleet.bulk import N, Named, Plan
+from quarterdeck.fleet.sandboxes import SandboxRow, is_working
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell, indented
 from quarterdeck.tui.text import Shown

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 
 from quarterdeck.fleet.ages import calm_age
-from quarterdeck.fleet.conversation_state import ConversationWord, conversation_state
-from quarterdeck.fleet.quiet import UP
-from quarterdeck.fleet.sandbox_state import StateWord
+from quarterdeck.fleet.conversations import ConversationWord, conversation_state
+from quarterdeck.fleet.sandbox_state import UP, StateWord
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell

@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from quarterdeck.fleet.ages import age, age_of, calm_age
-from quarterdeck.fleet.conversation_state import conversation_state
-from quarterdeck.fleet.events import Cause, Event
+from quarterdeck.fleet.conversations import conversation_state
 from quarterdeck.fleet.sandbox_state import StateWord
 from quarterdeck.fleet.sandboxes import SandboxRow
+from quarterdeck.fleet.timeline import Cause, Event
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.lists.listing import LABEL_WIDE, fact, heading, moment_fact, text_fact

@@ -6,9 +6,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from quarterdeck.fleet.bulk import BulkRun
-from quarterdeck.fleet.bulk_rows import RETRIED, SANDBOXES, BulkRow, Noun, RowState, Verdict
-from quarterdeck.fleet.plan import N, Named, Plan
+from quarterdeck.fleet.bulk import RETRIED, SANDBOXES, BulkRow, BulkRun, N, Named, Noun, Plan, RowState, Verdict
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import Place

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quarterdeck.fleet.displacement import Cap, cap_learned, found_displaced
 from quarterdeck.fleet.sandbox_state import StateWord
-from quarterdeck.fleet.short_id import short_id
+from quarterdeck.fleet.sandboxes import short_id
 
 if TYPE_CHECKING:
-    from quarterdeck.fleet.sandbox_memory import SandboxMemory
+    from quarterdeck.fleet.sandbox_state import SandboxMemory
 
 LOOKED_FOR = timedelta(seconds=30)
 """How long after a start or resume what stopped is taken to have made room for it."""

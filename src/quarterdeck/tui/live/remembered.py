@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from quarterdeck.fleet.memories import SandboxMemories
-from quarterdeck.fleet.short_id import short_id
-from quarterdeck.fleet.timeline_note import from_note
+from quarterdeck.fleet.sandboxes import short_id
+from quarterdeck.fleet.timeline import from_note
 from quarterdeck.tui.live import put_away
 from quarterdeck.tui.live.carrying import SELDOM, Carried, Carrying
 from quarterdeck.tui.live.displacing import Displacing, displaced_words

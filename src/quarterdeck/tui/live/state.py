@@ -9,11 +9,11 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.fleet.conversation_state import last_execution_status
+from quarterdeck.fleet.conversations import last_execution_status
 from quarterdeck.fleet.displacement import guessed
 from quarterdeck.fleet.records import Changes
 from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row
-from quarterdeck.fleet.start_task import in_progress
+from quarterdeck.fleet.start_tasks import in_progress
 from quarterdeck.fleet.watch import Watch
 from quarterdeck.tui.live.homes import Homes, Unsettled
 from quarterdeck.tui.live.knocking import Knocking

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from quarterdeck.fleet.conversation_state import conversation_state
+from quarterdeck.fleet.conversations import conversation_state
 from quarterdeck.fleet.unseen import Unseen
 from quarterdeck.tui.live.carrying import Carried, Carrying
 from quarterdeck.tui.live.news import About, News

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from quarterdeck.fleet.conversation_state import ConversationState, conversation_state
+from quarterdeck.fleet.conversations import ConversationState, conversation_state
 from quarterdeck.fleet.watched import Watched, WatchedSet
 from quarterdeck.tui.live.carrying import Carried, Carrying
 from quarterdeck.tui.live.news import About, News

@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.conversation import NewConversation
-from quarterdeck.fleet.bulk_rows import CONVERSATIONS
+from quarterdeck.fleet.bulk import CONVERSATIONS, listed_verdict, plan
 from quarterdeck.fleet.conversations import ConversationRow
-from quarterdeck.fleet.plan import plan
 from quarterdeck.fleet.sandbox_state import StateWord
-from quarterdeck.fleet.verdicts import listed_verdict
 from quarterdeck.tui import files, text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog

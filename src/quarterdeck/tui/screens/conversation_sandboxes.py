@@ -27,7 +27,7 @@ class ConversationSandboxes(SandboxActions[ConversationRow]):
 
     def why_not_change(self, name: str, row: ConversationRow) -> str | None:
         """Why its sandbox cannot be paused or resumed."""
-        from quarterdeck.fleet.sandbox_rules import why_not_pause, why_not_resume
+        from quarterdeck.fleet.sandbox_state import why_not_pause, why_not_resume
 
         state = self._sandbox_state(row)
         if state is None:

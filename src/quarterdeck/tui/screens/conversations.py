@@ -10,9 +10,7 @@ from textual import work
 from textual.binding import BindingType
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.fleet.conversation_rules import why_not
-from quarterdeck.fleet.conversation_state import ConversationWord
-from quarterdeck.fleet.conversations import ConversationRow
+from quarterdeck.fleet.conversations import ConversationRow, ConversationWord, why_not
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import Command, Place, bindings_at

@@ -19,7 +19,7 @@ from quarterdeck.tui.screens.listing import ListScreen
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
-    from quarterdeck.fleet.plan import N, Plan
+    from quarterdeck.fleet.bulk import N, Plan
     from quarterdeck.fleet.sandbox_state import Action
     from quarterdeck.fleet.sandboxes import SandboxRow
     from quarterdeck.tui.live.bulk import Job, Order
@@ -66,8 +66,8 @@ class SandboxActions(ListScreen[R]):
 
     def order(self, session: Session, verb: str) -> Order:
         """What is meant by a verb."""
+        from quarterdeck.fleet.bulk import change_verdict, delete_verdict
         from quarterdeck.fleet.sandbox_state import Action
-        from quarterdeck.fleet.verdicts import change_verdict, delete_verdict
         from quarterdeck.tui.live.bulk import Order
 
         memories = session.memories.by_id
@@ -79,8 +79,8 @@ class SandboxActions(ListScreen[R]):
 
     async def change(self, session: Session, verb: str, rows: Sequence[SandboxRow], hidden: Collection[str]) -> None:
         """Pause or resume sandboxes: one at once unless there is something to ask, several after a plan."""
-        from quarterdeck.fleet.plan import plan
-        from quarterdeck.fleet.sandbox_rules import why_not_pause, why_not_resume
+        from quarterdeck.fleet.bulk import plan
+        from quarterdeck.fleet.sandbox_state import why_not_pause, why_not_resume
 
         now, rule = self.app.clock(), why_not_pause if verb == "Pause" else why_not_resume
         planned = plan(rows, lambda row: rule(row.state(now)), hidden)
@@ -154,7 +154,7 @@ class SandboxActions(ListScreen[R]):
 
     async def delete_rows(self, session: Session, rows: Sequence[SandboxRow], hidden: Collection[str]) -> None:
         """Delete sandboxes once the short id of the one, or the number of the many, has been typed."""
-        from quarterdeck.fleet.plan import plan
+        from quarterdeck.fleet.bulk import plan
         from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
         from quarterdeck.tui.lists.plans import gone_with
 

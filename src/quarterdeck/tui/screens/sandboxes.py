@@ -9,9 +9,8 @@ from textual import work
 from textual.binding import BindingType
 
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.fleet.plan import plan
-from quarterdeck.fleet.sandbox_rules import why_not_open, why_not_pause, why_not_resume
-from quarterdeck.fleet.sandbox_state import Action, SandboxState, StateWord
+from quarterdeck.fleet.bulk import plan
+from quarterdeck.fleet.sandbox_state import Action, SandboxState, StateWord, why_not_open, why_not_pause, why_not_resume
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quarterdeck.fleet.sort import ordered
+from quarterdeck.fleet.order import ordered
 
 SIZES = st.lists(st.integers(0, 3) | st.none(), max_size=8).map(
     lambda sizes: {f"{n}": size for n, size in enumerate(sizes)}
