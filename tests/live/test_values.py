@@ -2,8 +2,8 @@
 
 import pytest
 
-from quarterdeck.settings.fields.catalogue import BY_KEY, CATALOGUE
-from quarterdeck.settings.problem import Severity
+from quarterdeck.settings.catalogue import BY_KEY, CATALOGUE
+from quarterdeck.settings.fields import Severity
 from tests.live.targets import Target, targets_in
 from tests.live.values import VALUES
 

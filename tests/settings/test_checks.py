@@ -3,13 +3,12 @@ from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
+from quarterdeck.settings.catalogue import BY_KEY
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.fields.catalogue import BY_KEY
+from quarterdeck.settings.fields import Problem, Severity, error
 from quarterdeck.settings.masks import MASK
-from quarterdeck.settings.mcp.checks import problems
-from quarterdeck.settings.mcp.member_checks import server_findings
-from quarterdeck.settings.mcp.servers import Servers
-from quarterdeck.settings.problem import Problem, Severity, error
+from quarterdeck.settings.mcp import Servers
+from quarterdeck.settings.mcp_checks import problems, server_findings
 
 
 def problem_of(key: str, typed: str) -> Problem | None:

@@ -1,7 +1,7 @@
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
-from quarterdeck.settings.complaints import complaint
 from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.save import complaint
 
 STORED = Settings(
     mcp_config=McpConfig(

@@ -6,8 +6,8 @@ import pytest
 from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
-from quarterdeck.settings.mcp.convert import converted
-from quarterdeck.settings.mcp.differences import differences
+from quarterdeck.settings.mcp import converted
+from quarterdeck.settings.words import differences
 
 TOOLS: dict[str, Any] = {"url": "https://a.example/mcp", "name": "tools"}
 FILES = StdioServer(name="files", command="npx", args=("--token", "secret-a"), env={"K": SecretStr("secret-b")})

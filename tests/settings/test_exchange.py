@@ -8,29 +8,29 @@ from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpConfig, StdioServer
 from quarterdeck.client.models.settings import Settings
+from quarterdeck.settings import files
+from quarterdeck.settings.checks import plain
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.fields.field import Control, Field, Group
-from quarterdeck.settings.fields.form_fields import CANONICAL, FormFields
-from quarterdeck.settings.fields.reading import as_json
-from quarterdeck.settings.kept import exchange
-from quarterdeck.settings.kept.exchange import ImportRefused, imported
-from quarterdeck.settings.mcp.secrets import bare
+from quarterdeck.settings.fields import Control, Field, Group, as_json
+from quarterdeck.settings.files import ImportRefused, imported
+from quarterdeck.settings.form_fields import CANONICAL, FormFields
+from quarterdeck.settings.mcp_secrets import bare
 from tests.settings.strategies import MARKED_RECORDS, marked_drafts
 
 FILES = StdioServer(name="files", command="npx", env={"K": SecretStr("held")})
 STORED = Settings(language="de", max_iterations=5, llm_api_key_set=True, mcp_config=McpConfig(stdio_servers=(FILES,)))
-WRITERS = pytest.mark.parametrize("write", [exchange.as_toml, exchange.as_json])
+WRITERS = pytest.mark.parametrize("write", [files.as_toml, files.as_json])
 
 
 def written(draft: Draft) -> str:
-    return exchange.as_toml(exchange.exported(draft, release="1.6.0"))
+    return files.as_toml(files.exported(draft, release="1.6.0"))
 
 
 @WRITERS
 @given(record=MARKED_RECORDS)
 def test_what_was_exported_is_no_edit_where_it_came_from(write: object, record: Settings) -> None:
     assert callable(write)
-    result = imported(write(exchange.exported(Draft(record), release="1.6.0")), Draft(record))
+    result = imported(write(files.exported(Draft(record), release="1.6.0")), Draft(record))
     assert result.draft.edits == {}
     assert result.notes == ()
 
@@ -39,7 +39,7 @@ def test_what_was_exported_is_no_edit_where_it_came_from(write: object, record: 
 @given(draft=marked_drafts(secrets=False))
 def test_edits_that_were_exported_are_edits_again(write: object, draft: Draft) -> None:
     assert callable(write)
-    result = imported(write(exchange.exported(draft, release="1.6.0")), Draft(draft.base)).draft
+    result = imported(write(files.exported(draft, release="1.6.0")), Draft(draft.base)).draft
     for key, value in draft.edits.items():
         if key != MCP:
             assert result.value(key) == value
@@ -100,11 +100,13 @@ def test_values_of_another_kind_are_left_alone_and_named() -> None:
 
 
 def test_values_with_a_null_in_them_survive_toml() -> None:
-    extra = Field("agent_settings.llm.extra", "Extra", Group.LLM, "", reads=as_json(dict), control=Control.TEXT)
+    extra = Field(
+        "agent_settings.llm.extra", "Extra", Group.LLM, "", reads=as_json(dict), checks=(plain,), control=Control.TEXT
+    )
     fields = FormFields((*CANONICAL.fields, extra))
     stored = Settings(leaves={"agent_settings.llm.extra": {"a": None, "b": [1, None]}})
     draft = Draft(stored, fields=fields)
-    assert imported(written(draft), draft) == exchange.Imported(draft)
+    assert imported(written(draft), draft) == files.Imported(draft)
     other = Draft(Settings(leaves={"agent_settings.llm.extra": {}}), fields=fields)
     assert imported(written(draft), other).draft.value("agent_settings.llm.extra") == {"a": None, "b": [1, None]}
 

@@ -8,12 +8,9 @@ from quarterdeck.client.models.mcp import StdioServer
 from quarterdeck.client.models.schema import SchemaChoice, SchemaField
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.fields.field import Control, Group
-from quarterdeck.settings.fields.form_fields import CANONICAL, FormFields, fields_on, kind_in
-from quarterdeck.settings.fields.generated import AGENT_KIND
-from quarterdeck.settings.fields.reading import Unreadable
-from quarterdeck.settings.limits import problems
-from quarterdeck.settings.review import Act, Line, review
+from quarterdeck.settings.fields import Control, Group, Unreadable
+from quarterdeck.settings.form_fields import AGENT_KIND, CANONICAL, FormFields, fields_on, kind_in
+from quarterdeck.settings.review import Act, Line, problems, review
 from quarterdeck.settings.verify import verify
 from quarterdeck.settings.words import editable
 

@@ -12,7 +12,7 @@ from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.kept import journal
 from quarterdeck.settings.kept.journal import Saved, Undo
-from quarterdeck.settings.mcp.secrets import bare, members
+from quarterdeck.settings.mcp_secrets import bare, members
 from tests.settings.strategies import PLAIN_FIELDS, marked_drafts, saved
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from quarterdeck.client.models.mcp import McpConfig, McpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.mcp.secrets import as_data
-from quarterdeck.settings.mcp.servers import EntryState, listed
+from quarterdeck.settings.mcp import EntryState, listed
+from quarterdeck.settings.mcp_secrets import as_data
 from quarterdeck.settings.merge import Side, merge, settle
 from tests.settings.strategies import MARKED_SERVER, config_of, marked_drafts
 

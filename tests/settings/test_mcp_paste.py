@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
-from quarterdeck.settings.mcp.paste import PasteError, pasted
-from quarterdeck.settings.mcp.secrets import bare, missing
-from quarterdeck.settings.mcp.servers import identities
-from quarterdeck.settings.mcp.text import without_secrets
+from quarterdeck.settings.mcp_identity import identities
+from quarterdeck.settings.mcp_json import PasteError, pasted, without_secrets
+from quarterdeck.settings.mcp_secrets import bare, missing
 from tests.settings.strategies import MARKED_SERVER
 
 FILES = StdioServer(name="files", command="npx", args=("-y", "pkg"), env={"K": SecretStr("v")})

@@ -5,7 +5,8 @@ from pydantic import SecretStr
 from quarterdeck.client.models.mcp import McpConfig, McpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.mcp.servers import Identity, Servers, identities
+from quarterdeck.settings.mcp import Servers
+from quarterdeck.settings.mcp_identity import Identity, identities
 from quarterdeck.settings.merge import Side, merge, settle
 from tests.settings.strategies import ANY_SERVER, CONFIGS, EDITS, PLAIN_FIELDS, RECORDS
 

@@ -6,7 +6,7 @@ from quarterdeck.client.models.capabilities import Generation, KeyState, Server
 from quarterdeck.client.models.mcp import McpConfig, McpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.mcp.servers import EntryState
+from quarterdeck.settings.mcp import EntryState
 from quarterdeck.settings.merge import merge
 from quarterdeck.settings.review import HERE_ONLY, KEPT_HERE, WITH_SECRETS, Act, Line, review
 from quarterdeck.settings.verify import verify

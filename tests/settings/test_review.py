@@ -4,8 +4,7 @@ from quarterdeck.client.models.capabilities import FieldRules, Generation, KeySt
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.limits import problems
-from quarterdeck.settings.review import Act, Line, review
+from quarterdeck.settings.review import Act, Line, problems, review
 
 MERGING = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True)
 REPLACING = Server(

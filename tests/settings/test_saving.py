@@ -12,7 +12,7 @@ from quarterdeck.client.prepared import PreparedRequest
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.merge import Conflict, Side
 from quarterdeck.settings.review import Review
-from quarterdeck.settings.saving import Questions, Request, SaveResult, save
+from quarterdeck.settings.save import Questions, Request, SaveResult, save
 
 SERVER = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True)
 LOST = ServiceError(ErrorKind.UNKNOWN_OUTCOME, "No answer came.", outcome=Outcome.UNKNOWN)

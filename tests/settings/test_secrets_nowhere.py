@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quarterdeck.client.models.mcp import McpServer
+from quarterdeck.settings import files
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.kept import exchange, journal, parked, unsaved
-from quarterdeck.settings.mcp.secrets import bare, filled, members, missing
-from quarterdeck.settings.mcp.servers import listed
-from quarterdeck.settings.mcp.text import without_secrets
+from quarterdeck.settings.kept import journal, parked, unsaved
+from quarterdeck.settings.mcp import listed
+from quarterdeck.settings.mcp_json import without_secrets
+from quarterdeck.settings.mcp_secrets import bare, filled, members, missing
 from quarterdeck.settings.review import lines
 from tests.settings.strategies import MARK, MARKED_SERVER, marked_drafts, saved
 
@@ -21,14 +22,14 @@ NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 @given(marked_drafts())
 def test_no_secret_is_in_a_note_or_a_file(draft: Draft) -> None:
     after = saved(draft)
-    exported = exchange.exported(draft, release="1.6.0")
+    exported = files.exported(draft, release="1.6.0")
     written = (
         json.dumps(unsaved.to_note(draft)),
         json.dumps(journal.note_of(draft, after.base, NOON, "1.6.0")),
         json.dumps(journal.note_of(draft, None, NOON, "1.6.0")),
         json.dumps(parked.to_note(draft.to_keep_here, with_secrets=False)),
-        exchange.as_json(exported),
-        exchange.as_toml(exported),
+        files.as_json(exported),
+        files.as_toml(exported),
         without_secrets(listed(draft.servers.config())),
         repr(tuple(lines(draft))),
     )

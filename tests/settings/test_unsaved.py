@@ -7,9 +7,9 @@ from pydantic import SecretStr
 from quarterdeck.client.models.mcp import McpConfig, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.fields.reading import Unreadable
+from quarterdeck.settings.fields import Unreadable
 from quarterdeck.settings.kept import unsaved
-from quarterdeck.settings.mcp.secrets import bare, missing
+from quarterdeck.settings.mcp_secrets import bare, missing
 from tests.settings.strategies import marked_drafts
 
 FILES = StdioServer(name="files", command="npx", env={"K": SecretStr("held")})

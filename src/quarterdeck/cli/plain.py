@@ -8,7 +8,7 @@ from quarterdeck.client.models.members import as_json
 from quarterdeck.client.models.sandbox import Sandbox, SandboxSpec
 from quarterdeck.client.models.settings import LOAD_ONLY, SECRET_FIELDS, Settings
 from quarterdeck.settings import masks
-from quarterdeck.settings.fields.catalogue import CATALOGUE
+from quarterdeck.settings.catalogue import CATALOGUE
 
 
 def settings_plain(settings: Settings) -> dict[str, Any]:

@@ -8,11 +8,12 @@ from pydantic import SecretStr, ValidationError
 
 from quarterdeck.cli.failure import CommandError
 from quarterdeck.client.models.mcp import McpConfig
+from quarterdeck.settings.catalogue import BY_KEY
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.fields.catalogue import BY_KEY
-from quarterdeck.settings.fields.field import Control, Field
-from quarterdeck.settings.fields.form_fields import FormFields
-from quarterdeck.settings.mcp.servers import Servers, identities, listed
+from quarterdeck.settings.fields import Control, Field
+from quarterdeck.settings.form_fields import FormFields
+from quarterdeck.settings.mcp import Servers, listed
+from quarterdeck.settings.mcp_identity import identities
 
 FROM_INPUT = "-"
 Assignment = tuple[str, str]

@@ -10,7 +10,7 @@ from quarterdeck.cli.oneshot import with_client
 from quarterdeck.cli.output import note
 from quarterdeck.client.client import Client
 from quarterdeck.config import Config
-from quarterdeck.settings.kept import exchange
+from quarterdeck.settings import files as settings_files
 from quarterdeck.tui import files
 
 
@@ -21,9 +21,9 @@ def run(arguments: CommandLine, config: Config) -> int:
         server, draft = await settings_reading.read(client)
         if draft.base is None:
             raise CommandError("No settings are stored on this server yet.", "There is nothing to export.")
-        data = exchange.exported(draft, release=server.release or await client.release() or "")
+        data = settings_files.exported(draft, release=server.release or await client.release() or "")
         as_data = arguments.json or (arguments.file or "").casefold().endswith(".json")
-        _write(exchange.as_json(data) if as_data else exchange.as_toml(data), arguments.file)
+        _write(settings_files.as_json(data) if as_data else settings_files.as_toml(data), arguments.file)
         return 0
 
     return with_client(arguments, config, export)

@@ -11,7 +11,7 @@ from quarterdeck.cli.output import note
 from quarterdeck.cli.settings_saving import save_and_report
 from quarterdeck.client.client import Client
 from quarterdeck.config import Config
-from quarterdeck.settings.kept import exchange
+from quarterdeck.settings import files as settings_files
 from quarterdeck.tui import files
 
 FROM_INPUT = "-"
@@ -24,8 +24,8 @@ def run(arguments: CommandLine, config: Config) -> int:
     async def take(client: Client) -> int:
         server, draft = await settings_reading.read(client)
         try:
-            found = exchange.imported(said, draft)
-        except exchange.ImportRefused as error:
+            found = settings_files.imported(said, draft)
+        except settings_files.ImportRefused as error:
             raise CommandError(str(error), "Nothing was changed.", status=2) from None
         for each in found.notes:
             note(each)

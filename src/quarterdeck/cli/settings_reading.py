@@ -3,7 +3,7 @@
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.capabilities import Server
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.fields.form_fields import fields_on, kind_in
+from quarterdeck.settings.form_fields import fields_on, kind_in
 
 
 async def read(client: Client) -> tuple[Server, Draft]:

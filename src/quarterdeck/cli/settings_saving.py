@@ -13,12 +13,11 @@ from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.capabilities import Server
 from quarterdeck.config import Config
-from quarterdeck.settings import limits
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.kept import journal
 from quarterdeck.settings.merge import Conflict, Side
-from quarterdeck.settings.review import Line, Review
-from quarterdeck.settings.saving import Questions, Request, SaveResult, save
+from quarterdeck.settings.review import Line, Review, problems
+from quarterdeck.settings.save import Questions, Request, SaveResult, save
 from quarterdeck.settings.verify import ADDED_AGAIN, Verified, verify
 from quarterdeck.tui.settings.typed_secrets import RememberingStore, TypedSecrets
 
@@ -52,7 +51,7 @@ async def save_and_report(client: Client, server: Server, draft: Draft, argument
 
     Raises CommandError (status 2 for a value that this server does not take) and ServiceError.
     """
-    if stops := [problem for problem in limits.problems(draft, server) if problem.stops]:
+    if stops := [problem for problem in problems(draft, server) if problem.stops]:
         raise CommandError(" ".join(f"{problem.key}: {problem.words}" for problem in stops), status=2)
     store = RememberingStore(client.settings, TypedSecrets(), hidden=server.mcp_secrets_hidden)
     agreement = Agreement(arguments)

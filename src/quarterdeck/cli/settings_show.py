@@ -11,7 +11,7 @@ from quarterdeck.client.client import Client
 from quarterdeck.config import Config
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.fields.field import Field
+from quarterdeck.settings.fields import Field
 
 
 def run(arguments: CommandLine, config: Config) -> int:

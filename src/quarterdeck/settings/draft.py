@@ -1,6 +1,6 @@
 """Edits not yet saved: a value that every change makes anew, so that undo is going back to an older one."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -10,15 +10,11 @@ from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.settings import Settings, SettingsChanges
-from quarterdeck.settings.fields.field import Field
-from quarterdeck.settings.fields.form_fields import CANONICAL, FormFields
-from quarterdeck.settings.fields.reading import Unreadable
-from quarterdeck.settings.findings import problems_of
-from quarterdeck.settings.mcp.duplicates import folded
-from quarterdeck.settings.mcp.parking import with_kept
-from quarterdeck.settings.mcp.servers import Servers
-from quarterdeck.settings.mcp.stored import StoredServers
-from quarterdeck.settings.problem import Problem
+from quarterdeck.settings import mcp_checks
+from quarterdeck.settings.fields import Control, Field, Finding, Problem, Severity, Unreadable, warning
+from quarterdeck.settings.form_fields import CANONICAL, FormFields
+from quarterdeck.settings.mcp import Servers, folded
+from quarterdeck.settings.mcp_merge import with_kept
 
 MCP = "mcp_config"
 STEPS_KEPT = 200
@@ -42,7 +38,6 @@ class Draft:
     """The settings there are, on the server they were loaded from."""
     parked: tuple[McpServer, ...] = field(default=(), repr=False)
     """MCP servers that this machine keeps, and the server does not hold."""
-    _stored: StoredServers = field(default_factory=StoredServers, repr=False, compare=False)
 
     @property
     def edited(self) -> bool:
@@ -85,10 +80,10 @@ class Draft:
         told = getattr(self.base, f"{key}_set", None)
         return told if isinstance(told, bool) else None
 
-    @property
+    @cached_property
     def stored_servers(self) -> Servers:
         """The MCP list as it is stored, and below it what this machine keeps."""
-        return self._stored.of(self._record.mcp_config, self.parked)
+        return Servers.of(self._record.mcp_config, self.parked)
 
     @property
     def servers(self) -> Servers:
@@ -232,3 +227,33 @@ class Draft:
         if edits == self.edits:
             return self
         return replace(self, edits=edits, past=(*self.past, self.edits)[-STEPS_KEPT:], future=())
+
+
+def problems_of(draft: Draft) -> Iterator[Problem]:
+    """Each field's problem and all those of the MCP list; what is stored already and was not edited only warns."""
+    for entry in draft.fields.fields:
+        if entry.control is Control.SERVERS:
+            yield from mcp_checks.problems(draft.servers)
+        elif finding := _finding(draft, entry):
+            severity = finding.severity if entry.key in draft.edits else Severity.WARNING
+            yield Problem(entry.key, finding.words, severity)
+
+
+def _finding(draft: Draft, entry: Field) -> Finding | None:
+    value = draft.value(entry.key)
+    if value is None or (value == "" and entry.key not in draft.edits):  # servers treat empty text as not set
+        return None
+    findings = [found for found in (check(value) for check in entry.checks) if found]
+    stops = (finding for finding in findings if finding.severity is Severity.ERROR)
+    return next(stops, None) or next(iter(findings), None) or _in_context(draft, entry.key)
+
+
+def _in_context(draft: Draft, key: str) -> Finding | None:
+    """What is odd about a value only beside another one."""
+    if key == "llm_base_url" and str(draft.value("llm_model") or "").startswith("openhands/"):
+        return warning("Models that begin with openhands/ have an address of their own; leave this not set.")
+    if key == "security_analyzer" and key in draft.edits and not draft.value("confirmation_mode"):
+        return warning("It has no effect while the agent does not ask before actions.")
+    if key == "email_verified" and key in draft.edits:
+        return warning("The service sets this itself; a value of yours may confuse it.")
+    return None

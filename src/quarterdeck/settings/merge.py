@@ -6,6 +6,7 @@ is parked here and edited there does both.
 """
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import count
@@ -14,9 +15,9 @@ from typing import Any
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import MCP, Draft, Edits
-from quarterdeck.settings.mcp.pairs import paired
-from quarterdeck.settings.mcp.parking import with_kept
-from quarterdeck.settings.mcp.servers import Entry, Identity, Servers, listed
+from quarterdeck.settings.mcp import Entry, Servers, listed
+from quarterdeck.settings.mcp_identity import Identity
+from quarterdeck.settings.mcp_merge import paired, with_kept
 
 
 class Side(StrEnum):
@@ -168,3 +169,12 @@ def _disagree(entry: Entry, held: McpServer | None) -> bool:
     if entry.parked and held is None:
         return False
     return entry.server != entry.was and held not in (entry.was, entry.server)
+
+
+def news_of(old: Draft, merged: Merged) -> Iterator[str | Identity]:
+    """What a merge brought to a draft that was not edited there: keys of fields, identities of MCP servers."""
+    yield from (key for key in merged.arrived if key != MCP)
+    before = {entry.origin: entry.was for entry in old.stored_servers.entries}
+    for entry in merged.draft.stored_servers.entries:
+        if entry.origin is not None and before.get(entry.origin) != entry.was:
+            yield entry.origin

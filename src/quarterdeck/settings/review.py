@@ -6,15 +6,102 @@ from enum import StrEnum
 
 from quarterdeck.client.models.capabilities import Server
 from quarterdeck.client.models.mcp import McpServer
-from quarterdeck.settings import limits, words
+from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.fields.form_fields import FormFields
-from quarterdeck.settings.limits import Loss
-from quarterdeck.settings.mcp.differences import differences
-from quarterdeck.settings.mcp.duplicates import duplicates
-from quarterdeck.settings.mcp.secrets import bare
-from quarterdeck.settings.mcp.servers import Entry, EntryState
-from quarterdeck.settings.problem import Problem
+from quarterdeck.settings.effect import effect
+from quarterdeck.settings.fields import Problem
+from quarterdeck.settings.form_fields import AGENT_KIND, OF_AGENT, FormFields
+from quarterdeck.settings.mcp import Entry, EntryState, duplicates
+from quarterdeck.settings.mcp_secrets import bare
+from quarterdeck.settings.words import differences
+
+TYPE_AGAIN = "unless you go back and type them again."
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A stored value that a save takes away although nobody asked for it."""
+
+    key: str
+    words: str
+
+
+def refusals(draft: Draft, server: Server) -> Iterator[Problem]:
+    """Edits that this server would not keep."""
+    for key, value in draft.edits.items():
+        rules, entry = server.rules(key), draft.field_at(key)
+        if entry.absent:
+            yield _at(draft, key, f"{entry.absent} u drops the edit.")
+        elif AGENT_KIND in draft.edits and _goes_with_kind(key):
+            yield _at(draft, key, "It goes with the old kind of agent: save the new kind first, or drop this edit.")
+        if value is not None:
+            continue
+        if not rules.clearable:
+            yield Problem(key, "This server keeps the stored value when it is cleared; replace it instead.")
+        elif not rules.nullable and rules.clear_with is None:
+            yield Problem(key, "This server needs a value here.")
+
+
+def problems(draft: Draft, server: Server | None) -> tuple[Problem, ...]:
+    """All problems of a draft, those with this server included."""
+    return (*draft.problems, *(refusals(draft, server) if server else ()))
+
+
+def losses(draft: Draft, server: Server) -> Iterator[Loss]:
+    """What a save loses on this server, unless it is typed again."""
+    if AGENT_KIND in draft.edits:
+        yield Loss(
+            AGENT_KIND,
+            f"Agent kind: with {draft.was(AGENT_KIND)} go all settings of its agents, "
+            "such as model, keys, condenser and MCP servers.",
+        )
+    if server.merges or draft.base is None:
+        return
+    for entry in draft.fields.fields:
+        if entry.key in draft.edits or not server.rules(entry.key).lost_on_store:
+            continue
+        if entry.secret and draft.stored(entry.key) is None:
+            yield Loss(
+                entry.key,
+                f"{entry.label}: if one is stored, this save erases it, for this server neither tells nor keeps it. "
+                "Type it again to keep it.",
+            )
+        elif draft.was(entry.key) is not None or draft.stored(entry.key):
+            yield Loss(entry.key, f"{entry.label}: this server loses it at every save. Type it again to keep it.")
+
+
+def servers_losing(names: Iterable[str]) -> Iterator[Loss]:
+    """What a save of MCP servers loses where their secrets are not told: `names` are the servers it strikes."""
+    struck = tuple(names)
+    if len(struck) == 1:
+        yield Loss(MCP, f"MCP server {struck[0]}: its key and hidden values, if it has any, {TYPE_AGAIN}")
+    elif struck:
+        yield Loss(
+            MCP, f"MCP servers {', '.join(struck)}: their keys and hidden values, if they have any, {TYPE_AGAIN}"
+        )
+
+
+def parking_losses(draft: Draft, server: Server) -> Iterator[Loss]:
+    """What is lost of MCP servers that are parked where the secrets of none are told (contract T5)."""
+    if server.mcp_secrets_hidden:
+        for entry in draft.servers.edited:
+            if entry.state is EntryState.PARKED and entry.was is not None and not words.has_secret(entry.server):
+                yield Loss(
+                    MCP,
+                    f"{words.server_title(entry.server)}: this server does not tell its key and hidden values, "
+                    "so they cannot be kept here. Type them first, or when it is used again.",
+                )
+
+
+def _goes_with_kind(key: str) -> bool:
+    return key != AGENT_KIND and (key in OF_AGENT or key.startswith("agent_settings."))
+
+
+def _at(draft: Draft, key: str, sentence: str) -> Problem:
+    """A problem of an edit, of MCP servers at the first one that is edited."""
+    rows = (entry.row for entry in draft.servers.edited) if key == MCP else ()
+    return Problem(key, sentence, row=next(iter(rows), None))
+
 
 KEPT_HERE = "kept on this machine"
 COMES_BACK = "Where the server's own config.toml has it, the server adds it again."
@@ -60,7 +147,7 @@ class Review:
 def review(draft: Draft, server: Server, losing: Iterable[str] = ()) -> Review:
     """Describe the save of a draft on a server; `losing` are the MCP servers whose untold secrets go with it."""
     edited = {problem for problem in draft.problems if not problem.stops and _is_edited(draft, problem)}
-    lost = (*limits.losses(draft, server), *limits.parking_losses(draft, server), *limits.servers_losing(losing))
+    lost = (*losses(draft, server), *parking_losses(draft, server), *servers_losing(losing))
     return Review(
         lost if draft.changes else (),
         tuple(lines(draft, server)),
@@ -89,7 +176,7 @@ def lines(draft: Draft, server: Server | None = None) -> Iterator[Line]:
         act = Act.UNSET if draft.edits[key] is None else Act.SET
         entry, new = draft.field_at(key), words.change_words(draft, key)
         place = key if entry.described else ""
-        yield Line(act, entry.label, words.former(draft, key), new, limits.effect(key, server), place)
+        yield Line(act, entry.label, words.former(draft, key), new, effect(key, server), place)
 
 
 def _server_line(entry: Entry) -> Line:

@@ -11,18 +11,10 @@ from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, Std
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.fields.field import Control
-from quarterdeck.settings.fields.generated import AGENT_KIND
-from quarterdeck.settings.mcp.servers import (
-    Entry,
-    EntryState,
-    Identity,
-    Servers,
-    Transport,
-    identities,
-    name_of,
-    transport_of,
-)
+from quarterdeck.settings.fields import Control
+from quarterdeck.settings.form_fields import AGENT_KIND
+from quarterdeck.settings.mcp import Entry, EntryState, Servers
+from quarterdeck.settings.mcp_identity import Identity, Transport, identities, name_of, transport_of
 
 ADDED_AGAIN = "A server adds those of its own configuration file (config.toml) at every load."
 

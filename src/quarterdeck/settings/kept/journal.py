@@ -12,7 +12,7 @@ from typing import Any
 from quarterdeck.client.models.members import moment
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.fields.field import Control
+from quarterdeck.settings.fields import Control
 from quarterdeck.settings.kept import saved_rows
 from quarterdeck.settings.kept.plain_values import fits, hides, holds, label_of, plain
 from quarterdeck.settings.review import Line, lines

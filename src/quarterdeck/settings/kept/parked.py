@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from quarterdeck.client.models.mcp import McpServer
-from quarterdeck.settings.mcp.secrets import as_data, bare, from_data
+from quarterdeck.settings.mcp_secrets import as_data, bare, from_data
 
 KIND = "parked"
 """The kind of note that it is."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.settings.kept.parked import from_note, to_note
-from quarterdeck.settings.mcp.identity import name_of, transport_of
+from quarterdeck.settings.mcp_identity import name_of, transport_of
 
 
 def exchanged(page: Any, gone: Iterable[McpServer], kept: Iterable[McpServer]) -> Any:

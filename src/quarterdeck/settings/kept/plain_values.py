@@ -4,9 +4,8 @@ from typing import Any
 
 from quarterdeck.settings import masks
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.fields.field import Control, Field
-from quarterdeck.settings.fields.reading import Unreadable, typed
-from quarterdeck.settings.mcp.secrets import holds_hidden
+from quarterdeck.settings.fields import Control, Field, Unreadable, typed
+from quarterdeck.settings.mcp_secrets import holds_hidden
 
 _SWITCHES = (Control.SWITCH, Control.THREE_WAY)
 

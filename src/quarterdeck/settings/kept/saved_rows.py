@@ -6,9 +6,10 @@ from typing import Any
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.settings import words
 from quarterdeck.settings.kept.unsaved_rows import Rows
-from quarterdeck.settings.mcp.held import there_and_here
-from quarterdeck.settings.mcp.secrets import as_data, bare, filled, from_data, missing, typed_anew
-from quarterdeck.settings.mcp.servers import Entry, Servers, identities, transport_of
+from quarterdeck.settings.mcp import Entry, Servers
+from quarterdeck.settings.mcp_identity import identities, transport_of
+from quarterdeck.settings.mcp_merge import there_and_here
+from quarterdeck.settings.mcp_secrets import as_data, bare, filled, from_data, missing, typed_anew
 
 
 @dataclass(frozen=True)

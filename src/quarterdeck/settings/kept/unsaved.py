@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.fields.field import Control, Field
+from quarterdeck.settings.fields import Control, Field
 from quarterdeck.settings.kept import unsaved_rows
 from quarterdeck.settings.kept.plain_values import fits, hides, holds, label_of, plain
 

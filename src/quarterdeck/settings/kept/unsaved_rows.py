@@ -6,9 +6,9 @@ from typing import Any
 
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.settings import words
-from quarterdeck.settings.mcp.held import there_and_here
-from quarterdeck.settings.mcp.secrets import as_data, bare, filled, from_data, typed_anew
-from quarterdeck.settings.mcp.servers import Entry, EntryState, Servers
+from quarterdeck.settings.mcp import Entry, EntryState, Servers
+from quarterdeck.settings.mcp_merge import there_and_here
+from quarterdeck.settings.mcp_secrets import as_data, bare, filled, from_data, typed_anew
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from textual.widgets import OptionList, Static
 
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP
-from quarterdeck.settings.fields.field import Field
-from quarterdeck.settings.fields.form_fields import FormFields
-from quarterdeck.settings.mcp.differences import differences
+from quarterdeck.settings.fields import Field
+from quarterdeck.settings.form_fields import FormFields
 from quarterdeck.settings.merge import Conflict, Side
+from quarterdeck.settings.words import differences
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.dialogs.base import Dialog

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 
-from quarterdeck.settings.problem import Problem
+from quarterdeck.settings.fields import Problem
 from quarterdeck.tui import text
 from quarterdeck.tui.dialogs.sending import SendingDialog
 from quarterdeck.tui.text import Shown

@@ -1,8 +1,8 @@
 """Whether the secrets of an MCP server that is parked are kept on this machine."""
 
 from quarterdeck.settings import words
-from quarterdeck.settings.mcp.secrets import bare
-from quarterdeck.settings.mcp.servers import Entry
+from quarterdeck.settings.mcp import Entry
+from quarterdeck.settings.mcp_secrets import bare
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.choose import Choice, ChooseDialog

@@ -9,8 +9,8 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
-from quarterdeck.settings.mcp.paste import Pasted, PasteError
-from quarterdeck.settings.mcp.servers import Servers
+from quarterdeck.settings.mcp import Servers
+from quarterdeck.settings.mcp_json import Pasted, PasteError
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.base import Dialog

@@ -10,10 +10,9 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
-from quarterdeck.settings.fields.reading import Unreadable, as_whole
-from quarterdeck.settings.mcp.checks import KEY
-from quarterdeck.settings.mcp.convert import converted
-from quarterdeck.settings.problem import Problem
+from quarterdeck.settings.fields import Problem, Unreadable, as_whole
+from quarterdeck.settings.mcp import converted
+from quarterdeck.settings.mcp_checks import KEY
 from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.dialogs.mcp_members import TypeLine, members_of, shown
 from quarterdeck.tui.text import Shown

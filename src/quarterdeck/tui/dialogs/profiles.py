@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 
 from quarterdeck.client.profiles import NAME, ProfilesResource
-from quarterdeck.settings.problem import Problem
+from quarterdeck.settings.fields import Problem
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.sending import SendingDialog

@@ -8,7 +8,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from quarterdeck.settings.review import Act, Line, Review
-from quarterdeck.settings.saving import Request
+from quarterdeck.settings.save import Request
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.base import Dialog

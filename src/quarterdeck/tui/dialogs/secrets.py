@@ -7,8 +7,8 @@ from pydantic import SecretStr
 from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.client.models.secrets import CustomSecret
 from quarterdeck.client.secrets import NAME, SecretsResource
-from quarterdeck.settings.fields import checks
-from quarterdeck.settings.problem import Problem
+from quarterdeck.settings import checks
+from quarterdeck.settings.fields import Problem
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.sending import SendingDialog

@@ -9,7 +9,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.settings.problem import Problem, Severity
+from quarterdeck.settings.fields import Problem, Severity
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.dialogs.base import Dialog

@@ -10,8 +10,8 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 
 from quarterdeck.client.models.secrets import ProviderToken
-from quarterdeck.settings.fields import checks
-from quarterdeck.settings.problem import Problem, Severity
+from quarterdeck.settings import checks
+from quarterdeck.settings.fields import Problem, Severity
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.base import Dialog

@@ -11,11 +11,10 @@ from textual import work
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.fields.form_fields import FormFields
+from quarterdeck.settings.form_fields import FormFields
 from quarterdeck.settings.kept import parked
-from quarterdeck.settings.mcp.servers import Identity
-from quarterdeck.settings.merge import Conflict, merge
-from quarterdeck.settings.news import news_of
+from quarterdeck.settings.mcp_identity import Identity
+from quarterdeck.settings.merge import Conflict, merge, news_of
 from quarterdeck.tui.cells import EMPTY, Tone
 from quarterdeck.tui.screens.settings_frame import SettingsFrame
 from quarterdeck.tui.settings.source import SettingsSource

@@ -11,9 +11,8 @@ from textual import on, work
 
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.mcp.paste import pasted
-from quarterdeck.settings.mcp.servers import Entry
-from quarterdeck.settings.mcp.text import without_secrets
+from quarterdeck.settings.mcp import Entry
+from quarterdeck.settings.mcp_json import pasted, without_secrets
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.dialogs.mcp_paste import PasteServersDialog

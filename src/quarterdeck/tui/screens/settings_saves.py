@@ -9,13 +9,13 @@ from textual import work
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.settings import limits
 from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.effect import until_when
+from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.kept import journal
 from quarterdeck.settings.kept.journal import Saved
-from quarterdeck.settings.problem import Problem
-from quarterdeck.settings.reach import until_when
-from quarterdeck.settings.saving import SaveResult
+from quarterdeck.settings.review import problems
+from quarterdeck.settings.save import SaveResult
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.commands import command_at
@@ -122,7 +122,7 @@ class SettingsSaves(SettingsServers):
         if not undo.draft.edited:
             self.app.push_screen(DetailDialog(Shown("Nothing of the last save can be undone"), lambda: said))
             return
-        if any(problem.stops for problem in limits.problems(undo.draft, self.form.view.server)):
+        if any(problem.stops for problem in problems(undo.draft, self.form.view.server)):
             self.put(undo.draft)
             self.form.go_to_error()
             said.append(cell(Shown("Type what is missing at the marked rows; ctrl+s then shows it all again.")))

@@ -7,13 +7,10 @@ from functools import partial
 from textual import on, work
 
 from quarterdeck.client.models.mcp import McpServer
-from quarterdeck.settings import words
+from quarterdeck.settings import mcp_checks, words
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.mcp import checks as mcp_checks
-from quarterdeck.settings.mcp.convert import converted
-from quarterdeck.settings.mcp.duplicates import duplicates
-from quarterdeck.settings.mcp.servers import Entry, copy_of, empty_server
-from quarterdeck.settings.problem import Problem
+from quarterdeck.settings.fields import Problem
+from quarterdeck.settings.mcp import Entry, converted, copy_of, duplicates, empty_server
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.commands import Command, Place
 from quarterdeck.tui.dialogs.mcp_park import park_dialog

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quarterdeck.settings.kept import exchange
+from quarterdeck.settings import files as settings_files
 from quarterdeck.tui import files, text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.file_path import FilePathDialog
@@ -17,7 +17,7 @@ from quarterdeck.tui.written_text import save_text
 
 if TYPE_CHECKING:
     from quarterdeck.settings.draft import Draft
-    from quarterdeck.settings.kept.exchange import Imported
+    from quarterdeck.settings.files import Imported
     from quarterdeck.tui.connected import ConnectedApp
 
 _WRITTEN: tuple[Cell, ...] = (
@@ -35,8 +35,8 @@ async def export(app: ConnectedApp, draft: Draft) -> Path | None:
     release = app.session.release if app.session is not None else ""
 
     def written(path: Path) -> str:
-        said = exchange.exported(draft, release=release)
-        return exchange.as_json(said) if path.suffix.casefold() == ".json" else exchange.as_toml(said)
+        said = settings_files.exported(draft, release=release)
+        return settings_files.as_json(said) if path.suffix.casefold() == ".json" else settings_files.as_toml(said)
 
     usual = Path(_usual_name(app.endpoint.name))
     return await save_text(app, "Export the settings", _WRITTEN, usual, written)
@@ -52,8 +52,8 @@ async def read(app: ConnectedApp, draft: Draft) -> tuple[Path, Imported] | None:
         typed = str(path)
         try:
             with app.opening():
-                return path, exchange.imported(await asyncio.to_thread(files.read, path), draft)
-        except (FileRefusedError, exchange.ImportRefused) as error:
+                return path, settings_files.imported(await asyncio.to_thread(files.read, path), draft)
+        except (FileRefusedError, settings_files.ImportRefused) as error:
             problem = text.line(str(error))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.profiles import Profiles
 from quarterdeck.client.models.secrets import CustomSecret
-from quarterdeck.settings.fields.field import Group
+from quarterdeck.settings.fields import Group
 from quarterdeck.tui.widgets.settings.lists import Lists
 
 if TYPE_CHECKING:

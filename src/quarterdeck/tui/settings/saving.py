@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.settings.kept import journal, parked
 from quarterdeck.settings.kept.parked_page import exchanged
-from quarterdeck.settings.saving import Questions, Request, SaveResult, save
+from quarterdeck.settings.save import Questions, Request, SaveResult, save
 from quarterdeck.tui.cells import Cell
 from quarterdeck.tui.dialogs.conflicts import ConflictsDialog
 from quarterdeck.tui.dialogs.review import review_dialog
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from quarterdeck.settings.draft import Draft
     from quarterdeck.settings.merge import Conflict, Side
     from quarterdeck.settings.review import Review
-    from quarterdeck.settings.saving import Store, Tell
+    from quarterdeck.settings.save import Store, Tell
     from quarterdeck.tui.connected import ConnectedApp
 
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from quarterdeck.client.models.mcp import StdioServer
 from quarterdeck.settings import words
-from quarterdeck.settings.problem import Severity
+from quarterdeck.settings.fields import Severity
+from quarterdeck.settings.mcp_checks import server_findings
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.widgets.settings.lists import Tried
 
 if TYPE_CHECKING:
     from quarterdeck.client.client import Client
-    from quarterdeck.settings.mcp.servers import Entry
+    from quarterdeck.settings.mcp import Entry
 
 AT_ONCE = 8
 """Addresses tried at the same time."""
@@ -42,7 +43,7 @@ def under_way(entry: Entry) -> Tried:
 async def check(client: Client, entry: Entry) -> Checked:
     """Check one server; only a key that is the server's own is sent, and only to its address."""
     server, title = entry.server, words.server_title(entry.server)
-    wrong = next((finding for _, finding in entry.findings if finding.severity is Severity.ERROR), None)
+    wrong = next((finding for _, finding in server_findings(server) if finding.severity is Severity.ERROR), None)
     if wrong is not None:
         return Checked(Tried(server, "not tried", Tone.BAD), f"{title} was not tried: {wrong.words}")
     if isinstance(server, StdioServer):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from quarterdeck.settings.fields.form_fields import CANONICAL, FormFields, fields_on, kind_in
+from quarterdeck.settings.form_fields import CANONICAL, FormFields, fields_on, kind_in
 from quarterdeck.tui.settings.typed_secrets import RememberingStore, TypedSecrets
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from quarterdeck.client.generations import secrets_lost
 from quarterdeck.client.models.mcp import McpConfig, McpServer, StdioServer
 from quarterdeck.client.models.settings import Settings, SettingsChanges
 from quarterdeck.client.prepared import PreparedRequest
-from quarterdeck.settings.mcp.servers import Transport, listed, name_of, transport_of
+from quarterdeck.settings.mcp import listed
+from quarterdeck.settings.mcp_identity import Transport, name_of, transport_of
 from quarterdeck.settings.words import has_secret
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
-from quarterdeck.settings.fields.field import Control, Group
-from quarterdeck.settings.mcp.servers import EntryState
+from quarterdeck.settings.fields import Control, Group
+from quarterdeck.settings.mcp import EntryState
 from quarterdeck.tui.widgets.settings.form import SettingsForm
 from quarterdeck.tui.widgets.settings.key_hints import row_menu
 from quarterdeck.tui.widgets.settings.lists import MOST_PROFILES

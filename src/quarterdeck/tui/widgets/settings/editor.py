@@ -13,8 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.fields.field import Field
-from quarterdeck.settings.problem import Problem
+from quarterdeck.settings.fields import Field, Problem
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.paint import content, plain

@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.fields.field import Control, Field
+from quarterdeck.settings.fields import Control, Field
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.settings.choice_line import ChoiceLine
 from quarterdeck.tui.widgets.settings.editor import KEEP, FieldEditor

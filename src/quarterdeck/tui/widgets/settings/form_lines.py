@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from quarterdeck.settings.fields.field import Group
+from quarterdeck.settings.fields import Group
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line
 from quarterdeck.tui.widgets.settings.lines import Line, count_cell, field_lines, other_lines

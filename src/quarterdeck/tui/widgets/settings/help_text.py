@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 from quarterdeck.client.models.mcp import StdioServer
-from quarterdeck.settings import limits, words
+from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP
-from quarterdeck.settings.fields.field import Field
-from quarterdeck.settings.mcp.servers import Entry
+from quarterdeck.settings.effect import effect as effect_of
+from quarterdeck.settings.fields import Field
+from quarterdeck.settings.mcp import Entry
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line
 from quarterdeck.tui.widgets.settings.cells import brief
@@ -81,7 +82,7 @@ def _notes(view: FormView, row: str) -> Iterator[Cell]:
     off = view.draft.off_for(row)
     if off is not None:
         yield cell(brief(f"It has no effect while {off.label} is off; its value is kept."), Tone.REST)
-    effect = limits.effect(row, view.server)
+    effect = effect_of(row, view.server)
     if effect:
         yield cell(Shown(effect), Tone.REST)
 

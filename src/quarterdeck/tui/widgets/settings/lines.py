@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 
 from quarterdeck.settings import words
-from quarterdeck.settings.fields.field import Field
+from quarterdeck.settings.fields import Field
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line
 from quarterdeck.tui.widgets.settings.cells import brief, chip, value_cell

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.profiles import Profile, Profiles
 from quarterdeck.client.models.secrets import CustomSecret
-from quarterdeck.settings.fields.field import Group
-from quarterdeck.settings.mcp.servers import Entry
+from quarterdeck.settings.fields import Group
+from quarterdeck.settings.mcp import Entry
 from quarterdeck.tui.cells import Tone
 
 MOST_PROFILES = 10

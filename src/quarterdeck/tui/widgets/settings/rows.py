@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from quarterdeck.settings.problem import Problem
+from quarterdeck.settings.fields import Problem
 
 
 class RowKind(StrEnum):

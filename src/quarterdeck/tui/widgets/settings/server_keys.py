@@ -3,9 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from quarterdeck.client.models.mcp import StdioServer
-from quarterdeck.settings.mcp.convert import converted
-from quarterdeck.settings.mcp.duplicates import duplicates
-from quarterdeck.settings.mcp.servers import Entry
+from quarterdeck.settings.mcp import Entry, converted, duplicates
 from quarterdeck.tui.widgets.settings.form import SettingsForm
 
 SERVER_LABELS: Mapping[str, str] = {

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from quarterdeck.client.models.mcp import StdioServer
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP
-from quarterdeck.settings.mcp.duplicates import duplicates
-from quarterdeck.settings.mcp.secrets import missing
-from quarterdeck.settings.mcp.servers import Entry, EntryState, name_of
+from quarterdeck.settings.mcp import Entry, EntryState, duplicates
+from quarterdeck.settings.mcp_identity import name_of
+from quarterdeck.settings.mcp_secrets import missing
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line
 from quarterdeck.tui.widgets.settings.cells import NOTHING, brief

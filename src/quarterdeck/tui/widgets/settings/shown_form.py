@@ -10,8 +10,9 @@ from textual.widgets import Static
 
 from quarterdeck.client.models.capabilities import Server
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.mcp.servers import Entry, Identity
-from quarterdeck.settings.problem import Problem
+from quarterdeck.settings.fields import Problem
+from quarterdeck.settings.mcp import Entry
+from quarterdeck.settings.mcp_identity import Identity
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.paint import content, lines
 from quarterdeck.tui.text import Shown

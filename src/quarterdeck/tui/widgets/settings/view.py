@@ -7,11 +7,12 @@ from functools import cached_property
 from quarterdeck.client.models.capabilities import Server
 from quarterdeck.client.models.profiles import Profile
 from quarterdeck.client.models.secrets import CustomSecret
-from quarterdeck.settings import limits, words
+from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.fields.field import Control, Field, Group
-from quarterdeck.settings.mcp.servers import Entry, EntryState, Identity
-from quarterdeck.settings.problem import Problem
+from quarterdeck.settings.fields import Control, Field, Group, Problem
+from quarterdeck.settings.mcp import Entry, EntryState
+from quarterdeck.settings.mcp_identity import Identity
+from quarterdeck.settings.review import problems
 from quarterdeck.tui.widgets.settings.lists import NOTHING_READ, Lists
 from quarterdeck.tui.widgets.settings.rows import RowKind, kind_of, name_in, row_of, server_row
 
@@ -53,7 +54,7 @@ class FormView:
     def problems(self) -> Mapping[tuple[str, int | None], Problem]:
         """(field, MCP row) -> what is wrong with it, errors before warnings."""
         found: dict[tuple[str, int | None], Problem] = {}
-        for problem in (*limits.problems(self.draft, self.server), *self.complaints):
+        for problem in (*problems(self.draft, self.server), *self.complaints):
             place = (problem.key, problem.row)
             if place not in found or (problem.stops and not found[place].stops):
                 found[place] = problem

@@ -1,6 +1,7 @@
 """The MCP servers being edited: one list for the three transports, each row with an id of its own that edits keep."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -8,24 +9,8 @@ from itertools import count
 from typing import Any
 
 from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
-from quarterdeck.settings.mcp.identity import Identity, Transport, identities, name_of, transport_of
-from quarterdeck.settings.mcp.member_checks import server_findings
-from quarterdeck.settings.mcp.secrets import bare, filled
-from quarterdeck.settings.problem import Finding
-
-__all__ = [
-    "Entry",
-    "EntryState",
-    "Identity",
-    "Servers",
-    "Transport",
-    "copy_of",
-    "empty_server",
-    "identities",
-    "listed",
-    "name_of",
-    "transport_of",
-]
+from quarterdeck.settings.mcp_identity import Identity, Transport, identities, name_of, transport_of
+from quarterdeck.settings.mcp_secrets import bare, filled
 
 
 class EntryState(StrEnum):
@@ -84,11 +69,6 @@ class Entry:
         if self.was is None:
             return not self.stays
         return self.state is EntryState.UNPARKED and self.server == self.was
-
-    @cached_property
-    def findings(self) -> tuple[tuple[str, Finding], ...]:
-        """(member, what is wrong) of the server on its own."""
-        return tuple(server_findings(self.server))
 
 
 @dataclass(frozen=True)
@@ -238,3 +218,48 @@ def copy_of(server: McpServer, servers: Servers) -> McpServer:
     taken = {name_of(entry.server) for entry in servers.entries if not entry.removed}
     names = (f"{server.name}-{number}" for number in count(2))
     return server.model_copy(update={"name": next(name for name in names if name not in taken)})
+
+
+def duplicates(servers: Servers) -> tuple[tuple[int, ...], ...]:
+    """Rows of equal servers, of those that stay in the list; the first of each group is the one to keep."""
+    alike: dict[Hashable, list[list[Entry]]] = defaultdict(list)
+    left = servers.left
+    names = Counter(name_of(entry.server) for entry in left)
+    for entry in (entry for entry in left if names[name_of(entry.server)] > 1):
+        groups = alike[_told_quickly(entry.server)]
+        same = next((group for group in groups if group[0].server == entry.server), None)
+        if same is None:
+            groups.append([entry])
+        else:
+            same.append(entry)
+    return tuple(tuple(entry.row for entry in group) for groups in alike.values() for group in groups if len(group) > 1)
+
+
+def folded(servers: Servers) -> Servers:
+    """The list with each of the equal servers once."""
+    return servers.remove(*(row for group in duplicates(servers) for row in group[1:]))
+
+
+def _told_quickly(server: McpServer) -> Hashable:
+    """What equal servers have in common, and most others do not."""
+    if isinstance(server, StdioServer):
+        return server.name, server.command, server.args
+    return type(server), server.url, server.api_key
+
+
+_OF_TRANSPORT = ("timeout", "transport", "type")
+"""Members that belong to one transport, or name it."""
+
+
+def converted(server: McpServer) -> McpServer | None:
+    """SSE as streamable HTTP and the other way round, with all members that both have; None for stdio."""
+    match server:
+        case SseServer():
+            model: type[SseServer | ShttpServer] = ShttpServer
+        case ShttpServer():
+            model = SseServer
+        case _:
+            return None
+    kept = {name: getattr(server, name) for name in server.model_fields_set if name not in _OF_TRANSPORT}
+    unknown = {name: value for name, value in (server.model_extra or {}).items() if name not in _OF_TRANSPORT}
+    return model(**(unknown | kept))

@@ -13,7 +13,7 @@ from pydantic import SecretStr, ValidationError
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.settings import masks
 from quarterdeck.settings.masks import MASK
-from quarterdeck.settings.mcp.identity import Transport, transport_of
+from quarterdeck.settings.mcp_identity import Transport, transport_of
 
 MODELS: Mapping[str, type[McpServer]] = {
     Transport.SSE: SseServer,

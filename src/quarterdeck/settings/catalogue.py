@@ -1,10 +1,51 @@
 """Which settings there are, and how each is edited: adding a field is adding one entry."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from quarterdeck.settings.fields import checks, choices
-from quarterdeck.settings.fields.field import Control, Field, Group
-from quarterdeck.settings.fields.reading import as_number, as_whole
+from quarterdeck.settings import checks
+from quarterdeck.settings.fields import Choice, Control, Field, Group, as_number, as_whole
+
+LANGUAGES = {
+    "en": "English",
+    "ja": "Japanese",
+    "zh-CN": "Chinese, simplified",
+    "zh-TW": "Chinese, traditional",
+    "ko-KR": "Korean",
+    "no": "Norwegian",
+    "ar": "Arabic",
+    "de": "German",
+    "fr": "French",
+    "it": "Italian",
+    "pt": "Portuguese",
+    "es": "Spanish",
+    "tr": "Turkish",
+    "uk": "Ukrainian",
+}
+AGENTS = ("CodeActAgent", "BrowsingAgent", "VisualBrowsingAgent", "ReadOnlyAgent", "LocAgent", "DummyAgent")
+ANALYZERS = {
+    "llm": "the model rates each action",
+    "none": "ask before every action",
+    "invariant": "Invariant rules, V0 only",
+}
+GROUPINGS = {
+    "NO_GROUPING": "a sandbox for each conversation",
+    "GROUP_BY_NEWEST": "share the newest",
+    "LEAST_RECENTLY_USED": "share the least recently used",
+    "FEWEST_CONVERSATIONS": "share the one with the fewest",
+    "ADD_TO_ANY": "share any",
+}
+FACTORS = {1: "the usual size", 2: "twice as large", 4: "four times", 8: "eight times"}
+
+
+def explained(words: Mapping[str, str] | Mapping[int, str]) -> tuple[Choice, ...]:
+    """Choices with words for each."""
+    return tuple(Choice(value, text) for value, text in words.items())
+
+
+def named(values: Iterable[str]) -> tuple[Choice, ...]:
+    """Choices that explain themselves."""
+    return tuple(Choice(value, "") for value in values)
+
 
 WEB_ONLY = "Only the service's web pages use it."
 SESSIONS_ONLY = "Used by V0 sessions only."
@@ -47,8 +88,8 @@ CATALOGUE: tuple[Field, ...] = (
         Group.AGENT,
         "Which agent class runs a session.",
         Control.SELECT,
-        checks=(checks.plain, checks.known(choices.AGENTS, "agent")),
-        choices=choices.named(choices.AGENTS),
+        checks=(checks.plain, checks.known(AGENTS, "agent")),
+        choices=named(AGENTS),
         default="CodeActAgent",
         effect=SESSIONS_ONLY,
     ),
@@ -87,8 +128,8 @@ CATALOGUE: tuple[Field, ...] = (
         Group.AGENT,
         "Who judges how risky an action is; it matters only while the agent asks before actions.",
         Control.SELECT,
-        checks=(checks.plain, checks.known(choices.ANALYZERS, "analyzer")),
-        choices=choices.explained(choices.ANALYZERS),
+        checks=(checks.plain, checks.known(ANALYZERS, "analyzer")),
+        choices=explained(ANALYZERS),
         default="llm",
         needs=("confirmation_mode",),
     ),
@@ -134,8 +175,8 @@ CATALOGUE: tuple[Field, ...] = (
         "How large a remote runtime is: 1, 2, 4 or 8 times the usual memory and processors.",
         Control.SELECT,
         reads=as_whole,
-        checks=(checks.readable("1"), checks.between(1), checks.known(choices.FACTORS, "factor")),
-        choices=choices.explained(choices.FACTORS),
+        checks=(checks.readable("1"), checks.between(1), checks.known(FACTORS, "factor")),
+        choices=explained(FACTORS),
         default="1",
         effect=SESSIONS_ONLY,
     ),
@@ -154,8 +195,8 @@ CATALOGUE: tuple[Field, ...] = (
         Group.SANDBOX,
         "Whether a new conversation gets a sandbox of its own or shares a running one.",
         Control.SELECT,
-        checks=(checks.plain, checks.known(choices.GROUPINGS, "strategy")),
-        choices=choices.explained(choices.GROUPINGS),
+        checks=(checks.plain, checks.known(GROUPINGS, "strategy")),
+        choices=explained(GROUPINGS),
         nullable=False,
         extra=True,
     ),
@@ -195,8 +236,8 @@ CATALOGUE: tuple[Field, ...] = (
         Group.INTERFACE,
         f"The language of the service's pages. {WEB_ONLY}",
         Control.SELECT,
-        checks=(checks.plain, checks.known(choices.LANGUAGES, "language")),
-        choices=choices.explained(choices.LANGUAGES),
+        checks=(checks.plain, checks.known(LANGUAGES, "language")),
+        choices=explained(LANGUAGES),
         default="en",
     ),
     Field(

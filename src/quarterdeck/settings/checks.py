@@ -6,18 +6,13 @@ client can protect its user.
 
 import math
 import re
-from collections.abc import Callable, Collection
-from typing import Any
+from collections.abc import Collection
 from urllib.parse import SplitResult, urlsplit
 
 from pydantic import SecretStr
 
 from quarterdeck.settings import masks
-from quarterdeck.settings.fields.reading import Unreadable, typed
-from quarterdeck.settings.problem import Finding, error, warning
-
-Check = Callable[[Any], Finding | None]
-"""Value (never None) -> what is wrong with it."""
+from quarterdeck.settings.fields import Check, Finding, Unreadable, error, typed, warning
 
 _MASK = re.compile(r"[*•·●∙]{2,}|[*•●]+|<(hidden|redacted|masked|secret)>|\[(hidden|redacted|masked)\]", re.IGNORECASE)
 BLANK = re.compile(r"\s")

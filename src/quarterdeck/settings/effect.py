@@ -1,12 +1,20 @@
 """What a saved setting reaches: which conversations go by it, and from when on (needs.md fact 0.12, need 19)."""
 
 from quarterdeck.client.models.capabilities import Server
-from quarterdeck.settings import limits
+from quarterdeck.settings.catalogue import BY_KEY, SESSIONS_ONLY
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.fields.catalogue import SESSIONS_ONLY
-from quarterdeck.settings.fields.field import Field, Group
+from quarterdeck.settings.fields import Control, Field, Group
 
 _NOT_OF_CONVERSATIONS = (Group.INTERFACE, Group.PRIVACY)
+
+
+def effect(key: str, server: Server | None) -> str:
+    """Why an edit of a field may do nothing here; empty when conversations use it."""
+    if server is None or key not in BY_KEY or server.rules(key).in_effect or BY_KEY[key].control is Control.READ_ONLY:
+        return ""
+    if server.local:
+        return "Stored only: this local service runs no agent."
+    return BY_KEY[key].effect or "Conversations of this release do not use it."
 
 
 def effect_word(entry: Field, server: Server | None) -> str:
@@ -15,7 +23,7 @@ def effect_word(entry: Field, server: Server | None) -> str:
         return ""
     if entry.group == Group.INTERFACE:
         return "web only"
-    why = limits.effect(entry.key, server)
+    why = effect(entry.key, server)
     return "V0 only" if why == SESSIONS_ONLY else "no effect" if why and not server.local else ""
 
 
@@ -33,4 +41,4 @@ def until_when(draft: Draft, server: Server, running: int) -> str:
 
 
 def _is_used(entry: Field, server: Server) -> bool:
-    return entry.key == MCP or (entry.group not in _NOT_OF_CONVERSATIONS and not limits.effect(entry.key, server))
+    return entry.key == MCP or (entry.group not in _NOT_OF_CONVERSATIONS and not effect(entry.key, server))

@@ -1,0 +1,202 @@
+"""What a setting is: where it stands, how it is typed and read, and what can be wrong with a value."""
+
+import json
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Severity(StrEnum):
+    """Whether a problem stops a save."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence about one value; it never quotes a secret."""
+
+    words: str
+    severity: Severity = Severity.ERROR
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A finding at its place: a field of the settings, and in the MCP list the row and its member."""
+
+    key: str
+    words: str
+    severity: Severity = Severity.ERROR
+    row: int | None = None
+    member: str = ""
+
+    @property
+    def stops(self) -> bool:
+        """Whether nothing may be sent while it stands."""
+        return self.severity is Severity.ERROR
+
+
+def error(words: str) -> Finding:
+    """A finding that stops a save."""
+    return Finding(words)
+
+
+def warning(words: str) -> Finding:
+    """A finding the user should know of and may overrule."""
+    return Finding(words, Severity.WARNING)
+
+
+_WHOLE = re.compile(r"[+-]?\d{1,18}")
+_NUMBER = re.compile(r"[+-]?(\d{1,15}([.,]\d*)?|[.,]\d+)([eE][+-]?\d{1,2})?")
+
+
+Check = Callable[[Any], Finding | None]
+"""Value (never None) -> what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """What was typed where a number was wanted."""
+
+    text: str
+
+
+Reader = Callable[[str], Any]
+"""Typed text -> value; None when the text is empty, `Unreadable` when it means nothing."""
+
+
+def as_text(typed: str) -> str | None:
+    """Read a line of text without the blanks around it."""
+    return typed.strip() or None
+
+
+def as_whole(typed: str) -> int | Unreadable | None:
+    """Read a whole number of at most 18 digits."""
+    text = typed.strip().replace("_", "")
+    if not text:
+        return None
+    return int(text) if _WHOLE.fullmatch(text) else Unreadable(typed.strip())
+
+
+def as_number(typed: str) -> float | Unreadable | None:
+    """Read a plain number; a comma counts as the decimal point."""
+    text = typed.strip().lstrip("$").strip()
+    if not text:
+        return None
+    if not _NUMBER.fullmatch(text):
+        return Unreadable(typed.strip())
+    return float(text.replace(",", "."))
+
+
+def as_json(kind: type[list[Any]] | type[dict[str, Any]]) -> Reader:
+    """Make a reader of JSON that has to be a list, or an object; nested too deep for reading it means nothing."""
+
+    def read(typed: str) -> Any:
+        if not typed.strip():
+            return None
+        try:
+            value = json.loads(typed)
+        except (ValueError, RecursionError):
+            return Unreadable(typed.strip())
+        return value if isinstance(value, kind) else Unreadable(typed.strip())
+
+    return read
+
+
+def typed(value: object) -> str:
+    """Write a value as it would be typed; the opposite of the readers."""
+    if value is None:
+        return ""
+    if isinstance(value, Unreadable):
+        return value.text
+    if isinstance(value, list | tuple | dict):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, float):
+        return f"{value:.15g}" if math.isfinite(value) else str(value)
+    return str(value)
+
+
+class Group(StrEnum):
+    """A section of the form, in reading order; the value is its title. Servers may describe more of them."""
+
+    LLM = "LLM"
+    PROFILES = "LLM profiles"
+    AGENT = "Agent"
+    SANDBOX = "Sandbox"
+    MCP = "MCP servers"
+    GIT = "Git"
+    TOKENS = "Git tokens"
+    SECRETS = "Secrets"
+    INTERFACE = "Interface"
+    PRIVACY = "Privacy"
+    OTHER = "Other"
+
+
+class Control(StrEnum):
+    """How a field is edited."""
+
+    TEXT = "text"
+    SELECT = "select"
+    SWITCH = "switch"
+    THREE_WAY = "three-way"
+    SECRET = "secret"  # noqa: S105 - the name of a control
+    SERVERS = "servers"
+    READ_ONLY = "read-only"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One value of a select and the words for it."""
+
+    value: str | int
+    words: str
+
+
+@dataclass(frozen=True)
+class Field:
+    """One setting. `reads` turns typed text into its value, `checks` judge that value (never None), `default` says what
+    a server does when it is not set, `effect` who uses it where conversations do not.
+
+    `key` is the name of a canonical setting, or the dotted place of one that only the server describes.
+    """
+
+    key: str
+    label: str
+    group: str
+    help: str
+    control: Control = Control.TEXT
+    reads: Reader = as_text
+    checks: tuple[Check, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    default: str = ""
+    effect: str = ""
+    nullable: bool = True
+    extra: bool = False
+    """Outside the documented record: shown only where a server's record has it."""
+    minor: bool = False
+    """Shown only when it is looked for, edited, or other than the server's default."""
+    unset_to: Any = None
+    """What it becomes when it is unset: None where that is possible, else the server's default."""
+    needs: tuple[str, ...] = ()
+    """Keys of the settings that have to be on for it to matter."""
+    absent: str = ""
+    """Why this server does not have it: a sentence; such a setting is shown, and not edited."""
+
+    @property
+    def secret(self) -> bool:
+        """Whether the server never tells its value."""
+        return self.control is Control.SECRET
+
+    @property
+    def described(self) -> bool:
+        """Whether only the server's own description of its settings tells of it."""
+        return "." in self.key
+
+    @property
+    def can_unset(self) -> bool:
+        """Whether it can be made not set, or set back to the server's default."""
+        return self.nullable or self.unset_to is not None

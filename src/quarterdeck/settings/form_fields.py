@@ -1,0 +1,203 @@
+"""The settings there are on one server: the canonical ones as it takes them, and those that it describes itself."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from quarterdeck.client.models.capabilities import Generation, Server
+from quarterdeck.client.models.schema import SchemaField
+from quarterdeck.client.models.settings import Settings
+from quarterdeck.settings import catalogue as choices
+from quarterdeck.settings import checks
+from quarterdeck.settings.catalogue import CATALOGUE
+from quarterdeck.settings.fields import (
+    Check,
+    Choice,
+    Control,
+    Field,
+    Group,
+    Reader,
+    as_json,
+    as_number,
+    as_text,
+    as_whole,
+    typed,
+)
+
+ONE_KIND = frozenset({"agent", "enable_default_condenser", "condenser_max_size"})
+"""Settings that only the service's own kind of agent has."""
+
+OF_AGENT = ONE_KIND | {"llm_model", "llm_api_key", "llm_base_url", "mcp_config"}
+"""Settings that are kept with the agent, and go when its kind is changed (contract T31)."""
+
+PLACES: Mapping[str, str] = {
+    "agent_settings.condenser.enabled": "enable_default_condenser",
+    "conversation_settings.confirmation_mode": "confirmation_mode",
+}
+"""Canonical settings that others need, by the place a server names them with."""
+
+_ONLY: Mapping[str, tuple[Choice, ...]] = {
+    "security_analyzer": choices.explained({key: choices.ANALYZERS[key] for key in ("llm", "none")}),
+    "sandbox_grouping_strategy": choices.explained(choices.GROUPINGS),
+}
+"""Settings of which any other value is refused or, worse, stored and never read again (contract T3)."""
+
+
+def as_nested(entry: Field) -> Field:
+    """A canonical setting as the nested generation takes it."""
+    if entry.key not in _ONLY:
+        return replace(entry, effect="")
+    only = _ONLY[entry.key]
+    return replace(entry, choices=only, checks=(checks.only([choice.value for choice in only]),))
+
+
+AGENT_KIND = "agent_settings.agent_kind"
+USUAL_KIND = "openhands"
+
+_GROUPS: Mapping[str, Group] = {"llm": Group.LLM, "general": Group.AGENT, "condenser": Group.AGENT}
+"""Sections of a server that the form has a group for."""
+_READERS: Mapping[str, tuple[Reader, str]] = {
+    "integer": (as_whole, "This is not a whole number; type one such as 3."),
+    "number": (as_number, "This is not a number; type one such as 0.5."),
+    "array": (as_json(list), 'This is not a JSON list; type one such as ["a", "b"].'),
+    "object": (as_json(dict), 'This is not a JSON object; type one such as {"a": 1}.'),
+}
+
+
+def generated_fields(schema: Iterable[SchemaField], kind: str) -> Iterator[Field]:
+    """The fields for agents of this kind, in the server's order; first of all which kind it is."""
+    schema = tuple(schema)
+    kinds = dict.fromkeys(field.variant for field in schema if field.variant is not None)
+    if len(kinds) > 1:
+        yield _kind_field(kinds)
+    seen: set[str] = set()
+    for described in schema:
+        if described.variant in (None, kind) and described.place not in seen:
+            seen.add(described.place)
+            yield _field(described)
+
+
+def _kind_field(kinds: Iterable[str]) -> Field:
+    values = tuple(Choice(kind, "the service's own agents" if kind == USUAL_KIND else "") for kind in kinds)
+    return Field(
+        AGENT_KIND,
+        "Agent kind",
+        Group.AGENT,
+        "What runs a conversation. Another kind has settings of its own: those of the old kind are discarded.",
+        Control.SELECT,
+        checks=(checks.only([choice.value for choice in values]),),
+        choices=values,
+        nullable=False,
+        unset_to=USUAL_KIND,
+    )
+
+
+def _field(described: SchemaField) -> Field:
+    reader, sentence = _READERS.get(described.value_type, (as_text, ""))
+    default = None if described.secret else described.default
+    choices = tuple(
+        Choice(choice.value, "" if choice.label == choice.value else choice.label)
+        for choice in described.choices
+        if isinstance(choice.value, str | int) and not isinstance(choice.value, bool)
+    )
+    return Field(
+        described.place,
+        described.label,
+        _GROUPS.get(described.section) or described.section_label or "More settings",
+        (described.description or "The server says nothing more of it.").replace("``", ""),
+        _control(described, choices),
+        reads=_defaulting(reader, default),
+        checks=_checks(described, choices, sentence),
+        choices=choices,
+        default="" if default is None else typed(default),
+        nullable=default is None,
+        unset_to=default,
+        minor=described.prominence == "minor",
+        needs=tuple(PLACES.get(place, place) for place in described.depends_on),
+    )
+
+
+def _control(described: SchemaField, choices: tuple[Choice, ...]) -> Control:
+    if described.secret:
+        return Control.SECRET
+    if described.value_type == "boolean":
+        return Control.THREE_WAY
+    return Control.SELECT if choices else Control.TEXT
+
+
+def _checks(described: SchemaField, choices: tuple[Choice, ...], sentence: str) -> tuple[Check, ...]:
+    if described.secret:
+        return (checks.secret,)
+    if described.value_type == "boolean":
+        return ()
+    if choices:
+        return (checks.only([choice.value for choice in choices]),)
+    return (checks.readable_as(sentence), checks.hidden_inside) if sentence else (checks.plain,)
+
+
+def _defaulting(reader: Reader, default: Any) -> Reader:
+    """A reader that takes an empty line for the server's default."""
+
+    def read(text: str) -> Any:
+        value = reader(text)
+        return default if value is None else value
+
+    return read
+
+
+NOT_HERE = "This server has no such setting."
+
+
+@dataclass(frozen=True, eq=False)
+class FormFields:
+    """All settings, in the order of the form within their groups; two are equal only when they are the same one."""
+
+    fields: tuple[Field, ...]
+
+    @cached_property
+    def by_key(self) -> Mapping[str, Field]:
+        """Key -> setting."""
+        return {entry.key: entry for entry in self.fields}
+
+    @cached_property
+    def groups(self) -> tuple[str, ...]:
+        """Titles of the groups in reading order; those a server describes come after the agent's."""
+        known = tuple(Group)
+        others = dict.fromkeys(entry.group for entry in self.fields if entry.group not in known)
+        place = known.index(Group.AGENT) + 1
+        return (*known[:place], *others, *known[place:])
+
+    def keeping(self, edited: Iterable[Field]) -> "FormFields":
+        """With settings that are edited, and that are not among these, as ones that the server lacks."""
+        lost = tuple(replace(entry, absent=NOT_HERE) for entry in edited if entry.key not in self.by_key)
+        return FormFields((*self.fields, *lost)) if lost else self
+
+
+CANONICAL = FormFields(CATALOGUE)
+"""What there is before a server is known."""
+
+
+def fields_on(server: Server | None, schema: Sequence[SchemaField], kind: str) -> FormFields:
+    """The settings on a server with agents of this kind; `schema` is what it describes, empty while that is unknown."""
+    if server is None:
+        return CANONICAL
+    canonical = (_on(server, entry, kind) for entry in CATALOGUE)
+    return FormFields((*canonical, *generated_fields(schema, kind)))
+
+
+def kind_in(record: Settings | None) -> str:
+    """The kind of agent that a record is for."""
+    kind = record.leaves.get(AGENT_KIND) if record is not None else None
+    return kind if isinstance(kind, str) else USUAL_KIND
+
+
+def _on(server: Server, entry: Field, kind: str) -> Field:
+    rules = server.rules(entry.key)
+    if not rules.present:
+        return replace(entry, absent=NOT_HERE)
+    if kind != USUAL_KIND and entry.key in ONE_KIND:
+        return replace(entry, absent=f"Agents of the kind {kind} have no such setting.")
+    if server.generation is Generation.NESTED:
+        entry = as_nested(entry)
+    return replace(entry, nullable=entry.nullable and rules.clearable)

@@ -1,0 +1,340 @@
+"""MCP servers as JSON text without secrets, in the `mcpServers` shape that other tools and contract c.2 read."""
+
+import json
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from quarterdeck.client.models.mcp import McpServer, SseServer, StdioServer
+from quarterdeck.settings import words
+from quarterdeck.settings.masks import MASK
+from quarterdeck.settings.mcp_identity import Transport
+from quarterdeck.settings.mcp_secrets import MODELS, bare, members, server_of
+
+_PLACEHOLDER = re.compile(r"\$\{[^{}]*\}|^\$[A-Za-z_]\w*$")
+_NOT_IN_A_NAME = re.compile(r"[^A-Z0-9]+")
+
+
+def as_placeholders(value: Any, *names: str) -> Any:
+    """JSON data with a placeholder in place of each mask, called after the place where it stands."""
+    if isinstance(value, dict):
+        return {name: as_placeholders(held, *_place(names, name)) for name, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_placeholders(held, *names, str(number)) for number, held in enumerate(value, 1)]
+    return value.replace(MASK, _called(names)) if isinstance(value, str) else value
+
+
+def as_masks(value: Any) -> Any:
+    """JSON data with a mask in place of each placeholder."""
+    if isinstance(value, dict):
+        return {name: as_masks(held) for name, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_masks(held) for held in value]
+    return _PLACEHOLDER.sub(MASK, value) if isinstance(value, str) else value
+
+
+def _place(names: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """A variable is called as it is; the objects that only hold others do not show in a name."""
+    return (name,) if names[-1:] == ("env",) else (*names, name)
+
+
+def _called(names: tuple[str, ...]) -> str:
+    words = _NOT_IN_A_NAME.sub("_", "_".join(names).upper()).strip("_")
+    return f"${{{words or 'SECRET'}}}"
+
+
+_TRANSPORTS: Mapping[str, Transport] = {
+    "stdio": Transport.STDIO,
+    "sse": Transport.SSE,
+    "http": Transport.SHTTP,
+    "shttp": Transport.SHTTP,
+    "streamablehttp": Transport.SHTTP,
+}
+"""Words for a transport, without the signs between their parts (MCP specification "Transports", contract c.2)."""
+_ADDRESSES = ("url", "httpUrl", "serverUrl")
+"""Where the address is; `httpUrl` is from Gemini CLI's files (its page "MCP servers"), `serverUrl` from Windsurf's."""
+_SSE_PATH = re.compile(r"/sse(/|$)")
+_SIGN_IN = ("headers", "auth", "api_key")
+_ABOUT = ("type", "transport", "name", "disabled", "enabled")
+
+
+class UnfitError(Exception):
+    """No server of this service can be made of the members; the text says why."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A server, and the names of the members that it has no place for."""
+
+    server: McpServer
+    left_out: tuple[str, ...] = ()
+
+
+def fitted(name: str, given: Mapping[str, Any], transport: Transport | None = None, *, nested: bool = False) -> Fit:
+    """The server of these members; `nested` says that other members and the name of an address are kept.
+
+    Placeholders become masks. Raises UnfitError.
+    """
+    given = as_masks(given)
+    transport = transport or _transport(given)
+    own = _stdio(name, given) if transport is Transport.STDIO else _remote(given, timed=transport is Transport.SHTTP)
+    others = {member: value for member, value in given.items() if member not in (*own, *_ABOUT)}
+    if transport is not Transport.STDIO:
+        others = {member: value for member, value in others.items() if member not in (*_SIGN_IN, *_ADDRESSES)}
+        others |= _others_of_remote(given, own)
+        own |= {"name": name} if nested else {}
+    server = server_of(MODELS[transport], {**others, **own} if nested else own)
+    if server is None:
+        raise UnfitError("one of its members is not of the right kind")
+    return Fit(server, () if nested else tuple(others))
+
+
+def _transport(given: Mapping[str, Any]) -> Transport:
+    """By the word for it; where there is none, by a command or the look of the address, as servers judge it."""
+    word = given.get("type", given.get("transport"))
+    if isinstance(word, str):
+        known = _TRANSPORTS.get(re.sub(r"[-_ ]", "", word.lower()))
+        if known is None:
+            raise UnfitError("its type is none of stdio, SSE and HTTP")
+        return known
+    if isinstance(given.get("command"), str):
+        return Transport.STDIO
+    if _SSE_PATH.search(_address(given).partition("?")[0]) and "httpUrl" not in given:
+        return Transport.SSE
+    return Transport.SHTTP
+
+
+def _address(given: Mapping[str, Any]) -> str:
+    found = next((given[name] for name in _ADDRESSES if isinstance(given.get(name), str)), None)
+    if found is None:
+        raise UnfitError("it has neither a command nor an address")
+    return str(found)
+
+
+def _stdio(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    command, args = given.get("command"), _arguments(given.get("args"))
+    if not isinstance(command, str) or not command.strip():
+        raise UnfitError("it has no command")
+    first, *more = _split(command)
+    own: dict[str, Any] = {"name": re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-") or "server", "command": first}
+    if more or args:
+        own["args"] = [*more, *args]
+    if env := _environment(given.get("env")):
+        own["env"] = env
+    return own
+
+
+def _remote(given: Mapping[str, Any], *, timed: bool) -> dict[str, Any]:
+    own: dict[str, Any] = {"url": _address(given).strip()}
+    if key := _key(given):
+        own["api_key"] = key
+    if timed and given.get("timeout") is not None:
+        own["timeout"] = given["timeout"]
+    return own
+
+
+def _key(given: Mapping[str, Any]) -> str:
+    """The key, or the bearer token that stands for it (contract c.2: each is the other there)."""
+    match given:
+        case {"api_key": str(key)} if key:
+            return key
+        case {"auth": str(key)} | {"auth": {"strategy": "bearer", "value": str(key)}}:
+            return key
+    bearer = (value for name, value in _headers(given).items() if name.lower() == "authorization" and _bears(value))
+    return next((value.split(None, 1)[1].strip() for value in bearer), "")
+
+
+def _others_of_remote(given: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Headers and ways to sign in that say more than the key does."""
+    headers = {
+        name: value
+        for name, value in _headers(given).items()
+        if name.lower() != "authorization" or not _bears(value) or "api_key" not in own
+    }
+    auth = given.get("auth")
+    told = isinstance(auth, str) or (isinstance(auth, dict) and auth.get("strategy") == "bearer" and "api_key" in own)
+    return ({"headers": headers} if headers else {}) | ({} if auth is None or told else {"auth": auth})
+
+
+def _bears(value: str) -> bool:
+    return value.lower().startswith("bearer ") and len(value.split()) > 1
+
+
+def _headers(given: Mapping[str, Any]) -> dict[str, str]:
+    """An object, or a list of "Name: value"."""
+    headers = given.get("headers")
+    if isinstance(headers, list):
+        parts = (str(header).partition(":") for header in headers)
+        return {name.strip(): value.strip() for name, _, value in parts}
+    return {str(name): _text(value) for name, value in headers.items()} if isinstance(headers, dict) else {}
+
+
+def _arguments(given: Any) -> list[str]:
+    """A list, or one shell-quoted text (contract c.1)."""
+    if isinstance(given, str):
+        return _split(given)
+    return [_text(value) for value in given] if isinstance(given, list) else []
+
+
+def _environment(given: Any) -> dict[str, str]:
+    """An object, or one text of K=V pairs with commas between them (contract c.1)."""
+    if isinstance(given, str):
+        pairs = (pair.partition("=") for pair in given.split(",") if pair.strip())
+        return {name.strip(): value.strip() for name, _, value in pairs}
+    return {str(name): _text(value) for name, value in given.items()} if isinstance(given, dict) else {}
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return shlex.split(text) or [text]
+    except ValueError:
+        return text.split()
+
+
+def _text(value: Any) -> str:
+    """What a shell would be given for a JSON value."""
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+_WRAPPERS = ("mcpServers", "servers", "mcp_config", "mcp")
+_LISTS = {"sse_servers": Transport.SSE, "shttp_servers": Transport.SHTTP, "stdio_servers": Transport.STDIO}
+_OF_A_SERVER = ("command", "url", "httpUrl", "serverUrl")
+
+Found = tuple[str, Any, Transport | None]
+"""Name, members, and the transport where the place told it."""
+
+
+class PasteError(Exception):
+    """The text holds no servers; the words say why, and quote names at most."""
+
+
+@dataclass(frozen=True)
+class Pasted:
+    """The servers of a text, and what of it could not be taken over as it was, in sentences without secrets."""
+
+    servers: tuple[McpServer, ...]
+    notes: tuple[str, ...] = ()
+
+
+def pasted(text: str, *, nested: bool = False) -> Pasted:
+    """Read servers from text; `nested` says that the service keeps further members, and names of addresses too.
+
+    A placeholder such as `${TOKEN}` has a mask in its place, which has to be typed over. Raises PasteError.
+    """
+    servers: list[McpServer] = []
+    notes: list[str] = []
+    for name, given, transport in _found(_read(text)):
+        title = name or "A server"
+        if not isinstance(given, dict):
+            notes.append(f"{title}: it is no object, and is left out.")
+            continue
+        try:
+            fit = fitted(name, given, transport, nested=nested)
+        except UnfitError as error:
+            notes.append(f"{title}: {error}, and is left out.")
+            continue
+        servers.append(fit.server)
+        notes += (f"{title}: {words}" for words in _said(name, given, fit.server, fit.left_out))
+    if not servers:
+        raise PasteError(" ".join(notes) or "There is no MCP server in this text.")
+    return Pasted(tuple(servers), tuple(notes))
+
+
+def _said(name: str, given: Mapping[str, Any], server: McpServer, left_out: tuple[str, ...]) -> Iterator[str]:
+    if isinstance(server, StdioServer) and server.name != name:
+        yield f"its name is {server.name} here."
+    if left_out:
+        yield f"this service has no place for {', '.join(left_out)}."
+    if given.get("disabled") is True or given.get("enabled") is False:
+        yield "it was switched off there; here it is on unless it is parked."
+
+
+def _read(text: str) -> Any:
+    text = text.strip().removeprefix("\ufeff")
+    if text.startswith("```"):
+        text = text.partition("\n")[2].rpartition("```")[0]
+    try:
+        return json.loads(text, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        inner = _without_braces(text)
+        if inner is None:
+            raise PasteError(f"This is no JSON: look at line {error.lineno}, column {error.colno}.") from None
+        return inner
+    except RecursionError:
+        raise PasteError("This JSON is nested too deep to be read.") from None
+
+
+def _without_braces(text: str) -> Any:
+    """What stands between the braces of an object, as pages often print it."""
+    if not text.startswith('"'):
+        return None
+    try:
+        return json.loads(f"{{{text.rstrip().rstrip(',')}}}", object_pairs_hook=_once)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; a name that is given twice would take the first one's place without a word."""
+    for name, times in Counter(name for name, _ in pairs).items():
+        if times > 1:
+            raise PasteError(f"The name {name[:60]} is given twice in one object; rename one.")
+    return dict(pairs)
+
+
+def _found(data: Any) -> Iterator[Found]:
+    """Every server in data of any of the shapes."""
+    if isinstance(data, list):
+        yield from ((_own_name(given), given, None) for given in data)
+    elif not isinstance(data, dict):
+        return
+    elif wrapped := next((data[name] for name in _WRAPPERS if isinstance(data.get(name), dict | list)), None):
+        yield from _found(wrapped)
+    elif data.keys() & _LISTS.keys():
+        for name, transport in _LISTS.items():
+            listed = data.get(name)
+            for given in listed if isinstance(listed, list) else ():
+                members = {"url": given} if isinstance(given, str) else given
+                yield _own_name(members), members, transport
+    elif any(isinstance(data.get(name), str) for name in _OF_A_SERVER):
+        yield _own_name(data), data, None
+    else:
+        for name, given in data.items():
+            own = _own_name(given)  # only equal names are numbered: elsewhere it is a title
+            yield own if own and name.startswith(f"{own}-") else name, given, None
+
+
+def _own_name(given: Any) -> str:
+    name = given.get("name") if isinstance(given, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def without_secrets(servers: Iterable[McpServer]) -> str:
+    """Write servers as text to be pasted elsewhere; `mcp_paste.pasted` reads it back."""
+    named: dict[str, Any] = {}
+    for server in servers:
+        wanted = words.server_stem(server)
+        key = next(name for name in _numbered(wanted) if name not in named)
+        written = as_placeholders(_written(bare(server)), key)
+        named[key] = {"name": wanted, **written} if isinstance(server, StdioServer) and key != wanted else written
+    return json.dumps({"mcpServers": named}, indent=2, ensure_ascii=False)
+
+
+def _written(server: McpServer) -> dict[str, Any]:
+    own = {name: value for name, value in members(server).items() if name != "name" and value is not None}
+    if isinstance(server, StdioServer):
+        return own
+    key = own.pop("api_key", "")
+    typed = {"type": "sse" if isinstance(server, SseServer) else "http", **own}
+    return typed | {"headers": {**own.get("headers", {}), "Authorization": f"Bearer {key}"}} if key else typed
+
+
+def _numbered(name: str) -> Iterable[str]:
+    yield name
+    yield from (f"{name}-{number}" for number in count(2))
