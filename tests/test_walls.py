@@ -20,10 +20,10 @@ ROOMS = {
     "fleet": (frozenset({"client"}), NEVER),
     "settings": (frozenset({"client"}), NEVER),
     "local": (frozenset({"client.models.enums"}), FACE),
-    "config": (frozenset({"client.endpoint", "client.errors", "client.address"}), NEVER),
-    "keys": (frozenset({"config", "client.endpoint", "client.errors", "client.address"}), NEVER),
+    "config": (frozenset[str](), NEVER),
+    "keys": (frozenset({"config", "client.errors", "client.address"}), NEVER),
     "notebook": (frozenset({"config"}), NEVER),
-    "tui": (frozenset({"fleet", "settings", "client"}), frozenset({"fastapi", "aiosqlite", "hypercorn"})),
+    "tui": (frozenset({"fleet", "settings", "client", "config"}), frozenset({"fastapi", "aiosqlite", "hypercorn"})),
 }
 """Room -> the other rooms it may import from, and what must not be loaded when all of it is."""
 

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from quarterdeck import config
-from quarterdeck.client.endpoint import Connection, Endpoint, KeyHeader
 from quarterdeck.config import Preferences, files
-from quarterdeck.config.connections import check_url
+from quarterdeck.config.connections import Connection, check_url
 from quarterdeck.config.toml_file import ConfigError
 from tests.conftest import Home
 
@@ -42,8 +41,8 @@ def test_folders_follow_the_xdg_variables_and_ignore_relative_ones(home: Home) -
 def test_a_connection_written_by_hand_is_read(connections: Path) -> None:
     members = ('url = "https://agents.example.org/"', 'header = "bearer"', 'key_env = "WORK_KEY"', "read_only = true")
     connections.write_text("\n".join(("[connections.work]", *members)))
-    endpoint = Endpoint("work", "https://agents.example.org", KeyHeader.BEARER, read_only=True)
-    assert load().connections == {"work": Connection(endpoint, "WORK_KEY")}
+    work = Connection("work", "https://agents.example.org", "bearer", read_only=True, key_env="WORK_KEY")
+    assert load().connections == {"work": work}
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,14 @@
 
 import os
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from quarterdeck import config
-from quarterdeck.client.endpoint import Colour, Connection, Endpoint, KeyHeader
 from quarterdeck.config import connections
+from quarterdeck.config.connections import Colour, Connection
 from quarterdeck.config.toml_file import ConfigError
 from tests.conftest import Home
 
@@ -26,8 +27,8 @@ url = "http://10.0.0.7:3000"
 [future]
 url = "not ours"
 """
-WORK = Connection(Endpoint("work", "https://work.example"), "WORK_KEY")
-HOME = Connection(Endpoint("home", "http://10.0.0.7:3000"))
+WORK = Connection("work", "https://work.example", key_env="WORK_KEY")
+HOME = Connection("home", "http://10.0.0.7:3000")
 
 
 @pytest.fixture
@@ -52,19 +53,19 @@ def test_saving_what_is_there_already_changes_no_letter(file: Path) -> None:
 
 
 def test_an_edit_touches_only_its_own_lines(file: Path) -> None:
-    where = WORK.endpoint._replace(url="https://new.example", read_only=True, colour=Colour.RED)
-    connections.save(file, Connection(where, None), "work")
+    edited = replace(WORK, url="https://new.example", read_only=True, colour=Colour.RED, key_env=None)
+    connections.save(file, edited, "work")
     assert file.read_text() == BY_HAND.replace("https://work.example/", "https://new.example").replace(
         'key_env = "WORK_KEY"\n', 'read_only = true\ncolour = "red"\n'
     )
-    assert known() == {"work": Connection(where), "home": HOME}
+    assert known() == {"work": edited, "home": HOME}
 
 
 def test_a_new_one_comes_last_with_everything_that_was_said(file: Path) -> None:
-    where = Endpoint("a.b", "https://c.example/x", KeyHeader.BEARER, True, "~/ca.pem", Colour.TEAL)
-    connections.save(file, Connection(where, "C_KEY"), None)
+    new = Connection("a.b", "https://c.example/x", "bearer", True, "~/ca.pem", Colour.TEAL, "C_KEY")
+    connections.save(file, new, None)
     assert file.read_text().startswith(BY_HAND)
-    assert known() == {"work": WORK, "home": HOME, "a.b": Connection(where, "C_KEY")}
+    assert known() == {"work": WORK, "home": HOME, "a.b": new}
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
@@ -74,7 +75,7 @@ def test_the_first_one_makes_the_file(home: Home) -> None:
 
 
 def test_another_name_keeps_the_place_and_the_comment(file: Path) -> None:
-    connections.save(file, Connection(WORK.endpoint._replace(name="office"), "WORK_KEY"), "work")
+    connections.save(file, replace(WORK, name="office"), "work")
     assert file.read_text() == BY_HAND.replace("[connections.work]", "[connections.office]")
 
 
@@ -124,23 +125,23 @@ def test_an_entry_that_was_left_out_is_not_written_over(file: Path) -> None:
 
 
 def test_what_another_deck_wrote_in_the_meantime_stays(file: Path) -> None:
-    connections.save(file, Connection(Endpoint("one", "http://one.example")), None)
-    connections.save(file, Connection(Endpoint("two", "http://two.example")), None)
+    connections.save(file, Connection("one", "http://one.example"), None)
+    connections.save(file, Connection("two", "http://two.example"), None)
     assert list(known()) == ["work", "home", "one", "two"]
 
 
 @pytest.mark.parametrize(
-    ("endpoint", "words"),
+    ("connection", "words"),
     [
-        (Endpoint("", "http://a"), "name"),
-        (Endpoint("local", "http://a"), "name"),
-        (Endpoint("two words", "http://a"), "name"),
-        (Endpoint("a", "ftp://a"), "http://"),
-        (Endpoint("a", "http://u:p@a"), "password"),
-        (Endpoint("a", "http://a", ca_file="team.pem"), "whole path"),
+        (Connection("", "http://a"), "name"),
+        (Connection("local", "http://a"), "name"),
+        (Connection("two words", "http://a"), "name"),
+        (Connection("a", "ftp://a"), "http://"),
+        (Connection("a", "http://u:p@a"), "password"),
+        (Connection("a", "http://a", ca_file="team.pem"), "whole path"),
     ],
 )
-def test_what_would_not_be_read_again_is_not_written(file: Path, endpoint: Endpoint, words: str) -> None:
+def test_what_would_not_be_read_again_is_not_written(file: Path, connection: Connection, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
-        connections.save(file, Connection(endpoint), None)
+        connections.save(file, connection, None)
     assert file.read_text() == BY_HAND

@@ -13,8 +13,8 @@ from keyring.backend import KeyringBackend
 from keyring.errors import KeyringLocked
 from pydantic import SecretStr
 
-from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.client.errors import ServiceError
+from quarterdeck.config.connections import Connection
 from quarterdeck.config.toml_file import ConfigError
 from quarterdeck.keys.chain import KeyChain, Place
 from quarterdeck.keys.file import KeyFile
@@ -254,5 +254,7 @@ async def test_nothing_that_holds_a_key_shows_it(file: KeyFile) -> None:
 
 
 def test_an_owner_is_a_name_at_an_origin() -> None:
-    assert owner_of(Endpoint("work", "https://Work.example:8443/prefix")) == Owner("work", "https://work.example:8443")
-    assert owner_of(Endpoint("local service")) is None
+    assert owner_of(Connection("work", "https://Work.example:8443/prefix")) == Owner(
+        "work", "https://work.example:8443"
+    )
+    assert owner_of(Connection("local service")) is None

@@ -12,10 +12,9 @@ from quarterdeck.cli.connect import Connector
 from quarterdeck.cli.failure import CommandError
 from quarterdeck.cli.known import KnownConnections
 from quarterdeck.cli.target import LastConnectionGoneError, Target, choose
-from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.config import Config
-from quarterdeck.config.connections import LOCAL
+from quarterdeck.config.connections import LOCAL, Connection
 from tests.conftest import Home
 
 CONNECTIONS = """
@@ -44,26 +43,26 @@ def remembering(loaded: Config, name: str) -> Config:
 
 
 def test_without_anything_it_is_the_local_service(loaded: Config) -> None:
-    assert target(loaded).endpoint == LOCAL
+    assert target(loaded).connection == LOCAL
 
 
 def test_an_argument_wins_over_the_environment_and_that_over_the_last_connection(loaded: Config) -> None:
     loaded = remembering(loaded, "work")
     environ = {"QUARTERDECK_URL": "http://env.example/"}
-    assert target(loaded, "--url", "http://arg.example", environ=environ).endpoint.url == "http://arg.example"
-    assert target(loaded, "--connection", "open", environ=environ).endpoint.url == "http://open.example"
-    assert target(loaded, environ=environ).endpoint.url == "http://env.example"
-    assert target(loaded, environ={"QUARTERDECK_URL": ""}).endpoint.name == "work"
-    assert target(loaded, "--connection", "local").endpoint == LOCAL
+    assert target(loaded, "--url", "http://arg.example", environ=environ).connection.url == "http://arg.example"
+    assert target(loaded, "--connection", "open", environ=environ).connection.url == "http://open.example"
+    assert target(loaded, environ=environ).connection.url == "http://env.example"
+    assert target(loaded, environ={"QUARTERDECK_URL": ""}).connection.name == "work"
+    assert target(loaded, "--connection", "local").connection == LOCAL
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
 def test_a_server_may_be_named_before_or_after_the_command(loaded: Config, place: str) -> None:
     named = ["--connection", "work", "--read-only"]
     words = [*named, "settings", "show"] if place == "before" else ["settings", "show", *named]
-    endpoint = target(loaded, *words).endpoint
-    assert endpoint.name == "work"
-    assert endpoint.read_only
+    connection = target(loaded, *words).connection
+    assert connection.name == "work"
+    assert connection.read_only
 
 
 def test_a_connection_that_is_not_there_is_wrong_usage(loaded: Config) -> None:
@@ -84,7 +83,7 @@ def test_a_wrong_address_is_wrong_usage(loaded: Config, variable: str) -> None:
         target(loaded, *arguments, environ={"QUARTERDECK_URL": "localhost"})
 
 
-def key_for(loaded: Config, chosen: Target, endpoint: Endpoint) -> str | None:
+def key_for(loaded: Config, chosen: Target, endpoint: Connection) -> str | None:
     environ = {"QUARTERDECK_API_KEY": "key-of-url", "WORK_KEY": "key-of-work"}
     variable = KnownConnections(loaded, chosen, environ).key_variable(endpoint)
     return None if variable is None else environ[variable]
@@ -92,17 +91,17 @@ def key_for(loaded: Config, chosen: Target, endpoint: Endpoint) -> str | None:
 
 def test_the_key_of_the_environment_goes_to_the_url_alone(loaded: Config) -> None:
     chosen = target(loaded, "--url", "http://arg.example")
-    assert key_for(loaded, chosen, chosen.endpoint) == "key-of-url"
-    assert key_for(loaded, chosen, Endpoint("elsewhere", "http://elsewhere.example")) is None
-    assert key_for(loaded, chosen, Endpoint(chosen.endpoint.name, "http://elsewhere.example")) is None
+    assert key_for(loaded, chosen, chosen.connection) == "key-of-url"
+    assert key_for(loaded, chosen, Connection("elsewhere", "http://elsewhere.example")) is None
+    assert key_for(loaded, chosen, Connection(chosen.connection.name, "http://elsewhere.example")) is None
 
 
 def test_a_connection_gets_the_key_it_names_and_no_other(loaded: Config) -> None:
     work, unkeyed = target(loaded, "--connection", "work"), target(loaded, "--connection", "open")
-    assert key_for(loaded, work, work.endpoint) == "key-of-work"
-    assert key_for(loaded, work, Endpoint("typed", "https://work.example")) is None
-    assert key_for(loaded, work, Endpoint("work", "https://elsewhere.example")) is None
-    assert key_for(loaded, unkeyed, unkeyed.endpoint) is None
+    assert key_for(loaded, work, work.connection) == "key-of-work"
+    assert key_for(loaded, work, Connection("typed", "https://work.example")) is None
+    assert key_for(loaded, work, Connection("work", "https://elsewhere.example")) is None
+    assert key_for(loaded, unkeyed, unkeyed.connection) is None
     assert key_for(loaded, target(loaded), LOCAL) is None
 
 
@@ -111,7 +110,7 @@ async def test_a_key_that_cannot_be_sent_is_refused_without_being_shown(loaded: 
     chosen = target(loaded, "--url", "http://127.0.0.1:9")
     connector = Connector(loaded, chosen, {"QUARTERDECK_API_KEY": value})
     with pytest.raises(ServiceError, match="QUARTERDECK_API_KEY") as caught:
-        await connector(chosen.endpoint).__aenter__()
+        await connector(chosen.connection).__aenter__()
     assert caught.value.kind is ErrorKind.LOCAL
     assert value not in str(caught.value)
 
@@ -119,5 +118,5 @@ async def test_a_key_that_cannot_be_sent_is_refused_without_being_shown(loaded: 
 @pytest.mark.parametrize(("value", "key"), [(" key\n", "key"), ("", None), (" ", None)])
 async def test_blanks_around_a_key_are_not_part_of_it(loaded: Config, value: str, key: str | None) -> None:
     chosen = target(loaded, "--url", "http://127.0.0.1:9")
-    read = await KnownConnections(loaded, chosen, {"QUARTERDECK_API_KEY": value}).find_key(chosen.endpoint)
+    read = await KnownConnections(loaded, chosen, {"QUARTERDECK_API_KEY": value}).find_key(chosen.connection)
     assert read.key == (None if key is None else SecretStr(key))

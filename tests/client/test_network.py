@@ -53,7 +53,7 @@ async def reading(client: Client) -> ServiceError:
 
 @pytest.mark.parametrize(
     ("header", "line"),
-    [(KeyHeader.SESSION, f"x-session-api-key: {KEY}"), (KeyHeader.BEARER, f"authorization: bearer {KEY}")],
+    [(KeyHeader.SESSION, f"x-session-api-key: {KEY}"), ("bearer", f"authorization: bearer {KEY}")],
 )
 async def test_the_key_is_sent_in_the_header_of_the_endpoint(header: KeyHeader, line: str) -> None:
     async with raw_server(answering(EMPTY)) as server, client_at(f"{server.url}/deep/prefix", header=header) as client:

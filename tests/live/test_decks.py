@@ -13,6 +13,7 @@ from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.client.limits import Limits
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, StdioServer
 from quarterdeck.client.models.settings import Settings
+from quarterdeck.config.connections import Connection
 from quarterdeck.tui.app import Deck
 from tests.live.settings_kit import changed, settings_of, unlike
 from tests.live.targets import Target
@@ -35,11 +36,11 @@ async def deck_on(target: Target, folder: Path) -> AsyncIterator[FormSeat]:
     """A deck at its settings, with a notebook of its own."""
 
     @asynccontextmanager
-    async def connect(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[Client]:
-        async with Client(endpoint, key or target.key, limits=PACE) as client:
+    async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
+        async with Client(Endpoint(endpoint.name, endpoint.url), key or target.key, limits=PACE) as client:
             yield client
 
-    endpoint = Endpoint(target.label, target.url)
+    endpoint = Connection(target.label, target.url)
     deck = Deck(endpoint, connect, crash_folder=folder, notes=KeptNotes(folder / "notebook"))
     async with seated_at(deck) as seat:
         yield await FormSeat.at(seat)

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quarterdeck.cli.kept_notes import KeptNotes
-from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.client.errors import ErrorKind, ServiceError
+from quarterdeck.config.connections import Connection
 from quarterdeck.notebook.notebook import Notebook, NotebookError
 
 LETTERS = st.characters(codec="utf-8")
@@ -98,14 +98,14 @@ async def test_the_deck_finds_its_notes_by_the_address_of_the_server(tmp_path: P
     def put(said: Any) -> Any:
         return "noted"
 
-    await KeptNotes(tmp_path).change("view", Endpoint("work", HERE), put)
-    assert await KeptNotes(tmp_path).read("view", Endpoint("another name", HERE)) == "noted"
-    assert await KeptNotes(tmp_path).read("view", Endpoint("local service")) is None
+    await KeptNotes(tmp_path).change("view", Connection("work", HERE), put)
+    assert await KeptNotes(tmp_path).read("view", Connection("another name", HERE)) == "noted"
+    assert await KeptNotes(tmp_path).read("view", Connection("local service")) is None
 
 
 async def test_a_folder_that_cannot_be_written_is_said_in_words(tmp_path: Path) -> None:
     (tmp_path / "notebook").write_text("a file, not a folder")
     with pytest.raises(ServiceError) as refused:
-        await KeptNotes(tmp_path / "notebook").change("view", Endpoint("work", HERE), lambda said: 1)
+        await KeptNotes(tmp_path / "notebook").change("view", Connection("work", HERE), lambda said: 1)
     assert refused.value.kind is ErrorKind.LOCAL
     assert "could not be written" in refused.value.words

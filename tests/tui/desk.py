@@ -55,7 +55,7 @@ class Desk:
         ring = Ring(lambda: self.keyring, self.patience)
         known = KnownConnections(loaded, target, self.environ, ring=ring, on_open=self.opened.append)
         deck = Deck(
-            target.endpoint,
+            target.connection,
             Connector(loaded, target, self.environ, known),
             connections=known,
             notes=KeptNotes(loaded.folders.notebook),
@@ -68,8 +68,7 @@ class Desk:
 
     def target(self, name: str) -> Target:
         """The target that `--connection NAME` means."""
-        connection = config.load(os.environ).connections[name]
-        return Target(connection.endpoint, connection.key_env)
+        return Target(config.load(os.environ).connections[name])
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.config.connections import Connection
 from quarterdeck.local.service import LocalService
 from quarterdeck.local.settings_store import Mode
 from quarterdeck.tui.app import Deck
@@ -21,7 +22,7 @@ from quarterdeck.tui.notes import Notes
 from quarterdeck.tui.screens.listing import ListScreen
 from tests.client.fakes import FAST, FakeServer
 
-LOCAL = Endpoint("local service")
+LOCAL = Connection("local service")
 NARROW, WIDE = (80, 24), (120, 36)
 CHARACTERS = {"slash": "/", "space": " ", "full_stop": ".", "colon": ":", "minus": "-", "question_mark": "?"}
 PATIENCE = 45.0
@@ -112,10 +113,12 @@ def local(folder: Path, store: Mode = "merge") -> Connect:
     """Connects to the embedded service on a folder."""
 
     @asynccontextmanager
-    async def connect(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[Client]:
+    async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
         service = await LocalService.open(folder, store=store)
         try:
-            async with Client(endpoint, key=service.key, app=service.app) as client:
+            async with Client(
+                Endpoint(endpoint.name, endpoint.url, read_only=endpoint.read_only), key=service.key, app=service.app
+            ) as client:
                 yield client
         finally:
             await service.close()
@@ -127,8 +130,10 @@ def answering(server: FakeServer) -> Connect:
     """Connects to a server that answers by a script."""
 
     @asynccontextmanager
-    async def connect(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[Client]:
-        async with Client(endpoint, key=key, transport=server, limits=FAST) as client:
+    async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
+        async with Client(
+            Endpoint(endpoint.name, endpoint.url, read_only=endpoint.read_only), key=key, transport=server, limits=FAST
+        ) as client:
             yield client
 
     return connect
@@ -147,7 +152,7 @@ async def seated_at(deck: Deck, size: tuple[int, int] = NARROW) -> AsyncIterator
 @asynccontextmanager
 async def seated(
     connect: Connect,
-    endpoint: Endpoint = LOCAL,
+    endpoint: Connection = LOCAL,
     *,
     size: tuple[int, int] = NARROW,
     crashes: Path,

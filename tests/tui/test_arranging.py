@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from textual.events import Key
 
-from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.config.connections import Connection
 from quarterdeck.tui.notes import Notes
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import WIDE, Seat, answering, seated
 
-PROD = Endpoint("prod", "http://server.test")
+PROD = Connection("prod", "http://server.test")
 
 
 @asynccontextmanager

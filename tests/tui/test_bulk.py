@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.bulk import RowState
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import NARROW, Seat, answering, seated
 
-PROD = Endpoint("prod", "http://server.test")
+PROD = Connection("prod", "http://server.test")
 
 
 @asynccontextmanager

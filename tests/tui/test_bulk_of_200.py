@@ -10,6 +10,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.config.connections import Connection
 from quarterdeck.fleet import bulk, interval, sandbox_state
 from quarterdeck.fleet.bulk import RowState
 from quarterdeck.local.simulated.service import open_simulated
@@ -18,16 +19,21 @@ from quarterdeck.tui.live.session import Connect
 from tests.client.fakes import FAST
 from tests.tui.seat import WIDE, seated
 
-SIM = Endpoint("sim")
+SIM = Connection("sim")
 WANTED = 200
 
 
 def simulated(simulation: Simulation) -> Connect:
     @asynccontextmanager
-    async def connect(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[Client]:
+    async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
         service = await open_simulated(simulation)
         try:
-            async with Client(endpoint, key=service.key, app=service.app, limits=FAST) as client:
+            async with Client(
+                Endpoint(endpoint.name, endpoint.url, read_only=endpoint.read_only),
+                key=service.key,
+                app=service.app,
+                limits=FAST,
+            ) as client:
                 yield client
         finally:
             await service.close()

@@ -5,7 +5,7 @@ from itertools import pairwise, product
 import pytest
 from textual.color import Color
 
-from quarterdeck.client.endpoint import Colour
+from quarterdeck.config.connections import Colour
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.colours import GROUNDS, INK
 from quarterdeck.tui.text import Shown

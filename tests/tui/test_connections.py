@@ -1,11 +1,12 @@
 """The list of connections by keys: seen, switched, checked, and what the command line and the file say of them."""
 
+from dataclasses import replace
+
 import pytest
 
 from quarterdeck import __version__
 from quarterdeck.cli.target import KEY_VARIABLE, Target
-from quarterdeck.client.endpoint import Endpoint
-from quarterdeck.config.connections import LOCAL
+from quarterdeck.config.connections import LOCAL, Connection
 from tests.tui.desk import NOBODY, OTHER_KEY, Desk, at_list, clear_and_type, desk, keyring, urls
 from tests.tui.seat import NARROW, WIDE
 
@@ -90,8 +91,8 @@ async def test_a_server_given_by_its_address_is_never_remembered_until_it_has_a_
     desk: Desk, urls: tuple[str, str]
 ) -> None:
     desk.environ[KEY_VARIABLE] = OTHER_KEY
-    endpoint = Endpoint(urls[1].removeprefix("http://"), urls[1])
-    async with desk.sit(Target(endpoint, KEY_VARIABLE, remembered=False)) as seat:
+    connection = Connection(urls[1].removeprefix("http://"), urls[1], key_env=KEY_VARIABLE)
+    async with desk.sit(Target(connection, remembered=False)) as seat:
         await seat.sees("No conversations.")
         await at_list(seat)
         await seat.sees("it was given by its address", f"environment variable {KEY_VARIABLE}")
@@ -110,7 +111,7 @@ async def test_a_server_given_by_its_address_is_never_remembered_until_it_has_a_
 
 
 async def test_a_run_that_is_read_only_stays_so_on_every_connection(desk: Desk) -> None:
-    target = Target(LOCAL._replace(read_only=True), read_only=True)
+    target = Target(replace(LOCAL, read_only=True), read_only=True)
     async with desk.sit(target) as seat:
         await seat.sees("READ-ONLY", "live now")
         await at_list(seat, "down", "enter")

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.bulk import RowState
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import NARROW, Seat, answering, seated
 from tests.tui.test_conversations import Sit
 
-PROD = Endpoint("prod", "http://server.test")
+PROD = Connection("prod", "http://server.test")
 ZIP = b"PK\x03\x04" + bytes(5000)
 
 
@@ -28,7 +28,7 @@ def fleet() -> FakeFleet:
 
 @asynccontextmanager
 async def at_conversations(
-    fleet: FakeFleet, tmp_path: Path, *, size: tuple[int, int] = NARROW, endpoint: Endpoint = PROD
+    fleet: FakeFleet, tmp_path: Path, *, size: tuple[int, int] = NARROW, endpoint: Connection = PROD
 ) -> AsyncIterator[Seat]:
     async with seated(answering(fleet.server), endpoint, size=size, crashes=tmp_path) as seat:
         await seat.until(lambda: len(seat.list_screen.table.rows) == len(fleet.conversations))
@@ -144,7 +144,7 @@ async def test_a_trajectory_is_written_where_it_was_asked_for_and_nobody_else_ma
     fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    async with at_conversations(fleet, tmp_path, size=size, endpoint=Endpoint("p", PROD.url, read_only=True)) as seat:
+    async with at_conversations(fleet, tmp_path, size=size, endpoint=Connection("p", PROD.url, read_only=True)) as seat:
         seat.list_screen.table.move_to("c1")
         await seat.press("x")
         await seat.sees("Trajectory of Talk 1", "trajectory-c1.zip")
@@ -233,7 +233,7 @@ async def test_a_flat_server_that_deletes_is_not_taken_for_one_that_cannot(fleet
 async def test_on_a_read_only_connection_the_keys_say_why_not(
     fleet: FakeFleet, tmp_path: Path, key: str, words: str
 ) -> None:
-    async with at_conversations(fleet, tmp_path, endpoint=Endpoint("prod", PROD.url, read_only=True)) as seat:
+    async with at_conversations(fleet, tmp_path, endpoint=Connection("prod", PROD.url, read_only=True)) as seat:
         await seat.press(key)
         await seat.sees(f"{words} is read-only")
 

@@ -4,13 +4,13 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.config.connections import Connection
 from quarterdeck.tui.notes import Notes
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import WIDE
 from tests.tui.test_arranging import at_sandboxes
 
-PROD = Endpoint("prod", "http://server.test")
+PROD = Connection("prod", "http://server.test")
 
 
 def full_fleet() -> FakeFleet:
@@ -58,7 +58,7 @@ class LateNotes(Notes):
         super().__init__()
         self.there = asyncio.Event()
 
-    async def read(self, kind: str, endpoint: Endpoint) -> Any:
+    async def read(self, kind: str, endpoint: Connection) -> Any:
         await self.there.wait()
         return await super().read(kind, endpoint)
 

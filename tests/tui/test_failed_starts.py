@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from quarterdeck.cli.kept_notes import KeptNotes
-from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.config.connections import Connection
 from quarterdeck.tui.live.put_away import KEPT, PutAway
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import Seat, answering, seated
 from tests.tui.test_typed_ahead import Gated
 
-PROD = Endpoint("prod", "http://server.test")
+PROD = Connection("prod", "http://server.test")
 DETAIL = "500: Failed to start agent process: no such file"
 REQUEST: dict[str, Any] = {
     "initial_message": {"role": "user", "content": [{"type": "text", "text": "fix the bug\nquickly"}], "run": True},
@@ -116,7 +116,7 @@ async def test_only_a_start_that_failed_is_tried_again_and_not_where_nothing_may
         seat.list_screen.table.move_to("c1")
         await seat.press("R")
         await seat.sees("Only a start that failed can be tried again.")
-    async with seated(answering(fleet.server), Endpoint("p", PROD.url, read_only=True), crashes=tmp_path) as seat:
+    async with seated(answering(fleet.server), Connection("p", PROD.url, read_only=True), crashes=tmp_path) as seat:
         await at_failed(seat)
         await seat.press("R")
         await seat.sees("Try again: this connection is read-only")

@@ -10,15 +10,16 @@ from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.config.connections import Connection
 from quarterdeck.tui import app
 from quarterdeck.tui.app import Deck
 
 
 @asynccontextmanager
-async def never(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[Client]:
+async def never(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
     async with asyncio.timeout(60):
         await asyncio.Event().wait()
-    yield Client(endpoint)
+    yield Client(Endpoint(endpoint.name, endpoint.url))
 
 
 class WatchedDeck(Deck):
@@ -44,21 +45,21 @@ class WatchedDeck(Deck):
 async def test_the_first_frame_has_the_side_pane_only_where_there_is_room(
     width: int, with_side: bool, tmp_path: Path
 ) -> None:
-    deck = WatchedDeck(Endpoint("prod", "http://server.example"), never, crash_folder=tmp_path)
+    deck = WatchedDeck(Connection("prod", "http://server.example"), never, crash_folder=tmp_path)
     async with deck.run_test(size=(width, 24)):
         assert deck.first_with_side is with_side
 
 
 @pytest.mark.parametrize("theme", ["quarterdeck-dark", "quarterdeck-light"])
 async def test_the_first_frame_is_styled_once_in_the_chosen_theme(theme: str, tmp_path: Path) -> None:
-    deck = WatchedDeck(Endpoint("prod", "http://server.example"), never, crash_folder=tmp_path, theme=theme)
+    deck = WatchedDeck(Connection("prod", "http://server.example"), never, crash_folder=tmp_path, theme=theme)
     async with deck.run_test(size=(80, 24)):
         assert deck.restyled_at_first == 0
         assert deck.screen.styles.background.hex.lower() == deck.current_theme.background
 
 
 async def test_the_first_screen_is_the_one_that_its_key_comes_back_to(tmp_path: Path) -> None:
-    deck = WatchedDeck(Endpoint("prod", "http://server.example"), never, crash_folder=tmp_path)
+    deck = WatchedDeck(Connection("prod", "http://server.example"), never, crash_folder=tmp_path)
     async with deck.run_test(size=(80, 24)) as pilot:
         first = deck.screen
         await pilot.press("2")

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.conversations import conversation_row
 from quarterdeck.tui.lists.folding import Folding
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import NARROW, Seat, answering, seated
 
-PROD = Endpoint("prod", "http://server.test")
+PROD = Connection("prod", "http://server.test")
 
 
 @pytest.fixture

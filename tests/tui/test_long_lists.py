@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.config.connections import Connection
 from quarterdeck.tui.lists import arrangement
 from quarterdeck.tui.screens import live_list
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import answering, seated
 
-PROD = Endpoint("prod", "http://server.test")
+PROD = Connection("prod", "http://server.test")
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from pydantic import SecretStr
 from textual.widget import Widget
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.client.errors import ErrorKind, ServiceError
+from quarterdeck.config.connections import Connection
 from quarterdeck.fleet import interval
 from quarterdeck.tui.live.session import Connect
 from quarterdeck.tui.screens import live_list
@@ -18,7 +18,7 @@ from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer
 from tests.tui.seat import LOCAL, Seat, answering, local, seated
 
 Sit = Callable[..., AbstractAsyncContextManager[Seat]]
-SERVER = Endpoint("prod", "http://server.example")
+SERVER = Connection("prod", "http://server.example")
 EMPTY_PAGE = Answer({"items": [], "next_page_id": None})
 
 
@@ -26,7 +26,7 @@ def opening_after(gate: asyncio.Event, folder: Path) -> Connect:
     """Connects to the embedded service once the gate is open."""
 
     @asynccontextmanager
-    async def connect(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[Client]:
+    async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
         await gate.wait()
         async with local(folder)(endpoint, key) as client:
             yield client
@@ -51,13 +51,13 @@ async def test_keys_answer_while_the_connection_is_still_being_opened(folder: Pa
 
 async def test_a_service_that_cannot_be_opened_is_named_and_another_can_be_chosen(folder: Path, tmp_path: Path) -> None:
     @asynccontextmanager
-    async def connect(endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[Client]:
+    async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
         if endpoint.name != "local service":
             raise ServiceError(ErrorKind.LOCAL, "The folder is not yours.", "Make it yours.")
         async with local(folder)(endpoint, key) as client:
             yield client
 
-    async with seated(connect, Endpoint("mine"), crashes=tmp_path) as seat:
+    async with seated(connect, Connection("mine"), crashes=tmp_path) as seat:
         await seat.sees("no server", "The folder is not yours. Make it yours.")
         await seat.press("c")
         await seat.sees("Connections", "The folder is not yours.")
@@ -133,7 +133,7 @@ async def test_a_refused_key_asks_for_one_and_the_new_one_is_used(tmp_path: Path
 
 
 async def test_read_only_changes_nothing_and_says_so(folder: Path, tmp_path: Path) -> None:
-    endpoint = Endpoint(LOCAL.name, read_only=True)
+    endpoint = Connection(LOCAL.name, read_only=True)
     async with seated(local(folder), endpoint, crashes=tmp_path) as seat:
         await seat.sees("READ-ONLY", "No conversations.")
         await seat.press("n")

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.client.models.enums import SandboxStatus
+from quarterdeck.config.connections import Connection
 from quarterdeck.fleet import interval
 from quarterdeck.tui.look import in_ascii
 from tests.local.conftest import processes
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import NARROW, WIDE, Seat, answering, seated
 
-PROD = Endpoint("prod", "http://server.test")
+PROD = Connection("prod", "http://server.test")
 Sit = Callable[..., AbstractAsyncContextManager[Seat]]
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.config.connections import Connection
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import answering, seated
 
-PROD = Endpoint("prod", "http://server.test")
+PROD = Connection("prod", "http://server.test")
 
 
 @pytest.fixture

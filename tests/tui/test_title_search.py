@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.conversations import DECK_GRAMMAR
 from quarterdeck.fleet.filters import parse
 from quarterdeck.tui.lists.title_search import title_words
@@ -14,7 +14,7 @@ from tests.client.fakes import UNSTORED, Answer, Asked, FakeServer
 from tests.tui.fake_fleet import CONVERSATIONS
 from tests.tui.seat import WIDE, Seat, answering, seated
 
-PROD = Endpoint("prod", "http://server.test")
+PROD = Connection("prod", "http://server.test")
 OLD = {"id": "old", "title": "Port the old parser"}
 
 

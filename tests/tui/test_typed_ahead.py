@@ -11,7 +11,7 @@ import pytest
 from textual import events
 from textual.widgets import Input, TextArea
 
-from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.config.connections import Connection
 from quarterdeck.tui import one_at_a_time
 from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
 from quarterdeck.tui.dialogs.connections import ConnectionsDialog
@@ -20,7 +20,7 @@ from tests.client.fakes import FakeServer
 from tests.tui.fake_fleet import SANDBOXES, FakeFleet
 from tests.tui.seat import WIDE, Seat, answering, seated, stand_alike
 
-PROD = Endpoint("prod", "http://server.test")
+PROD = Connection("prod", "http://server.test")
 SPECS = "/api/v1/sandbox-specs/search"
 
 

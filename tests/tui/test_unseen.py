@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from quarterdeck.cli.kept_notes import KeptNotes
-from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.tui.notes import Notes
 from tests.client.fakes import UNSTORED, Answer, Asked, FakeServer
 from tests.tui.fake_fleet import CONVERSATIONS, FakeFleet
 from tests.tui.seat import NARROW, WIDE, Seat, answering, seated
 
-PROD = Endpoint("prod", "http://server.test")
+PROD = Connection("prod", "http://server.test")
 TITLES = {"c1": "Fix login", "c2": "Migrate schema", "c3": "Upgrade httpx"}
 
 
@@ -176,7 +176,7 @@ async def test_two_decks_that_close_one_after_the_other_keep_each_other_s_looks(
 
 
 class Unreadable(Notes):
-    async def read(self, kind: str, endpoint: Endpoint) -> Any:
+    async def read(self, kind: str, endpoint: Connection) -> Any:
         from quarterdeck.client.errors import ErrorKind, ServiceError
 
         if kind == "unseen":

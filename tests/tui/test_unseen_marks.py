@@ -7,13 +7,14 @@ from datetime import datetime
 from quarterdeck.client.client import Client
 from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.watch import Watch
 from quarterdeck.tui.live.sources import ConversationSource
 from quarterdeck.tui.live.unseen_marks import KIND, UnseenMarks
 from quarterdeck.tui.notes import Notes
 from tests.fleet.fakes import at
 
-PROD = Endpoint("prod", "http://server.test")
+PROD = Connection("prod", "http://server.test")
 
 
 def talk(name: str, agent: str) -> Conversation:
@@ -23,7 +24,7 @@ def talk(name: str, agent: str) -> Conversation:
 async def test_work_is_noted_as_of_the_last_reading_also_where_that_told_nothing_new() -> None:
     notes = Notes()
     now: list[datetime] = [at(0)]
-    watch = Watch(ConversationSource(Client(PROD)), lambda changes: None)
+    watch = Watch(ConversationSource(Client(Endpoint("prod", PROD.url))), lambda changes: None)
     marks = UnseenMarks(notes, PROD, watch, {}, lambda news: None, lambda: now[-1])
     running = asyncio.create_task(marks.run())
     records = [talk("busy", "running"), talk("done", "finished")]

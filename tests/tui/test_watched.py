@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from quarterdeck.cli.kept_notes import KeptNotes
-from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.watched import MOST
 from quarterdeck.tui.notes import Notes
 from quarterdeck.tui.notice import notice
@@ -16,8 +16,8 @@ from quarterdeck.tui.text import line
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import NARROW, Seat, answering, seated
 
-PROD = Endpoint("prod", "http://server.test")
-READ_ONLY = Endpoint("prod", "http://server.test", read_only=True)
+PROD = Connection("prod", "http://server.test")
+READ_ONLY = Connection("prod", "http://server.test", read_only=True)
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ async def at_conversations(
     notes: Notes | None = None,
     *,
     size: tuple[int, int] = NARROW,
-    endpoint: Endpoint = PROD,
+    endpoint: Connection = PROD,
 ) -> AsyncIterator[Seat]:
     async with seated(answering(fleet.server), endpoint, size=size, crashes=tmp_path, notes=notes) as seat:
         await seat.until(lambda: len(seat.list_screen.table.rows) == len(fleet.conversations))
@@ -188,7 +188,7 @@ def test_a_notice_is_written_as_the_terminal_takes_it(environ: dict[str, str], w
 
 
 class Unreadable(Notes):
-    async def read(self, kind: str, endpoint: Endpoint) -> Any:
+    async def read(self, kind: str, endpoint: Connection) -> Any:
         from quarterdeck.client.errors import ErrorKind, ServiceError
 
         if kind == "watched":

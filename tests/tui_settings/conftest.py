@@ -8,9 +8,9 @@ import pytest
 from pydantic import SecretStr
 
 from quarterdeck.cli.kept_notes import KeptNotes
-from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import SettingsChanges
+from quarterdeck.config.connections import Connection
 from quarterdeck.local.settings_store import Mode
 from tests.client.fakes import FakeServer
 from tests.tui.seat import LOCAL, NARROW, answering, local, seated
@@ -55,7 +55,7 @@ def sit(tmp_path: Path) -> Sit:
         stored: SettingsChanges | None = None,
         size: tuple[int, int] = NARROW,
         store: Mode = "merge",
-        endpoint: Endpoint = LOCAL,
+        endpoint: Connection = LOCAL,
     ) -> AsyncIterator[FormSeat]:
         connect = local(tmp_path / "data", store)
         if stored is not None:
@@ -75,7 +75,7 @@ def sit_before(tmp_path: Path) -> Sit:
 
     @asynccontextmanager
     async def opened(server: FakeServer, *, loaded: bool = True) -> AsyncIterator[FormSeat]:
-        endpoint = Endpoint("far", "http://far.test")
+        endpoint = Connection("far", "http://far.test")
         async with seated(answering(server), endpoint, crashes=tmp_path) as seat:
             yield await FormSeat.at(seat, loaded=loaded)
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.config.connections import Connection
 from tests.client.fakes import Answer, FakeServer
 from tests.tui.seat import NARROW, WIDE, answering, seated
 from tests.tui_settings.conftest import FULL, Sit
@@ -168,7 +168,7 @@ async def test_a_draft_of_one_server_is_never_shown_on_another(sit: Sit) -> None
     async with sit(stored=FULL) as seat:
         await seat.fill("git_user_name", "Grace")
         await seat.press("escape")
-        seat.deck.open_session(Endpoint("another", "http://127.0.0.1:9"))
+        seat.deck.open_session(Connection("another", "http://127.0.0.1:9"))
         await seat.until(lambda: not seat.form.draft.edited)
         assert "Grace" not in seat.text
 
@@ -221,7 +221,7 @@ async def test_a_refused_key_and_a_server_that_comes_back(tmp_path: Path) -> Non
     server = FakeServer(
         lambda asked: answers[-1] if asked.path == "/api/settings" else Answer({"detail": "Not Found"}, 404)
     )
-    async with seated(answering(server), Endpoint("far", "http://far.test"), crashes=tmp_path) as opened:
+    async with seated(answering(server), Connection("far", "http://far.test"), crashes=tmp_path) as opened:
         await opened.sees("Connection", "refused the key")
         await opened.press("escape")
         seat = await FormSeat.at(opened, loaded=False)

@@ -2,14 +2,14 @@
 
 import pytest
 
-from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.client.models.settings import Settings
+from quarterdeck.config.connections import Connection
 from quarterdeck.local.settings_store import Mode
 from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
 
-READ_ONLY = Endpoint("local service", read_only=True)
+READ_ONLY = Connection("local service", read_only=True)
 
 
 async def add_secret(seat: FormSeat, name: str) -> None:

@@ -4,9 +4,9 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.client.models.mcp import StdioServer
 from quarterdeck.client.models.settings import Settings
+from quarterdeck.config.connections import Connection
 from quarterdeck.local.settings_store import Mode
 from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
 from tests.tui.seat import NARROW, WIDE
@@ -152,7 +152,7 @@ async def test_a_change_during_the_review_is_reviewed_again(sit: Sit) -> None:
 
 
 async def test_a_read_only_connection_edits_but_does_not_save(sit: Sit) -> None:
-    async with sit(stored=FULL, endpoint=Endpoint("local service", read_only=True)) as seat:
+    async with sit(stored=FULL, endpoint=Connection("local service", read_only=True)) as seat:
         await seat.fill("language", "French")
         await seat.press("ctrl+s")
         await seat.sees("read-only", "1 edited")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.config.connections import Connection
 from quarterdeck.local.settings_store import Mode
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
@@ -120,7 +120,7 @@ async def test_when_nothing_can_be_taken_back_one_line_says_so(sit: Sit) -> None
         await seat.press("u")
         await seat.sees("As stored")
         assert seat.posts == 0
-    async with sit(endpoint=Endpoint("local service", read_only=True)) as seat:
+    async with sit(endpoint=Connection("local service", read_only=True)) as seat:
         await seat.press("U")
         await seat.sees("read-only")
 

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from quarterdeck.cli.known import KnownConnections
+from quarterdeck.client.endpoint import Endpoint, KeyHeader
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.config import Config
 from quarterdeck.local.errors import LocalServiceError
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from quarterdeck.cli.target import Target
     from quarterdeck.client.client import Client
-    from quarterdeck.client.endpoint import Endpoint
+    from quarterdeck.config.connections import Connection
     from quarterdeck.local.service import LocalService
 
 
@@ -34,7 +35,7 @@ class Connector:
         self._data = config.folders.data
 
     @asynccontextmanager
-    async def __call__(self, endpoint: Endpoint, key: SecretStr | None = None) -> AsyncIterator[Client]:
+    async def __call__(self, endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
         """Open a client and close it again; without `key`, the one that is known for that endpoint is used.
 
         Raises ServiceError (LOCAL) for a key that cannot be sent and for a local service that cannot be opened.
@@ -46,21 +47,26 @@ class Connector:
         client_class = await asyncio.to_thread(_client_class)
         known = key or (await self.known.find_key(endpoint)).key
         # Making one imports what HTTP needs, so that goes into a thread too.
-        async with await asyncio.to_thread(client_class, endpoint, known) as client:
+        async with await asyncio.to_thread(client_class, _endpoint(endpoint), known) as client:
             yield client
 
     @asynccontextmanager
-    async def _embedded(self, endpoint: Endpoint) -> AsyncIterator[Client]:
+    async def _embedded(self, endpoint: Connection) -> AsyncIterator[Client]:
         service_class, client_class = await asyncio.to_thread(lambda: (_service_class(), _client_class()))
         try:
             service = await service_class.open(self._data)
         except LocalServiceError as error:
             raise ServiceError(ErrorKind.LOCAL, str(error), outcome=Outcome.NOT_SENT) from error
         try:
-            async with client_class(endpoint, key=service.key, app=service.app) as client:
+            async with client_class(_endpoint(endpoint), key=service.key, app=service.app) as client:
                 yield client
         finally:
             await service.close()
+
+
+def _endpoint(connection: Connection) -> Endpoint:
+    header = KeyHeader.BEARER if connection.header == "bearer" else KeyHeader.SESSION
+    return Endpoint(connection.name, connection.url, header, connection.read_only, connection.ca_file)
 
 
 def _client_class() -> type[Client]:

@@ -8,9 +8,8 @@ from quarterdeck.cli.command_line import CommandLine
 from quarterdeck.cli.known import KnownConnections
 from quarterdeck.cli.output import as_json, table
 from quarterdeck.cli.target import Target
-from quarterdeck.client.endpoint import Connection, Endpoint, KeyHeader
 from quarterdeck.config import Config
-from quarterdeck.config.connections import LOCAL, LOCAL_NAME
+from quarterdeck.config.connections import LOCAL, LOCAL_NAME, Connection
 
 
 def run(arguments: CommandLine, config: Config) -> int:
@@ -27,21 +26,21 @@ def run(arguments: CommandLine, config: Config) -> int:
     return 1 if config.problems else 0
 
 
-async def _with_sources(config: Config) -> list[tuple[Endpoint, str]]:
+async def _with_sources(config: Config) -> list[tuple[Connection, str]]:
     known = KnownConnections(config, Target(LOCAL), os.environ)
-    connections = (Connection(LOCAL), *config.connections.values())
-    return [(each.endpoint, await known.key_source(each.endpoint)) for each in connections]
+    connections = (LOCAL, *config.connections.values())
+    return [(each, await known.key_source(each)) for each in connections]
 
 
-def _name(endpoint: Endpoint) -> str:
+def _name(endpoint: Connection) -> str:
     return LOCAL_NAME if endpoint.embedded else endpoint.name
 
 
-def _plain(endpoint: Endpoint, source: str) -> dict[str, Any]:
+def _plain(endpoint: Connection, source: str) -> dict[str, Any]:
     return {
         "name": _name(endpoint),
         "url": endpoint.url,
-        "header": "bearer" if endpoint.header is KeyHeader.BEARER else "session",
+        "header": endpoint.header,
         "key_from": source,
         "read_only": endpoint.read_only,
         "ca_file": endpoint.ca_file,

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -60,7 +61,7 @@ def _target(arguments: CommandLine, config: Config, notices: list[str]) -> Targe
     except LastConnectionGoneError as error:
         notices.append(f"{error.words} The local service was opened.")
         note(notices[-1])
-        return Target(LOCAL._replace(read_only=arguments.read_only), read_only=arguments.read_only)
+        return Target(replace(LOCAL, read_only=arguments.read_only), read_only=arguments.read_only)
 
 
 async def _open(
@@ -74,7 +75,7 @@ async def _open(
     themes = [theme.name for theme in THEMES]
     chosen = config.preferences.theme
     deck = Deck(
-        target.endpoint,
+        target.connection,
         Connector(config, target, os.environ, known),
         connections=known,
         notes=KeptNotes(config.folders.notebook),

@@ -13,11 +13,11 @@ from quarterdeck.cli.oneshot import words_of
 from quarterdeck.cli.output import as_json, table
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
-from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.capabilities import Generation, KeyState, Server
 from quarterdeck.client.models.page import Page
 from quarterdeck.config import Config, Folders
+from quarterdeck.config.connections import Connection
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,10 @@ def run(arguments: CommandLine, config: Config) -> int:
     target = choose(arguments, config, os.environ)
     connector = Connector(config, target, os.environ)
     findings = [
-        Finding("connection", f"{target.endpoint.name}{' (read-only)' if target.endpoint.read_only else ''}"),
-        Finding("address", target.endpoint.url or "none: the embedded local service, in this process"),
-        *_ca_file(target.endpoint),
-        *asyncio.run(_examine(connector, target.endpoint)),
+        Finding("connection", f"{target.connection.name}{' (read-only)' if target.connection.read_only else ''}"),
+        Finding("address", target.connection.url or "none: the embedded local service, in this process"),
+        *_ca_file(target.connection),
+        *asyncio.run(_examine(connector, target.connection)),
         *_folders(config.folders),
         *(Finding("configuration", problem, good=False) for problem in config.problems),
     ]
@@ -62,7 +62,7 @@ def run(arguments: CommandLine, config: Config) -> int:
     return 0 if healthy else 1
 
 
-async def _examine(connector: Connector, endpoint: Endpoint) -> list[Finding]:
+async def _examine(connector: Connector, endpoint: Connection) -> list[Finding]:
     source = await connector.known.key_source(endpoint)
     try:
         async with connector(endpoint) as client:
@@ -77,7 +77,7 @@ async def _examine(connector: Connector, endpoint: Endpoint) -> list[Finding]:
         return [Finding("answer", f"{words_of(error)} {error.advice}", good=False), Finding("key", f"from: {source}")]
 
 
-def _ca_file(endpoint: Endpoint) -> list[Finding]:
+def _ca_file(endpoint: Connection) -> list[Finding]:
     """Whether the certificates to trust can be read, where a connection names some."""
     if endpoint.ca_file is None:
         return []

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from quarterdeck.tui.notes import Notes, about
 
 if TYPE_CHECKING:
-    from quarterdeck.client.endpoint import Endpoint
+    from quarterdeck.config.connections import Connection
     from quarterdeck.notebook.notebook import Notebook
 
 
@@ -28,11 +28,11 @@ class KeptNotes(Notes):
 
         return Notebook(self._folder)
 
-    async def read(self, kind: str, endpoint: Endpoint) -> Any:
+    async def read(self, kind: str, endpoint: Connection) -> Any:
         """The note of a kind about a server, None where there is none."""
         return await asyncio.to_thread(_told, lambda: self._notebook.read(kind, about(endpoint)))
 
-    async def change(self, kind: str, endpoint: Endpoint, change: Callable[[Any], Any]) -> Any:
+    async def change(self, kind: str, endpoint: Connection, change: Callable[[Any], Any]) -> Any:
         """Note down what `change` makes of what was noted, and give that; None drops the note."""
         return await asyncio.to_thread(_told, lambda: self._notebook.change(kind, about(endpoint), change))
 

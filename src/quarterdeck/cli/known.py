@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from quarterdeck.cli.target import Target
-from quarterdeck.client.endpoint import Connection, Endpoint
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.config import Config, connections, load_connections
-from quarterdeck.config.connections import LOCAL, LOCAL_NAME
+from quarterdeck.config.connections import LOCAL, LOCAL_NAME, Connection
 from quarterdeck.config.toml_file import ConfigError
 from quarterdeck.keys.chain import Found, KeyChain, Place
 from quarterdeck.keys.file import KeyFile
@@ -51,18 +51,18 @@ class KnownConnections(Connections):
         """The connections in the file as it is now, between the local service and the server of the command line."""
         problems: list[str] = []
         self._found = await asyncio.to_thread(load_connections, self._folders, problems)
-        asked = () if self._target.remembered else (Connection(self._target.endpoint, self._target.key_env),)
-        return (Connection(LOCAL), *self._found.values(), *asked), problems
+        asked = () if self._target.remembered else (self._target.connection,)
+        return (LOCAL, *self._found.values(), *asked), problems
 
-    def is_kept(self, endpoint: Endpoint) -> bool:
+    def is_kept(self, endpoint: Connection) -> bool:
         """Whether it is in the file; a server given by its address never counts as one that is."""
         return self._connection(endpoint) is not None
 
-    def opened_as(self, endpoint: Endpoint) -> Endpoint:
+    def opened_as(self, endpoint: Connection) -> Connection:
         """The endpoint, read-only where --read-only was said."""
-        return endpoint._replace(read_only=True) if self._target.read_only else endpoint
+        return replace(endpoint, read_only=True) if self._target.read_only else endpoint
 
-    async def opened(self, endpoint: Endpoint) -> None:
+    async def opened(self, endpoint: Connection) -> None:
         """Remember it as the last connection, if it has a name."""
         if endpoint.embedded or self.is_kept(endpoint):
             await asyncio.to_thread(self._on_open, LOCAL_NAME if endpoint.embedded else endpoint.name)
@@ -81,7 +81,7 @@ class KnownConnections(Connections):
             await asyncio.to_thread(connections.save, self._folders.connections, connection, instead_of)
         await self.read()
 
-    async def delete(self, endpoint: Endpoint) -> None:
+    async def delete(self, endpoint: Connection) -> None:
         """Take a connection out of the file, then its key out of where it is kept."""
         with _told():
             await asyncio.to_thread(connections.delete, self._folders.connections, endpoint.name)
@@ -90,20 +90,20 @@ class KnownConnections(Connections):
 
     # Keys
 
-    async def find_key(self, endpoint: Endpoint) -> Found:
+    async def find_key(self, endpoint: Connection) -> Found:
         """The key of an endpoint; raises ServiceError(LOCAL) for one that cannot be sent."""
         if endpoint.embedded:
             return Found(None, Place.NOWHERE, await super().key_source(endpoint))
         return await self._keys.find(self._owner(endpoint), self.key_variable(endpoint))
 
-    def key_variable(self, endpoint: Endpoint) -> str | None:
+    def key_variable(self, endpoint: Connection) -> str | None:
         """Name of the environment variable that may hold the key of an endpoint."""
         if self._is_target(endpoint):
-            return self._target.key_env
+            return self._target.connection.key_env
         connection = self._connection(endpoint)
         return None if connection is None else connection.key_env
 
-    async def key_source(self, endpoint: Endpoint) -> str:
+    async def key_source(self, endpoint: Connection) -> str:
         """Where the key of an endpoint comes from, never what it is."""
         if self.typed_key(endpoint) is not None:
             return await super().key_source(endpoint)
@@ -112,12 +112,12 @@ class KnownConnections(Connections):
         except ServiceError as error:
             return f"none: {error.words}"
 
-    async def has_key(self, endpoint: Endpoint) -> bool:
+    async def has_key(self, endpoint: Connection) -> bool:
         """Whether a key is kept for an endpoint, in the keyring or the key file."""
         owner = self._owner(endpoint)
         return owner is not None and (await self._keys.find(owner, None)).key is not None
 
-    async def keep_key(self, endpoint: Endpoint, key: SecretStr, *, in_file: bool) -> bool:
+    async def keep_key(self, endpoint: Connection, key: SecretStr, *, in_file: bool) -> bool:
         """Keep a key for a connection of the file; False when the system keyring is not available."""
         owner = self._owner(endpoint)
         if owner is None:
@@ -130,7 +130,7 @@ class KnownConnections(Connections):
         self.type_key(endpoint, None)
         return True
 
-    async def move_key(self, old: Endpoint, new: Endpoint) -> None:
+    async def move_key(self, old: Connection, new: Connection) -> None:
         """Let the key kept or typed for one endpoint be that of another, kept in the same place."""
         await super().move_key(old, new)
         before, after = owner_of(old), owner_of(new)
@@ -143,7 +143,7 @@ class KnownConnections(Connections):
             words = "The system keyring did not take the key under its new name."
             raise ServiceError(ErrorKind.LOCAL, words, "Enter the key again.", outcome=Outcome.NOT_SENT) from None
 
-    async def forget_key(self, endpoint: Endpoint) -> None:
+    async def forget_key(self, endpoint: Connection) -> None:
         """Forget what is kept and what was typed for an endpoint."""
         await super().forget_key(endpoint)
         owner = owner_of(endpoint)
@@ -151,16 +151,16 @@ class KnownConnections(Connections):
             with _told():
                 await self._keys.forget(owner)
 
-    def _is_target(self, endpoint: Endpoint) -> bool:
+    def _is_target(self, endpoint: Connection) -> bool:
         """Whether it is the server that the command line or the environment gave by its address."""
-        return not self._target.remembered and endpoint.place == self._target.endpoint.place
+        return not self._target.remembered and endpoint.place == self._target.connection.place
 
-    def _connection(self, endpoint: Endpoint) -> Connection | None:
+    def _connection(self, endpoint: Connection) -> Connection | None:
         connection = self._found.get(endpoint.name)
-        here = connection is not None and connection.endpoint.place == endpoint.place and not self._is_target(endpoint)
+        here = connection is not None and connection.place == endpoint.place and not self._is_target(endpoint)
         return connection if here else None
 
-    def _owner(self, endpoint: Endpoint) -> Owner | None:
+    def _owner(self, endpoint: Connection) -> Owner | None:
         return owner_of(endpoint) if self.is_kept(endpoint) else None
 
 

@@ -22,7 +22,7 @@ def with_client(arguments: CommandLine, config: Config, act: Callable[[Client], 
     target = choose(arguments, config, os.environ)
 
     async def run() -> int:
-        async with Connector(config, target, os.environ)(target.endpoint) as client:
+        async with Connector(config, target, os.environ)(target.connection) as client:
             return await act(client)
 
     try:

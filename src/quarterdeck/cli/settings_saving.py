@@ -1,5 +1,6 @@
 """Saving settings from a command: the deck's own save, agreed to by what the command line says."""
 
+import os
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -8,11 +9,12 @@ from quarterdeck.cli.command_line import CommandLine
 from quarterdeck.cli.failure import CommandError
 from quarterdeck.cli.kept_notes import KeptNotes
 from quarterdeck.cli.output import as_json, note, say
+from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
-from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.capabilities import Server
 from quarterdeck.config import Config
+from quarterdeck.config.connections import Connection
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.kept import journal
 from quarterdeck.settings.merge import Conflict, Side
@@ -57,7 +59,7 @@ async def save_and_report(client: Client, server: Server, draft: Draft, argument
     agreement = Agreement(arguments)
     result = await save(draft, store, server, Questions(agreement.settle, agreement.agree), lambda step: None)
     if result.meant is not None and result.meant.changes:
-        await _note_down(result.meant, result, server, config, client.endpoint)
+        await _note_down(result.meant, result, server, config, choose(arguments, config, os.environ).connection)
     if arguments.dry_run and not result.saved and not result.error:
         return 0
     if result.meant is None and result.error:
@@ -65,7 +67,7 @@ async def save_and_report(client: Client, server: Server, draft: Draft, argument
     return _report(result, hidden=server.mcp_secrets_hidden, as_data=arguments.json)
 
 
-async def _note_down(meant: Draft, result: SaveResult, server: Server, config: Config, endpoint: Endpoint) -> None:
+async def _note_down(meant: Draft, result: SaveResult, server: Server, config: Config, endpoint: Connection) -> None:
     """Note the save in the journal that the deck and `settings undo` go by."""
     entry = journal.note_of(meant, result.found, datetime.now(UTC), server.release or "")
     try:

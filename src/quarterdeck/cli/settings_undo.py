@@ -1,5 +1,7 @@
 """`quarterdeck settings undo`: take back the last save that was made from this machine, as far as that can be done."""
 
+import os
+
 from quarterdeck.cli import settings_reading
 from quarterdeck.cli.command_line import CommandLine
 from quarterdeck.cli.failure import CommandError
@@ -7,6 +9,7 @@ from quarterdeck.cli.kept_notes import KeptNotes
 from quarterdeck.cli.oneshot import with_client
 from quarterdeck.cli.output import note
 from quarterdeck.cli.settings_saving import save_and_report
+from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
 from quarterdeck.config import Config
 from quarterdeck.settings.kept import journal
@@ -17,7 +20,7 @@ def run(arguments: CommandLine, config: Config) -> int:
 
     async def undo(client: Client) -> int:
         notes = KeptNotes(config.folders.notebook)
-        saved = journal.last(await notes.read(journal.KIND, client.endpoint))
+        saved = journal.last(await notes.read(journal.KIND, choose(arguments, config, os.environ).connection))
         if saved is None:
             raise CommandError("No save from here is noted, so there is nothing to undo.")
         server, draft = await settings_reading.read(client)

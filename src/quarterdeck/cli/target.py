@@ -1,14 +1,14 @@
 """Which server a command line means, and where its key comes from."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from quarterdeck.cli.command_line import CommandLine
 from quarterdeck.cli.failure import CommandError
-from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.config import Config
-from quarterdeck.config.connections import LOCAL, LOCAL_NAME, check_url
+from quarterdeck.config.connections import LOCAL, LOCAL_NAME, Connection, check_url
 from quarterdeck.config.toml_file import ConfigError
 
 URL_VARIABLE = "QUARTERDECK_URL"
@@ -16,10 +16,9 @@ KEY_VARIABLE = "QUARTERDECK_API_KEY"
 
 
 class Target(NamedTuple):
-    """A server, and the environment variable that may hold its key (None: none does)."""
+    """A server, and how far it goes with it."""
 
-    endpoint: Endpoint
-    key_env: str | None = None
+    connection: Connection
     remembered: bool = True
     """Whether it may become the last connection; a bare address never does."""
     read_only: bool = False
@@ -37,7 +36,7 @@ def choose(arguments: CommandLine, config: Config, environ: Mapping[str, str]) -
     """
     target = _chosen(arguments, config, environ)
     if arguments.read_only:
-        return target._replace(endpoint=target.endpoint._replace(read_only=True), read_only=True)
+        return target._replace(connection=replace(target.connection, read_only=True), read_only=True)
     return target
 
 
@@ -60,7 +59,7 @@ def _at(url: str, source: str) -> Target:
         address = check_url(url)
     except ConfigError as error:
         raise CommandError(f"{source}: {error}.", status=2) from None
-    return Target(Endpoint(urlsplit(address).netloc, address), KEY_VARIABLE, remembered=False)
+    return Target(Connection(urlsplit(address).netloc, address, key_env=KEY_VARIABLE), remembered=False)
 
 
 def _called(name: str, config: Config) -> Target:
@@ -70,4 +69,4 @@ def _called(name: str, config: Config) -> Target:
     if connection is None:
         advice = f"Write it in {config.folders.connections}, or choose another with --connection or --url."
         raise CommandError(f"There is no connection called {name!a}.", advice, status=2)
-    return Target(connection.endpoint, connection.key_env)
+    return Target(connection)

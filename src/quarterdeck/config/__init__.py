@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from quarterdeck.client.endpoint import Connection
 from quarterdeck.config import connections, toml_file
+from quarterdeck.config.connections import Connection
 from quarterdeck.config.toml_file import ConfigError
 
 NO_CONNECTIONS: Mapping[str, Connection] = {}

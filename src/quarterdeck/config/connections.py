@@ -11,15 +11,57 @@ colour = "red"             # red, orange, green, teal, blue, violet or grey
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from quarterdeck.client.endpoint import Colour, Connection, Endpoint, KeyHeader
 from quarterdeck.config import toml_file
 from quarterdeck.config.toml_file import ConfigError
 
-LOCAL = Endpoint("local service")
+Header = Literal["session", "bearer"]
+"""How a key is sent: as X-Session-API-Key, or as Authorization: Bearer."""
+
+
+class Colour(StrEnum):
+    """A colour that sets a connection apart from the others at a glance; its name always stands with it."""
+
+    RED = "red"
+    ORANGE = "orange"
+    GREEN = "green"
+    TEAL = "teal"
+    BLUE = "blue"
+    VIOLET = "violet"
+    GREY = "grey"
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A server with a name, without its key; `url` is None for the embedded local service."""
+
+    name: str
+    url: str | None = None
+    header: Header = "session"
+    read_only: bool = False
+    ca_file: str | None = None
+    """A PEM file with the only certificates trusted at an https:// address; None trusts what is trusted everywhere."""
+    colour: Colour | None = None
+    key_env: str | None = None
+    """Name of the environment variable that holds the key."""
+
+    @property
+    def embedded(self) -> bool:
+        """Whether this is the embedded local service."""
+        return self.url is None
+
+    @property
+    def place(self) -> tuple[str, str | None]:
+        """Name and address: what tells it from others, however it is spoken to."""
+        return self.name, self.url
+
+
+LOCAL = Connection("local service")
 """The embedded local service."""
 
 LOCAL_NAME = "local"
@@ -28,7 +70,6 @@ LOCAL_NAME = "local"
 TABLE = "connections"
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 _VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
-_HEADERS = {"session": KeyHeader.SESSION, "bearer": KeyHeader.BEARER}
 _MEMBERS = ("url", "header", "key_env", "read_only", "ca_file", "colour")
 
 
@@ -124,7 +165,7 @@ def _connection(name: str, entry: object) -> Connection:
     read_only, ca_file, colour = entry.get("read_only", False), entry.get("ca_file"), entry.get("colour")
     if not isinstance(url, str):
         raise ConfigError("url is missing or not text")
-    if not isinstance(header, str) or header not in _HEADERS:
+    if header not in ("session", "bearer"):
         raise ConfigError('header is "session" or "bearer"')
     if key_env is not None and not (isinstance(key_env, str) and re.fullmatch(_VARIABLE, key_env)):
         raise ConfigError("key_env is the name of an environment variable, not the key")
@@ -134,20 +175,18 @@ def _connection(name: str, entry: object) -> Connection:
         raise ConfigError("ca_file is the whole path of a file, like /etc/ssl/team.pem or ~/team.pem")
     if colour is not None and colour not in list(Colour):
         raise ConfigError(f"colour is one of {', '.join(Colour)}")
-    where = Endpoint(name, check_url(url), _HEADERS[header], read_only, ca_file, colour and Colour(colour))
-    return Connection(where, key_env)
+    return Connection(name, check_url(url), header, read_only, ca_file, colour and Colour(colour), key_env)
 
 
 def _members(connection: Connection) -> dict[str, str | bool]:
     """What a connection's table says; what is as it would be anyway is left out."""
-    endpoint = connection.endpoint
     said: dict[str, str | bool | None] = {
-        "url": endpoint.url,
-        "header": "bearer" if endpoint.header is KeyHeader.BEARER else None,
+        "url": connection.url,
+        "header": None if connection.header == "session" else connection.header,
         "key_env": connection.key_env,
-        "read_only": endpoint.read_only or None,
-        "ca_file": endpoint.ca_file,
-        "colour": endpoint.colour and endpoint.colour.value,
+        "read_only": connection.read_only or None,
+        "ca_file": connection.ca_file,
+        "colour": connection.colour and connection.colour.value,
     }
     return {name: value for name, value in said.items() if value is not None}
 

@@ -7,7 +7,7 @@ from pydantic import SecretStr
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 
 if TYPE_CHECKING:
-    from quarterdeck.client.endpoint import Endpoint
+    from quarterdeck.config.connections import Connection
 
 
 class Owner(NamedTuple):
@@ -22,11 +22,11 @@ class Owner(NamedTuple):
         return f"{self.name} {self.origin}"
 
 
-def owner_of(endpoint: "Endpoint") -> Owner | None:
-    """Who owns the key of an endpoint; nobody does for the embedded service, which makes its own."""
+def owner_of(connection: "Connection") -> Owner | None:
+    """Who owns the key of a connection; nobody does for the embedded service, which makes its own."""
     from quarterdeck.client.address import origin_of
 
-    return None if endpoint.url is None else Owner(endpoint.name, origin_of(endpoint.url).lower())
+    return None if connection.url is None else Owner(connection.name, origin_of(connection.url).lower())
 
 
 def sendable(text: object, place: str) -> SecretStr | None:

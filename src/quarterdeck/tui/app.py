@@ -24,7 +24,7 @@ from quarterdeck.tui.text import Shown
 from quarterdeck.tui.theme import THEMES, variable_defaults
 
 if TYPE_CHECKING:
-    from quarterdeck.client.endpoint import Endpoint
+    from quarterdeck.config.connections import Connection
     from quarterdeck.tui.live.session import Connect
     from quarterdeck.tui.screens.base import DeckScreen
 
@@ -64,7 +64,7 @@ class Deck(ConnectingApp):
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoint: Connection,
         connect: Connect,
         *,
         crash_folder: Path,

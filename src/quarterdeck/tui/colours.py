@@ -6,7 +6,7 @@ criteria 1.4.11 and 1.4.3); a test computes it. The name says the same without c
 
 from textual.content import Content
 
-from quarterdeck.client.endpoint import Colour
+from quarterdeck.config.connections import Colour
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.paint import STYLES
 from quarterdeck.tui.text import Shown

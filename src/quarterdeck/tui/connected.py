@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from quarterdeck.client.client import Client
-    from quarterdeck.client.endpoint import Endpoint
+    from quarterdeck.config.connections import Connection
     from quarterdeck.tui.live.session import Connect, Session
 
 OTHER_SCREENS = (
@@ -72,7 +72,7 @@ class ConnectedApp(OneAtATime):
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoint: Connection,
         connect: Connect,
         *,
         crash_folder: Path,
@@ -116,7 +116,7 @@ class ConnectedApp(OneAtATime):
         self.open_session(self.endpoint)
 
     @work(exclusive=True, group="session")
-    async def open_session(self, endpoint: Endpoint) -> None:
+    async def open_session(self, endpoint: Connection) -> None:
         """Follow an endpoint until another one is opened; the old one is closed first."""
         endpoint = self.connections.opened_as(endpoint)
         from quarterdeck.tui.live.session import Session
@@ -126,14 +126,14 @@ class ConnectedApp(OneAtATime):
         self.session_news.publish(News(About.SERVER, moved=True))
         try:
             async with self.client_of(endpoint) as client:
-                self.session = Session(client, self._publish, self.clock, self.notes, self.at_rest)
+                self.session = Session(client, self._publish, self.clock, endpoint, self.notes, self.at_rest)
                 self.run_worker(self.connections.opened(endpoint), group="opened")
                 await self.session.run()
         except ServiceError as error:
             self.session, self.trouble = None, error
             self.session_news.publish(News(About.SERVER, moved=True))
 
-    def client_of(self, endpoint: Endpoint, key: SecretStr | None = None) -> AbstractAsyncContextManager[Client]:
+    def client_of(self, endpoint: Connection, key: SecretStr | None = None) -> AbstractAsyncContextManager[Client]:
         """Open a client with that key, else with the one typed in this run, else with the one that is kept."""
         return self._connect(endpoint, key or self.connections.typed_key(endpoint))
 

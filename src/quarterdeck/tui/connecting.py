@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
-from quarterdeck.client.endpoint import Connection, Endpoint
 from quarterdeck.client.errors import ServiceError
+from quarterdeck.config.connections import Connection
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Span, Tone
 from quarterdeck.tui.connected import ConnectedApp
@@ -51,33 +51,33 @@ class ConnectingApp(ConnectedApp):
     async def _choose(self) -> None:
         from quarterdeck.tui.dialogs.connections import Asking, ConnectionsDialog
 
-        at: Endpoint | None = self.endpoint
+        at: Connection | None = self.endpoint
         said = self._why_connect()
         while at is not None:
             with self.opening():
                 known, problems = await self.connections.read()
-                await self.releases.recall(each.endpoint for each in known)
+                await self.releases.recall(known)
             asking = Asking(partial(self._rows, known), self.connections.key_source, self._check)
             notes = (*said, *((text.line(f"{problem}."), Tone.WARN) for problem in problems))
             wish = await self.push_screen_wait(ConnectionsDialog(asking, at.place, notes))
             if wish is None:
                 return
-            at = wish.row.connection.endpoint
+            at = wish.row.connection
             try:
                 at, said = await self._do(wish, [connection.name for connection in known])
             except ServiceError as error:
                 said = ((text.line(f"{error.words} {error.advice}"), Tone.BAD),)
         self._tell(said)
 
-    async def _do(self, wish: Wish, names: Sequence[str]) -> tuple[Endpoint | None, Sequence[Span]]:
+    async def _do(self, wish: Wish, names: Sequence[str]) -> tuple[Connection | None, Sequence[Span]]:
         """Do what is wished; gives the connection to go on with, None to stop here, and what there is to say."""
         from quarterdeck.tui.dialogs.connections import Do
 
-        endpoint = wish.row.connection.endpoint
+        endpoint = wish.row.connection
         refused = self.session is not None and self.session.key_refused and self._is_open(endpoint)
         match wish.do:
             case Do.ADD:
-                return await self._fill(Connection(Endpoint("", "")), None, names)
+                return await self._fill(Connection("", ""), None, names)
             case Do.EDIT if not endpoint.embedded:
                 return await self._fill(wish.row.connection, wish.row if wish.row.kept else None, names)
             case Do.DELETE if wish.row.kept and not self._is_open(endpoint):
@@ -96,11 +96,11 @@ class ConnectingApp(ConnectedApp):
 
     async def _fill(
         self, connection: Connection, row: ConnectionRow | None, names: Sequence[str]
-    ) -> tuple[Endpoint, Sequence[Span]]:
+    ) -> tuple[Connection, Sequence[Span]]:
         """Have a connection edited, the one of a row or a new one that begins like `connection`, and write it."""
         from quarterdeck.tui.dialogs.connection_form import ConnectionForm, KeyChoice
 
-        old = connection.endpoint
+        old = connection
         instead_of = row.connection.name if row is not None else None
 
         def problem_with(wanted: Connection) -> str | None:
@@ -116,16 +116,16 @@ class ConnectingApp(ConnectedApp):
         said = await self._settle_key(old, filled, had_key=had_key)
         new_key = filled.key in (KeyChoice.ENTER, KeyChoice.NONE)
         if self._is_open(old) and (new_key or filled.connection != connection):
-            await self._reopen(filled.connection.endpoint)
-        return filled.connection.endpoint, said
+            await self._reopen(filled.connection)
+        return filled.connection, said
 
-    async def _settle_key(self, old: Endpoint, filled: Filled, *, had_key: bool) -> Sequence[Span]:
+    async def _settle_key(self, old: Connection, filled: Filled, *, had_key: bool) -> Sequence[Span]:
         """Bring the key where the form says; one that is kept for another origin goes along only when confirmed."""
         from quarterdeck.client.address import origin_of
         from quarterdeck.tui.dialogs.confirm import ConfirmDialog
         from quarterdeck.tui.dialogs.connection_form import KeyChoice
 
-        new = filled.connection.endpoint
+        new = filled.connection
         if filled.key is KeyChoice.NONE:
             await self.connections.forget_key(old)
         if filled.key is KeyChoice.ENTER:
@@ -143,7 +143,7 @@ class ConnectingApp(ConnectedApp):
         await self.connections.move_key(old, new)
         return ()
 
-    async def _delete(self, endpoint: Endpoint) -> Sequence[Span]:
+    async def _delete(self, endpoint: Connection) -> Sequence[Span]:
         from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 
         lines = (
@@ -156,7 +156,7 @@ class ConnectingApp(ConnectedApp):
 
     # Keys
 
-    async def _give_key(self, endpoint: Endpoint) -> Sequence[Span]:
+    async def _give_key(self, endpoint: Connection) -> Sequence[Span]:
         """Ask for a key until the server takes one or cannot be asked; nothing to say where the person gave none."""
         from quarterdeck.tui.dialogs.key import KeyDialog
 
@@ -177,7 +177,7 @@ class ConnectingApp(ConnectedApp):
             return ((Shown("The server takes the key. It is used until the deck ends, and kept nowhere."), Tone.GOOD),)
         return ((Shown("The key could not be verified: it is used until the deck ends, and kept nowhere."), Tone.WARN),)
 
-    async def _keep_in_file(self, endpoint: Endpoint, key: SecretStr) -> bool:
+    async def _keep_in_file(self, endpoint: Connection, key: SecretStr) -> bool:
         from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 
         file = self.connections.key_file
@@ -190,7 +190,7 @@ class ConnectingApp(ConnectedApp):
             return False
         return await self.connections.keep_key(endpoint, key, in_file=True)
 
-    async def _prove(self, endpoint: Endpoint, key: SecretStr) -> Verdict:
+    async def _prove(self, endpoint: Connection, key: SecretStr) -> Verdict:
         from quarterdeck.tui.checking import check
 
         return await check(self.client_of(self.connections.opened_as(endpoint), key), with_release=False)
@@ -198,17 +198,16 @@ class ConnectingApp(ConnectedApp):
     async def _check(self, connection: Connection) -> Verdict:
         from quarterdeck.tui.checking import check
 
-        endpoint = connection.endpoint
-        verdict = await check(self.client_of(self.connections.opened_as(endpoint)))
-        await self.releases.saw(endpoint, verdict.release)
+        verdict = await check(self.client_of(self.connections.opened_as(connection)))
+        await self.releases.saw(connection, verdict.release)
         return verdict
 
     # The open connection
 
-    def _is_open(self, endpoint: Endpoint) -> bool:
+    def _is_open(self, endpoint: Connection) -> bool:
         return endpoint.place == self.endpoint.place
 
-    async def _reopen(self, endpoint: Endpoint) -> None:
+    async def _reopen(self, endpoint: Connection) -> None:
         if await self._may_leave():
             self.open_session(endpoint)
 
@@ -216,16 +215,16 @@ class ConnectingApp(ConnectedApp):
         """The known connections, and the open one where it is no longer among them."""
         from quarterdeck.tui.lists.connections import NOT_OPENED, ConnectionRow, open_state
 
-        lost = all(not self._is_open(each.endpoint) for each in known)
+        lost = all(not self._is_open(each) for each in known)
         return tuple(
             ConnectionRow(
                 each,
-                kept=self.connections.is_kept(each.endpoint),
-                read_only=self.connections.opened_as(each.endpoint).read_only,
-                state=open_state(self.session, self.trouble) if self._is_open(each.endpoint) else NOT_OPENED,
-                release=text.line(self.releases.at(each.endpoint)),
+                kept=self.connections.is_kept(each),
+                read_only=self.connections.opened_as(each).read_only,
+                state=open_state(self.session, self.trouble) if self._is_open(each) else NOT_OPENED,
+                release=text.line(self.releases.at(each)),
             )
-            for each in (*known, *((Connection(self.endpoint),) if lost else ()))
+            for each in (*known, *((self.endpoint,) if lost else ()))
         )
 
     def _why_connect(self) -> Sequence[Span]:
@@ -245,7 +244,7 @@ class ConnectingApp(ConnectedApp):
 
 def _why_not(row: ConnectionRow) -> Span:
     """Why a wish for this connection cannot be done."""
-    if row.connection.endpoint.embedded:
+    if row.connection.embedded:
         return Shown("The local service is part of the deck: it has no key or address of yours."), Tone.WARN
     if row.kept:
         return text.line(f"{row.connection.name} is open: open another one before you delete it."), Tone.WARN

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from quarterdeck.client.endpoint import Connection, Endpoint
+from quarterdeck.config.connections import Connection
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -27,17 +27,17 @@ class Connections:
 
     async def read(self) -> tuple[Sequence[Connection], Sequence[str]]:
         """All connections as they are now, the local service first, and sentences about what could not be used."""
-        return (Connection(Endpoint("local service")),), ()
+        return (Connection("local service"),), ()
 
-    def is_kept(self, endpoint: Endpoint) -> bool:
+    def is_kept(self, endpoint: Connection) -> bool:
         """Whether it is one of the connections that are written down."""
         return False
 
-    def opened_as(self, endpoint: Endpoint) -> Endpoint:
+    def opened_as(self, endpoint: Connection) -> Connection:
         """How an endpoint is opened: a run may allow less than its connection does."""
         return endpoint
 
-    async def opened(self, endpoint: Endpoint) -> None:
+    async def opened(self, endpoint: Connection) -> None:
         """Take note that an endpoint was opened, while it is being read already; it raises nothing."""
 
     # Changing them
@@ -49,42 +49,42 @@ class Connections:
     async def save(self, connection: Connection, instead_of: str | None) -> None:
         """Write a connection, in the place of the one of that name if one is given."""
 
-    async def delete(self, endpoint: Endpoint) -> None:
+    async def delete(self, endpoint: Connection) -> None:
         """Forget a connection and its key."""
 
     # Keys
 
-    def type_key(self, endpoint: Endpoint, key: SecretStr | None) -> None:
+    def type_key(self, endpoint: Connection, key: SecretStr | None) -> None:
         """Use a key for an endpoint until the deck ends; with None, no longer."""
         if key is None:
             self._typed.pop(endpoint.place, None)
         else:
             self._typed[endpoint.place] = key
 
-    def typed_key(self, endpoint: Endpoint) -> SecretStr | None:
+    def typed_key(self, endpoint: Connection) -> SecretStr | None:
         """The key typed for an endpoint; None leaves it to whoever opens a client."""
         return self._typed.get(endpoint.place)
 
-    async def key_source(self, endpoint: Endpoint) -> str:
+    async def key_source(self, endpoint: Connection) -> str:
         """Where the key of an endpoint comes from, never what it is."""
         if endpoint.embedded:
             return "the local service's own"
         return "typed for this run" if self.typed_key(endpoint) is not None else "none"
 
-    async def has_key(self, endpoint: Endpoint) -> bool:
+    async def has_key(self, endpoint: Connection) -> bool:
         """Whether a key is kept for an endpoint, in the keyring or the key file."""
         return False
 
-    async def keep_key(self, endpoint: Endpoint, key: SecretStr, *, in_file: bool) -> bool:
+    async def keep_key(self, endpoint: Connection, key: SecretStr, *, in_file: bool) -> bool:
         """Keep a key in the system keyring, or in the key file; False when that keyring is not available."""
         return False
 
-    async def move_key(self, old: Endpoint, new: Endpoint) -> None:
+    async def move_key(self, old: Connection, new: Connection) -> None:
         """Let the key kept or typed for one endpoint be that of another."""
         typed = self.typed_key(old)
         self.type_key(old, None)
         self.type_key(new, typed)
 
-    async def forget_key(self, endpoint: Endpoint) -> None:
+    async def forget_key(self, endpoint: Connection) -> None:
         """Forget what is kept and what was typed for an endpoint."""
         self.type_key(endpoint, None)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from quarterdeck.client.endpoint import Endpoint
+    from quarterdeck.config.connections import Connection
 
 
 class Notes:
@@ -19,11 +19,11 @@ class Notes:
     def __init__(self) -> None:
         self._pages: dict[tuple[str, str], Any] = {}
 
-    async def read(self, kind: str, endpoint: Endpoint) -> Any:
+    async def read(self, kind: str, endpoint: Connection) -> Any:
         """The note of a kind about a server, None where there is none."""
         return self._pages.get((kind, about(endpoint)))
 
-    async def change(self, kind: str, endpoint: Endpoint, change: Callable[[Any], Any]) -> Any:
+    async def change(self, kind: str, endpoint: Connection, change: Callable[[Any], Any]) -> Any:
         """Note down what `change` makes of what was noted, and give that; None drops the note."""
         says = change(self._pages.pop((kind, about(endpoint)), None))
         if says is not None:
@@ -31,6 +31,6 @@ class Notes:
         return says
 
 
-def about(endpoint: Endpoint) -> str:
+def about(endpoint: Connection) -> str:
     """What a note is about: the server at an address, whatever it is called; without one the local service."""
     return endpoint.url or endpoint.name

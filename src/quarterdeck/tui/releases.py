@@ -10,7 +10,7 @@ from quarterdeck.client.errors import ServiceError
 from quarterdeck.tui.notes import Notes, about
 
 if TYPE_CHECKING:
-    from quarterdeck.client.endpoint import Endpoint
+    from quarterdeck.config.connections import Connection
 
 KIND = "release"
 
@@ -22,11 +22,11 @@ class Releases:
         self._notes = notes
         self._seen: dict[str, str] = {}
 
-    def at(self, endpoint: Endpoint) -> str:
+    def at(self, endpoint: Connection) -> str:
         """The release last seen there, empty while none is known."""
         return self._seen.get(about(endpoint), "")
 
-    async def recall(self, endpoints: Iterable[Endpoint]) -> None:
+    async def recall(self, endpoints: Iterable[Connection]) -> None:
         """Read what was noted about servers that were not seen in this run."""
         for endpoint in endpoints:
             if about(endpoint) not in self._seen:
@@ -34,7 +34,7 @@ class Releases:
                     noted = await self._notes.read(KIND, endpoint)
                     self._seen.setdefault(about(endpoint), noted if isinstance(noted, str) else "")
 
-    async def saw(self, endpoint: Endpoint, release: str) -> None:
+    async def saw(self, endpoint: Connection, release: str) -> None:
         """Note down which release answers there."""
         if release and release != self.at(endpoint):
             self._seen[about(endpoint)] = release

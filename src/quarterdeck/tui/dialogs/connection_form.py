@@ -14,7 +14,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 from textual.widgets import Input, Label, Select
 
-from quarterdeck.client.endpoint import Colour, Connection, Endpoint, KeyHeader
+from quarterdeck.config.connections import Colour, Connection
 from quarterdeck.tui import text
 from quarterdeck.tui.colours import mark
 from quarterdeck.tui.dialogs.base import Dialog
@@ -56,9 +56,9 @@ class ConnectionForm(Dialog[Filled]):
 
     def body(self) -> Iterable[Widget]:
         """The fields."""
-        endpoint = self._connection.endpoint
+        endpoint = self._connection
         colours = [(mark(None) + "none", NO_COLOUR), *((mark(each) + each.value, each.value) for each in Colour)]
-        headers = [(Shown("X-Session-API-Key"), KeyHeader.SESSION), (Shown("Authorization: Bearer"), KeyHeader.BEARER)]
+        headers = [(Shown("X-Session-API-Key"), "session"), (Shown("Authorization: Bearer"), "bearer")]
         yield _pair(
             _field("Name", Input(endpoint.name, placeholder="work", id="name")),
             _field("Colour", Select(colours, value=endpoint.colour or NO_COLOUR, allow_blank=False, id="colour")),
@@ -101,17 +101,16 @@ class ConnectionForm(Dialog[Filled]):
         """Answer with the connection, if it can be one."""
         key = KeyChoice(str(self.query_one("#key", Select).value))
         colour = str(self.query_one("#colour", Select).value)
-        endpoint = Endpoint(
+        connection = Connection(
             self._typed("name"),
             self._typed("address").rstrip("/"),
-            KeyHeader(str(self.query_one("#header", Select).value)),
+            "bearer" if self.query_one("#header", Select).value == "bearer" else "session",
             self.query_one(Toggle).on,
             self._typed("ca-file") or None,
             Colour(colour) if colour else None,
+            self._typed("variable") if key is KeyChoice.VARIABLE else None,
         )
-        variable = self._typed("variable") if key is KeyChoice.VARIABLE else None
-        connection = Connection(endpoint, variable)
-        problem = self._problem_with(connection) or _problem_with_file(endpoint.ca_file)
+        problem = self._problem_with(connection) or _problem_with_file(connection.ca_file)
         if problem is None:
             self.dismiss(Filled(connection, key))
         else:

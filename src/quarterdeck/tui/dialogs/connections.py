@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from quarterdeck.client.endpoint import Connection, Endpoint
+from quarterdeck.config.connections import Connection
 from quarterdeck.tui.cells import Span, Tone
 from quarterdeck.tui.checking import Verdict
 from quarterdeck.tui.dialogs.base import Dialog
@@ -50,7 +50,7 @@ class Asking:
 
     rows: Callable[[], Sequence[ConnectionRow]]
     """All connections as they are at this moment."""
-    key_source: Callable[[Endpoint], Awaitable[str]]
+    key_source: Callable[[Connection], Awaitable[str]]
     check: Callable[[Connection], Awaitable[Verdict]]
 
 
@@ -82,7 +82,7 @@ class ConnectionsDialog(Dialog[Wish]):
         super().__init__(Shown("Connections"))
         self._asking = asking
         self._rows = asking.rows()
-        self._at = next((number for number, row in enumerate(self._rows) if row.connection.endpoint.place == at), 0)
+        self._at = next((number for number, row in enumerate(self._rows) if row.connection.place == at), 0)
         self._said = said
         self._keys: dict[Place, str] = {}
         self._verdicts: dict[Place, Verdict] = {}
@@ -126,13 +126,13 @@ class ConnectionsDialog(Dialog[Wish]):
         self._paint_about()
 
     def _paint_about(self) -> None:
-        place = self._row.connection.endpoint.place
+        place = self._row.connection.place
         verdict = self._verdicts.get(place)
         facts = about(self._row, self._width, self._keys.get(place), verdict.said if verdict is not None else None)
         self.query_one("#about", Static).update(lines(facts))
 
     def _line(self, row: ConnectionRow) -> Content:
-        return row_line(row, self._width, self._keys.get(row.connection.endpoint.place))
+        return row_line(row, self._width, self._keys.get(row.connection.place))
 
     @property
     def _width(self) -> int:
@@ -160,7 +160,7 @@ class ConnectionsDialog(Dialog[Wish]):
     @work(group="keys")
     async def _find_keys(self) -> None:
         for row in self._rows:
-            endpoint = row.connection.endpoint
+            endpoint = row.connection
             self._keys[endpoint.place] = await self._asking.key_source(endpoint)
             self._paint()
 
@@ -170,7 +170,7 @@ class ConnectionsDialog(Dialog[Wish]):
 
     @work(group="check")
     async def _check(self, connection: Connection) -> None:
-        place = connection.endpoint.place
+        place = connection.place
         if self._verdicts.get(place) is ASKING:
             return
         for verdict in (ASKING, None):

@@ -12,8 +12,8 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.client.models.capabilities import KeyState
+from quarterdeck.config.connections import Connection
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.checking import Verdict
@@ -43,7 +43,7 @@ class KeyDialog(Dialog[Given]):
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoint: Connection,
         *,
         prove: Callable[[SecretStr], Awaitable[Verdict]],
         keep: Callable[[SecretStr], Awaitable[bool]] | None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from quarterdeck.client.address import is_loopback
-from quarterdeck.client.endpoint import Connection, KeyHeader
+from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.health import HealthState
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Span, Tone, cell
@@ -79,7 +79,7 @@ def open_state(session: Session | None, trouble: ServiceError | None) -> Cell:
 
 def row_line(row: ConnectionRow, width: int, key_words: str | None = None) -> Content:
     """One line of the list, in columns that fit the width."""
-    endpoint = row.connection.endpoint
+    endpoint = row.connection
     wide = width >= WITH_KEY
     address = max(8, width - 2 - NAME - STATE - READ_ONLY - (KEY if wide else 0))
     key = plain(text.line(key_words) if key_words is not None else Shown("…"), Tone.MUTED)
@@ -97,13 +97,13 @@ def row_line(row: ConnectionRow, width: int, key_words: str | None = None) -> Co
 
 def about(row: ConnectionRow, width: int, key_words: str | None, checked: Span | None) -> list[Cell]:
     """Everything about one connection, in lines that fit the width; `checked` is what a check of it found."""
-    endpoint = row.connection.endpoint
+    endpoint = row.connection
     key = text.line(key_words) if key_words is not None else Shown("looking for it…")
-    bearer = endpoint.header is KeyHeader.BEARER
+    sent_as = Shown("Authorization: Bearer" if endpoint.header == "bearer" else "X-Session-API-Key")
     plain_http = endpoint.url is not None and endpoint.url.startswith("http:") and not is_loopback(endpoint.url)
     facts: list[tuple[str, bool, Shown, Tone]] = [
         ("key", True, key, Tone.PLAIN),
-        ("sent as", not endpoint.embedded, Shown("Authorization: Bearer" if bearer else KeyHeader.SESSION), Tone.PLAIN),
+        ("sent as", not endpoint.embedded, sent_as, Tone.PLAIN),
         ("read-only", row.read_only, Shown("nothing is changed on the server"), Tone.PLAIN),
         ("CA file", endpoint.ca_file is not None, text.line(endpoint.ca_file or ""), Tone.PLAIN),
         ("release", bool(row.release), row.release, Tone.PLAIN),
@@ -116,7 +116,7 @@ def about(row: ConnectionRow, width: int, key_words: str | None, checked: Span |
 
 
 def _address(row: ConnectionRow) -> Shown:
-    return text.line(row.connection.endpoint.url or "inside this deck")
+    return text.line(row.connection.url or "inside this deck")
 
 
 def _fact(name: str, width: int, value: Shown, tone: Tone) -> list[Cell]:

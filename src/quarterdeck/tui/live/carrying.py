@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from quarterdeck.client.errors import ServiceError
 
 if TYPE_CHECKING:
-    from quarterdeck.client.endpoint import Endpoint
+    from quarterdeck.config.connections import Connection
     from quarterdeck.tui.notes import Notes
 
 
@@ -50,7 +50,7 @@ class Carrying:
     def __init__(
         self,
         notes: "Notes",
-        endpoint: "Endpoint",
+        endpoint: "Connection",
         carried: tuple[Carried, ...],
         complain: Callable[[ServiceError], None],
         *,

@@ -16,15 +16,15 @@ from quarterdeck.tui.live.news import About, News
 from quarterdeck.tui.live.put_away import PutAway
 
 if TYPE_CHECKING:
-    from quarterdeck.client.endpoint import Endpoint
     from quarterdeck.client.errors import ServiceError
+    from quarterdeck.config.connections import Connection
     from quarterdeck.tui.notes import Notes
 
 
 class Remembered:
     """The memories of one session; `publish` is told what earlier runs add to them."""
 
-    def __init__(self, notes: Notes, endpoint: Endpoint, publish: Callable[[News], None]) -> None:
+    def __init__(self, notes: Notes, endpoint: Connection, publish: Callable[[News], None]) -> None:
         self.memories = SandboxMemories()
         self.displacing = Displacing()
         self.dismissed = PutAway()

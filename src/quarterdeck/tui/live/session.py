@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from quarterdeck.client.client import Client
-    from quarterdeck.client.endpoint import Endpoint
     from quarterdeck.client.models.conversation import NewConversation
     from quarterdeck.client.models.sandbox import Sandbox
+    from quarterdeck.config.connections import Connection
 
-Connect = Callable[["Endpoint", "SecretStr | None"], AbstractAsyncContextManager["Client"]]
+Connect = Callable[["Connection", "SecretStr | None"], AbstractAsyncContextManager["Client"]]
 """Opens a client for an endpoint; a key of None means the one its configuration names."""
 
 

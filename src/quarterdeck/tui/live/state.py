@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from quarterdeck.client.models.capabilities import Server
     from quarterdeck.client.models.conversation import Conversation, StartTask
     from quarterdeck.client.models.sandbox import Sandbox
+    from quarterdeck.config.connections import Connection
     from quarterdeck.tui.live.bulk import Job
 
 ALIKE = 100
@@ -45,6 +46,7 @@ class LiveState:
         client: Client,
         publish: Callable[[News], None],
         clock: Callable[[], datetime],
+        endpoint: Connection,
         notes: Notes | None = None,
         at_rest: AtRest = no_keys,
     ) -> None:
@@ -65,14 +67,14 @@ class LiveState:
         self._publish = publish
         self._clock = clock
         notes = notes or Notes()
-        self._remembered = Remembered(notes, client.endpoint, publish)
+        self._remembered = Remembered(notes, endpoint, publish)
         self.memories = self._remembered.memories
         self.displacing = self._remembered.displacing
         self.dismissed = self._remembered.dismissed
         """Start tasks put away, here or in an earlier run."""
-        self.unseen = UnseenMarks(notes, client.endpoint, self.conversations, self.last_statuses, publish, clock)
+        self.unseen = UnseenMarks(notes, endpoint, self.conversations, self.last_statuses, publish, clock)
         self.watched = WatchedConversations(
-            notes, client.endpoint, self.conversations, self.last_statuses, publish, clock, self._tell_watches
+            notes, endpoint, self.conversations, self.last_statuses, publish, clock, self._tell_watches
         )
         self._known_whole: dict[About, bool] = {}
         self._looking = Looking(

@@ -12,9 +12,9 @@ from quarterdeck.tui.live.carrying import Carried, Carrying
 from quarterdeck.tui.live.news import About, News
 
 if TYPE_CHECKING:
-    from quarterdeck.client.endpoint import Endpoint
     from quarterdeck.client.errors import ServiceError
     from quarterdeck.client.models.conversation import Conversation
+    from quarterdeck.config.connections import Connection
     from quarterdeck.fleet.watch import Watch
     from quarterdeck.tui.notes import Notes
 
@@ -28,7 +28,7 @@ class UnseenMarks:
     def __init__(
         self,
         notes: Notes,
-        endpoint: Endpoint,
+        endpoint: Connection,
         conversations: Watch[Conversation],
         last_told: Mapping[str, str | None],
         publish: Callable[[News], None],

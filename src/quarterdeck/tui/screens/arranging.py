@@ -23,7 +23,7 @@ from quarterdeck.tui.widgets.filter_bar import FilterBar
 from quarterdeck.tui.widgets.table_messages import Marked, SortAsked
 
 if TYPE_CHECKING:
-    from quarterdeck.client.endpoint import Endpoint
+    from quarterdeck.config.connections import Connection
 
 
 class ArrangedList(LiveList[R]):
@@ -34,7 +34,7 @@ class ArrangedList(LiveList[R]):
         self.columns: tuple[str, ...] | None = None
         """The columns a person chose; None for as many as there is room for."""
         self._marks = Marks()
-        self._view_of: Endpoint | None = None
+        self._view_of: Connection | None = None
         """The connection whose view was asked for."""
 
     # The view: read when a connection opens, written when it changed
@@ -54,7 +54,7 @@ class ArrangedList(LiveList[R]):
             self._read_view(self.app.endpoint)
 
     @work(exclusive=True, group="view")
-    async def _read_view(self, endpoint: Endpoint) -> None:
+    async def _read_view(self, endpoint: Connection) -> None:
         before = self.view
         try:
             noted = await self.app.notes.read(self.listing.note, endpoint)

@@ -19,7 +19,7 @@ from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
     from quarterdeck.client.client import Client
-    from quarterdeck.client.endpoint import Endpoint
+    from quarterdeck.config.connections import Connection
 
 
 class KeptSettings(LoadedSettings):
@@ -85,7 +85,7 @@ class KeptSettings(LoadedSettings):
                 self.say(Shown("The edits stay kept; K asks again."))
                 return
 
-    async def _take_up(self, endpoint: Endpoint, kept: KeptDraft) -> None:
+    async def _take_up(self, endpoint: Connection, kept: KeptDraft) -> None:
         restored = unsaved.from_note(kept.says, self.form.draft)
         await self.form.change(lambda draft: restored.draft)
         await self.keeper.take_over(endpoint, kept, self.form.draft)

@@ -24,10 +24,10 @@ from quarterdeck.tui.widgets.settings.rows import RowKind
 
 if TYPE_CHECKING:
     from quarterdeck.client.client import Client
-    from quarterdeck.client.endpoint import Endpoint
     from quarterdeck.client.models.mcp import McpServer
     from quarterdeck.client.models.schema import SchemaField
     from quarterdeck.client.models.settings import Settings
+    from quarterdeck.config.connections import Connection
     from quarterdeck.tui.live.news import News
 
 READ_AGAIN = timedelta(seconds=10)
@@ -45,7 +45,7 @@ class LoadedSettings(SettingsFrame):
         self._read_through: tuple[Client, RememberingStore] | None = None
         """What the draft's record was read through; None until the server that answers was read."""
         self._source = SettingsSource()
-        self.endpoint: Endpoint | None = None
+        self.endpoint: Connection | None = None
         """Where the draft's record comes from."""
         self._through: Client | None = None
         self._tried_at: datetime | None = None
@@ -124,7 +124,7 @@ class LoadedSettings(SettingsFrame):
     def load_more(self, client: Client, *, first: bool) -> None:
         """Read what belongs to a record that was just read, for the `first` time since the connection was opened."""
 
-    async def _kept_here(self, endpoint: Endpoint) -> tuple[McpServer, ...]:
+    async def _kept_here(self, endpoint: Connection) -> tuple[McpServer, ...]:
         """The MCP servers that this machine keeps for a service; as before, when they cannot be read."""
         try:
             return parked.from_note(await self.app.notes.read(parked.KIND, endpoint))

@@ -17,7 +17,7 @@ from quarterdeck.tui.notes import Notes, about
 from quarterdeck.tui.processes import is_running, this_process
 
 if TYPE_CHECKING:
-    from quarterdeck.client.endpoint import Endpoint
+    from quarterdeck.config.connections import Connection
     from quarterdeck.settings.draft import Draft
 
 KIND = "draft"
@@ -37,13 +37,13 @@ class DraftKeeper:
         self._failed = failed
         self._run = token_hex(8)
         self._process = this_process()
-        self._waiting: dict[str, tuple[Endpoint, Draft]] = {}
-        self._noted: dict[str, Endpoint] = {}
+        self._waiting: dict[str, tuple[Connection, Draft]] = {}
+        self._noted: dict[str, Connection] = {}
         """Where there is a note of this run."""
         self._hurried = asyncio.Event()
         self._writing: asyncio.Task[None] | None = None
 
-    def keep(self, endpoint: Endpoint, draft: Draft) -> None:
+    def keep(self, endpoint: Connection, draft: Draft) -> None:
         """Note down these edits soon, in place of the ones before; without edits the note goes."""
         place = about(endpoint)
         if draft.edited or place in self._noted or place in self._waiting or self._is_writing:
@@ -51,7 +51,7 @@ class DraftKeeper:
             if not self._is_writing:
                 self._writing = asyncio.create_task(self._write_soon())
 
-    async def found(self, endpoint: Endpoint) -> tuple[KeptDraft, ...]:
+    async def found(self, endpoint: Connection) -> tuple[KeptDraft, ...]:
         """What earlier runs left behind about a server, newest first."""
         try:
             return offered(await self._notes.read(KIND, endpoint), is_running)
@@ -59,11 +59,11 @@ class DraftKeeper:
             self._failed(error)
             return ()
 
-    async def drop(self, endpoint: Endpoint, kept: KeptDraft) -> None:
+    async def drop(self, endpoint: Connection, kept: KeptDraft) -> None:
         """Forget what an earlier run left behind."""
         await self._change(endpoint, lambda page: without_entry(page, kept.run))
 
-    async def take_over(self, endpoint: Endpoint, kept: KeptDraft, draft: Draft) -> None:
+    async def take_over(self, endpoint: Connection, kept: KeptDraft, draft: Draft) -> None:
         """Make what an earlier run left behind a note of this run, in one step; `draft` has its edits."""
         if await self._change(endpoint, lambda page: self._page(draft, without_entry(page, kept.run))):
             self._noted[about(endpoint)] = endpoint
@@ -97,7 +97,7 @@ class DraftKeeper:
         kept = KeptDraft(self._run, self._clock(), draft.count, says)
         return with_entry(page, self._run, kept, self._process)
 
-    async def _change(self, endpoint: Endpoint, change: Callable[[Any], Any]) -> bool:
+    async def _change(self, endpoint: Connection, change: Callable[[Any], Any]) -> bool:
         try:
             await self._notes.change(KIND, endpoint, change)
         except ServiceError as error:

@@ -15,9 +15,9 @@ from quarterdeck.tui.dialogs.conflicts import ConflictsDialog
 from quarterdeck.tui.dialogs.review import review_dialog
 
 if TYPE_CHECKING:
-    from quarterdeck.client.endpoint import Endpoint
     from quarterdeck.client.models.capabilities import Server
     from quarterdeck.client.models.mcp import McpServer
+    from quarterdeck.config.connections import Connection
     from quarterdeck.settings.draft import Draft
     from quarterdeck.settings.merge import Conflict, Side
     from quarterdeck.settings.review import Review
@@ -30,7 +30,7 @@ class Saving:
     """Where a save goes, and whom it asks; `preface` stands above the review. Used inside a worker."""
 
     app: ConnectedApp
-    endpoint: Endpoint
+    endpoint: Connection
     store: Store
     server: Server
     tell: Tell

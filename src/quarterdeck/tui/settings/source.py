@@ -10,10 +10,10 @@ from quarterdeck.tui.settings.typed_secrets import RememberingStore, TypedSecret
 
 if TYPE_CHECKING:
     from quarterdeck.client.client import Client
-    from quarterdeck.client.endpoint import Endpoint
     from quarterdeck.client.models.capabilities import Server
     from quarterdeck.client.models.schema import SchemaField
     from quarterdeck.client.models.settings import Settings
+    from quarterdeck.config.connections import Connection
 
 
 class SettingsSource:
@@ -25,7 +25,7 @@ class SettingsSource:
         self._fields: tuple[tuple[object, ...], FormFields] = ((), CANONICAL)
         """What the fields were made for, and the fields."""
 
-    def store(self, client: Client, endpoint: Endpoint, server: Server | None) -> RememberingStore:
+    def store(self, client: Client, endpoint: Connection, server: Server | None) -> RememberingStore:
         """The settings of a service."""
         typed = self._typed.setdefault(endpoint.place, TypedSecrets())
         return RememberingStore(client.settings, typed, hidden=server is not None and server.mcp_secrets_hidden)

@@ -8,7 +8,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from quarterdeck.client.endpoint import Colour
+from quarterdeck.config.connections import Colour
 from quarterdeck.tui.cells import Cell, Span, Tone
 from quarterdeck.tui.colours import band
 from quarterdeck.tui.commands import Place
