@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from quarterdeck.cli import main
-from quarterdeck.client.client import Client
-from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.local.service import LocalService
 from tests.conftest import Home
 
@@ -63,7 +62,7 @@ def run(home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monk
 async def _delete_sandboxes(folder: Path) -> None:
     service = await LocalService.open(folder)
     try:
-        async with Client(Endpoint("local service"), service.key, app=service.app) as client:
+        async with Client(IN_PROCESS, service.key, app=service.app) as client:
             async for page in client.sandboxes.pages():
                 for sandbox in page.items:
                     await client.sandboxes.delete(sandbox.id)

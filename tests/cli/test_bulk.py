@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from quarterdeck.cli.following import Following, Verb
 from quarterdeck.cli.sandbox_rows import read_all
-from quarterdeck.client.client import Client
-from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.client.limits import Limits
 from quarterdeck.fleet.bulk import BulkRow, Plan, RowState, plan
 from quarterdeck.fleet.sandboxes import SandboxRow
@@ -41,7 +40,7 @@ class Time:
 async def opened(stack: AsyncExitStack, simulation: Simulation, time: Time) -> Client:
     service = await open_simulated(simulation, clock=time.moment)
     stack.push_async_callback(service.close)
-    client = Client(Endpoint("sim"), service.key, app=service.app, limits=Limits(repeat_after=0.0))
+    client = Client(IN_PROCESS, service.key, app=service.app, limits=Limits(repeat_after=0.0))
     return await stack.enter_async_context(client)
 
 

@@ -13,9 +13,9 @@ import httpx
 from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.endpoint import Endpoint, KeyHeader
 from quarterdeck.client.limits import Limits
 from quarterdeck.client.models.sandbox import Sandbox
+from quarterdeck.client.request import KeyHeader
 
 KEY = "sentinel-key-5f2a"
 FAST = Limits(repeat_after=0, per_second=10_000)
@@ -104,13 +104,12 @@ def client_of(
 ) -> tuple[Client, FakeServer]:
     """A client and the server it speaks to."""
     server = FakeServer(script)
-    endpoint = Endpoint("test", "http://server.test", read_only=read_only)
-    return Client(endpoint, SecretStr(KEY), transport=server, limits=limits), server
+    return Client("http://server.test", SecretStr(KEY), read_only=read_only, transport=server, limits=limits), server
 
 
 def client_at(url: str, *, limits: Limits = FAST, header: KeyHeader = KeyHeader.SESSION) -> Client:
     """A client of a server on a real port."""
-    return Client(Endpoint("test", url, header=header), SecretStr(KEY), limits=limits)
+    return Client(url, SecretStr(KEY), header=header, limits=limits)
 
 
 async def first_page(client: Client) -> tuple[Sandbox, ...]:

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from quarterdeck.client.address import checked_address, is_loopback
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.paths import query_text, segment
+from quarterdeck.client.request import query_text, segment
 from tests.client.fakes import Answer, client_of
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from quarterdeck.client.client import Client
-from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.generations import shown_after_store
 from quarterdeck.client.models.capabilities import Generation, KeyState
@@ -23,7 +22,7 @@ async def opened(folder: Path, store: Mode = "merge", key: SecretStr | None = No
     """A client of the embedded service; whatever it started is deleted afterwards."""
     service = await LocalService.open(folder, store=store)
     try:
-        async with Client(Endpoint("local"), key=key or service.key, app=service.app) as client:
+        async with Client(IN_PROCESS, key=key or service.key, app=service.app) as client:
             yield client
             if key is None:
                 async for page in client.sandboxes.pages():

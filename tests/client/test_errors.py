@@ -8,7 +8,6 @@ import pytest
 from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.client.errors import ErrorKind, FieldProblem, Outcome, ServiceError
 from quarterdeck.client.models.conversation import NewConversation
 from quarterdeck.client.secret_text import scrub
@@ -176,7 +175,7 @@ async def test_a_read_only_connection_reads_and_sends_nothing_else() -> None:
 @pytest.mark.parametrize("key", ["two words", "line\nbreak", "trailing\n", " leading", "schlüssel", "tab\t", "nul\0"])
 def test_a_key_that_cannot_be_sent_is_refused_without_repeating_it(key: str) -> None:
     with pytest.raises(ServiceError) as caught:
-        Client(Endpoint("test", "http://server.test"), SecretStr(key))
+        Client("http://server.test", SecretStr(key))
     assert caught.value.kind is ErrorKind.LOCAL
     assert key.strip() not in f"{caught.value!r} {caught.value.words} {caught.value.advice}"
 

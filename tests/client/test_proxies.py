@@ -6,7 +6,6 @@ from pydantic import SecretStr
 from quarterdeck.client.errors import ErrorKind
 from tests.client.fakes import ITEMS, client_at, first_page, plain, raw_server
 from tests.client.test_network import EMPTY, answering, reading
-from tests.test_walls import loaded_by
 
 FAR = "http://far.invalid"
 
@@ -20,7 +19,7 @@ async def test_another_machine_is_asked_through_the_proxy_of_the_environment(
         async with client_at(FAR) as client:
             for _ in range(2):
                 assert [sandbox.id for sandbox in await first_page(client)] == ["s1"]
-            assert (await client.reach("http://me:word@far.invalid/mcp", SecretStr("sentinel-mcp"))).good
+            assert (await client.probe("http://me:word@far.invalid/mcp", SecretStr("sentinel-mcp"))).good
     assert proxy.heads[0].startswith(b"GET http://far.invalid/api/v1/sandboxes/search?limit=100 HTTP/1.1\r\n")
     assert b"authorization: bearer sentinel-mcp" in proxy.heads[-1].lower()
     assert not any(b"tracked" in head for head in proxy.heads)
@@ -41,16 +40,3 @@ async def test_a_proxy_for_https_does_not_concern_http(monkeypatch: pytest.Monke
         async with client_at(FAR) as client:
             assert (await reading(client)).kind is ErrorKind.DNS
     assert proxy.heads == []
-
-
-def test_asking_a_server_loads_neither_httpcore_nor_anyio() -> None:
-    program = """
-import asyncio
-from quarterdeck.client.client import Client
-from quarterdeck.client.endpoint import Endpoint
-async def knock():
-    async with Client(Endpoint("test", "http://127.0.0.1:1")) as client:
-        assert not await client.knock("http://127.0.0.1:1")
-asyncio.run(knock())
-"""
-    assert loaded_by(program) & {"httpcore", "anyio", "sniffio", "h2"} == set()

@@ -7,13 +7,11 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from quarterdeck.client.calls import Call, Repeat
-from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.client.errors import FieldProblem, Outcome, ServiceError
-from quarterdeck.client.exchanges import Exchanges
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.nested import is_secret
-from quarterdeck.client.sender import Sender
+from quarterdeck.client.request import Repeat, Request
+from quarterdeck.client.transport import Transport
 from tests.client.exchanges.flat import FLAT, full
 from tests.client.exchanges.nested import NESTED
 from tests.client.exchanges.replay import Case, Exchange, exchange, names, question_of, replaying
@@ -74,11 +72,9 @@ async def test_what_a_server_took_to_its_own_harm_is_never_sent(release: str, na
 async def test_any_other_answer_is_taken_for_what_it_is(release: str, name: str) -> None:
     case, one = CASES[release][name], exchange(release, name)
     server = FakeServer(lambda _: one.answer)
-    sender = Sender(
-        Exchanges(Endpoint("test", "http://server.test"), SecretStr(KEY), transport=server, limits=FAST), None
-    )
+    transport = Transport("http://server.test", SecretStr(KEY), over=server, limits=FAST)
     query = tuple((key, str(value)) for key in one.query for value in one.values(key))
-    reply, error = await outcome(sender.send(Call(one.method, one.path, query, one.body, Repeat.ONCE)))
+    reply, error = await outcome(transport.send(Request(one.method, one.path, query, one.body, Repeat.ONCE)))
     assert question_of(server.asked[0]) == one.question
     assert (error.kind if error else None) == case.kind
     if error is None:

@@ -3,8 +3,8 @@ from itertools import product
 
 import pytest
 
-from quarterdeck.client.calls import Repeat
 from quarterdeck.client.errors import ErrorKind
+from quarterdeck.client.request import Repeat
 from quarterdeck.client.retry import Again, again, seconds_to_wait
 
 UNOPENED = (ErrorKind.DNS, ErrorKind.UNREACHABLE, ErrorKind.CONNECT_TIMEOUT)
@@ -12,7 +12,6 @@ AT_ONCE, AFTER_READING = Again(), Again(recheck=True)
 ALLOWED = {
     (Repeat.READ, ErrorKind.DNS): (AT_ONCE, AT_ONCE),
     (Repeat.READ, ErrorKind.UNREACHABLE): (AT_ONCE, AT_ONCE),
-    (Repeat.READ, ErrorKind.CONNECT_TIMEOUT): (AT_ONCE, AT_ONCE),
     (Repeat.READ, ErrorKind.STALLED): (AT_ONCE, AT_ONCE),
     (Repeat.READ, ErrorKind.BROKEN): (AT_ONCE, AT_ONCE),
     (Repeat.READ, ErrorKind.RATE): (Again(1.0), Again(1.0)),
@@ -34,6 +33,11 @@ def test_only_what_the_table_allows_is_sent_again(repeat: Repeat, kind: ErrorKin
     steps = tuple(again(repeat, kind, repeats=repeats) for repeats in range(4))
     allowed = ALLOWED.get((repeat, kind), ())
     assert steps == allowed + (None,) * (4 - len(allowed))
+
+
+@pytest.mark.parametrize("kind", UNOPENED)
+def test_the_watch_is_told_at_once_that_no_connection_came_about(kind: ErrorKind) -> None:
+    assert again(Repeat.READ, kind, background=True) is None
 
 
 @pytest.mark.parametrize("status", range(500, 600))

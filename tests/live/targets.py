@@ -10,7 +10,6 @@ import pytest
 from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.endpoint import Endpoint
 
 UNNAMED = "QUARTERDECK_LIVE_URL names no server to test on"
 OVERWRITE = os.environ.get("QUARTERDECK_LIVE_OVERWRITE") == "1"
@@ -31,7 +30,7 @@ class Target:
 
     def client(self) -> Client:
         """A client of it, at the client's own pace."""
-        return Client(Endpoint(self.label, self.url), self.key)
+        return Client(self.url, self.key)
 
 
 def targets_in(environment: Mapping[str, str]) -> tuple[Target, ...]:

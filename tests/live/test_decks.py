@@ -9,7 +9,6 @@ from pydantic import SecretStr
 
 from quarterdeck.cli.kept_notes import KeptNotes
 from quarterdeck.client.client import Client
-from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.client.limits import Limits
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, StdioServer
 from quarterdeck.client.models.settings import Settings
@@ -37,7 +36,7 @@ async def deck_on(target: Target, folder: Path) -> AsyncIterator[FormSeat]:
 
     @asynccontextmanager
     async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
-        async with Client(Endpoint(endpoint.name, endpoint.url), key or target.key, limits=PACE) as client:
+        async with Client(endpoint.url or "", key or target.key, limits=PACE) as client:
             yield client
 
     endpoint = Connection(target.label, target.url)

@@ -8,7 +8,6 @@ from itertools import permutations
 import pytest
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.client.errors import ErrorKind
 from quarterdeck.client.models.capabilities import KeyState
 from quarterdeck.config.connections import Connection
@@ -34,7 +33,7 @@ CHANGE = {"git_user_name": "written blindly"}
 async def test_it_is_noticed_and_nothing_is_written_blindly(first: Target, second: Target) -> None:
     async with forwarder() as plugs, second.client() as there:
         plugs.plug(first.url)
-        async with Client(Endpoint("one address", plugs.url), first.key) as client:
+        async with Client(plugs.url, first.key) as client:
             was = await client.describe()
             if was.generation is (await there.describe()).generation:
                 pytest.skip(f"{first.label} and {second.label} are of one generation")
@@ -76,7 +75,7 @@ async def back_again(plugs: Forwarder, target: Target, client: Client) -> None:
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 async def test_an_open_deck_notices_it_by_itself(first: Target, second: Target) -> None:
     told: list[News] = []
-    async with forwarder() as plugs, Client(Endpoint("one address", plugs.url), first.key) as client:
+    async with forwarder() as plugs, Client(plugs.url, first.key) as client:
         plugs.plug(first.url)
         session = Session(client, told.append, lambda: datetime.now(UTC), Connection("one address", plugs.url))
         session.look(About.SANDBOXES, ())

@@ -11,8 +11,7 @@ from pydantic import SecretStr
 from textual import events
 from textual.pilot import Pilot
 
-from quarterdeck.client.client import Client
-from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.config.connections import Connection
 from quarterdeck.local.service import LocalService
 from quarterdeck.local.settings_store import Mode
@@ -117,7 +116,7 @@ def local(folder: Path, store: Mode = "merge") -> Connect:
         service = await LocalService.open(folder, store=store)
         try:
             async with Client(
-                Endpoint(endpoint.name, endpoint.url, read_only=endpoint.read_only), key=service.key, app=service.app
+                endpoint.url or IN_PROCESS, read_only=endpoint.read_only, key=service.key, app=service.app
             ) as client:
                 yield client
         finally:
@@ -132,7 +131,7 @@ def answering(server: FakeServer) -> Connect:
     @asynccontextmanager
     async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
         async with Client(
-            Endpoint(endpoint.name, endpoint.url, read_only=endpoint.read_only), key=key, transport=server, limits=FAST
+            endpoint.url or IN_PROCESS, read_only=endpoint.read_only, key=key, transport=server, limits=FAST
         ) as client:
             yield client
 

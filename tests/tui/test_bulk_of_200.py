@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from quarterdeck.client.client import Client
-from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet import bulk, interval, sandbox_state
 from quarterdeck.fleet.bulk import RowState
@@ -29,7 +28,8 @@ def simulated(simulation: Simulation) -> Connect:
         service = await open_simulated(simulation)
         try:
             async with Client(
-                Endpoint(endpoint.name, endpoint.url, read_only=endpoint.read_only),
+                endpoint.url or IN_PROCESS,
+                read_only=endpoint.read_only,
                 key=service.key,
                 app=service.app,
                 limits=FAST,

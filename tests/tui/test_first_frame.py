@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from quarterdeck.client.client import Client
-from quarterdeck.client.endpoint import Endpoint
+from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.config.connections import Connection
 from quarterdeck.tui import app
 from quarterdeck.tui.app import Deck
@@ -19,7 +18,7 @@ from quarterdeck.tui.app import Deck
 async def never(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
     async with asyncio.timeout(60):
         await asyncio.Event().wait()
-    yield Client(Endpoint(endpoint.name, endpoint.url))
+    yield Client(endpoint.url or IN_PROCESS)
 
 
 class WatchedDeck(Deck):

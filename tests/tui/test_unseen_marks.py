@@ -5,7 +5,6 @@ from contextlib import suppress
 from datetime import datetime
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.watch import Watch
@@ -24,7 +23,7 @@ def talk(name: str, agent: str) -> Conversation:
 async def test_work_is_noted_as_of_the_last_reading_also_where_that_told_nothing_new() -> None:
     notes = Notes()
     now: list[datetime] = [at(0)]
-    watch = Watch(ConversationSource(Client(Endpoint("prod", PROD.url))), lambda changes: None)
+    watch = Watch(ConversationSource(Client(PROD.url or "")), lambda changes: None)
     marks = UnseenMarks(notes, PROD, watch, {}, lambda news: None, lambda: now[-1])
     running = asyncio.create_task(marks.run())
     records = [talk("busy", "running"), talk("done", "finished")]

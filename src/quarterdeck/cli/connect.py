@@ -8,11 +8,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from quarterdeck.cli.known import KnownConnections
-from quarterdeck.client.endpoint import Endpoint, KeyHeader
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.request import KeyHeader
 from quarterdeck.config import Config
 from quarterdeck.local.errors import LocalServiceError
 
@@ -46,8 +47,10 @@ class Connector:
             return
         client_class = await asyncio.to_thread(_client_class)
         known = key or (await self.known.find_key(endpoint)).key
-        # Making one imports what HTTP needs, so that goes into a thread too.
-        async with await asyncio.to_thread(client_class, _endpoint(endpoint), known) as client:
+        header = KeyHeader.BEARER if endpoint.header == "bearer" else KeyHeader.SESSION
+        make = partial(client_class, header=header, read_only=endpoint.read_only, ca_file=endpoint.ca_file)
+        # Making one loads certificates, so that goes into a thread too.
+        async with await asyncio.to_thread(make, endpoint.url or "", known) as client:
             yield client
 
     @asynccontextmanager
@@ -58,15 +61,12 @@ class Connector:
         except LocalServiceError as error:
             raise ServiceError(ErrorKind.LOCAL, str(error), outcome=Outcome.NOT_SENT) from error
         try:
-            async with client_class(_endpoint(endpoint), key=service.key, app=service.app) as client:
+            async with client_class(
+                "http://127.0.0.1", service.key, read_only=endpoint.read_only, app=service.app
+            ) as client:
                 yield client
         finally:
             await service.close()
-
-
-def _endpoint(connection: Connection) -> Endpoint:
-    header = KeyHeader.BEARER if connection.header == "bearer" else KeyHeader.SESSION
-    return Endpoint(connection.name, connection.url, header, connection.read_only, connection.ca_file)
 
 
 def _client_class() -> type[Client]:

@@ -1,7 +1,6 @@
-"""Bodies as bytes: unpacking within a size, and reading JSON that nobody vouches for."""
+"""Bodies as bytes: writing JSON, and reading some that nobody vouches for."""
 
 import json
-import zlib
 from typing import Any
 
 from pydantic import SecretStr
@@ -9,26 +8,6 @@ from pydantic import SecretStr
 from quarterdeck.client.errors import ErrorKind, ServiceError
 
 _CLOSING = {b"{": b"}", b"[": b"]"}
-
-
-class Unpacker:
-    """Undoes a body's compression piece by piece and never makes more of it than `most` bytes and one.
-
-    Raises zlib.error for a body that is not what its header says, and ValueError for a compression nobody asked for.
-    """
-
-    def __init__(self, encoding: str, most: int) -> None:
-        self.body = bytearray()
-        self._most = most
-        self._zlib = None if encoding in ("", "identity") else zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
-        if encoding not in ("", "identity", "gzip", "deflate"):
-            raise ValueError(encoding)
-
-    def feed(self, piece: bytes) -> bool:
-        """Add a piece; False as soon as the body is larger than it may be."""
-        room = self._most + 1 - len(self.body)
-        self.body += piece[:room] if self._zlib is None else self._zlib.decompress(piece, room)
-        return len(self.body) <= self._most
 
 
 def read_json(body: bytes, request: str = "", status: int | None = None) -> Any:

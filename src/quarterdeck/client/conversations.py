@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from quarterdeck.client.bodies import read_json
-from quarterdeck.client.calls import Call, Repeat, Reply
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.conversation import (
     Conversation,
@@ -14,10 +13,10 @@ from quarterdeck.client.models.conversation import (
     read_start_task,
 )
 from quarterdeck.client.models.page import Page
-from quarterdeck.client.paths import segment
 from quarterdeck.client.records import Records
 from quarterdeck.client.refusals import not_offered, offers_nothing
-from quarterdeck.client.sender import FAILED, Sender
+from quarterdeck.client.request import Repeat, Request, Response, segment
+from quarterdeck.client.transport import FAILED, Transport
 
 CONVERSATIONS = "/api/v1/app-conversations"
 START_TASKS = f"{CONVERSATIONS}/start-tasks"
@@ -36,10 +35,10 @@ def _undashed(record_id: str) -> str:
 class ConversationsResource:
     """Lists, creates and deletes conversations; every failure is a ServiceError."""
 
-    def __init__(self, sender: Sender) -> None:
-        self._sender = sender
-        self._conversations = Records(sender, read_conversation, _undashed)
-        self._tasks = Records(sender, read_start_task, _undashed)
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self._conversations = Records(transport, read_conversation, _undashed)
+        self._tasks = Records(transport, read_start_task, _undashed)
         self._documented_only = False
         self._tasks_listed = True
 
@@ -81,12 +80,12 @@ class ConversationsResource:
     async def count(self, *, background: bool = False) -> int | None:
         """How many conversations there are; None where the server does not say."""
         try:
-            reply = await self._sender.send(Call("GET", f"{CONVERSATIONS}/count", background=background))
+            response = await self._transport.send(Request("GET", f"{CONVERSATIONS}/count", background=background))
         except ServiceError as error:
             if not not_offered(error):
                 raise
             return None
-        count = _content(reply)
+        count = _content(response)
         return count if type(count) is int and count >= 0 else None
 
     async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[Conversation | None, ...] | None:
@@ -98,11 +97,11 @@ class ConversationsResource:
 
         An answer says nothing about success: that is in the start task (contract T15). After None, list again.
         """
-        call = Call(
-            "POST", CONVERSATIONS, body=creation_body(new), repeat=Repeat.ONCE, seconds=self._sender.limits.start
+        request = Request(
+            "POST", CONVERSATIONS, body=creation_body(new), repeat=Repeat.ONCE, seconds=self._transport.limits.start
         )
-        reply = await self._sender.send(call)
-        answer = _content(reply)
+        response = await self._transport.send(request)
+        answer = _content(response)
         for read in (read_start_task, read_conversation):
             try:
                 return read(answer)
@@ -129,22 +128,22 @@ class ConversationsResource:
     async def rename(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title, and see in the answer that it has it.
 
-        Raises ServiceError(NOT_OFFERED) where a server has no such call, wants something else in it, or takes it and
+        Raises ServiceError(NOT_OFFERED) where a server has no such request, wants something else in it, or takes it and
         keeps the title (contract T26).
         """
-        call = Call("PATCH", _path(conversation_id), body={"title": title}, repeat=Repeat.ONCE)
+        request = Request("PATCH", _path(conversation_id), body={"title": title}, repeat=Repeat.ONCE)
         try:
-            reply = await self._sender.send(call)
+            response = await self._transport.send(request)
         except ServiceError as error:
             if not not_offered(error) and not (error.kind is ErrorKind.INVALID and _wants_publicity(error)):
                 raise
             raise offers_nothing(CANNOT_RENAME, error) from None
         try:
-            record: Conversation | None = read_conversation(_content(reply))
+            record: Conversation | None = read_conversation(_content(response))
         except ValueError:
             record = await self._read_one(conversation_id)
         if record is not None and (record.title or "").strip() != title.strip():
-            ignored = ServiceError(ErrorKind.NOT_OFFERED, CANNOT_RENAME, request=str(call), status=reply.status)
+            ignored = ServiceError(ErrorKind.NOT_OFFERED, CANNOT_RENAME, request=str(request), status=response.status)
             raise offers_nothing(CANNOT_RENAME, ignored)
 
     async def _read_one(self, conversation_id: str) -> Conversation | None:
@@ -154,13 +153,13 @@ class ConversationsResource:
     async def trajectory(self, conversation_id: str) -> bytes:
         """Read all that happened in a conversation, as the zip file a server makes of it; it is held in memory.
 
-        Raises ServiceError: NOT_OFFERED where a server has no such call, TOO_LARGE beyond `Limits.trajectory_body`.
+        Raises ServiceError: NOT_OFFERED where a server has no such request, TOO_LARGE beyond `Limits.trajectory_body`.
         """
-        limits = self._sender.limits
+        limits = self._transport.limits
         path = f"{_path(conversation_id)}/download"
-        call = Call("GET", path, repeat=Repeat.ONCE, largest=limits.trajectory_body, seconds=limits.trajectory)
+        request = Request("GET", path, repeat=Repeat.ONCE, largest=limits.trajectory_body, seconds=limits.trajectory)
         try:
-            reply = await self._sender.send(call)
+            response = await self._transport.send(request)
         except ServiceError as error:
             if not_offered(error):
                 raise await self._no_trajectory(conversation_id, error) from None
@@ -169,13 +168,13 @@ class ConversationsResource:
             elif error.status == FAILED:
                 error.advice = "Releases before 1.6 always fail at this."
             raise
-        if not reply.body.startswith(ZIP):
+        if not response.body.startswith(ZIP):
             words, advice = "What the server sent is no zip file.", "Nothing was written."
-            raise ServiceError(ErrorKind.SHAPE, words, advice, request=str(call), status=reply.status)
-        return reply.body
+            raise ServiceError(ErrorKind.SHAPE, words, advice, request=str(request), status=response.status)
+        return response.body
 
     async def _no_trajectory(self, conversation_id: str, error: ServiceError) -> ServiceError:
-        """Tell a call that is not offered from a conversation that is not there: to both the answer is 404."""
+        """Tell a request that is not offered from a conversation that is not there: to both the answer is 404."""
         batch = await self.read((conversation_id,))
         if batch is None or batch[0] is not None:
             return offers_nothing("This server gives no trajectories.", error)
@@ -185,11 +184,11 @@ class ConversationsResource:
     async def delete(self, conversation_id: str) -> None:
         """Delete a conversation; its sandbox goes with it when no other conversation uses it (contract T27).
 
-        Raises ServiceError(NOT_OFFERED) where a server has no such call.
+        Raises ServiceError(NOT_OFFERED) where a server has no such request.
         """
-        seconds = self._sender.limits.delete
+        seconds = self._transport.limits.delete
         try:
-            await self._sender.send(Call("DELETE", _path(conversation_id), repeat=Repeat.ONCE, seconds=seconds))
+            await self._transport.send(Request("DELETE", _path(conversation_id), repeat=Repeat.ONCE, seconds=seconds))
         except ServiceError as error:
             if not not_offered(error):
                 raise
@@ -197,13 +196,13 @@ class ConversationsResource:
 
     @property
     def _query(self) -> tuple[tuple[str, str], ...]:
-        return (("limit", str(self._sender.limits.page)),)
+        return (("limit", str(self._transport.limits.page)),)
 
 
-def _content(reply: Reply) -> Any:
+def _content(response: Response) -> Any:
     """What JSON an answer holds, None where it is none."""
     try:
-        return read_json(reply.body)
+        return read_json(response.body)
     except ServiceError:
         return None
 

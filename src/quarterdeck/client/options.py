@@ -4,14 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 from quarterdeck.client.bodies import read_json
-from quarterdeck.client.calls import Call
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.capabilities import Generation, Server
 from quarterdeck.client.nested_rules import CONVERSATION
-from quarterdeck.client.paths import Query
 from quarterdeck.client.refusals import not_offered
+from quarterdeck.client.request import Query, Request
 from quarterdeck.client.schema import SCHEMA_PATHS, choices_at
-from quarterdeck.client.sender import Sender
+from quarterdeck.client.transport import Transport
 
 FLAT_OPTIONS = "/api/options"
 NESTED_OPTIONS = "/api/v1/config"
@@ -25,8 +24,8 @@ class OptionsResource:
     `server` gives what `describe()` found out; once it gives another description, everything is read again.
     """
 
-    def __init__(self, sender: Sender, server: Callable[[], Server]) -> None:
-        self._sender = sender
+    def __init__(self, transport: Transport, server: Callable[[], Server]) -> None:
+        self._transport = transport
         self._server = server
         self._read_of = server()
         self._read: dict[str, Any] = {}
@@ -71,7 +70,7 @@ class OptionsResource:
         return tuple(item for item in items if isinstance(item, str))
 
     async def _page(self, name: str, *query: tuple[str, str]) -> list[dict[str, Any]]:
-        content = await self._content(f"{NESTED_OPTIONS}/{name}", (*query, ("limit", str(self._sender.limits.page))))
+        content = await self._content(f"{NESTED_OPTIONS}/{name}", (*query, ("limit", str(self._transport.limits.page))))
         items = content.get("items") if isinstance(content, dict) else None
         named = items[:MOST] if isinstance(items, list) else []
         return [item for item in named if isinstance(item, dict) and isinstance(item.get("name"), str)]
@@ -82,15 +81,15 @@ class OptionsResource:
             self._read_of, self._read = self._server(), {}
         if path in self._read:
             return self._read[path]
-        call = Call("GET", path, query)
+        request = Request("GET", path, query)
         try:
-            reply = await self._sender.send(call)
+            response = await self._transport.send(request)
         except ServiceError as error:
             if not not_offered(error):
                 raise
             self._read[path] = None
             return None
-        content = read_json(reply.body, str(call), reply.status)
+        content = read_json(response.body, str(request), response.status)
         if not query:
             self._read[path] = content
         return content

@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass
 from typing import Any
 
-from quarterdeck.client.endpoint import KeyHeader
+from quarterdeck.client.request import KeyHeader
 from quarterdeck.client.secret_text import Location, replace_secrets
 
 _MARK = "\ue000"

@@ -4,13 +4,12 @@ import re
 from collections.abc import Callable
 
 from quarterdeck.client.bodies import read_json, wrong_api
-from quarterdeck.client.calls import Call, Repeat, Reply
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.capabilities import Server
 from quarterdeck.client.models.profiles import Profiles, read_profiles
-from quarterdeck.client.paths import segment
 from quarterdeck.client.refusals import not_offered, offers_nothing
-from quarterdeck.client.sender import Sender
+from quarterdeck.client.request import Repeat, Request, Response, segment
+from quarterdeck.client.transport import Transport
 from quarterdeck.client.unsendable import invalid
 
 PROFILES = "/api/v1/settings/profiles"
@@ -23,43 +22,43 @@ class ProfilesResource:
     NOT_OFFERED where a server has none, CONFLICT for a name that is taken and beyond the server's limit of profiles.
     """
 
-    def __init__(self, sender: Sender, server: Callable[[], Server]) -> None:
-        self._sender = sender
+    def __init__(self, transport: Transport, server: Callable[[], Server]) -> None:
+        self._transport = transport
         self._server = server
 
     async def list(self) -> Profiles:
         """Read all profiles and which one is active."""
-        call = Call("GET", PROFILES)
-        reply = await self._send(call)
+        request = Request("GET", PROFILES)
+        response = await self._send(request)
         try:
-            return read_profiles(read_json(reply.body))
+            return read_profiles(read_json(response.body))
         except (ServiceError, ValueError):
-            raise wrong_api("The server answered something that is no list of profiles.", str(call), 200) from None
+            raise wrong_api("The server answered something that is no list of profiles.", str(request), 200) from None
 
     async def save(self, name: str) -> None:
         """Save the stored LLM settings, key included, under a name; a profile of that name is overwritten."""
-        await self._send(Call("POST", f"{PROFILES}/{_checked(name)}", body={}, repeat=Repeat.ONCE))
+        await self._send(Request("POST", f"{PROFILES}/{_checked(name)}", body={}, repeat=Repeat.ONCE))
 
     async def activate(self, name: str) -> None:
         """Copy a profile over the LLM settings in use; load the settings again afterwards."""
-        await self._send(Call("POST", f"{PROFILES}/{segment(name)}/activate", repeat=Repeat.ONCE, item=True))
+        await self._send(Request("POST", f"{PROFILES}/{segment(name)}/activate", repeat=Repeat.ONCE, item=True))
 
     async def rename(self, name: str, new_name: str) -> None:
         """Give a profile another name."""
         _checked(new_name)
         path = f"{PROFILES}/{segment(name)}/rename"
-        await self._send(Call("POST", path, body={"new_name": new_name}, repeat=Repeat.ONCE, item=True))
+        await self._send(Request("POST", path, body={"new_name": new_name}, repeat=Repeat.ONCE, item=True))
 
     async def delete(self, name: str) -> None:
         """Delete a profile, also one that is gone already; after the active one the server activates the first left."""
-        await self._send(Call("DELETE", f"{PROFILES}/{segment(name)}", repeat=Repeat.ONCE, item=True))
+        await self._send(Request("DELETE", f"{PROFILES}/{segment(name)}", repeat=Repeat.ONCE, item=True))
 
-    async def _send(self, call: Call) -> Reply:
+    async def _send(self, request: Request) -> Response:
         if not self._server().profiles:
             words, advice = "This server keeps no LLM profiles.", "A newer release may offer it."
             raise ServiceError(ErrorKind.NOT_OFFERED, words, advice, outcome=Outcome.NOT_SENT)
         try:
-            return await self._sender.send(call)
+            return await self._transport.send(request)
         except ServiceError as error:
             if not not_offered(error):
                 raise

@@ -3,15 +3,14 @@
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Generic, NamedTuple
 
-from quarterdeck.client.calls import Call, Reply
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.listing import ListReader, R, Reading, Validate
 from quarterdeck.client.memo import Memo, digest
 from quarterdeck.client.models.page import Page
 from quarterdeck.client.passes import Pass, Taken
-from quarterdeck.client.paths import Query
 from quarterdeck.client.refusals import not_offered
-from quarterdeck.client.sender import Sender
+from quarterdeck.client.request import Query, Request, Response
+from quarterdeck.client.transport import Transport
 
 BATCHES_KEPT = 8
 Batch = tuple[R | None, ...]
@@ -28,11 +27,11 @@ class Records(Generic[R]):
     `same` brings two spellings of one id together. Equal bytes to the same question give the same object.
     """
 
-    def __init__(self, sender: Sender, validate: Validate[R], same: Callable[[str], str] = exactly) -> None:
-        self._sender = sender
+    def __init__(self, transport: Transport, validate: Validate[R], same: Callable[[str], str] = exactly) -> None:
+        self._transport = transport
         self._reader = ListReader(validate)
         self._same = same
-        self._pages: Memo[Reading[R]] = Memo(sender.limits.pages)
+        self._pages: Memo[Reading[R]] = Memo(transport.limits.pages)
         self._whole: dict[tuple[str, Query], Sequence[Taken[R]]] = {}
         """The pages of the last whole reading of each list."""
         self._batches: Memo[_Answers[R]] = Memo(BATCHES_KEPT)
@@ -48,14 +47,14 @@ class Records(Generic[R]):
         Raises ServiceError when a page cannot be read, SHAPE when the list runs in a circle or on without records, and
         TOO_LARGE when it does not end; the pages before are good.
         """
-        limits = self._sender.limits
+        limits = self._transport.limits
         current = Pass(self._whole.get((path, query), ()))
         visited: set[str] = set()
         page_id: str | None = None
         empty = 0
         for _ in range(limits.pages):
             asked = query if page_id is None else (*query, ("page_id", page_id))
-            page = current.add(await self._page(Call("GET", path, asked, background=background)))
+            page = current.add(await self._page(Request("GET", path, asked, background=background)))
             yield page
             page_id = page.next_page_id
             if page_id is None:
@@ -78,36 +77,37 @@ class Records(Generic[R]):
         """
         if not self._batch_offered:
             return None
-        size = self._sender.limits.batch
-        replies: list[Reply] = []
+        size = self._transport.limits.batch
+        responses: list[Response] = []
         for start in range(0, len(ids), size):
             query = tuple((name, record_id) for record_id in ids[start : start + size])
             try:
-                replies.append(await self._sender.send(Call("GET", path, query, background=background)))
+                responses.append(await self._transport.send(Request("GET", path, query, background=background)))
             except ServiceError as error:
                 if not not_offered(error) and not _wants_other_than(name, error):
                     raise
                 self._batch_offered = False
                 return None
-        source = tuple([digest(reply.body) for reply in replies])
-        answers = self._batches.same((path, *ids), source, lambda before: self._answers(replies, ids, path, before))
+        source = tuple([digest(response.body) for response in responses])
+        answers = self._batches.same((path, *ids), source, lambda before: self._answers(responses, ids, path, before))
         self._batch_offered = answers.in_order is not None
         return answers.in_order
 
-    async def _page(self, call: Call) -> Page[R]:
-        reply = await self._sender.send(call)
+    async def _page(self, request: Request) -> Page[R]:
+        response = await self._transport.send(request)
         return self._pages.same(
-            (call.path, call.query),
-            digest(reply.body),
-            lambda before: self._reader.read(reply.body, str(call), before),
+            (request.path, request.query),
+            digest(response.body),
+            lambda before: self._reader.read(response.body, str(request), before),
         ).page
 
     def _answers(
-        self, replies: Sequence[Reply], ids: Sequence[str], path: str, before: "_Answers[R] | None"
+        self, responses: Sequence[Response], ids: Sequence[str], path: str, before: "_Answers[R] | None"
     ) -> "_Answers[R]":
-        known: Sequence[Reading[R] | None] = before.readings if before is not None else [None] * len(replies)
+        known: Sequence[Reading[R] | None] = before.readings if before is not None else [None] * len(responses)
         readings = [
-            self._reader.read(reply.body, f"GET {path}", reading) for reply, reading in zip(replies, known, strict=True)
+            self._reader.read(response.body, f"GET {path}", reading)
+            for response, reading in zip(responses, known, strict=True)
         ]
         return _Answers(readings, self._in_order([reading.page for reading in readings], ids, path))
 
@@ -126,7 +126,7 @@ class Records(Generic[R]):
 
 
 class _Answers(NamedTuple, Generic[R]):
-    """What a batch was answered with, reply by reply, and all of it in the order asked."""
+    """What a batch was answered with, response by response, and all of it in the order asked."""
 
     readings: Sequence[Reading[R]]
     in_order: Batch[R] | None

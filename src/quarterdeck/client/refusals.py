@@ -6,8 +6,8 @@ from typing import Any
 
 from quarterdeck.client.address import origin_of
 from quarterdeck.client.bodies import read_json, wrong_api
-from quarterdeck.client.calls import Call, Reply
 from quarterdeck.client.errors import ErrorKind, FieldProblem, Outcome, ServiceError
+from quarterdeck.client.request import Request, Response
 from quarterdeck.client.retry import seconds_to_wait
 from quarterdeck.client.secret_text import Location, scrub
 
@@ -22,26 +22,26 @@ _COMPLAINTS = re.compile(r"\d+ validation errors? for ")
 _COMPLAINT = re.compile(r"  (?P<message>\S.*?) \[type=\w+")
 
 
-def refusal(call: Call, reply: Reply, secrets: Iterable[str] = ()) -> ServiceError:
+def refusal(request: Request, response: Response, secrets: Iterable[str] = ()) -> ServiceError:
     """Make the error for an answer of status 300 and above; `secrets` are taken out of whatever the server says.
 
     A write that ends in a server error may have happened all the same: its outcome is unknown.
     """
     secrets = tuple(secrets)
-    content = _content(reply)
-    kind = _kind(call, reply.status, content)
-    said = _target(reply) if kind is ErrorKind.REDIRECTED else _said(content, reply)
+    content = _content(response)
+    kind = _kind(request, response.status, content)
+    said = _target(response) if kind is ErrorKind.REDIRECTED else _said(content, response)
     said = scrub(said, secrets)[:LONGEST].strip()
-    wait = seconds_to_wait(reply.retry_after)
-    words, advice = _words(kind, reply.status, said, wait)
+    wait = seconds_to_wait(response.retry_after)
+    words, advice = _words(kind, response.status, said, wait)
     return ServiceError(
         kind,
         words,
         advice,
-        request=str(call),
-        status=reply.status,
+        request=str(request),
+        status=response.status,
         retry_after=wait,
-        outcome=Outcome.UNKNOWN if kind is ErrorKind.SERVER and call.method != "GET" else Outcome.NOT_APPLIED,
+        outcome=Outcome.UNKNOWN if kind is ErrorKind.SERVER and request.method != "GET" else Outcome.NOT_APPLIED,
         problems=tuple(_problems(content, secrets)),
     )
 
@@ -61,22 +61,22 @@ def offers_nothing(words: str, error: ServiceError) -> ServiceError:
     )
 
 
-def _content(reply: Reply) -> Any:
-    if reply.is_html:
+def _content(response: Response) -> Any:
+    if response.is_html:
         return None
     try:
-        return read_json(reply.body)
+        return read_json(response.body)
     except ServiceError:
         return None
 
 
-def _kind(call: Call, status: int, content: Any) -> ErrorKind:
+def _kind(request: Request, status: int, content: Any) -> ErrorKind:
     if status >= 500:
         return ErrorKind.SERVER
     if status < 400:
         return ErrorKind.REDIRECTED
     if status in (404, 410):
-        return ErrorKind.MISSING if call.item or _names_a_record(call, content) else ErrorKind.WRONG_API
+        return ErrorKind.MISSING if request.item or _names_a_record(request, content) else ErrorKind.WRONG_API
     known = {
         401: ErrorKind.AUTH,
         403: ErrorKind.DENIED,
@@ -88,13 +88,13 @@ def _kind(call: Call, status: int, content: Any) -> ErrorKind:
     return known.get(status, ErrorKind.INVALID)
 
 
-def _names_a_record(call: Call, content: Any) -> bool:
+def _names_a_record(request: Request, content: Any) -> bool:
     """Whether "not found" is said of a record: as `error` when nothing is stored, as `detail` by a write of one."""
     if not isinstance(content, dict):
         return False
     if isinstance(content.get("error"), str):
         return True
-    return call.method != "GET" and isinstance(content.get("detail"), str) and content["detail"] != NO_ROUTE
+    return request.method != "GET" and isinstance(content.get("detail"), str) and content["detail"] != NO_ROUTE
 
 
 def _words(kind: ErrorKind, status: int, said: str, wait: float | None) -> tuple[str, str]:
@@ -127,20 +127,20 @@ def _words(kind: ErrorKind, status: int, said: str, wait: float | None) -> tuple
             return f"The server refuses this{because}", "Correct it and send it again."
 
 
-def _target(reply: Reply) -> str:
+def _target(response: Response) -> str:
     """Where a redirect points, without the path and query of it."""
     try:
-        origin = origin_of(reply.location or "")
+        origin = origin_of(response.location or "")
     except ValueError:
         origin = ""
     return f"to {origin}" if origin.strip(":/") else "to another path"
 
 
-def _said(content: Any, reply: Reply) -> str:
+def _said(content: Any, response: Response) -> str:
     """The server's own words, looked for in the order of contract section h."""
     said = content if isinstance(content, str) else _said_in(content)
-    if not said and content is None and not reply.is_html:
-        said = reply.body[:4096].decode("utf-8", "replace").strip().partition("\n")[0]
+    if not said and content is None and not response.is_html:
+        said = response.body[:4096].decode("utf-8", "replace").strip().partition("\n")[0]
     return said
 
 

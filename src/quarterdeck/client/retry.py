@@ -1,11 +1,12 @@
-"""When a request is sent once more by itself: one pure table (reliability.md section 3)."""
+"""When a request is sent once more by itself: one pure table."""
 
 import math
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
-from quarterdeck.client.calls import Repeat
 from quarterdeck.client.errors import ErrorKind
+from quarterdeck.client.request import Repeat
 
 NEVER_OPENED = frozenset({ErrorKind.DNS, ErrorKind.UNREACHABLE, ErrorKind.CONNECT_TIMEOUT})
 """No connection came about, so no server has seen the request."""
@@ -34,12 +35,18 @@ def again(
     status: int | None = None,
     retry_after: float | None = None,
     repeats: int = 0,
+    background: bool = False,
 ) -> Again | None:
-    """Say whether a request that failed with `kind` is sent again after `repeats` repeats; None means it is not."""
+    """Say whether a request that failed with `kind` is sent again after `repeats` repeats; None means it is not.
+
+    Where no connection came about people want to know at once: a read that has waited for one in vain is not
+    repeated, nor is any that the watch asks (`background`), for it asks again by itself.
+    """
     if repeats >= MOST_REPEATS[repeat]:
         return None
     if kind in NEVER_OPENED:
-        return Again()
+        told_at_once = repeat is Repeat.READ and (background or kind is ErrorKind.CONNECT_TIMEOUT)
+        return None if told_at_once else Again()
     if repeat is Repeat.CHECKED and (kind in LOST or kind is ErrorKind.SERVER):
         return Again(recheck=True)
     if repeat is Repeat.READ:
@@ -71,8 +78,6 @@ def seconds_to_wait(header: str | None, now: datetime | None = None) -> float | 
 
 
 def _seconds_until(date: str, now: datetime) -> float:
-    from email.utils import parsedate_to_datetime
-
     try:
         moment = parsedate_to_datetime(date)
     except ValueError:

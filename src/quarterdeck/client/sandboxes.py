@@ -3,15 +3,14 @@
 from collections.abc import AsyncIterator, Sequence
 
 from quarterdeck.client.bodies import read_json
-from quarterdeck.client.calls import Call, Repeat
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.page import Page
 from quarterdeck.client.models.sandbox import Sandbox, SandboxSpec, read_sandbox, read_spec
-from quarterdeck.client.paths import segment
 from quarterdeck.client.records import Records
 from quarterdeck.client.refusals import not_offered, offers_nothing
-from quarterdeck.client.sender import Sender
+from quarterdeck.client.request import Repeat, Request, segment
+from quarterdeck.client.transport import Transport
 
 SANDBOXES = "/api/v1/sandboxes"
 SPECS = "/api/v1/sandbox-specs"
@@ -23,10 +22,10 @@ class SandboxesResource:
     Starting and resuming may pause other sandboxes (contract T30): read the whole list after each.
     """
 
-    def __init__(self, sender: Sender) -> None:
-        self._sender = sender
-        self._sandboxes = Records(sender, read_sandbox)
-        self._specs = Records(sender, read_spec)
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self._sandboxes = Records(transport, read_sandbox)
+        self._specs = Records(transport, read_spec)
 
     def forget(self) -> None:
         """Forget what was found not to be offered: another server may answer now."""
@@ -35,7 +34,7 @@ class SandboxesResource:
 
     def pages(self, *, background: bool = False) -> AsyncIterator[Page[Sandbox]]:
         """Read all sandboxes, newest first, page by page."""
-        query = (("limit", str(self._sender.limits.page)),)
+        query = (("limit", str(self._transport.limits.page)),)
         return self._sandboxes.pages(f"{SANDBOXES}/search", query, background=background)
 
     async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[Sandbox | None, ...] | None:
@@ -48,14 +47,14 @@ class SandboxesResource:
         The spec goes into the query: a body is ignored and the default one started (contract T14).
         """
         query = (("sandbox_spec_id", spec_id),) if spec_id is not None else ()
-        call = Call("POST", SANDBOXES, query, repeat=Repeat.ONCE, seconds=self._sender.limits.start)
-        reply = await self._sender.send(call)
+        request = Request("POST", SANDBOXES, query, repeat=Repeat.ONCE, seconds=self._transport.limits.start)
+        response = await self._transport.send(request)
         try:
-            return read_sandbox(read_json(reply.body))
+            return read_sandbox(read_json(response.body))
         except (ServiceError, ValueError):
             words, advice = "It was started, but the server's answer cannot be read.", "Read the list again to find it."
             raise ServiceError(
-                ErrorKind.SHAPE, words, advice, request=str(call), status=reply.status, outcome=Outcome.APPLIED
+                ErrorKind.SHAPE, words, advice, request=str(request), status=response.status, outcome=Outcome.APPLIED
             ) from None
 
     async def pause(self, sandbox_id: str) -> None:
@@ -64,7 +63,7 @@ class SandboxesResource:
         async def settle() -> Outcome:
             return await self._settled(sandbox_id, done=_PAUSED, open_=_UP)
 
-        await self._sender.send(self._order(sandbox_id, "pause"), settle)
+        await self._transport.send(self._order(sandbox_id, "pause"), settle)
 
     async def resume(self, sandbox_id: str) -> None:
         """Resume a sandbox; a lost answer is followed by a reading, and by one repeat if that shows it paused."""
@@ -72,14 +71,14 @@ class SandboxesResource:
         async def settle() -> Outcome:
             return await self._settled(sandbox_id, done=_UP, open_=_PAUSED)
 
-        await self._sender.send(self._order(sandbox_id, "resume"), settle)
+        await self._transport.send(self._order(sandbox_id, "resume"), settle)
 
     async def delete(self, sandbox_id: str) -> None:
         """Delete a sandbox; servers go by the query, not by the path, so both are made of one id (contract T13)."""
         path, query = f"{SANDBOXES}/{segment(sandbox_id)}", (("sandbox_id", sandbox_id),)
-        seconds = self._sender.limits.delete
+        seconds = self._transport.limits.delete
         try:
-            await self._sender.send(Call("DELETE", path, query, repeat=Repeat.ONCE, item=True, seconds=seconds))
+            await self._transport.send(Request("DELETE", path, query, repeat=Repeat.ONCE, item=True, seconds=seconds))
         except ServiceError as error:
             if not not_offered(error):
                 raise
@@ -87,11 +86,11 @@ class SandboxesResource:
 
     async def specs(self) -> tuple[SandboxSpec, ...]:
         """Read all specs; the first one is the server's default."""
-        query = (("limit", str(self._sender.limits.page)),)
+        query = (("limit", str(self._transport.limits.page)),)
         return tuple([spec async for page in self._specs.pages(f"{SPECS}/search", query) for spec in page.items])
 
-    def _order(self, sandbox_id: str, verb: str) -> Call:
-        return Call("POST", f"{SANDBOXES}/{segment(sandbox_id)}/{verb}", repeat=Repeat.CHECKED, item=True)
+    def _order(self, sandbox_id: str, verb: str) -> Request:
+        return Request("POST", f"{SANDBOXES}/{segment(sandbox_id)}/{verb}", repeat=Repeat.CHECKED, item=True)
 
     async def _settled(self, sandbox_id: str, *, done: frozenset[str], open_: frozenset[str]) -> Outcome:
         sandbox = await self._find(sandbox_id)

@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping
 from pydantic import SecretStr
 
 from quarterdeck.client.bodies import read_json
-from quarterdeck.client.calls import Call, Repeat, Reply
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.capabilities import Generation, Server
 from quarterdeck.client.models.secrets import CustomSecret, ProviderToken, read_custom_secret, read_custom_secrets
-from quarterdeck.client.paths import segment
 from quarterdeck.client.records import Records
 from quarterdeck.client.refusals import not_offered, offers_nothing
-from quarterdeck.client.sender import Sender
+from quarterdeck.client.request import Repeat, Request, Response, segment
+from quarterdeck.client.transport import Transport
 from quarterdeck.client.unsendable import invalid, refuse_unsendable
 
 FLAT_SECRETS = "/api/secrets"
@@ -28,10 +27,10 @@ class SecretsResource:
     `server` gives what `describe()` found out. Values can be written and are never read.
     """
 
-    def __init__(self, sender: Sender, server: Callable[[], Server]) -> None:
-        self._sender = sender
+    def __init__(self, transport: Transport, server: Callable[[], Server]) -> None:
+        self._transport = transport
         self._server = server
-        self._records = Records(sender, read_custom_secret)
+        self._records = Records(transport, read_custom_secret)
 
     async def list(self) -> tuple[CustomSecret, ...]:
         """Read the names and descriptions of all custom secrets, in the server's order."""
@@ -51,7 +50,7 @@ class SecretsResource:
             words = f"A secret with the name {name} is there already."
             raise ServiceError(ErrorKind.CONFLICT, words, "Take another name.", outcome=Outcome.NOT_SENT)
         described = {} if description is None else {"description": description}
-        await self._write(Call("POST", self._path, body={"name": name, "value": value, **described}))
+        await self._write(Request("POST", self._path, body={"name": name, "value": value, **described}))
 
     async def update(self, name: str, *, new_name: str, description: str | None) -> None:
         """Rename and describe a secret; its value stays.
@@ -62,7 +61,7 @@ class SecretsResource:
         if new_name != name:
             _check_name(new_name)
         body = {"name": new_name, "description": description or ""}
-        await self._write(Call("PUT", f"{self._path}/{segment(name)}", body=body, item=True))
+        await self._write(Request("PUT", f"{self._path}/{segment(name)}", body=body, item=True))
         if not await self._has(new_name):
             raise _gone(name)
 
@@ -77,11 +76,11 @@ class SecretsResource:
             raise ServiceError(ErrorKind.NOT_OFFERED, words, advice, outcome=Outcome.NOT_SENT)
         if not await self._has(name):
             raise _gone(name)
-        await self._write(Call("POST", self._path, body={"name": name, "value": value}))
+        await self._write(Request("POST", self._path, body={"name": name, "value": value}))
 
     async def delete(self, name: str) -> None:
         """Delete a secret."""
-        await self._write(Call("DELETE", f"{self._path}/{segment(name)}", item=True))
+        await self._write(Request("DELETE", f"{self._path}/{segment(name)}", item=True))
 
     async def set_tokens(self, tokens: Mapping[str, ProviderToken]) -> None:
         """Store the tokens of all git providers: one left out is dropped, one without a token keeps its own.
@@ -95,16 +94,16 @@ class SecretsResource:
         }
         path = f"{NESTED_SECRETS}/git-providers" if self._nested else "/api/add-git-providers"
         try:
-            await self._write(Call("POST", path, body={"provider_tokens": given}))
+            await self._write(Request("POST", path, body={"provider_tokens": given}))
         except ServiceError as error:
             raise _refused_token(tokens, error) if error.kind is ErrorKind.AUTH else error from None
 
     async def clear_tokens(self) -> None:
         """Take away the tokens of all git providers."""
         if self._nested:
-            await self._write(Call("DELETE", f"{NESTED_SECRETS}/git-providers"))
+            await self._write(Request("DELETE", f"{NESTED_SECRETS}/git-providers"))
         else:
-            await self._write(Call("POST", "/api/unset-provider-tokens"))
+            await self._write(Request("POST", "/api/unset-provider-tokens"))
 
     @property
     def _nested(self) -> bool:
@@ -115,27 +114,27 @@ class SecretsResource:
         return NESTED_SECRETS if self._nested else FLAT_SECRETS
 
     async def _nested_list(self) -> tuple[CustomSecret, ...]:
-        query = (("limit", str(self._sender.limits.page)),)
+        query = (("limit", str(self._transport.limits.page)),)
         pages = self._records.pages(f"{NESTED_SECRETS}/search", query)
         return tuple([secret async for page in pages for secret in page.items])
 
     async def _flat_list(self) -> tuple[CustomSecret, ...]:
-        call = Call("GET", FLAT_SECRETS)
-        reply = await self._sender.send(call)
+        request = Request("GET", FLAT_SECRETS)
+        response = await self._transport.send(request)
         try:
-            return read_custom_secrets(read_json(reply.body))
+            return read_custom_secrets(read_json(response.body))
         except (ServiceError, ValueError):
             words, advice = "The list of secrets cannot be read.", "The server may be of a release not known here."
-            raise ServiceError(ErrorKind.SHAPE, words, advice, request=str(call), status=reply.status) from None
+            raise ServiceError(ErrorKind.SHAPE, words, advice, request=str(request), status=response.status) from None
 
     async def _has(self, name: str) -> bool:
         return any(secret.name == name for secret in await self.list())
 
-    async def _write(self, call: Call) -> Reply:
+    async def _write(self, request: Request) -> Response:
         """Send a write once; a secret of which nobody knows the outcome is looked for by listing again."""
-        refuse_unsendable(call.body or {})
+        refuse_unsendable(request.body or {})
         try:
-            return await self._sender.send(call._replace(repeat=Repeat.ONCE))
+            return await self._transport.send(request._replace(repeat=Repeat.ONCE))
         except ServiceError as error:
             raise _offered(error) from None
 

@@ -6,8 +6,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from quarterdeck.client.bodies import nested_deeper, read_json, wrong_api
-from quarterdeck.client.calls import Call, Repeat, Reply
-from quarterdeck.client.endpoint import KeyHeader
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.generations import canonical_members, shows, store_body
 from quarterdeck.client.models.capabilities import Generation, Server
@@ -16,9 +14,10 @@ from quarterdeck.client.models.settings import Settings, SettingsChanges
 from quarterdeck.client.nested import SECTIONS, at_fields
 from quarterdeck.client.prepared import PreparedRequest
 from quarterdeck.client.refusals import not_offered
+from quarterdeck.client.request import KeyHeader, Repeat, Request, Response
 from quarterdeck.client.rules import UNASKED, settings_path
 from quarterdeck.client.schema import SCHEMA_PATHS, schema_fields
-from quarterdeck.client.sender import Sender, Settle
+from quarterdeck.client.transport import Settle, Transport
 
 DEEPEST = 50
 """Levels of nesting a record may have; real ones have five."""
@@ -27,30 +26,34 @@ DEEPEST = 50
 class SettingsResource:
     """Loads the settings and stores changes to them; every failure is a ServiceError.
 
-    `server` gives what `describe()` found out. WRONG_API from any call means that the settings are not where they
+    `server` gives what `describe()` found out. WRONG_API from any request means that the settings are not where they
     were: describe the server again.
     """
 
-    def __init__(self, sender: Sender, header: KeyHeader, server: Callable[[], Server]) -> None:
-        self._sender = sender
+    def __init__(self, transport: Transport, header: KeyHeader, server: Callable[[], Server]) -> None:
+        self._transport = transport
         self._header = header
         self._server = server
 
     async def load(self, *, background: bool = False) -> Settings | None:
         """Load the stored settings; None when nothing has been stored yet."""
-        call = Call("GET", settings_path(self._server()), background=background)
+        request = Request("GET", settings_path(self._server()), background=background)
         try:
-            reply = await self._send(call)
+            response = await self._send(request)
         except ServiceError as error:
             if error.kind is ErrorKind.MISSING:
                 return None
             raise
-        content = read_json(reply.body, str(call), reply.status)
+        content = read_json(response.body, str(request), response.status)
         if not isinstance(content, dict) or nested_deeper(content, DEEPEST):
-            raise wrong_api("The server answered something that is not a settings record.", str(call), reply.status)
+            raise wrong_api(
+                "The server answered something that is not a settings record.", str(request), response.status
+            )
         if self._nested and not any(content.get(section) for section in SECTIONS):
-            raise wrong_api("The server answered a settings record without agent settings.", str(call), reply.status)
-        return _record(canonical_members(content, self._server()), str(call))
+            raise wrong_api(
+                "The server answered a settings record without agent settings.", str(request), response.status
+            )
+        return _record(canonical_members(content, self._server()), str(request))
 
     async def schema(self) -> tuple[SchemaField, ...]:
         """Read the server's own description of its settings, canonical fields left out; nothing where there is none."""
@@ -58,14 +61,14 @@ class SettingsResource:
             return ()
         fields: list[SchemaField] = []
         for section, path in SCHEMA_PATHS.items():
-            call = Call("GET", path)
+            request = Request("GET", path)
             try:
-                reply = await self._sender.send(call)
+                response = await self._transport.send(request)
             except ServiceError as error:
                 if not_offered(error):
                     continue
                 raise
-            fields += schema_fields(section, read_json(reply.body, str(call), reply.status))
+            fields += schema_fields(section, read_json(response.body, str(request), response.status))
         return tuple(fields)
 
     def preview(self, base: Settings | None, changes: SettingsChanges) -> PreparedRequest:
@@ -74,7 +77,7 @@ class SettingsResource:
         Raises ServiceError(INVALID) for what this server would not store as it is meant.
         """
         body = store_body(base, changes, self._server())
-        return PreparedRequest("POST", settings_path(self._server()), body, self._sender.base, self._header)
+        return PreparedRequest("POST", settings_path(self._server()), body, self._transport.url, self._header)
 
     async def store(self, base: Settings | None, changes: SettingsChanges) -> None:
         """Store changes to what was loaded.
@@ -89,9 +92,9 @@ class SettingsResource:
                 return Outcome.NOT_APPLIED
             return Outcome.APPLIED if now is not None and shows(now, changes, self._server()) else Outcome.UNKNOWN
 
-        call = Call(prepared.method, prepared.path, body=prepared.body, repeat=Repeat.CHECKED)
+        request = Request(prepared.method, prepared.path, body=prepared.body, repeat=Repeat.CHECKED)
         try:
-            await self._send(call, settle)
+            await self._send(request, settle)
         except ServiceError as error:
             error.problems = at_fields(error.problems, changes) if self._nested else error.problems
             raise
@@ -100,10 +103,10 @@ class SettingsResource:
     def _nested(self) -> bool:
         return self._server().generation is Generation.NESTED
 
-    async def _send(self, call: Call, settle: Settle | None = None) -> Reply:
-        """Send a call to where the settings were found; that they are gone from there is said as what it is."""
+    async def _send(self, request: Request, settle: Settle | None = None) -> Response:
+        """Send a request to where the settings were found; that they are gone from there is said as what it is."""
         try:
-            return await self._sender.send(call, settle)
+            return await self._transport.send(request, settle)
         except ServiceError as error:
             known = self._server() is not UNASKED and self._server().generation is not Generation.NONE
             if known and not_offered(error):

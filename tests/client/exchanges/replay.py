@@ -10,7 +10,6 @@ from typing import Any
 from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.endpoint import Endpoint
 from quarterdeck.client.errors import ErrorKind
 from quarterdeck.client.models.capabilities import Generation, KeyState, Server
 from quarterdeck.client.rules import UNASKED, rules_of
@@ -183,6 +182,6 @@ def replaying(one: Exchange, case: Case) -> tuple[Client, FakeServer]:
         return case.beside.get(f"{asked.method} {asked.path}", NO_ROUTE)
 
     server = FakeServer(script)
-    client = Client(Endpoint("test", "http://server.test"), SecretStr(KEY), transport=server, limits=FAST)
+    client = Client("http://server.test", SecretStr(KEY), transport=server, limits=FAST)
     client.server = case.server or SERVERS[one.release]
     return client, server

@@ -10,7 +10,7 @@ from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
-    from quarterdeck.client.request_log import LoggedRequest
+    from quarterdeck.client.request import LoggedRequest
 
 
 def logged_line(request: LoggedRequest) -> Cell:

@@ -21,7 +21,7 @@ from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
     from quarterdeck.client.models.conversation import Conversation
-    from quarterdeck.client.request_log import LoggedRequest
+    from quarterdeck.client.request import LoggedRequest
 
 
 DAY = timedelta(days=1)

@@ -41,6 +41,6 @@ class Knocking:
         memory = self._memories.by_id.get(sandbox_id)
         address = memory.agent_server if memory is not None else None
         if address is not None:
-            answered = await self._client.knock(address)
+            answered = await self._client.alive(address)
             if self._memories.knocked(sandbox_id, self._clock(), answered=answered):
                 self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))

@@ -49,7 +49,7 @@ async def check(client: Client, entry: Entry) -> Checked:
     if isinstance(server, StdioServer):
         said = f"{title} has a good form; a command is never run from here."
         return Checked(Tried(server, "form good", Tone.GOOD), said)
-    reached = await client.reach(server.url, server.api_key)
+    reached = await client.probe(server.url, server.api_key)
     told = f"{title} {reached.words}" if reached.words[0].islower() else f"{title}: {reached.words}"
     return Checked(Tried(server, reached.brief, Tone.GOOD if reached.good else Tone.BAD), told)
 

@@ -1,15 +1,15 @@
-"""Finding out what answers at an address, in a few small requests (contract section b)."""
+"""Finding out what answers at an address, in a few small requests."""
 
 from enum import Enum, auto
 from typing import Any
 
 from quarterdeck.client.bodies import read_json
-from quarterdeck.client.calls import Call, Repeat
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.capabilities import Generation, KeyState, Server
 from quarterdeck.client.refusals import not_offered
+from quarterdeck.client.request import Repeat, Request
 from quarterdeck.client.rules import FLAT_SETTINGS, NESTED_SETTINGS, rules_of
-from quarterdeck.client.sender import Sender
+from quarterdeck.client.transport import Transport
 
 LOCAL_SERVICE = "quarterdeck-local"
 
@@ -26,15 +26,15 @@ class _Says(Enum):
 _KEY = {_Says.OPEN: KeyState.ACCEPTED, _Says.REFUSED: KeyState.REFUSED}
 
 
-async def describe(sender: Sender) -> Server:
+async def describe(transport: Transport) -> Server:
     """Find out the generation of a server, whether it takes the key, and what it does with each field.
 
     Raises ServiceError when the server cannot be asked at all; a refused key is an answer.
     """
-    nested = await _ask(sender, NESTED_SETTINGS)
+    nested = await _ask(transport, NESTED_SETTINGS)
     # A path that refuses or fails may be one that something in front of the service answers for.
-    flat = _Says.ABSENT if nested is _Says.OPEN else await _ask(sender, FLAT_SETTINGS)
-    about = await _about(sender)
+    flat = _Says.ABSENT if nested is _Says.OPEN else await _ask(transport, FLAT_SETTINGS)
+    about = await _about(transport)
     if flat is not _Says.ABSENT:
         return _server(Generation.FLAT, flat, about)
     return _server(Generation.NONE if nested is _Says.ABSENT else Generation.NESTED, nested, about)
@@ -59,19 +59,19 @@ def _server(generation: Generation, says: _Says, about: dict[str, Any]) -> Serve
     )
 
 
-async def release_of(sender: Sender) -> str | None:
+async def release_of(transport: Transport) -> str | None:
     """Read the release from the server's own description of its interface, half a megabyte of it; None without one."""
-    call = Call("GET", "/openapi.json", repeat=Repeat.ONCE, seconds=sender.limits.release, background=True)
-    info = (await _object(sender, call)).get("info")
+    request = Request("GET", "/openapi.json", repeat=Repeat.ONCE, seconds=transport.limits.release, background=True)
+    info = (await _object(transport, request)).get("info")
     version = info.get("version") if isinstance(info, dict) else None
     return version if isinstance(version, str) else None
 
 
-async def _ask(sender: Sender, path: str) -> _Says:
-    """Ask a settings path; "nothing stored" and "no such path" are both 404 and differ in the body (contract T9)."""
-    call = Call("GET", path)
+async def _ask(transport: Transport, path: str) -> _Says:
+    """Ask a settings path; "nothing stored" and "no such path" are both 404 and differ in the body."""
+    request = Request("GET", path)
     try:
-        reply = await sender.send(call)
+        reply = await transport.send(request)
     except ServiceError as error:
         if not_offered(error):
             return _Says.ABSENT
@@ -82,17 +82,17 @@ async def _ask(sender: Sender, path: str) -> _Says:
         if error.status == 500:
             return _Says.FAILING
         raise
-    return _Says.OPEN if isinstance(read_json(reply.body, str(call), reply.status), dict) else _Says.ABSENT
+    return _Says.OPEN if isinstance(read_json(reply.body, str(request), reply.status), dict) else _Says.ABSENT
 
 
-async def _about(sender: Sender) -> dict[str, Any]:
-    return await _object(sender, Call("GET", "/server_info"))
+async def _about(transport: Transport) -> dict[str, Any]:
+    return await _object(transport, Request("GET", "/server_info"))
 
 
-async def _object(sender: Sender, call: Call) -> dict[str, Any]:
+async def _object(transport: Transport, request: Request) -> dict[str, Any]:
     """Read an object that is nice to have; an empty one when it is not to be had."""
     try:
-        content = read_json((await sender.send(call)).body)
+        content = read_json((await transport.send(request)).body)
     except ServiceError:
         return {}
     return content if isinstance(content, dict) else {}

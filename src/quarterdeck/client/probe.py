@@ -7,7 +7,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.address import origin_of
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.client.exchanges import Exchanges
+from quarterdeck.client.transport import Transport
 
 EITHER = "application/json, text/event-stream"
 """What a tool server may answer with, whichever way it speaks."""
@@ -25,7 +25,7 @@ _BRIEF = {
 
 
 @dataclass(frozen=True)
-class Reached:
+class Probe:
     """What came of trying an address once."""
 
     brief: str
@@ -35,44 +35,44 @@ class Reached:
     good: bool
 
 
-async def knock(exchanges: Exchanges, url: str) -> bool:
+async def alive(transport: Transport, url: str) -> bool:
     """Ask `/alive` at the origin of a sandbox's address, without any key; whether anything answers there."""
     try:
-        return await exchanges.status_at(f"{origin_of(url)}/alive", exchanges.limits.knock, of_sandbox=True) < 500
+        return await transport.status_at(f"{origin_of(url)}/alive", transport.limits.alive, of_sandbox=True) < 500
     except (ServiceError, ValueError):
         return False
 
 
-async def reach(exchanges: Exchanges, url: str, key: SecretStr | None) -> Reached:
+async def probe(transport: Transport, url: str, key: SecretStr | None) -> Probe:
     """Try an address with one read; a sandbox may see another network, and the words say so."""
     if url.partition("://")[0].lower() not in ("http", "https"):
-        return Reached("not tried", "was not tried: only http:// and https:// addresses are.", good=False)
+        return Probe("not tried", "was not tried: only http:// and https:// addresses are.", good=False)
     started = time.perf_counter()
     try:
-        status = await exchanges.status_at(url, exchanges.limits.reach, accept=EITHER, secret=key)
+        status = await transport.status_at(url, transport.limits.probe, accept=EITHER, secret=key)
     except ServiceError as error:
-        brief = _BRIEF.get(error.kind, "broken off")
-        return Reached(brief, f"{error.words} Tried from this machine; a sandbox's network may differ.", good=False)
-    except ValueError:
-        return Reached("not tried", "was not tried: its address cannot be read.", good=False)
+        brief, told = _BRIEF.get(error.kind, "broken off"), error.words
+        if error.kind is not ErrorKind.LOCAL:
+            told += " Tried from this machine; a sandbox's network may differ."
+        return Probe(brief, told, good=False)
     with_key = key is not None and bool(key.get_secret_value())
     return _answered(status, (time.perf_counter() - started) * 1000, with_key=with_key)
 
 
-def _answered(status: int, ms: float, *, with_key: bool) -> Reached:
+def _answered(status: int, ms: float, *, with_key: bool) -> Probe:
     """What a status means for a tool server."""
     answers = f"answers {status} from this machine in {ms:.0f} ms"
     match status:
         case 401 | 403 if with_key:
-            return Reached(f"key refused {status}", f"refuses its key ({status}), tried from this machine.", good=False)
+            return Probe(f"key refused {status}", f"refuses its key ({status}), tried from this machine.", good=False)
         case 401 | 403:
-            return Reached(f"needs a key {status}", f"needs a key ({status}), tried from this machine.", good=False)
+            return Probe(f"needs a key {status}", f"needs a key ({status}), tried from this machine.", good=False)
         case 404:
-            return Reached("404", f"{answers}: nothing is at this path.", good=False)
+            return Probe("404", f"{answers}: nothing is at this path.", good=False)
         case _ if 300 <= status < 400:
             words = f"{answers}: it points to another address, which was not followed."
-            return Reached(f"moved {status}", words, good=False)
+            return Probe(f"moved {status}", words, good=False)
         case _ if 200 <= status < 300 or status in READ_REFUSED:
-            return Reached(f"{status} in {ms:.0f} ms", f"{answers}; a sandbox's network may differ.", good=True)
+            return Probe(f"{status} in {ms:.0f} ms", f"{answers}; a sandbox's network may differ.", good=True)
         case _:
-            return Reached(f"answers {status}", f"{answers}; that is no welcome.", good=False)
+            return Probe(f"answers {status}", f"{answers}; that is no welcome.", good=False)

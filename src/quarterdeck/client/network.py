@@ -1,0 +1,231 @@
+"""The network: which connections are kept, which certificates trusted, which proxies asked, and what can fail there."""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.request import getproxies, proxy_bypass
+
+import httpx
+
+from quarterdeck.client.address import is_loopback, shown_host
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.limits import Limits
+from quarterdeck.client.request import Request
+
+App = Callable[..., Awaitable[None]]
+"""An ASGI application (ASGI 3.0)."""
+CONNECTIONS = 8
+SLICE = 4096
+"""Bytes; zlib makes up to a thousand of one."""
+TRUST = "quarterdeck_trust"
+"""Extension of a request to an address other than the server's: whose certificates are trusted there."""
+SANDBOX = "sandbox"
+"""The server vouches for that address: what is trusted of it is trusted there."""
+ANYONE = "anyone"
+_CERTIFICATE = {
+    9: "it is not valid yet",
+    10: "it has expired",
+    18: "it is signed by itself",
+    19: "a part of its chain is signed by itself",
+    20: "its issuer is not known here",
+    21: "its issuer is not known here",
+    62: "it belongs to another host",
+    64: "it belongs to another address",
+}
+"""OpenSSL's verification results that people meet."""
+_AGAIN = "Read again, or check that the server is up."
+_WHICH_SCHEME = "Check the port and whether it is http:// or https://."
+
+
+class Network(httpx.AsyncBaseTransport):
+    """Reads share kept connections, every other request has one of its own; so has a request to another address.
+
+    A kept connection may be closed by the server at the moment it is used again: a write might be sent twice.
+    `app` answers in the server's place, in this process; other addresses are on the network all the same.
+    Raises ServiceError(LOCAL) for a CA file or a proxy that cannot be used.
+    """
+
+    def __init__(self, url: str, ca_file: str | None, limits: Limits, app: App | None = None) -> None:
+        self._kept = limits.kept
+        self._reads: httpx.AsyncBaseTransport
+        self._writes: httpx.AsyncBaseTransport
+        self._own = _certificates(url, ca_file)
+        self._secure = url.startswith("https:")
+        if app is not None:
+            self._reads = self._writes = httpx.ASGITransport(app, raise_app_exceptions=False)
+        else:
+            proxy = _proxy_for(url)
+            self._reads = self._pool(self._own, proxy, connections=CONNECTIONS)
+            self._writes = self._pool(self._own, proxy, connections=0)
+        self._others: dict[tuple[str, str, str | None], httpx.AsyncHTTPTransport] = {}
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request over the connections that are meant for it."""
+        if TRUST in request.extensions:
+            elsewhere = await self._pool_elsewhere(request.url, request.extensions[TRUST])
+            return await elsewhere.handle_async_request(request)
+        own = self._reads if request.method == "GET" else self._writes
+        response = await own.handle_async_request(request)
+        if "Content-Encoding" in response.headers and isinstance(response.stream, httpx.AsyncByteStream):
+            response.stream = _Slices(response.stream)
+        return response
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        for pool in (self._reads, self._writes, *self._others.values()):
+            await pool.aclose()
+
+    async def _pool_elsewhere(self, url: httpx.URL, trust: str) -> httpx.AsyncHTTPTransport:
+        proxy = _proxy_for(str(url))
+        kind = (url.scheme, trust, proxy)
+        if kind not in self._others:
+            if url.scheme != "https":
+                context = _no_certificates()
+            elif trust == SANDBOX and self._secure:
+                context = self._own
+            else:
+                context = await asyncio.to_thread(httpx.create_ssl_context)
+            self._others[kind] = self._pool(context, proxy, connections=0)
+        return self._others[kind]
+
+    def _pool(self, context: ssl.SSLContext, proxy: str | None, *, connections: int) -> httpx.AsyncHTTPTransport:
+        limits = httpx.Limits(
+            max_connections=CONNECTIONS, max_keepalive_connections=connections, keepalive_expiry=self._kept
+        )
+        try:
+            return httpx.AsyncHTTPTransport(verify=context, proxy=proxy, limits=limits, trust_env=False)
+        except (ImportError, ValueError, httpx.InvalidURL):
+            words = "The proxy that the environment names cannot be used."
+            advice = "It has to be one of http:// or https://; check HTTP_PROXY, HTTPS_PROXY and ALL_PROXY."
+            raise ServiceError(ErrorKind.LOCAL, words, advice, outcome=Outcome.NOT_SENT) from None
+
+
+class _Slices(httpx.AsyncByteStream):
+    """A packed body in slices so small that none of them unpacks to more than a few megabytes."""
+
+    def __init__(self, stream: httpx.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._stream:
+            for at in range(0, len(piece), SLICE):
+                yield piece[at : at + SLICE]
+
+    async def aclose(self) -> None:
+        """End the exchange."""
+        await self._stream.aclose()
+
+
+def _certificates(url: str, ca_file: str | None) -> ssl.SSLContext:
+    """What is trusted at the server's address: a CA file alone, else what is trusted everywhere."""
+    if not url.startswith("https:"):
+        return _no_certificates()
+    if ca_file is None:
+        return httpx.create_ssl_context()
+    path = Path(ca_file).expanduser()
+    try:
+        return ssl.create_default_context(cafile=path)
+    except (OSError, ValueError):
+        words, advice = f"The CA file {path} holds no certificate that can be read.", "It has to be a PEM file."
+        raise ServiceError(ErrorKind.LOCAL, words, advice, outcome=Outcome.NOT_SENT) from None
+
+
+def _no_certificates() -> ssl.SSLContext:
+    """Certificates take 20 ms to load, and a plain address needs none."""
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def _proxy_for(url: str) -> str | None:
+    """The proxy of the environment for an address; none for this machine and for what NO_PROXY names."""
+    proxies = getproxies()
+    proxy = proxies.get(url.partition(":")[0]) or proxies.get("all")
+    if not proxy or is_loopback(url) or proxy_bypass(shown_host(url)):
+        return None
+    return proxy if "://" in proxy else f"http://{proxy}"
+
+
+class Progress:
+    """How far an exchange came: httpx tells each step to its `trace` extension."""
+
+    def __init__(self) -> None:
+        self.failed = ""
+        """The first step that failed, such as "connection.start_tls"."""
+
+    async def __call__(self, event: str, info: Mapping[str, Any]) -> None:
+        """Take note of a step."""
+        step, _, state = event.rpartition(".")
+        if state == "failed" and not self.failed:
+            self.failed = step
+
+
+def failure(
+    error: Exception, request: Request, host: str, progress: Progress, *, seconds: float, secure: bool
+) -> ServiceError:
+    """Make the error for a request that got no whole answer within `seconds`, whatever httpx raised.
+
+    The text of the cause is never used: it may repeat the key or the address.
+    """
+    time = f"{round(seconds, 1 if seconds < 10 else None):g} s"
+    kind, words, advice = _told(error, host, progress.failed, time, secure=secure)
+    nothing_sent = (ErrorKind.DNS, ErrorKind.UNREACHABLE, ErrorKind.CONNECT_TIMEOUT, ErrorKind.TLS, ErrorKind.LOCAL)
+    outcome = Outcome.NOT_SENT if kind in nothing_sent else Outcome.NOT_APPLIED
+    return ServiceError(kind, words, advice, request=str(request), outcome=outcome)
+
+
+def _told(error: Exception, host: str, step: str, time: str, *, secure: bool) -> tuple[ErrorKind, str, str]:
+    """Kind, words and advice."""
+    cause = _root_cause(error)
+    match error:
+        case httpx.ConnectTimeout() | TimeoutError() if step.endswith("start_tls"):
+            words = f"{host} took the connection but did not answer the TLS hello within {time}."
+            return ErrorKind.CONNECT_TIMEOUT, words, _WHICH_SCHEME
+        case httpx.ConnectTimeout():
+            return ErrorKind.CONNECT_TIMEOUT, f"{host} did not take a connection within {time}.", _AGAIN
+        case TimeoutError() if step.endswith("connect_tcp"):
+            return ErrorKind.CONNECT_TIMEOUT, f"{host} did not take a connection within {time}.", _AGAIN
+        case httpx.PoolTimeout():
+            words = f"No connection to {host} came free within {time}."
+            return ErrorKind.CONNECT_TIMEOUT, words, "Other requests are waiting for their answers; read again."
+        case httpx.TimeoutException() | TimeoutError():
+            return ErrorKind.STALLED, f"{host} gave no complete answer within {time}.", _AGAIN
+        case httpx.ConnectError() | httpx.ProxyError() | UnicodeError():
+            return _not_connected(cause, host, step)
+        case httpx.LocalProtocolError() | httpx.UnsupportedProtocol() | httpx.InvalidURL():
+            words = "This request cannot be written as HTTP."
+            return ErrorKind.LOCAL, words, "Check the address of this connection."
+        case httpx.RemoteProtocolError() if step.endswith("response_headers") and "disconnected" not in str(error):
+            return ErrorKind.WRONG_API, f"{host} does not answer in HTTP.", _WHICH_SCHEME
+        case _ if step.endswith("response_headers") and not secure:
+            words = f"{host} closed the connection without an answer."
+            return ErrorKind.BROKEN, words, "Read again; if it stays so, the port may speak https."
+        case _:
+            words = f"The connection to {host} broke in the middle."
+            return ErrorKind.BROKEN, words, "Read again; check the port if it stays so."
+
+
+def _not_connected(cause: BaseException, host: str, step: str) -> tuple[ErrorKind, str, str]:
+    """Tell a name that is not known and a broken TLS handshake from a server that cannot be reached.
+
+    A name that cannot be one, with a part of more than 63 letters for instance, fails before anybody is asked.
+    """
+    if isinstance(cause, socket.gaierror | UnicodeError):
+        words, advice = f"No machine is known by the name of {host}.", "Check the address, or the network here."
+        return ErrorKind.DNS, words, advice
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        reason = _CERTIFICATE.get(cause.verify_code, "it does not pass the check")
+        words = f"The certificate of {host} is not trusted: {reason}."
+        return ErrorKind.TLS, words, "Check the address, or have the certificate put right."
+    if isinstance(cause, ssl.SSLError) or step.endswith("start_tls"):
+        words = f"No secure connection to {host}: it may not speak TLS at this port."
+        return ErrorKind.TLS, words, _WHICH_SCHEME
+    words, advice = f"Cannot connect to {host}.", "Check that the server runs and that the address is right."
+    return ErrorKind.UNREACHABLE, words, advice
+
+
+def _root_cause(error: BaseException) -> BaseException:
+    """What an exception goes back to, through however many layers."""
+    cause = error.__cause__ or error.__context__
+    return error if cause is None else _root_cause(cause)
