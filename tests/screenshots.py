@@ -26,8 +26,8 @@ from quarterdeck.cli.target import Target
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.conversation import NewConversation, StartTask
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, StdioServer
-from quarterdeck.config import Config, Folders
 from quarterdeck.config.connections import LOCAL
+from quarterdeck.config.load import Config, Folders
 from quarterdeck.tui.app import Deck
 
 PICTURES = Path(__file__).parents[1] / "screenshots"

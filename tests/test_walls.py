@@ -21,7 +21,6 @@ ROOMS = {
     "settings": (frozenset({"client"}), NEVER),
     "local": (frozenset({"client.models.enums"}), FACE),
     "config": (frozenset[str](), NEVER),
-    "keys": (frozenset({"config", "client.errors", "client.address"}), NEVER),
     "notebook": (frozenset({"config"}), NEVER),
     "tui": (frozenset({"fleet", "settings", "client", "config"}), frozenset({"fastapi", "aiosqlite", "hypercorn"})),
 }

@@ -3,8 +3,7 @@
 import pytest
 from pydantic import SecretStr
 
-from quarterdeck.keys.file import KeyFile
-from quarterdeck.keys.owner import Owner
+from quarterdeck.config.keys import KeyFile, Owner
 from tests.cli.conftest import Run
 from tests.cli.serving import serving
 from tests.conftest import Home

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 import pytest
 from pydantic import SecretStr
 
-from quarterdeck import config
 from quarterdeck.cli.arguments import parse
 from quarterdeck.cli.connect import Connector
 from quarterdeck.cli.failure import CommandError
 from quarterdeck.cli.known import KnownConnections
 from quarterdeck.cli.target import LastConnectionGoneError, Target, choose
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.config import Config
+from quarterdeck.config import edit
 from quarterdeck.config.connections import LOCAL, Connection
+from quarterdeck.config.load import Config, load
 from tests.conftest import Home
 
 CONNECTIONS = """
@@ -30,7 +30,7 @@ url = "http://open.example"
 def loaded(home: Home) -> Config:
     home.config.mkdir(parents=True)
     (home.config / "connections.toml").write_text(CONNECTIONS)
-    return config.load(os.environ)
+    return load(os.environ)
 
 
 def target(loaded: Config, *arguments: str, environ: Mapping[str, str] | None = None) -> Target:
@@ -38,8 +38,8 @@ def target(loaded: Config, *arguments: str, environ: Mapping[str, str] | None = 
 
 
 def remembering(loaded: Config, name: str) -> Config:
-    config.remember(loaded.folders.preferences, last_connection=name)
-    return config.load(os.environ)
+    edit.remember(loaded.folders.preferences, last_connection=name)
+    return load(os.environ)
 
 
 def test_without_anything_it_is_the_local_service(loaded: Config) -> None:

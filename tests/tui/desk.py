@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from keyring.backend import KeyringBackend
 
-from quarterdeck import config
 from quarterdeck.cli.connect import Connector
 from quarterdeck.cli.kept_notes import KeptNotes
 from quarterdeck.cli.known import KnownConnections
 from quarterdeck.cli.target import Target
 from quarterdeck.config.connections import LOCAL
-from quarterdeck.keys.ring import Ring
+from quarterdeck.config.keys import SystemKeyring
+from quarterdeck.config.load import load
 from quarterdeck.tui.app import Deck
 from tests.cli.serving import serving
 from tests.conftest import Home
@@ -51,9 +51,9 @@ class Desk:
     ) -> AsyncIterator[Seat]:
         """Open the deck on a target, the local service if none is given."""
         target = target or Target(LOCAL)
-        loaded = config.load(os.environ)
-        ring = Ring(lambda: self.keyring, self.patience)
-        known = KnownConnections(loaded, target, self.environ, ring=ring, on_open=self.opened.append)
+        loaded = load(os.environ)
+        keyring = SystemKeyring(lambda: self.keyring, self.patience)
+        known = KnownConnections(loaded, target, self.environ, keyring=keyring, on_open=self.opened.append)
         deck = Deck(
             target.connection,
             Connector(loaded, target, self.environ, known),
@@ -68,7 +68,7 @@ class Desk:
 
     def target(self, name: str) -> Target:
         """The target that `--connection NAME` means."""
-        return Target(config.load(os.environ).connections[name])
+        return Target(load(os.environ).connections[name])
 
 
 @pytest.fixture(scope="module")

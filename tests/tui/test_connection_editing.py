@@ -6,8 +6,7 @@ import pytest
 from keyring.errors import KeyringLocked
 
 from quarterdeck.config.connections import LOCAL
-from quarterdeck.keys.file import KeyFile
-from quarterdeck.keys.owner import Owner
+from quarterdeck.config.keys import KeyFile, Owner
 from tests.conftest import Home
 from tests.keyrings import Good, Hanging, Raising
 from tests.tui.desk import KEY, NOBODY, OTHER_KEY, Desk, at_list, clear_and_type, desk, keyring, urls

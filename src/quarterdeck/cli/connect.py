@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from quarterdeck.cli.known import KnownConnections
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.request import KeyHeader
-from quarterdeck.config import Config
+from quarterdeck.config.load import Config
 from quarterdeck.local.errors import LocalServiceError
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from quarterdeck.cli.command_line import CommandLine
 from quarterdeck.cli.known import KnownConnections
 from quarterdeck.cli.output import as_json, table
 from quarterdeck.cli.target import Target
-from quarterdeck.config import Config
 from quarterdeck.config.connections import LOCAL, LOCAL_NAME, Connection
+from quarterdeck.config.load import Config
 
 
 def run(arguments: CommandLine, config: Config) -> int:

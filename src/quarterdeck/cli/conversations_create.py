@@ -11,7 +11,7 @@ from quarterdeck.cli.plain import conversation_plain
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.client.models.enums import StartTaskStatus
-from quarterdeck.config import Config
+from quarterdeck.config.load import Config
 
 PATIENCE = 180.0
 """Seconds a start task may take: servers wait up to 120 for a sandbox (contract g.2)."""

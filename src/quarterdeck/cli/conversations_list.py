@@ -8,7 +8,7 @@ from quarterdeck.cli.plain import conversation_plain
 from quarterdeck.cli.sandbox_rows import utc_now
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.conversation import Conversation
-from quarterdeck.config import Config
+from quarterdeck.config.load import Config
 from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, ConversationRow, conversation_row
 from quarterdeck.fleet.filters import kept
 

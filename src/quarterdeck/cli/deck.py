@@ -17,9 +17,10 @@ from quarterdeck.cli.known import KnownConnections
 from quarterdeck.cli.leaving import Terminal, end_within, leaving_on_signals
 from quarterdeck.cli.output import note
 from quarterdeck.cli.target import LastConnectionGoneError, Target, choose
-from quarterdeck.config import Config, remember
 from quarterdeck.config.connections import LOCAL
-from quarterdeck.config.toml_file import ConfigError
+from quarterdeck.config.edit import remember
+from quarterdeck.config.files import ConfigError
+from quarterdeck.config.load import Config
 from quarterdeck.tui import garbage
 
 CLEANUP = 1.0

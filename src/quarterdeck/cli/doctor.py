@@ -16,8 +16,8 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.capabilities import Generation, KeyState, Server
 from quarterdeck.client.models.page import Page
-from quarterdeck.config import Config, Folders
 from quarterdeck.config.connections import Connection
+from quarterdeck.config.load import Config, Folders
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,20 @@ from typing import TYPE_CHECKING
 
 from quarterdeck.cli.target import Target
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.config import Config, connections, load_connections
+from quarterdeck.config import connections, edit
 from quarterdeck.config.connections import LOCAL, LOCAL_NAME, Connection
-from quarterdeck.config.toml_file import ConfigError
-from quarterdeck.keys.chain import Found, KeyChain, Place
-from quarterdeck.keys.file import KeyFile
-from quarterdeck.keys.owner import Owner, owner_of
-from quarterdeck.keys.ring import Ring, RingUnavailableError
+from quarterdeck.config.files import ConfigError
+from quarterdeck.config.keys import (
+    Found,
+    KeyChain,
+    KeyFile,
+    KeyringUnavailableError,
+    Owner,
+    Place,
+    SystemKeyring,
+    owner_of,
+)
+from quarterdeck.config.load import Config
 from quarterdeck.tui.connections import Connections
 
 if TYPE_CHECKING:
@@ -35,14 +42,14 @@ class KnownConnections(Connections):
         target: Target,
         environ: Mapping[str, str],
         *,
-        ring: Ring | None = None,
+        keyring: SystemKeyring | None = None,
         on_open: Callable[[str], None] = lambda name: None,
     ) -> None:
         super().__init__()
         self._folders = config.folders
         self._found = config.connections
         self._target = target
-        self._keys = KeyChain(environ, ring or Ring(), KeyFile(config.folders.keys))
+        self._keys = KeyChain(environ, keyring or SystemKeyring(), KeyFile(config.folders.keys))
         self._on_open = on_open
         self.file = str(config.folders.connections)
         self.key_file = str(config.folders.keys)
@@ -50,7 +57,7 @@ class KnownConnections(Connections):
     async def read(self) -> tuple[Sequence[Connection], Sequence[str]]:
         """The connections in the file as it is now, between the local service and the server of the command line."""
         problems: list[str] = []
-        self._found = await asyncio.to_thread(load_connections, self._folders, problems)
+        self._found = await asyncio.to_thread(connections.read, self._folders.connections, problems)
         asked = () if self._target.remembered else (self._target.connection,)
         return (LOCAL, *self._found.values(), *asked), problems
 
@@ -78,13 +85,13 @@ class KnownConnections(Connections):
     async def save(self, connection: Connection, instead_of: str | None) -> None:
         """Write a connection, in the place of the one of that name if one is given."""
         with _told():
-            await asyncio.to_thread(connections.save, self._folders.connections, connection, instead_of)
+            await asyncio.to_thread(edit.save_connection, self._folders.connections, connection, instead_of)
         await self.read()
 
     async def delete(self, endpoint: Connection) -> None:
         """Take a connection out of the file, then its key out of where it is kept."""
         with _told():
-            await asyncio.to_thread(connections.delete, self._folders.connections, endpoint.name)
+            await asyncio.to_thread(edit.delete_table, self._folders.connections, connections.TABLE, endpoint.name)
         await self.forget_key(endpoint)
         await self.read()
 
@@ -94,7 +101,8 @@ class KnownConnections(Connections):
         """The key of an endpoint; raises ServiceError(LOCAL) for one that cannot be sent."""
         if endpoint.embedded:
             return Found(None, Place.NOWHERE, await super().key_source(endpoint))
-        return await self._keys.find(self._owner(endpoint), self.key_variable(endpoint))
+        with _told():
+            return await self._keys.find(self._owner(endpoint), self.key_variable(endpoint))
 
     def key_variable(self, endpoint: Connection) -> str | None:
         """Name of the environment variable that may hold the key of an endpoint."""
@@ -115,7 +123,8 @@ class KnownConnections(Connections):
     async def has_key(self, endpoint: Connection) -> bool:
         """Whether a key is kept for an endpoint, in the keyring or the key file."""
         owner = self._owner(endpoint)
-        return owner is not None and (await self._keys.find(owner, None)).key is not None
+        with _told():
+            return owner is not None and (await self._keys.find(owner, None)).key is not None
 
     async def keep_key(self, endpoint: Connection, key: SecretStr, *, in_file: bool) -> bool:
         """Keep a key for a connection of the file; False when the system keyring is not available."""
@@ -125,7 +134,7 @@ class KnownConnections(Connections):
         try:
             with _told():
                 await self._keys.keep(owner, key, in_file=in_file)
-        except RingUnavailableError:
+        except KeyringUnavailableError:
             return False
         self.type_key(endpoint, None)
         return True
@@ -139,7 +148,7 @@ class KnownConnections(Connections):
         try:
             with _told():
                 await self._keys.move(before, after)
-        except RingUnavailableError:
+        except KeyringUnavailableError:
             words = "The system keyring did not take the key under its new name."
             raise ServiceError(ErrorKind.LOCAL, words, "Enter the key again.", outcome=Outcome.NOT_SENT) from None
 

@@ -12,7 +12,7 @@ from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.page import Page
-from quarterdeck.config import Config
+from quarterdeck.config.load import Config
 
 R = TypeVar("R")
 

@@ -12,11 +12,10 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Protocol, cast
 
-from quarterdeck import config
 from quarterdeck.cli.command_line import CommandLine
 from quarterdeck.cli.failure import CommandError
 from quarterdeck.cli.output import note
-from quarterdeck.config import Config
+from quarterdeck.config.load import Config, load
 
 
 class Command(Protocol):
@@ -28,7 +27,7 @@ class Command(Protocol):
 
 def run(arguments: CommandLine) -> int:
     """Run a command and return the exit status; everything foreseen that fails is one line on standard error."""
-    loaded = config.load(os.environ)
+    loaded = load(os.environ)
     report_crashes_to(loaded.folders.state)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):

@@ -16,7 +16,7 @@ from quarterdeck.cli.output import note
 from quarterdeck.cli.sandbox_rows import utc_now
 from quarterdeck.cli.selection import Selected, Wanted, select
 from quarterdeck.client.client import Client
-from quarterdeck.config import Config
+from quarterdeck.config.load import Config
 from quarterdeck.fleet.bulk import BulkRow, Plan, RowState, plan, rows_of
 from quarterdeck.fleet.sandbox_state import StateWord, why_not_delete, why_not_pause, why_not_resume
 from quarterdeck.fleet.sandboxes import SandboxRow

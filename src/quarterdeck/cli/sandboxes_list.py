@@ -7,7 +7,7 @@ from quarterdeck.cli.output import as_json, moment, note, table
 from quarterdeck.cli.sandbox_rows import GRAMMAR, asks_about_conversations, read_all, row_plain, utc_now
 from quarterdeck.cli.sandboxes_watch import watch
 from quarterdeck.client.client import Client
-from quarterdeck.config import Config
+from quarterdeck.config.load import Config
 from quarterdeck.fleet.ages import age
 from quarterdeck.fleet.filters import kept
 from quarterdeck.fleet.sandboxes import SandboxRow

@@ -5,7 +5,7 @@ from quarterdeck.cli.oneshot import with_client
 from quarterdeck.cli.output import as_json, table
 from quarterdeck.cli.plain import spec_plain
 from quarterdeck.client.client import Client
-from quarterdeck.config import Config
+from quarterdeck.config.load import Config
 
 
 def run(arguments: CommandLine, config: Config) -> int:

@@ -9,7 +9,7 @@ from quarterdeck.cli.plain import sandbox_plain, spec_plain
 from quarterdeck.cli.sandbox_reading import read_one
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.config import Config
+from quarterdeck.config.load import Config
 
 
 def run(arguments: CommandLine, config: Config) -> int:

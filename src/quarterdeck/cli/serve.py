@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from quarterdeck.cli.command_line import CommandLine
 from quarterdeck.cli.failure import CommandError
-from quarterdeck.config import Config
+from quarterdeck.config.load import Config
 from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.serve import serve
 from quarterdeck.local.simulated.simulation import Simulation, some_faults

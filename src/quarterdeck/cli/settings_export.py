@@ -9,7 +9,7 @@ from quarterdeck.cli.failure import CommandError
 from quarterdeck.cli.oneshot import with_client
 from quarterdeck.cli.output import note
 from quarterdeck.client.client import Client
-from quarterdeck.config import Config
+from quarterdeck.config.load import Config
 from quarterdeck.settings import files as settings_files
 from quarterdeck.tui import files
 

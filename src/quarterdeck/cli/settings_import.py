@@ -10,7 +10,7 @@ from quarterdeck.cli.oneshot import with_client
 from quarterdeck.cli.output import note
 from quarterdeck.cli.settings_saving import save_and_report
 from quarterdeck.client.client import Client
-from quarterdeck.config import Config
+from quarterdeck.config.load import Config
 from quarterdeck.settings import files as settings_files
 from quarterdeck.tui import files
 

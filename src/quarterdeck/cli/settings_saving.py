@@ -13,8 +13,8 @@ from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.capabilities import Server
-from quarterdeck.config import Config
 from quarterdeck.config.connections import Connection
+from quarterdeck.config.load import Config
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.kept import journal
 from quarterdeck.settings.merge import Conflict, Side

@@ -6,7 +6,7 @@ from quarterdeck.cli.oneshot import with_client
 from quarterdeck.cli.settings_edits import edited, refuse_seen_secrets, typed
 from quarterdeck.cli.settings_saving import save_and_report
 from quarterdeck.client.client import Client
-from quarterdeck.config import Config
+from quarterdeck.config.load import Config
 
 
 def run(arguments: CommandLine, config: Config) -> int:

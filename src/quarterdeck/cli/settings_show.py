@@ -8,7 +8,7 @@ from quarterdeck.cli.oneshot import with_client
 from quarterdeck.cli.output import as_json, note, say, table
 from quarterdeck.cli.plain import settings_plain
 from quarterdeck.client.client import Client
-from quarterdeck.config import Config
+from quarterdeck.config.load import Config
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Field

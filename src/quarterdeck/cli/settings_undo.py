@@ -11,7 +11,7 @@ from quarterdeck.cli.output import note
 from quarterdeck.cli.settings_saving import save_and_report
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
-from quarterdeck.config import Config
+from quarterdeck.config.load import Config
 from quarterdeck.settings.kept import journal
 
 

@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 
 from quarterdeck.cli.command_line import CommandLine
 from quarterdeck.cli.failure import CommandError
-from quarterdeck.config import Config
 from quarterdeck.config.connections import LOCAL, LOCAL_NAME, Connection, check_url
-from quarterdeck.config.toml_file import ConfigError
+from quarterdeck.config.files import ConfigError
+from quarterdeck.config.load import Config
 
 URL_VARIABLE = "QUARTERDECK_URL"
 KEY_VARIABLE = "QUARTERDECK_API_KEY"

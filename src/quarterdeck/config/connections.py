@@ -10,6 +10,7 @@ colour = "red"             # red, orange, green, teal, blue, violet or grey
 """
 
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,8 +18,8 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from quarterdeck.config import toml_file
-from quarterdeck.config.toml_file import ConfigError
+from quarterdeck.config import files
+from quarterdeck.config.files import ConfigError
 
 Header = Literal["session", "bearer"]
 """How a key is sent: as X-Session-API-Key, or as Authorization: Bearer."""
@@ -73,9 +74,14 @@ _VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
 _MEMBERS = ("url", "header", "key_env", "read_only", "ca_file", "colour")
 
 
-def read(path: Path, table: Mapping[str, object], problems: list[str]) -> Mapping[str, Connection]:
-    """The connections of the file, which says `table`; what cannot be used becomes a sentence in `problems`."""
-    entries = table.get(TABLE, {})
+def read(path: Path, problems: list[str]) -> Mapping[str, Connection]:
+    """The connections of the file; what cannot be used becomes a sentence in `problems`."""
+    try:
+        text = files.read(path) or ""
+        entries = files.parsed_toml(path, text).get(TABLE, {})
+    except ConfigError as error:
+        problems.append(f"{error}; defaults are used")
+        return {}
     if not isinstance(entries, dict):
         problems.append(f"{path}: connections are written as tables, like [connections.work]")
         return {}
@@ -84,53 +90,36 @@ def read(path: Path, table: Mapping[str, object], problems: list[str]) -> Mappin
         try:
             found[name] = _connection(name, entry)
         except ConfigError as error:
-            line = toml_file.line_of(path, (TABLE, name))
-            where = f", line {line}" if line else ""
-            problems.append(f"{path}{where}, connection {name!a}: {error}; it is left out")
+            problems.append(f"{path}{_place(text, name)}, connection {name!a}: {error}; it is left out")
     return found
 
 
 def check(connection: Connection) -> None:
     """Raise ConfigError that says what keeps a connection from being written."""
-    _connection(connection.name, _members(connection))
+    _connection(connection.name, members(connection))
 
 
-def save(path: Path, connection: Connection, instead_of: str | None) -> None:
-    """Write a connection, in the place of the one called `instead_of` if there is one; raises ConfigError.
-
-    Only what differs is written: comments, and whatever else the file says, stay.
-    """
-    from quarterdeck.config.toml_lines import renamed_table, with_members
-
-    check(connection)
-    name, old = connection.name, instead_of or connection.name
-
-    def edit(says: dict[str, Any], text: str) -> str:
-        entries = toml_file.entries_of(says, TABLE)
-        if name in entries and name != instead_of:
-            raise ConfigError(f"there is a connection called {name!a} already")
-        entry = entries.pop(old, {})
-        changes = _changes(entry, connection)
-        entries[name] = {member: value for member, value in {**entry, **changes}.items() if value is not None}
-        text = text if name == old else renamed_table(text, (TABLE, old), (TABLE, name))
-        return with_members(text, (TABLE, name), changes)
-
-    toml_file.change(path, edit)
+def members(connection: Connection) -> dict[str, str | bool]:
+    """What a connection's table says; what is as it would be anyway is left out."""
+    told: dict[str, str | bool | None] = {
+        "url": connection.url,
+        "header": None if connection.header == "session" else connection.header,
+        "key_env": connection.key_env,
+        "read_only": connection.read_only or None,
+        "ca_file": connection.ca_file,
+        "colour": connection.colour and connection.colour.value,
+    }
+    return {name: value for name, value in told.items() if value is not None}
 
 
-def delete(path: Path, name: str) -> None:
-    """Take a connection out of the file; raises ConfigError."""
-    from quarterdeck.config.toml_lines import line_of, without_table
-
-    def edit(says: dict[str, Any], text: str) -> str:
-        entries = toml_file.entries_of(says, TABLE)
-        entries.pop(name, None)
-        text = without_table(text, (TABLE, name))
-        if not entries and line_of(text, (TABLE,)) is None:
-            says.pop(TABLE, None)
-        return text
-
-    toml_file.change(path, edit)
+def changes(entry: Mapping[str, Any], connection: Connection) -> dict[str, str | bool | None]:
+    """The members of a connection that differ from those of a table, None for those that go."""
+    try:
+        before: Mapping[str, Any] = members(_connection(connection.name, entry))
+    except ConfigError:
+        before = entry
+    after = members(connection)
+    return {member: after.get(member) for member in _MEMBERS if after.get(member) != before.get(member)}
 
 
 def check_url(text: str) -> str:
@@ -178,24 +167,12 @@ def _connection(name: str, entry: object) -> Connection:
     return Connection(name, check_url(url), header, read_only, ca_file, colour and Colour(colour), key_env)
 
 
-def _members(connection: Connection) -> dict[str, str | bool]:
-    """What a connection's table says; what is as it would be anyway is left out."""
-    said: dict[str, str | bool | None] = {
-        "url": connection.url,
-        "header": None if connection.header == "session" else connection.header,
-        "key_env": connection.key_env,
-        "read_only": connection.read_only or None,
-        "ca_file": connection.ca_file,
-        "colour": connection.colour and connection.colour.value,
-    }
-    return {name: value for name, value in said.items() if value is not None}
-
-
-def _changes(entry: Mapping[str, Any], connection: Connection) -> dict[str, str | bool | None]:
-    """The members of a connection that differ from those of a table, None for those that go."""
-    try:
-        before: Mapping[str, Any] = _members(_connection(connection.name, entry))
-    except ConfigError:
-        before = entry
-    after = _members(connection)
-    return {member: after.get(member) for member in _MEMBERS if after.get(member) != before.get(member)}
+def _place(text: str, name: str) -> str:
+    """The line of the header of a connection's table; empty for one that has none."""
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            if line.lstrip().startswith("[") and tomllib.loads(line) == {TABLE: {name: {}}}:
+                return f", line {number}"
+        except tomllib.TOMLDecodeError:
+            continue
+    return ""

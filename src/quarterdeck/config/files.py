@@ -2,64 +2,84 @@
 
 import os
 import stat
-from collections.abc import Iterable
+import tempfile
+import tomllib
 from pathlib import Path
+from typing import Any
 
 LARGEST = 256 * 1024
 """Bytes of a file that are read; a larger one is not ours."""
 
 
-class UnusableFileError(Exception):
-    """A file is there but cannot be used; the text names it and says why."""
+class ConfigError(Exception):
+    """Something in the configuration is wrong; the text says what and where, and holds no secret."""
 
 
 def read(path: Path, *, private: bool = False, largest: int = LARGEST) -> str | None:
     """Text of a regular file of at most `largest` bytes, None where there is none; never waits.
 
-    Raises UnusableFileError. A `private` file is not used while anybody else may open it, not even by root.
+    Raises ConfigError that names it. A `private` file is not used while anybody else may open it, not even by root.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except FileNotFoundError:
         if path.is_symlink():
-            raise UnusableFileError(f"{path} is a link to a file that is not there") from None
+            raise ConfigError(f"{path} is a link to a file that is not there") from None
         return None
     except OSError as error:
-        raise UnusableFileError(f"{path} could not be opened: {error.strerror}") from None
+        raise ConfigError(f"{path} could not be opened: {error.strerror}") from None
     try:
         facts = os.fstat(handle)
         if not stat.S_ISREG(facts.st_mode):
-            raise UnusableFileError(f"{path} is not a regular file")
+            raise ConfigError(f"{path} is not a regular file")
         if facts.st_uid != os.geteuid() and (private or os.geteuid() != 0):
-            raise UnusableFileError(f"{path} belongs to another user")
+            raise ConfigError(f"{path} belongs to another user")
         if private and facts.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise UnusableFileError(f"{path} is open to other users: make it yours alone with chmod 600")
+            raise ConfigError(f"{path} is open to other users: make it yours alone with chmod 600")
         with os.fdopen(handle, "rb", closefd=False) as file:
             content = file.read(largest + 1)
     finally:
         os.close(handle)
     if len(content) > largest:
-        raise UnusableFileError(f"{path} is larger than {largest // 1024} kB")
+        raise ConfigError(f"{path} is larger than {largest // 1024} kB")
     try:
         return content.decode()
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise UnusableFileError(f"{path} is not text in UTF-8 (line {line})") from None
+        raise ConfigError(f"{path} is not text in UTF-8 (line {line})") from None
 
 
-def write(path: Path, pieces: Iterable[str]) -> None:
-    """Put a file of mode 0600 in place of the old in one step, following a link.
+def read_toml(path: Path, *, private: bool = False) -> dict[str, Any]:
+    """What a TOML file says, nothing where there is none.
 
-    The old one stays where a piece cannot be made, or written (OSError).
+    Raises ConfigError that names the file, and the line where TOML ends being TOML.
     """
-    import tempfile
+    return parsed_toml(path, read(path, private=private) or "", private=private)
 
+
+def parsed_toml(path: Path, text: str, *, private: bool = False) -> dict[str, Any]:
+    """What the text of a TOML file says; raises ConfigError, which quotes nothing of a `private` one."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        reason, place, line = str(error).partition(" (at line ")
+        where = f", line {line.partition(',')[0]}" if place else ", at its end"
+        raise ConfigError(f"{path}{where}: not TOML{'' if private else f' ({reason})'}") from None
+    except (ValueError, RecursionError):
+        raise ConfigError(f"{path} is not TOML a person would write") from None
+
+
+def write(path: Path, text: str) -> None:
+    """Put a file of mode 0600 in place of the one that is there in one step, following a link.
+
+    That one stays where the text cannot be written (OSError, UnicodeEncodeError).
+    """
     target = path.resolve()
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.writelines(pieces)
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
             file.flush()
             os.fsync(handle)
         Path(name).replace(target)

@@ -93,7 +93,7 @@ class StateFiles:
 def _content(path: Path, model: type[M]) -> M | None:
     try:
         text = files.read(path, private=True, largest=LARGEST)
-    except files.UnusableFileError as error:
+    except files.ConfigError as error:
         raise StateError(str(error)) from None
     if text is None:
         return None
@@ -119,7 +119,7 @@ def _write(path: Path, content: StateModel) -> None:
     text = content.model_dump_json()
     if len(text.encode()) > LARGEST:
         raise StateError(f"{path} would be larger than {LARGEST // 1024} kB")
-    files.write(path, (text,))
+    files.write(path, text)
 
 
 @contextmanager

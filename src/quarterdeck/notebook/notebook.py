@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from quarterdeck.config import files
-from quarterdeck.config.files import UnusableFileError
+from quarterdeck.config.files import ConfigError
 
 LARGEST = 8 * 1024 * 1024
 """Bytes of a page; a larger one is neither read nor written."""
@@ -62,7 +62,7 @@ class Notebook:
     def _content(self, path: Path) -> Any:
         try:
             text = files.read(path, private=True, largest=LARGEST)
-        except UnusableFileError as error:
+        except ConfigError as error:
             raise NotebookError(str(error)) from None
         if text is None:
             return None
@@ -75,7 +75,7 @@ class Notebook:
 
 
 def _write(path: Path, page: dict[str, Any]) -> None:
-    files.write(path, _no_more(_pieces(page, MEMBERS), path))
+    files.write(path, "".join(_no_more(_pieces(page, MEMBERS), path)))
 
 
 def _no_more(pieces: Iterable[str], path: Path) -> Iterator[str]:

@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from quarterdeck import config
-from quarterdeck.config import Preferences, files
+from quarterdeck.config import edit, files
 from quarterdeck.config.connections import Connection, check_url
-from quarterdeck.config.toml_file import ConfigError
+from quarterdeck.config.files import ConfigError
+from quarterdeck.config.load import Config, find_folders, load
+from quarterdeck.config.preferences import Preferences
 from tests.conftest import Home
 
 
-def load() -> config.Config:
-    return config.load(os.environ)
+def loaded_now() -> Config:
+    return load(os.environ)
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def connections(home: Home) -> Path:
 
 
 def test_a_fresh_machine_has_no_problems() -> None:
-    loaded = load()
+    loaded = loaded_now()
     assert loaded.connections == {}
     assert loaded.preferences == Preferences()
     assert loaded.problems == ()
@@ -32,7 +33,7 @@ def test_a_fresh_machine_has_no_problems() -> None:
 
 def test_folders_follow_the_xdg_variables_and_ignore_relative_ones(home: Home) -> None:
     environ = {"HOME": str(home.root), "XDG_DATA_HOME": "relative", "XDG_STATE_HOME": "/var/state"}
-    found = config.folders(environ)
+    found = find_folders(environ)
     assert found.config == home.root / ".config/quarterdeck"
     assert found.data == home.root / ".local/share/quarterdeck"
     assert found.state == Path("/var/state/quarterdeck")
@@ -42,7 +43,7 @@ def test_a_connection_written_by_hand_is_read(connections: Path) -> None:
     members = ('url = "https://agents.example.org/"', 'header = "bearer"', 'key_env = "WORK_KEY"', "read_only = true")
     connections.write_text("\n".join(("[connections.work]", *members)))
     work = Connection("work", "https://agents.example.org", "bearer", read_only=True, key_env="WORK_KEY")
-    assert load().connections == {"work": work}
+    assert loaded_now().connections == {"work": work}
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,7 @@ def test_a_connection_written_by_hand_is_read(connections: Path) -> None:
 )
 def test_a_wrong_connection_is_named_and_the_others_are_used(connections: Path, entry: str, named: str) -> None:
     connections.write_text(f'[connections.bad]\n{entry}\n[connections.good]\nurl = "http://127.0.0.1:3000"\n')
-    loaded = load()
+    loaded = loaded_now()
     assert list(loaded.connections) == ["good"]
     [problem] = loaded.problems
     assert str(connections) in problem
@@ -74,14 +75,14 @@ def test_a_wrong_connection_is_named_and_the_others_are_used(connections: Path, 
 
 def test_the_local_service_keeps_its_name(connections: Path) -> None:
     connections.write_text('[connections.local]\nurl = "http://127.0.0.1:3000"\n')
-    loaded = load()
+    loaded = loaded_now()
     assert loaded.connections == {}
     assert "'local'" in loaded.problems[0]
 
 
 def test_broken_toml_is_named_with_its_line_and_left_as_it_is(connections: Path) -> None:
     connections.write_text('[connections.work]\nurl = "http://x"\nbroken broken\n')
-    [problem] = load().problems
+    [problem] = loaded_now().problems
     assert str(connections) in problem
     assert "line 3" in problem
     assert connections.read_text().endswith("broken broken\n")
@@ -90,7 +91,7 @@ def test_broken_toml_is_named_with_its_line_and_left_as_it_is(connections: Path)
 @pytest.mark.parametrize("content", [b"\x00\xff\xfe", b"a = 1\n\xe4\n", b"[" * 100_000, b"a" * (files.LARGEST + 1)])
 def test_garbage_is_named_and_defaults_are_used(connections: Path, content: bytes) -> None:
     connections.write_bytes(content)
-    loaded = load()
+    loaded = loaded_now()
     assert loaded.connections == {}
     assert str(connections) in loaded.problems[0]
     assert connections.read_bytes() == content
@@ -98,24 +99,24 @@ def test_garbage_is_named_and_defaults_are_used(connections: Path, content: byte
 
 def test_bad_utf8_is_named_with_its_line(connections: Path) -> None:
     connections.write_bytes(b"a = 1\nb = 2\n# \xe4\n")
-    assert "line 3" in load().problems[0]
+    assert "line 3" in loaded_now().problems[0]
 
 
 def test_things_that_are_no_files_are_named_without_waiting_for_them(connections: Path) -> None:
     os.mkfifo(connections)
-    assert "not a regular file" in load().problems[0]
+    assert "not a regular file" in loaded_now().problems[0]
     connections.unlink()
     connections.mkdir()
-    assert "regular file" in load().problems[0]
+    assert "regular file" in loaded_now().problems[0]
     connections.rmdir()
     connections.symlink_to("nowhere")
-    assert "link" in load().problems[0]
+    assert "link" in loaded_now().problems[0]
 
 
 def test_wrong_types_of_preferences_are_left_out(home: Home) -> None:
     home.config.mkdir(parents=True)
     (home.config / "preferences.toml").write_text('theme = 5\nlast_connection = "work"\n')
-    loaded = load()
+    loaded = loaded_now()
     assert loaded.preferences == Preferences(last_connection="work")
     assert "theme" in loaded.problems[0]
 
@@ -124,8 +125,8 @@ def test_remembering_keeps_everything_else_in_the_file(home: Home) -> None:
     path = home.config / "preferences.toml"
     home.config.mkdir(parents=True)
     path.write_text('# mine\ntheme = "old" # yes\nother = [1, 2]\n\n[future]\ntheme = "not this one"\n')
-    config.remember(path, theme='new "one"\\', last_connection="work")
-    assert load().preferences == Preferences("work", 'new "one"\\')
+    edit.remember(path, theme='new "one"\\', last_connection="work")
+    assert loaded_now().preferences == Preferences("work", 'new "one"\\')
     text = path.read_text()
     assert "# mine" in text
     assert "other = [1, 2]" in text
@@ -134,7 +135,7 @@ def test_remembering_keeps_everything_else_in_the_file(home: Home) -> None:
 
 def test_remembering_makes_a_private_file_and_leaves_nothing_beside_it(home: Home) -> None:
     path = home.config / "preferences.toml"
-    config.remember(path, theme="night")
+    edit.remember(path, theme="night")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(home.config.stat().st_mode) == 0o700
     assert [each.name for each in home.config.iterdir()] == ["preferences.toml"]
@@ -146,7 +147,7 @@ def test_remembering_follows_a_link(home: Home) -> None:
     kept = home.root / "dotfiles.toml"
     kept.write_text("")
     path.symlink_to(kept)
-    config.remember(path, theme="night")
+    edit.remember(path, theme="night")
     assert path.is_symlink()
     assert kept.read_text() == 'theme = "night"\n'
 
@@ -157,14 +158,14 @@ def test_a_file_that_cannot_be_changed_safely_is_not_written(home: Home, content
     home.config.mkdir(parents=True)
     path.write_bytes(content)
     with pytest.raises(ConfigError, match="nothing was written"):
-        config.remember(path, theme="night")
+        edit.remember(path, theme="night")
     assert path.read_bytes() == content
 
 
 def test_a_folder_that_cannot_be_written_is_named(home: Home) -> None:
     home.root.joinpath("config").write_text("a file where a folder should be")
     with pytest.raises(ConfigError, match="could not be"):
-        config.remember(home.config / "preferences.toml", theme="night")
+        edit.remember(home.config / "preferences.toml", theme="night")
 
 
 def test_a_write_that_fails_half_way_keeps_the_old_file(home: Home) -> None:

@@ -13,13 +13,18 @@ from keyring.backend import KeyringBackend
 from keyring.errors import KeyringLocked
 from pydantic import SecretStr
 
-from quarterdeck.client.errors import ServiceError
 from quarterdeck.config.connections import Connection
-from quarterdeck.config.toml_file import ConfigError
-from quarterdeck.keys.chain import KeyChain, Place
-from quarterdeck.keys.file import KeyFile
-from quarterdeck.keys.owner import Owner, owner_of
-from quarterdeck.keys.ring import Ring, RingUnavailableError
+from quarterdeck.config.files import ConfigError
+from quarterdeck.config.keys import (
+    KeyChain,
+    KeyFile,
+    KeyringUnavailableError,
+    Owner,
+    Place,
+    SystemKeyring,
+    UnusableKeyError,
+    owner_of,
+)
 from tests.keyrings import Forgetful, Good, Hanging, Lying, Raising
 
 SENTINEL = "sentinel-key-77ad"
@@ -27,8 +32,8 @@ KEY = SecretStr(SENTINEL)
 WORK = Owner("work", "https://work.example")
 
 
-def ring(backend: KeyringBackend, patience: float = 3.0) -> Ring:
-    return Ring(lambda: backend, patience)
+def ring(backend: KeyringBackend, patience: float = 3.0) -> SystemKeyring:
+    return SystemKeyring(lambda: backend, patience)
 
 
 async def test_a_good_keyring_keeps_a_key_by_name_and_origin() -> None:
@@ -45,7 +50,7 @@ async def test_a_good_keyring_keeps_a_key_by_name_and_origin() -> None:
 @pytest.mark.parametrize("backend", [Raising(KeyringLocked(SENTINEL)), Raising(KeyError(SENTINEL)), Raising(OSError())])
 async def test_whatever_a_keyring_raises_means_that_it_is_not_available(backend: KeyringBackend) -> None:
     for call in (ring(backend).read(WORK), ring(backend).keep(WORK, KEY), ring(backend).forget(WORK)):
-        with pytest.raises(RingUnavailableError) as caught:
+        with pytest.raises(KeyringUnavailableError) as caught:
             await call
         assert SENTINEL not in repr(caught.value)
 
@@ -54,8 +59,8 @@ async def test_a_keyring_that_cannot_even_be_loaded_is_not_available() -> None:
     def missing() -> KeyringBackend:
         raise ImportError
 
-    with pytest.raises(RingUnavailableError):
-        await Ring(missing).read(WORK)
+    with pytest.raises(KeyringUnavailableError):
+        await SystemKeyring(missing).read(WORK)
 
 
 @pytest.fixture
@@ -68,11 +73,11 @@ def hanging() -> Iterator[Hanging]:
 async def test_a_keyring_that_hangs_is_left_after_its_time_and_not_asked_again(hanging: Hanging) -> None:
     waiting = ring(hanging, 0.2)
     started = time.monotonic()
-    with pytest.raises(RingUnavailableError):
+    with pytest.raises(KeyringUnavailableError):
         await waiting.read(WORK)
     assert 0.15 < time.monotonic() - started < 2
     started = time.monotonic()
-    with pytest.raises(RingUnavailableError):
+    with pytest.raises(KeyringUnavailableError):
         await waiting.read(WORK)
     assert time.monotonic() - started < 0.1
     assert hanging.asked == 1
@@ -88,7 +93,7 @@ async def test_the_loop_goes_on_while_a_keyring_hangs(hanging: Hanging) -> None:
 
 def test_an_answer_that_comes_too_late_reaches_nobody(hanging: Hanging) -> None:
     async def ask() -> None:
-        with pytest.raises(RingUnavailableError):
+        with pytest.raises(KeyringUnavailableError):
             await ring(hanging, 0.05).read(WORK)
 
     asyncio.run(ask())
@@ -107,7 +112,7 @@ def test_an_answer_that_comes_too_late_reaches_nobody(hanging: Hanging) -> None:
 
 @pytest.mark.parametrize("backend", [Forgetful(), Lying("something else")])
 async def test_a_keyring_that_does_not_hold_what_it_took_has_not_kept_it(backend: KeyringBackend) -> None:
-    with pytest.raises(RingUnavailableError):
+    with pytest.raises(KeyringUnavailableError):
         await ring(backend).keep(WORK, KEY)
 
 
@@ -117,7 +122,7 @@ async def test_what_is_no_key_is_none(answer: object, found: SecretStr | None) -
 
 
 async def test_a_key_that_cannot_be_sent_is_named_by_its_place_alone() -> None:
-    with pytest.raises(ServiceError, match="system keyring") as caught:
+    with pytest.raises(UnusableKeyError, match="system keyring") as caught:
         await ring(Lying(f"{SENTINEL} two")).read(WORK)
     assert SENTINEL not in str(caught.value)
 
@@ -232,7 +237,7 @@ async def test_a_key_moves_to_another_owner_within_its_place(file: KeyFile, in_f
         await keys.move(WORK if owner.origin == WORK.origin else Owner("office", WORK.origin), owner)
         found = await keys.find(owner, None)
         assert found.key == KEY
-        assert found.place is (Place.FILE if in_file else Place.RING)
+        assert found.place is (Place.FILE if in_file else Place.KEYRING)
     assert (await keys.find(WORK, None)).key is None
 
 
@@ -250,7 +255,7 @@ async def test_nothing_that_holds_a_key_shows_it(file: KeyFile) -> None:
     for variable in ("WORK_KEY", None):
         found = await keys.find(WORK, variable)
         assert found.key == KEY
-        assert SENTINEL not in repr(found) + repr(keys.file) + repr(keys.ring) + found.words
+        assert SENTINEL not in repr(found) + repr(keys.file) + repr(keys.keyring) + found.words
 
 
 def test_an_owner_is_a_name_at_an_origin() -> None:

@@ -1,0 +1,79 @@
+"""What is read before the first frame: where things are kept, the connections and the preferences.
+
+A file that cannot be read is named, defaults take its place, and it is never overwritten.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from quarterdeck.config import connections, preferences
+from quarterdeck.config.connections import Connection
+from quarterdeck.config.preferences import Preferences
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Where things are kept (XDG base directories)."""
+
+    config: Path
+    data: Path
+    state: Path
+
+    @property
+    def connections(self) -> Path:
+        """The file of connections."""
+        return self.config / "connections.toml"
+
+    @property
+    def keys(self) -> Path:
+        """The file of keys, for who has no system keyring."""
+        return self.config / "keys.toml"
+
+    @property
+    def preferences(self) -> Path:
+        """The file of preferences."""
+        return self.config / "preferences.toml"
+
+    @property
+    def kept(self) -> Path:
+        """The folder of the state files."""
+        return self.state / "state"
+
+    @property
+    def notebook(self) -> Path:
+        """The folder of what is noted down from one run to the next."""
+        return self.state / "notebook"
+
+
+@dataclass(frozen=True)
+class Config:
+    """Everything read before the first frame; `problems` are sentences about what could not be used."""
+
+    folders: Folders
+    connections: Mapping[str, Connection] = field(default_factory=dict)
+    preferences: Preferences = field(default_factory=Preferences)
+    problems: tuple[str, ...] = ()
+
+
+def find_folders(environ: Mapping[str, str]) -> Folders:
+    """Find the folders; a variable that is unset, empty or relative means its default, as the XDG rules say."""
+
+    def under(variable: str, default: str) -> Path:
+        chosen = Path(environ.get(variable, ""))
+        base = chosen if chosen.is_absolute() else Path(environ.get("HOME") or Path.home()) / default
+        return base / "quarterdeck"
+
+    return Folders(
+        config=under("XDG_CONFIG_HOME", ".config"),
+        data=under("XDG_DATA_HOME", ".local/share"),
+        state=under("XDG_STATE_HOME", ".local/state"),
+    )
+
+
+def load(environ: Mapping[str, str]) -> Config:
+    """Read both files; never raises: what cannot be used becomes a sentence in `problems`."""
+    folders = find_folders(environ)
+    problems: list[str] = []
+    known = connections.read(folders.connections, problems)
+    return Config(folders, known, preferences.read(folders.preferences, problems), tuple(problems))

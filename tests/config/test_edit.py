@@ -1,0 +1,279 @@
+"""Connections written from the deck into a file that people write too."""
+
+import json
+import os
+import stat
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quarterdeck.config import connections, edit
+from quarterdeck.config.connections import Colour, Connection
+from quarterdeck.config.files import ConfigError
+from quarterdeck.config.load import load
+from tests.conftest import Home
+
+BY_HAND = """\
+# my servers
+[connections.work]  # the one at work
+url = "https://work.example/"  # with a prefix one day
+header = "session"
+key_env = "WORK_KEY"
+
+# only at home
+[connections.home]
+url = "http://10.0.0.7:3000"
+
+[future]
+url = "not ours"
+"""
+WORK = Connection("work", "https://work.example", key_env="WORK_KEY")
+HOME = Connection("home", "http://10.0.0.7:3000")
+
+
+@pytest.fixture
+def file(home: Home) -> Path:
+    home.config.mkdir(parents=True)
+    path = home.config / "connections.toml"
+    path.write_text(BY_HAND)
+    return path
+
+
+def known() -> dict[str, Connection]:
+    loaded = load(os.environ)
+    assert loaded.problems == ()
+    return dict(loaded.connections)
+
+
+def test_saving_what_is_there_already_changes_no_letter(file: Path) -> None:
+    before = file.stat().st_mtime_ns
+    edit.save_connection(file, WORK, "work")
+    assert file.read_text() == BY_HAND
+    assert file.stat().st_mtime_ns == before
+
+
+def test_an_edit_touches_only_its_own_lines(file: Path) -> None:
+    edited = replace(WORK, url="https://new.example", read_only=True, colour=Colour.RED, key_env=None)
+    edit.save_connection(file, edited, "work")
+    assert file.read_text() == BY_HAND.replace("https://work.example/", "https://new.example").replace(
+        'key_env = "WORK_KEY"\n', 'read_only = true\ncolour = "red"\n'
+    )
+    assert known() == {"work": edited, "home": HOME}
+
+
+def test_a_new_one_comes_last_with_everything_that_was_said(file: Path) -> None:
+    new = Connection("a.b", "https://c.example/x", "bearer", True, "~/ca.pem", Colour.TEAL, "C_KEY")
+    edit.save_connection(file, new, None)
+    assert file.read_text().startswith(BY_HAND)
+    assert known() == {"work": WORK, "home": HOME, "a.b": new}
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_the_first_one_makes_the_file(home: Home) -> None:
+    edit.save_connection(home.config / "connections.toml", HOME, None)
+    assert known() == {"home": HOME}
+
+
+def test_another_name_keeps_the_place_and_the_comment(file: Path) -> None:
+    edit.save_connection(file, replace(WORK, name="office"), "work")
+    assert file.read_text() == BY_HAND.replace("[connections.work]", "[connections.office]")
+
+
+def test_a_name_that_is_taken_is_refused(file: Path) -> None:
+    for instead_of in (None, "work"):
+        with pytest.raises(ConfigError, match="already"):
+            edit.save_connection(file, HOME, instead_of)
+    assert file.read_text() == BY_HAND
+
+
+def test_deleting_takes_the_table_and_leaves_every_comment(file: Path) -> None:
+    edit.delete_table(file, "connections", "work")
+    assert known() == {"home": HOME}
+    assert "# my servers" in file.read_text()
+    assert "# only at home\n[connections.home]" in file.read_text()
+    edit.delete_table(file, "connections", "home")
+    assert known() == {}
+    assert file.read_text().endswith('[future]\nurl = "not ours"\n')
+
+
+@pytest.mark.parametrize(
+    "text", ["[connections.work\\n", "connections = 5\\n", "[connections]\\nwork = 5\\n", "[[connections]]\\n", "\\x00"]
+)
+def test_a_file_that_is_not_understood_is_named_and_left_as_it_is(file: Path, text: str) -> None:
+    file.write_text(text)
+    with pytest.raises(ConfigError, match="nothing was written") as caught:
+        edit.save_connection(file, WORK, "work")
+    assert str(file) in str(caught.value) or "tables" in str(caught.value)
+    with pytest.raises(ConfigError):
+        edit.delete_table(file, "connections", "work")
+    assert file.read_text() == text
+
+
+def test_an_entry_that_was_left_out_is_not_written_over(file: Path) -> None:
+    file.write_text("[connections.work]\nurl = 5\n")
+    with pytest.raises(ConfigError, match="already"):
+        edit.save_connection(file, WORK, None)
+    assert load(os.environ).problems[0].startswith(f"{file}, line 1, connection 'work'")
+
+
+def test_what_another_deck_wrote_in_the_meantime_stays(file: Path) -> None:
+    edit.save_connection(file, Connection("one", "http://one.example"), None)
+    edit.save_connection(file, Connection("two", "http://two.example"), None)
+    assert list(known()) == ["work", "home", "one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("connection", "words"),
+    [
+        (Connection("", "http://a"), "name"),
+        (Connection("local", "http://a"), "name"),
+        (Connection("two words", "http://a"), "name"),
+        (Connection("a", "ftp://a"), "http://"),
+        (Connection("a", "http://u:p@a"), "password"),
+        (Connection("a", "http://a", ca_file="team.pem"), "whole path"),
+    ],
+)
+def test_what_would_not_be_read_again_is_not_written(file: Path, connection: Connection, words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        edit.save_connection(file, connection, None)
+    assert file.read_text() == BY_HAND
+
+
+@pytest.mark.parametrize(
+    "text", ['connections.work.url = "http://a"\n', 'connections = { work = { url = "http://a" } } # mine\n']
+)
+def test_a_layout_that_the_deck_would_not_write_is_changed_too(file: Path, text: str) -> None:
+    file.write_text(text)
+    edit.save_connection(file, replace(WORK, key_env=None), "work")
+    assert file.read_text() == text.replace("http://a", "https://work.example")
+    edit.delete_table(file, "connections", "work")
+    assert tomllib.loads(file.read_text()).get("connections", {}) == {}
+
+
+NAMES = ("url", "header", "key_env", "colour")
+WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\r\n", exclude_categories=["Cc", "Cs"]), max_size=12)
+GAPS = st.lists(st.one_of(st.just(""), WORDS.map(lambda words: f"# {words}")), max_size=3)
+OTHER_VALUES = (
+    "5",
+    '"a # b"  # said',
+    "'''\n[connections.work]\nurl = 'no'\n'''",
+    '[\n  ["a"], # deep\n  ["connections"],\n]',
+    "{ x = 1 }",
+)
+CHANGES = st.dictionaries(st.sampled_from(NAMES), st.one_of(st.booleans(), WORDS), min_size=1)
+
+
+@st.composite
+def tables(draw: st.DrawFn, header: str) -> list[str]:
+    """The lines of a table, with comments between its members."""
+    names = draw(st.lists(st.sampled_from(NAMES), unique=True))
+    lines = [draw(st.sampled_from([header, f"  {header}   # mine"]))]
+    for name in names:
+        value = draw(
+            st.one_of(WORDS.map(lambda words: json.dumps(words, ensure_ascii=False)), st.sampled_from(OTHER_VALUES))
+        )
+        lines += [*draw(GAPS), *f"{name} = {value}".split("\n")]
+    return lines
+
+
+@st.composite
+def files(draw: st.DrawFn) -> tuple[str, list[str]]:
+    """A file with the table of `work` among others, and every line outside that table."""
+    headers = draw(st.permutations(["[connections.work]", "[connections.play]", '[connections."a.b"]', "[other]"]))
+    text, rest = draw(GAPS), list[str]()
+    rest += text
+    for header in headers:
+        lines, after = draw(tables(header)), draw(GAPS)
+        text += [*lines, *after]
+        rest += after if "work" in header else [*lines, *after]
+    return "\n".join([*text, ""]), rest
+
+
+def kept_in_order(lines: list[str], text: str) -> bool:
+    left = iter(text.split("\n"))
+    return all(line in left for line in lines)
+
+
+@contextmanager
+def file_with(text: str) -> Iterator[Path]:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "some.toml"
+        path.touch(mode=0o600)
+        path.write_text(text, newline="")
+        yield path
+
+
+@given(files(), CHANGES)
+def test_members_change_and_everything_else_stays(file: tuple[str, list[str]], changes: dict[str, str | bool]) -> None:
+    text, _ = file
+    with file_with(text) as path:
+        edit.set_table(path, "connections", "work", changes)
+        new = path.read_text()
+    wanted = tomllib.loads(text)
+    wanted["connections"]["work"] |= changes
+    assert tomllib.loads(new) == wanted
+    others = [line for line in text.split("\n") if line.startswith(("#", "[other", "[connections.p"))]
+    assert kept_in_order(others, new)
+
+
+@given(files())
+def test_a_table_goes_and_every_other_line_stays(file: tuple[str, list[str]]) -> None:
+    text, rest = file
+    wanted = tomllib.loads(text)
+    del wanted["connections"]["work"]
+    with file_with(text) as path:
+        edit.delete_table(path, "connections", "work", private=True)
+        new = path.read_text()
+    assert tomllib.loads(new) == wanted
+    assert list(filter(None, new.split("\n"))) == list(filter(None, rest))
+
+
+@given(files(), CHANGES)
+def test_a_new_table_leaves_the_text_before_it_as_it_was(
+    file: tuple[str, list[str]], members: dict[str, str | bool]
+) -> None:
+    text, _ = file
+    with file_with(text) as path:
+        edit.set_table(path, "connections", "new", members)
+        new = path.read_text()
+    assert new.startswith(text)
+    assert tomllib.loads(new)["connections"]["new"] == members
+
+
+def test_lines_that_end_as_on_windows_are_understood() -> None:
+    text = "[connections.work]\r\nurl = 'http://a'\r\n# next\r\n[other]\r\nx = 1\r\n"
+    with file_with(text) as path:
+        edit.delete_table(path, "connections", "work")
+        assert path.read_bytes() == b"# next\r\n[other]\r\nx = 1\r\n"
+
+
+@pytest.mark.parametrize("header", ["[connections.work]", "[ connections . 'work' ]", '["connections".work] # x'])
+def test_a_table_is_found_however_its_header_is_written(header: str) -> None:
+    with file_with(f"# one\nx = [\n[1],\n]\n{header}\nurl = 'a'\n") as path:
+        problems: list[str] = []
+        connections.read(path, problems)
+        assert f"{path}, line 5, connection 'work'" in problems[0]
+        edit.delete_table(path, "connections", "work")
+        assert path.read_text() == "# one\nx = [\n[1],\n]\n"
+
+
+@pytest.mark.parametrize("rest", ["", "[connections]\n", "[ connections ] # all\n", "[other]\nx = 1\n"])
+def test_the_last_one_can_go(rest: str) -> None:
+    with file_with(f"{rest}[connections.work]\nurl = 'a'\n[more]\ny = 2\n[connections.play]\nurl = 'b'\n") as path:
+        for name in ("play", "work"):
+            edit.delete_table(path, "connections", name)
+        assert path.read_text() == f"{rest}[more]\ny = 2\n"
+
+
+def test_nothing_is_added_to_a_table_on_one_line(file: Path) -> None:
+    file.write_text('connections = { work = { url = "http://a" } }\n')
+    with pytest.raises(ConfigError, match="nothing was written"):
+        edit.save_connection(file, HOME, None)
+    assert file.read_text() == 'connections = { work = { url = "http://a" } }\n'
