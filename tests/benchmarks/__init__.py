@@ -1,4 +1,5 @@
-"""Benchmarks print ratios to a floor program run in turns with the deck's parts; nothing asserts a time.
+"""Benchmarks: `python -m tests.benchmarks` prints each budget as a ratio to a floor or to the plain deck.
 
-`python -m tests.benchmarks` prints each budget; `pytest -m benchmark -s` those of the table alone.
+The floor (`floor.py`) is the smallest useful Textual app, the plain deck (`plain.py`) the plainest one that reads a
+server. The programs run in turns in terminals of their own; nothing asserts a time.
 """

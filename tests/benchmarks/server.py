@@ -13,6 +13,11 @@ from urllib.parse import parse_qs, urlsplit
 
 PAGE = 100
 STATUSES = ("RUNNING", "PAUSED", "STARTING", "ERROR", "MISSING")
+CHANGING = {
+    "status": ("status", STATUSES),
+    "spec": ("sandbox_spec_id", ("agent-server:1.0.0-python", "agent-server:1.0.0-node", "agent-server:1.1.0-python")),
+}
+"""What changes: statuses, by which rows are ordered, or something that is only shown."""
 SEARCHES = {
     "/api/v1/sandboxes/search": "sandboxes",
     "/api/v1/app-conversations/search": "conversations",
@@ -53,7 +58,7 @@ def conversation(number: int) -> dict[str, Any]:
 class Lists:
     """The records, and their pages as bytes until one of their records changes."""
 
-    def __init__(self, sandboxes: int, conversations: int, churn: float, tick: float) -> None:
+    def __init__(self, sandboxes: int, conversations: int, churn: float, tick: float, changing: str) -> None:
         self.records = {
             "sandboxes": [sandbox(number) for number in range(sandboxes)],
             "conversations": [conversation(number) for number in range(conversations)],
@@ -61,6 +66,7 @@ class Lists:
         }
         self._pages: dict[tuple[str, int], bytes] = {}
         self._churn, self._tick = churn, tick
+        self._member, self._values = CHANGING[changing]
         self._chance = random.Random(1)
         self._changed_at = time.monotonic()
 
@@ -83,7 +89,7 @@ class Lists:
         while self._churn and time.monotonic() - self._changed_at >= self._tick:
             self._changed_at += self._tick
             for number in self._chance.sample(range(len(records)), max(1, int(len(records) * self._churn))):
-                records[number]["status"] = self._chance.choice(STATUSES)
+                records[number][self._member] = self._chance.choice(self._values)
                 self._pages.pop(("sandboxes", number // PAGE * PAGE), None)
 
 
@@ -122,9 +128,10 @@ def main() -> None:
     parser.add_argument("--conversations", type=int, default=100)
     parser.add_argument("--churn", type=float, default=0.0)
     parser.add_argument("--tick", type=float, default=0.5, help="seconds between two changes")
+    parser.add_argument("--changing", choices=CHANGING, default="status")
     parser.add_argument("--no-batches", action="store_true", help="answer like a server that cannot read by ids")
     given = parser.parse_args()
-    lists = Lists(given.sandboxes, given.conversations, given.churn, given.tick)
+    lists = Lists(given.sandboxes, given.conversations, given.churn, given.tick, given.changing)
     asyncio.run(serve(lists, batches=not given.no_batches))
 
 

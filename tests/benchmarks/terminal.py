@@ -3,68 +3,60 @@
 import fcntl
 import os
 import pty
-import select
-import signal
+import re
 import struct
 import subprocess
 import termios
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from threading import Condition, Thread
 from types import TracebackType
+from typing import Self
 
-QUIET = 0.12
-"""Seconds without a byte after which the program is taken to be done."""
+import psutil
+import pyte
+
+COLUMNS, LINES = 120, 40
 PATIENCE = 30.0
-NOTHING_MORE: Mapping[str, str] = {}
 ANSWERS = {
     b"\x1b[c": b"\x1b[?62;22c",
     b"\x1b[?2026$p": b"\x1b[?2026;0$y",
     b"\x1b[?2048$p": b"\x1b[?2048;0$y",
 }
 """What a plain xterm answers to the questions of Textual: it has no synchronised output and no in-band resize."""
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What happened between a key and quiet."""
-
-    first: float
-    """Seconds to the first byte."""
-    last: float
-    """Seconds to the last byte."""
-    cpu: float
-    """CPU seconds of the program, all its threads."""
-    written: int
-    """Bytes to the terminal."""
+MODE = re.compile(rb"\x1b\[\?([\d;]+)([hl])")
+ON_AT_FIRST = {b"7", b"25"}
+"""Modes of a terminal that are on when a program starts: it wraps lines, and shows its cursor."""
 
 
 class Terminal:
-    """`with Terminal([...]) as terminal`: the program runs until the block ends."""
+    """`with Terminal([...], os.environ) as terminal`: the program runs until the block ends.
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        *,
-        columns: int = 120,
-        lines: int = 40,
-        environment: Mapping[str, str] = NOTHING_MORE,
-    ) -> None:
+    What it writes is read and stamped by a thread at once, so that no program waits for who looks at another.
+    """
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         self._command = command
-        self._size = struct.pack("HHHH", lines, columns, 0, 0)
-        self._more = environment
+        self._environment = {**environment, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+        self._environment["TEXTUAL_ANIMATIONS"] = "none"
+        self._written: list[tuple[float, bytes]] = []
+        self._news = Condition()
+        self._screen = pyte.Screen(COLUMNS, LINES)
+        self._stream = pyte.ByteStream(self._screen)
+        self._drawn = 0
 
-    def __enter__(self) -> "Terminal":
+    def __enter__(self) -> Self:
         self._fd, inner = pty.openpty()
-        fcntl.ioctl(inner, termios.TIOCSWINSZ, self._size)
-        environment = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "TEXTUAL_ANIMATIONS": "none"}
-        environment |= self._more
+        fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
         self._began = time.perf_counter()
         self._process = subprocess.Popen(
-            self._command, stdin=inner, stdout=inner, stderr=inner, env=environment, start_new_session=True
+            self._command, stdin=inner, stdout=inner, stderr=inner, env=self._environment, start_new_session=True
         )
         os.close(inner)
+        self._listener = Thread(target=self._listen, daemon=True)
+        self._listener.start()
         return self
 
     def __exit__(
@@ -76,64 +68,68 @@ class Terminal:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._listener.join(3)
         os.close(self._fd)
 
-    def press(self, keys: str) -> Cost:
-        """Type keys and wait until the program has been quiet for `QUIET` seconds."""
-        cpu, began = self.cpu(), time.perf_counter()
+    def until(self, shown: bytes) -> float:
+        """Wait until these bytes were written; gives the seconds from the start of the program to then."""
+        with self._news:
+            if not self._news.wait_for(lambda: shown in self._output, PATIENCE):
+                raise TimeoutError(f"{shown!r} was not painted within {PATIENCE:.0f} s: {' '.join(self._command)}")
+            seen = b""
+            for stamp, chunk in self._written:
+                seen = seen[-len(shown) :] + chunk
+                if shown in seen:
+                    return stamp - self._began
+            raise AssertionError(shown)
+
+    def press(self, keys: str) -> None:
+        """Type keys, and wait for nothing."""
         os.write(self._fd, keys.encode())
-        return self._until_quiet(began, cpu)
 
-    def send(self, number: signal.Signals) -> Cost:
-        """Send a signal and wait as for keys."""
-        cpu, began = self.cpu(), time.perf_counter()
-        self._process.send_signal(number)
-        return self._until_quiet(began, cpu)
+    def answers(self, keys: Sequence[str], pause: Callable[[], float]) -> list[float]:
+        """Type keys that move a cursor, at a pace, whatever the program does; gives how long each waited.
 
-    def start(self) -> Cost:
-        """Wait for the first picture; counted from the start of the program."""
-        return self._until_quiet(time.perf_counter(), 0.0)
+        A key is answered by the first bytes after which another line has the background of the cursor, so that what
+        changes by itself is not taken for an answer. One that is never answered has waited until the end.
+        """
+        grounds = [grounds for _, grounds in self._draw()][-1:]
+        asked: list[float] = []
+        waited: list[float] = []
+        for key in keys:
+            asked.append(time.perf_counter())
+            self.press(key)
+            time.sleep(pause())
+        time.sleep(1.0)
+        end = time.perf_counter()
+        for stamp, now in self._draw():
+            if [now] != grounds:
+                grounds = [now]
+                waited += [stamp - each for each in asked[len(waited) :] if each <= stamp]
+        return waited + [end - each for each in asked[len(waited) :]]
 
-    def until(self, shown: bytes, since: float | None = None, patience: float = PATIENCE) -> float:
-        """Read until these bytes were written; gives the seconds since then, by default since the program began."""
-        began = self._began if since is None else since
-        seen = b""
-        while shown not in seen:
-            chunk = self._read(patience)
-            if chunk is None:
-                raise TimeoutError(f"{shown!r} was not painted within {patience:.0f} s: {' '.join(self._command)}")
-            seen = seen[-len(shown) :] + chunk
-        return time.perf_counter() - began
-
-    def answers(self, keys: Sequence[str], shown: bytes, pause: Callable[[], float]) -> list[float]:
-        """Type keys at a pace, whatever the program does; gives how long each waited until these bytes came."""
-        waiting: list[float] = []
-        answered: list[float] = []
-        for key in [*keys, ""]:
-            os.write(self._fd, key.encode())
-            waiting += [time.perf_counter()] * bool(key)
-            until = time.perf_counter() + (pause() if key else 1.0)
-            while (rest := until - time.perf_counter()) > 0:
-                if shown in (self._read(rest) or b""):
-                    now = time.perf_counter()
-                    answered += [now - asked for asked in waiting]
-                    waiting.clear()
-        return answered + [time.perf_counter() - asked for asked in waiting]
-
-    def rest(self, seconds: float) -> Cost:
-        """Leave the program alone for so long."""
-        cpu, began, written = self.cpu(), time.perf_counter(), 0
-        while (rest := began + seconds - time.perf_counter()) > 0:
-            written += len(self._read(rest) or b"")
-        return Cost(0.0, seconds, self.cpu() - cpu, written)
+    def count(self, seconds: float) -> int:
+        """Leave the program alone for so long; gives the bytes that it wrote."""
+        before = len(self._output)
+        time.sleep(seconds)
+        return len(self._output) - before
 
     def leave(self, key: str) -> float:
         """Type the key that ends the program; gives the seconds until it is gone."""
         began = time.perf_counter()
-        os.write(self._fd, key.encode())
-        while self._process.poll() is None and time.perf_counter() - began < PATIENCE:
-            self._read(0.005)
+        self.press(key)
+        self._process.wait(PATIENCE)
         return time.perf_counter() - began
+
+    @property
+    def left_behind(self) -> int:
+        """After leaving: how many processes of its session still run, and modes of the terminal are not as before."""
+        self._listener.join(3)
+        modes: dict[bytes, bytes] = {}
+        for numbers, state in MODE.findall(self._output):
+            modes |= dict.fromkeys(numbers.split(b";"), state)
+        changed = sum((state == b"h") != (mode in ON_AT_FIRST) for mode, state in modes.items())
+        return changed + sum(_session(each) == self._process.pid for each in psutil.pids())
 
     @property
     def most_memory(self) -> float:
@@ -141,32 +137,41 @@ class Terminal:
         lines = Path(f"/proc/{self._process.pid}/status").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1024
 
-    def _until_quiet(self, began: float, cpu: float) -> Cost:
-        stamps: list[float] = []
-        written = 0
-        while (chunk := self._read(QUIET if stamps else PATIENCE)) is not None:
-            stamps.append(time.perf_counter() - began)
-            written += len(chunk)
-        if not stamps:
-            raise TimeoutError(f"nothing was painted for {PATIENCE:.0f} s: {' '.join(self._command)}")
-        return Cost(stamps[0], stamps[-1], self.cpu() - cpu, written)
-
-    def _read(self, patience: float) -> bytes | None:
-        """What the program writes next, its questions answered; None when it writes nothing, or is gone."""
-        if not select.select([self._fd], [], [], patience)[0]:
-            return None
-        try:
-            chunk = os.read(self._fd, 65536)
-        except OSError:
-            return None
-        for question, answer in ANSWERS.items():
-            if question in chunk:
-                os.write(self._fd, answer)
-        return chunk
-
+    @property
     def cpu(self) -> float:
         """CPU seconds of the program so far, all its threads.
 
         Linux numbers the CPU clock of a process so; see the macro MAKE_PROCESS_CPUCLOCK of its time.h.
         """
         return time.clock_gettime((~self._process.pid << 3) | 2)
+
+    @property
+    def _output(self) -> bytes:
+        return b"".join(chunk for _, chunk in self._written)
+
+    def _draw(self) -> Iterator[tuple[float, list[str]]]:
+        """Draw what was written since; gives the time of each chunk, and the background of each line after it."""
+        new = self._written[self._drawn :]
+        self._drawn += len(new)
+        for stamp, chunk in new:
+            self._stream.feed(chunk)
+            yield stamp, [self._screen.buffer[line][3].bg for line in range(LINES)]
+
+    def _listen(self) -> None:
+        """Take in what the program writes until it is gone, and answer its questions."""
+        with suppress(OSError):
+            while chunk := os.read(self._fd, 65536):
+                stamp = time.perf_counter()
+                for question, answer in ANSWERS.items():
+                    if question in chunk:
+                        os.write(self._fd, answer)
+                with self._news:
+                    self._written.append((stamp, chunk))
+                    self._news.notify_all()
+
+
+def _session(number: int) -> int:
+    try:
+        return os.getsid(number)
+    except OSError:
+        return 0

@@ -123,6 +123,23 @@ def test_a_paste_that_is_longer_than_one_reading_is_taken_whole() -> None:
         assert terminal.ends() == 0
 
 
+ANSWERS = b"\x1b[12;40R\x1b[?2026;0$y"
+"""What a terminal says of its cursor and its modes."""
+
+
+def test_what_a_terminal_answers_late_is_taken_for_no_keys() -> None:
+    with Terminal(*quarterdeck()) as terminal:
+        terminal.shows("local service", "No conversations")
+        terminal.send(ANSWERS)
+        terminal.press("/")
+        terminal.shows("/ words, tokens")
+        terminal.send(ANSWERS)
+        terminal.press(*"hush")
+        terminal.shows("/ hush")
+        terminal.press("ctrl+q")
+        assert terminal.ends() == 0
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_ends_it_and_the_terminal_is_as_it_was(number: signal.Signals) -> None:
     with Terminal(*quarterdeck()) as terminal:

@@ -1,13 +1,10 @@
-import json
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.timeline import EVENTS, IDS, Cause, Event, Noted, Timelines, from_note, joined, to_note
+from quarterdeck.fleet.timeline import EVENTS, IDS, Cause, Event, KeptTimeline, KeptTimelines, Timelines
 
 from .fakes import at, sandbox
 
@@ -17,8 +14,9 @@ DAY = 86_400
 class Watched:
     """The memories and the timelines of one server, read by hand."""
 
-    def __init__(self, note: object = None) -> None:
-        self.timelines = Timelines.from_note(note)
+    def __init__(self, kept: KeptTimelines | None = None) -> None:
+        self.timelines = Timelines()
+        self.timelines.recall(kept)
         self.memories = SandboxMemories(self.timelines)
 
     def read(self, second: float, *statuses: str, beginning: bool = False) -> None:
@@ -29,9 +27,11 @@ class Watched:
     def told(self, name: str = "a") -> list[tuple[str, Cause]]:
         return [(event.what, event.cause) for event in self.timelines.of(name)]
 
-    def noted(self) -> Any:
-        """What the next run finds."""
-        return json.loads(json.dumps(self.timelines.to_note()))
+    def kept(self, beside: KeptTimelines | None = None) -> KeptTimelines:
+        """What the next run finds, `beside` what was kept already."""
+        kept = self.timelines.merge()(beside)
+        assert kept is not None
+        return KeptTimelines.model_validate_json(kept.model_dump_json())
 
 
 def test_what_was_asked_for_here_was_you_and_the_rest_the_server() -> None:
@@ -75,6 +75,35 @@ def test_a_start_that_failed_before_it_was_answered_was_asked_for_and_failed_by_
     watched.read(14, "RUNNING", "RUNNING")
     assert watched.told() == [("Starting", Cause.YOU), ("Error", Cause.SERVER), ("Running", Cause.YOU)]
     assert watched.timelines.of("a")[1].words == "what became of the start you asked for"
+
+
+def test_what_appears_while_a_start_of_ours_is_not_answered_may_be_it_and_never_reads_that_nobody_asked() -> None:
+    watched = Watched()
+    watched.read(0, "-", "RUNNING")
+    watched.timelines.start_asked()
+    watched.read(2, "STARTING", "RUNNING", "STARTING", beginning=True)
+    watched.read(4, "RUNNING", "RUNNING", "RUNNING")
+    assert watched.told("a") == watched.told("c") == [("Starting", Cause.UNKNOWN), ("Running", Cause.UNKNOWN)]
+    assert not any("nobody" in event.words for event in watched.timelines.of("a"))
+    assert watched.timelines.perhaps_ours("a")
+    watched.memories.started(sandbox("RUNNING", "a"), at(5))
+    watched.timelines.start_ended(at(5))
+    assert watched.told("a") == [("Starting", Cause.YOU), ("Running", Cause.YOU)]
+    assert watched.timelines.of("a")[0].lasted == 2.0
+    assert watched.told("c") == [("Starting", Cause.SERVER), ("Running", Cause.SERVER)]
+    assert not watched.timelines.perhaps_ours("a")
+    assert not watched.timelines.perhaps_ours("c")
+
+
+def test_what_appears_after_a_start_whose_answer_was_lost_may_be_it() -> None:
+    watched = Watched()
+    watched.read(0, "-", "RUNNING")
+    watched.timelines.start_asked()
+    watched.timelines.start_ended(at(1), lost=True)
+    watched.read(2, "STARTING", "RUNNING", beginning=True)
+    assert watched.told("a") == [("Starting", Cause.UNKNOWN)]
+    watched.read(90, "RUNNING", "RUNNING", "STARTING", beginning=True)
+    assert watched.told("c") == [("Starting", Cause.SERVER)]
 
 
 def test_both_steps_of_a_resume_were_you() -> None:
@@ -191,7 +220,7 @@ def test_the_next_run_knows_what_happened_before_and_says_what_changed_meanwhile
     watched.read(0, "RUNNING", "PAUSED")
     watched.memories.asked("a", Action.PAUSE, at(1))
     watched.read(2, "PAUSED", "PAUSED")
-    again = Watched(watched.noted())
+    again = Watched(watched.kept())
     again.read(DAY, "RUNNING", "PAUSED")
     assert again.told("a") == [("Running", Cause.UNKNOWN), ("Paused", Cause.YOU), ("Running", Cause.UNKNOWN)]
     assert again.timelines.of("a")[1].lasted is None
@@ -203,11 +232,11 @@ def test_a_note_that_is_read_late_joins_what_was_seen_already() -> None:
     watched = Watched()
     watched.read(0, "RUNNING", "RUNNING")
     watched.read(50, "PAUSED", "RUNNING")
-    early, late = Watched(watched.noted()), Watched()
+    early, late = Watched(watched.kept()), Watched()
     for each in (early, late):
         each.read(DAY, "RUNNING", "RUNNING", "RUNNING")
         each.read(DAY + 9, "RUNNING", "ERROR", "RUNNING")
-    late.timelines.recall(from_note(watched.noted()))
+    late.timelines.recall(watched.kept())
     for name in "abc":
         assert late.told(name) == early.told(name)
         assert [e.lasted for e in late.timelines.of(name)] == [e.lasted for e in early.timelines.of(name)]
@@ -217,20 +246,18 @@ def test_what_another_deck_noted_stays() -> None:
     one, other = Watched(), Watched()
     one.read(0, "RUNNING", "-")
     other.read(0, "-", "PAUSED")
-    both = Timelines.from_note(one.timelines.to_note(other.noted()))
-    assert both.of("a")
-    assert both.of("b")
+    assert set(one.kept(beside=other.kept()).sandboxes) == {"a", "b"}
 
 
 def test_a_sandbox_that_was_not_seen_for_thirty_days_is_forgotten_and_a_steady_one_is_not() -> None:
     watched = Watched()
     watched.read(0, "RUNNING", "RUNNING", "RUNNING")
     watched.memories.forget(["b"])
-    again = Watched(watched.noted())
+    again = Watched(watched.kept())
     again.read(29 * DAY, "RUNNING")
-    assert set(from_note(again.noted())) == {"a", "b", "c"}
+    assert set(again.kept().sandboxes) == {"a", "b", "c"}
     again.read(31 * DAY, "RUNNING")
-    assert set(from_note(again.noted())) == {"a"}
+    assert set(again.kept().sandboxes) == {"a"}
 
 
 def test_thousands_of_sandboxes_are_bounded_and_those_that_change_are_the_ones_that_are_kept() -> None:
@@ -242,23 +269,9 @@ def test_thousands_of_sandboxes_are_bounded_and_those_that_change_are_the_ones_t
     assert timelines.of(last) == ()
     memories.observe([sandbox("PAUSED", last)], at(5), beginning=True)
     assert [event.what for event in timelines.of(last)] == ["Paused"]
-    assert len(from_note(timelines.to_note())) == IDS
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-    max_leaves=8,
-)
-
-
-@given(JSON)
-def test_a_note_that_makes_no_sense_is_no_note(note: object) -> None:
-    assert from_note(note) == {}
-    assert from_note({"version": 1, "sandboxes": note}) == {}
-    assert from_note({"version": 1, "sandboxes": {"a": note, "b": [0, note], "c": [0, [note]]}}) == {}
-    assert from_note({"version": 2, "alike": note}) == {}
-    assert from_note({"version": 2, "alike": [note, [note], [["a"], note], [["a"], 0, note], [["a"], 0, [note]]]}) == {}
+    kept = timelines.merge()(None)
+    assert kept is not None
+    assert len(kept.sandboxes) == IDS
 
 
 EVENT = st.builds(
@@ -272,22 +285,8 @@ EVENT = st.builds(
 
 
 @given(st.lists(EVENT, min_size=1, max_size=EVENTS))
-def test_a_note_holds_all_that_was_known(events: list[Event]) -> None:
-    moment = round(at(0).timestamp())
-    told = [[e.what, round(e.seen_at.timestamp()), e.lasted, e.cause, e.words] for e in events]
-    timelines = Timelines.from_note({"version": 1, "sandboxes": {"a": [moment, told]}})
-    assert timelines.of("a") == tuple(events)
-    assert Timelines.from_note(json.loads(json.dumps(timelines.to_note()))).of("a") == tuple(events)
-
-
-def test_what_happened_alike_to_several_is_noted_once() -> None:
-    first, second = (Noted(at(0), (Event(word, at(0)),)) for word in ("Running", "Paused"))
-    known = {"a": first, "b": second, "c": first}
-    note = json.loads(json.dumps(to_note(known)))
-    assert from_note(note) == known
-    assert len(note["alike"]) == 2
-
-
-def test_joining_with_nothing_changes_nothing() -> None:
-    events = (Event("Running", at(0)),)
-    assert joined(events, (), "") == joined((), events, "") == events
+def test_a_state_file_holds_all_that_was_known(events: list[Event]) -> None:
+    kept = KeptTimelines(sandboxes={"a": KeptTimeline(at(0), tuple(events))})
+    watched = Watched(KeptTimelines.model_validate_json(kept.model_dump_json()))
+    assert watched.timelines.of("a") == tuple(events)
+    assert watched.kept() == kept

@@ -30,7 +30,7 @@ class Carried(NamedTuple):
     """One kind of note of one session."""
 
     kind: str
-    recall: Callable[[Any], None]
+    recall: Callable[[Any], object]
     """Takes what was noted, as `reads` gives it if there is one."""
     says: Callable[[], Callable[[Any], Any]]
     """Gives what makes a note of what was noted; that is called in another thread, so it must not change any more."""

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandboxes import short_id
-from quarterdeck.fleet.timeline import from_note
+from quarterdeck.fleet.timeline import KeptTimelines
 from quarterdeck.tui.live import put_away
 from quarterdeck.tui.live.carrying import SELDOM, Carried, Carrying
 from quarterdeck.tui.live.displacing import Displacing, displaced_words
@@ -31,7 +33,7 @@ class Remembered:
         self._publish = publish
         timelines = self.memories.timelines
         carried = (
-            Carried("timelines", timelines.recall, lambda: timelines.snapshot().to_note, reads=from_note),
+            Carried("timelines", timelines.recall, lambda: _noting(timelines.merge()), reads=_kept),
             Carried("displacement", self._recall_displacement, lambda: self.displacing.to_note),
             Carried(put_away.KIND, self._recall_put_away, self.dismissed.noting),
         )
@@ -71,3 +73,18 @@ class Remembered:
     def _not_carried(self, error: ServiceError) -> None:
         words = f"What happens to sandboxes is not noted down for the next run: {error.words} {error.advice}"
         self._publish(News(About.SANDBOXES, words=words))
+
+
+def _kept(note: Any) -> KeptTimelines | None:
+    try:
+        return KeptTimelines.model_validate(note)
+    except ValidationError:
+        return None
+
+
+def _noting(merge: Callable[[KeptTimelines | None], KeptTimelines | None]) -> Callable[[Any], Any]:
+    def noted(note: Any) -> Any:
+        kept = merge(_kept(note))
+        return None if kept is None else kept.model_dump(mode="json")
+
+    return noted

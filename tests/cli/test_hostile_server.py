@@ -1,0 +1,80 @@
+"""A server that answers nonsense: what can be shown is shown, and nothing of it acts on a terminal."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Run
+
+CONVERSATIONS = "/api/v1/app-conversations/search"
+SANDBOXES = "/api/v1/sandboxes/search"
+GOOD: dict[str, Any] = {"id": "g" * 32, "title": "good one", "sandbox_id": "s", "updated_at": "2026-03-14T10:00:00Z"}
+DATES: list[Any] = ["9999-12-31T23:59:59-23:59", "0001-01-01T00:00:00+14:00", "2026-06-30T23:59:60Z", 1e300, -1, True]
+DATES += ["2026-03-14T10:00:00", "2026-03-14T10:00:00+05:45", "yesterday", "١٢٣", None, {"a": 1}]
+NUMBERS: list[Any] = [-5, 10**400, 1.5, "12", "lots", None, [], True]
+TITLES: list[Any] = [
+    "two\nlines\tand a tab",
+    "x" * 10_000,
+    "",
+    "   ",
+    "\x1b[2J\x9b5n\u202eabc\u2028",
+    "\ud83d",
+    None,
+    7,
+]
+
+
+@contextmanager
+def answering(path: str, items: list[Any]) -> Iterator[str]:
+    """A server with one list; gives its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            found = self.path.partition("?")[0] == path
+            body = json.dumps({"items": items, "next_page_id": None} if found else {"detail": "Not Found"}).encode()
+            self.send_response(200 if found else 404)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+ODD = [{**GOOD, "created_at": date, "updated_at": date} for date in DATES]
+ODD += [{**GOOD, "metrics": {"accumulated_cost": number, "accumulated_token_usage": number}} for number in NUMBERS]
+ODD += [{**GOOD, "title": title, "selected_repository": title} for title in TITLES]
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_a_conversation_with_odd_members_keeps_no_other_from_being_listed(run: Run, odd: dict[str, Any]) -> None:
+    with answering(CONVERSATIONS, [{**odd, "id": "a" * 32}, GOOD]) as url:
+        listed = run("--url", url, "conversations", "list")
+        told = run("--url", url, "conversations", "list", "--json").json
+    assert listed.status == (0 if len(told) == 2 else 1)
+    assert "good one" in listed.out
+    assert "could not be read" in listed.err or len(told) == 2
+    assert len(listed.out.splitlines()) == 1 + len(told)
+    assert all(line.isprintable() for line in listed.out.splitlines())
+
+
+def test_members_that_are_missing_or_null_leave_a_row(run: Run) -> None:
+    bare = {"id": "b1", "status": "PAUSED"}
+    null: dict[str, Any] = {"id": "b2", "status": "PAUSED"}
+    null |= dict.fromkeys(("created_at", "sandbox_spec_id", "exposed_urls", "session_api_key", "created_by_user_id"))
+    with answering(SANDBOXES, [bare, null, {"id": "b3"}, {}]) as url:
+        listed = run("--url", url, "sandboxes", "list")
+    assert listed.status == 1
+    assert [line.split()[0] for line in listed.out.splitlines()] == ["ID", "b1", "b2"]
+    assert "could not be read" in listed.err
