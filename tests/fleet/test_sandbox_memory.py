@@ -9,7 +9,7 @@ from quarterdeck.fleet.sandbox_state import (
     StateWord,
     after_answer,
     after_asking,
-    after_knock,
+    after_check,
     after_reading,
     after_refusal,
 )
@@ -41,8 +41,8 @@ class Story:
         self.memory = after_answer(self.known)
         return self
 
-    def knocks(self, *, answered: bool) -> "Story":
-        self.memory = after_knock(self.known, at(self.second), answered=answered)
+    def checks(self, *, answered: bool) -> "Story":
+        self.memory = after_check(self.known, at(self.second), answered=answered)
         return self
 
     @property
@@ -107,10 +107,10 @@ def test_a_pause_drops_the_key_and_keeps_the_address_until_it_is_gone() -> None:
 
 def test_one_that_comes_up_again_where_it_was_runs_once_a_knock_is_answered() -> None:
     story = Story("RUNNING", "PAUSED").asks(Action.RESUME).read("STARTING")
-    assert story.known.wants_knock(at(story.second))
+    assert story.known.wants_check(at(story.second))
     assert story.state().words == "Starting"
-    assert story.knocks(answered=False).state().words == "Starting"
-    assert story.knocks(answered=True).state().words == "Running"
+    assert story.checks(answered=False).state().words == "Starting"
+    assert story.checks(answered=True).state().words == "Running"
     assert story.read("STARTING").state().words == "Running"
     assert not story.transitional()
 
@@ -234,29 +234,29 @@ def test_an_action_that_was_refused_leaves_what_was_read() -> None:
 
 def test_a_knock_is_wanted_after_three_quiet_readings_and_again_after_a_minute() -> None:
     story = Story("RUNNING", "STARTING", "STARTING")
-    assert not story.known.wants_knock(at(3.0))
+    assert not story.known.wants_check(at(3.0))
     story.read("STARTING")
-    assert story.known.wants_knock(at(4.0))
+    assert story.known.wants_check(at(4.0))
 
 
 def test_no_knock_where_there_is_no_address_or_no_running_before() -> None:
-    assert not Story("STARTING", "STARTING", "STARTING", "STARTING").known.wants_knock(at(9.0))
+    assert not Story("STARTING", "STARTING", "STARTING", "STARTING").known.wants_check(at(9.0))
     bare = after_reading(None, sandbox("RUNNING"), at(0.0))
     for second in range(1, 5):
         bare = after_reading(bare, sandbox("STARTING"), at(second))
-    assert not bare.wants_knock(at(9.0))
+    assert not bare.wants_check(at(9.0))
 
 
 def test_a_knock_nobody_answers_is_shown_until_a_running_reading_or_an_answer() -> None:
-    story = Story("RUNNING", "STARTING", "STARTING", "STARTING").knocks(answered=False).read("STARTING")
+    story = Story("RUNNING", "STARTING", "STARTING", "STARTING").checks(answered=False).read("STARTING")
     assert story.state().words == "Running, no answer"
     assert story.state().silent
-    assert Story("RUNNING", *["STARTING"] * 3).knocks(answered=True).state().words == "Running"
+    assert Story("RUNNING", *["STARTING"] * 3).checks(answered=True).state().words == "Running"
     assert story.read("RUNNING", "STARTING").state().words == "Running"
 
 
 def test_an_answer_to_a_knock_that_comes_after_a_reading_settled_it_is_dropped() -> None:
-    story = Story("RUNNING", *["STARTING"] * 3, "PAUSED").knocks(answered=False)
+    story = Story("RUNNING", *["STARTING"] * 3, "PAUSED").checks(answered=False)
     assert story.state().words == "Paused"
 
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Set
 from datetime import datetime
 
-from quarterdeck.client.models.sandbox import NO_ACCESS, Sandbox
+from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.sandbox_state import (
     SLOW_AFTER,
     Action,
     SandboxMemory,
     after_answer,
     after_asking,
-    after_knock,
+    after_check,
     after_missing,
     after_reading,
     after_refusal,
-    says_the_same,
 )
 from quarterdeck.fleet.timeline import Timelines
 
@@ -51,7 +50,6 @@ class SandboxMemories:
         `other` are the ids of which another record than before was read; without it all may be.
         """
         news = []
-        alike: dict[SandboxMemory, SandboxMemory] = {}
         for at, record in enumerate(read):
             if not at:
                 self.timelines.read(now)
@@ -60,12 +58,10 @@ class SandboxMemories:
             before = self._by_id.get(record.id)
             after = after_reading(before, record, now, beginning=beginning)
             if after is not before:
-                if after.urls_in is NO_ACCESS:  # nothing of its own: most of the stopped ones are alike
-                    after = alike.setdefault(after, after)
                 self._keep(record.id, after)
                 self.timelines.observe(record.id, before, after, now)
                 news.append(record.id)
-            if says_the_same(after, record):
+            if after_reading(after, record, now) is after:
                 self._counting.discard(record.id)
         return frozenset(news)
 
@@ -125,18 +121,18 @@ class SandboxMemories:
 
         They are all that nobody has knocked at yet, and of the others the one that has waited longest.
         """
-        wanted = {i: known for i in ids if (known := self._by_id.get(i)) is not None and known.wants_knock(now)}
-        again = [(known.knocked_at, i) for i, known in wanted.items() if known.knocked_at is not None]
+        wanted = {i: known for i in ids if (known := self._by_id.get(i)) is not None and known.wants_check(now)}
+        again = [(known.checked_at, i) for i, known in wanted.items() if known.checked_at is not None]
         for _, sandbox_id in sorted(again)[1:]:
             del wanted[sandbox_id]
         for sandbox_id, known in wanted.items():
-            self._keep(sandbox_id, known._replace(knocked_at=now))
+            self._keep(sandbox_id, known._replace(checked_at=now))
         return tuple(wanted)
 
     def knocked(self, sandbox_id: str, now: datetime, *, answered: bool) -> bool:
         """Note what a knock found; whether that is new."""
         memory = self._by_id.get(sandbox_id)
-        if memory is None or (after := after_knock(memory, now, answered=answered)) == memory:
+        if memory is None or (after := after_check(memory, now, answered=answered)) == memory:
             return False
         self._keep(sandbox_id, after)
         self.timelines.observe(sandbox_id, memory, after, now)
