@@ -6,6 +6,7 @@ import pytest
 from quarterdeck.client.models.conversation import Conversation, StartRequest, StartTask
 from quarterdeck.client.models.metrics import Metrics
 from quarterdeck.fleet.conversations import (
+    CONVERSATION_GRAMMAR,
     DECK_GRAMMAR,
     Category,
     ConversationRow,
@@ -208,5 +209,20 @@ def test_a_row_is_made_anew_when_its_mark_comes_or_goes_and_filters_know_it() ->
     assert (plain.unseen, marked.unseen, marked.needs_you) == (False, True, True)
     assert conversation_row(record, None, marked, unseen=True) is marked
     assert not conversation_row(record, None, marked).unseen
-    for typed, found in {"unseen": [marked], "needs-you": [plain, marked], "!unseen needs-you": [plain]}.items():
+    told = {"unseen": [marked], "unread": [marked], "needs-you": [plain, marked], "!unread needs-you": [plain]}
+    for typed, found in told.items():
         assert kept([plain, marked], parse(typed, DECK_GRAMMAR), at(0), DECK_GRAMMAR) == found
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "agent", "typed"),
+    [
+        ("RUNNING", "idle", "state:ready state:idle"),
+        ("PAUSED", None, 'state:asleep state:"sandbox paused"'),
+        ("STARTING", None, 'state:waking state:"sandbox resuming"'),
+        ("MISSING", None, 'state:archived state:"sandbox missing" orphan no-sandbox'),
+    ],
+)
+def test_a_filter_reads_both_words_for_a_state(sandbox: str, agent: str | None, typed: str) -> None:
+    rows = [conversation_row(Conversation(id="c", sandbox_id="s", sandbox_status=sandbox, execution_status=agent))]
+    assert kept(rows, parse(typed, CONVERSATION_GRAMMAR, finished=True), NOON, CONVERSATION_GRAMMAR) == rows

@@ -33,6 +33,7 @@ GRAMMAR: Grammar[Row] = Grammar(
     texts={"status": lambda row, now: row.status, "spec": lambda row, now: ""},
     measures={"idle": Measure(_idle), "cost": Measure(lambda row, now: row.spent, Unit.NUMBER)},
     flags={"orphan": lambda row, now: row.orphan},
+    aliases={"quiet": "idle", "no-conversation": "orphan"},
 )
 ROWS = [
     Row("1", "Fix Login bug", quiet_since=at(-3600), spent=2.5),
@@ -87,6 +88,9 @@ def found(typed: str, rows: Sequence[Row] = ROWS, *, finished: bool = False) -> 
         ("!orphan", "124"),
         ("orphan status:error", "3"),
         ("status>5", ""),
+        ("quiet>30m", "1"),
+        ("no-conversation", "3"),
+        ("!no-conversation", "124"),
     ],
 )
 def test_what_a_filter_lets_through(typed: str, ids: str) -> None:
@@ -104,6 +108,7 @@ HALF = [
     "idle>=",
     "idle>3",
     "idle>1h3",
+    "quiet>",
     "idle<.",
     "cost>",
     "cost>$",
@@ -133,7 +138,7 @@ def test_a_script_is_told_of_everything_that_is_no_condition(typed: str) -> None
     assert len(wanted.terms) == 1
 
 
-@pytest.mark.parametrize("token", ["orphan", "idle>30m", "cost>1.5", "status:paused"])
+@pytest.mark.parametrize("token", ["orphan", "no-conversation", "quiet>30m", "cost>1.5", "status:paused"])
 def test_typing_a_token_letter_by_letter_never_hides_all_rows(token: str) -> None:
     for end in range(len(token)):
         assert found(token[:end]), token[:end]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.bulk import plan
+from quarterdeck.fleet.filters import statuses_in, with_statuses
 from quarterdeck.fleet.health import Health, HealthState
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import why_not_pause
@@ -17,7 +18,6 @@ from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row
 from quarterdeck.tui.cells import Cell
 from quarterdeck.tui.lists import arrangement
 from quarterdeck.tui.lists.arrangement import AT_ONCE, CALM, SETTLES, SOON, Arrangement
-from quarterdeck.tui.lists.filter_words import statuses_in, with_statuses
 from quarterdeck.tui.lists.listing import health_cell
 from quarterdeck.tui.lists.live_rows import RowChanges
 from quarterdeck.tui.lists.plans import plan_lines

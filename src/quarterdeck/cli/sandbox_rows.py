@@ -10,12 +10,11 @@ from quarterdeck.cli.plain import sandbox_plain
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.sandbox import Sandbox
-from quarterdeck.fleet.filters import Filter, Grammar, Kind
+from quarterdeck.fleet.filters import Filter, Kind
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, by_sandbox, sandbox_row
 
-GRAMMAR = Grammar(
-    texts=SANDBOX_GRAMMAR.texts,
+GRAMMAR = SANDBOX_GRAMMAR._replace(
     measures={name: measure for name, measure in SANDBOX_GRAMMAR.measures.items() if name != "for"},
     flags={name: flag for name, flag in SANDBOX_GRAMMAR.flags.items() if name != "slow"},
 )

@@ -280,8 +280,17 @@ def _is_orphan(record: Conversation, sandboxes: Container[str] | None) -> bool:
     return lost or record.sandbox_status == SandboxStatus.MISSING
 
 
+_ALSO_CALLED: dict[str, str] = {
+    ConversationWord.READY: "Idle",
+    ConversationWord.ASLEEP: "Sandbox paused",
+    ConversationWord.WAKING: "Sandbox resuming",
+    ConversationWord.ARCHIVED: "Sandbox missing",
+}
+"""Other words for some states, which a filter reads as well."""
+
+
 def _state_word(row: ConversationRow, now: datetime) -> str:
-    return row.state.word
+    return f"{row.state.word}\n{_ALSO_CALLED.get(row.state.word, '')}"
 
 
 def _since(moment: datetime | None, now: datetime) -> float | None:
@@ -307,6 +316,7 @@ CONVERSATION_GRAMMAR: Grammar[ConversationRow] = Grammar(
         "running": lambda row, now: row.state.category is Category.BUSY,
         "needs-you": lambda row, now: row.needs_you,
     },
+    aliases={"no-sandbox": "orphan"},
 )
 """What a filter over conversations knows: `age` and `updated` are how long ago, `running` is what is at work."""
 
@@ -316,6 +326,7 @@ DECK_GRAMMAR = CONVERSATION_GRAMMAR._replace(
         "watched": lambda row, now: row.watched,
         **CONVERSATION_GRAMMAR.flags,
     },
+    aliases={"unread": "unseen", **CONVERSATION_GRAMMAR.aliases},
 )
 """The same where it is known what was looked at, and what is watched."""
 

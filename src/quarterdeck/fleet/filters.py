@@ -1,55 +1,19 @@
 """A filter as it is typed over a list: words, `name:value`, `name>30m`, bare flags, `!` before what must not be."""
 
-from __future__ import annotations
-
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from enum import Enum
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
+_COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
     "<": operator.lt,
     "<=": operator.le,
 }
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
-_AMOUNT = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
-_PART = rf"({_AMOUNT})([smhdw])"
-_DURATION = rf"(?:{_AMOUNT}[smhdw])+"
-_HALF_DURATION = rf"(?:{_AMOUNT}[smhdw])*(?:{_AMOUNT}|\.)?"
-_NUMBER = rf"\$?({_AMOUNT})"
-_HALF_NUMBER = r"\$?\.?"
-
-
-class Unit(Enum):
-    """What a quantity is counted in."""
-
-    DURATION = "duration"
-    """Seconds; typed with the letters s, m, h, d or w."""
-    NUMBER = "number"
-
-
-def quantity(typed: str, unit: Unit) -> float | None:
-    """The quantity typed; None while it is half typed, as a duration without its letter is; ValueError for none."""
-    if unit is Unit.NUMBER:
-        if (number := re.fullmatch(_NUMBER, typed)) is not None:
-            return float(number[1])
-        half = _HALF_NUMBER
-    else:
-        if re.fullmatch(_DURATION, typed):
-            return sum(float(amount) * _SECONDS[letter] for amount, letter in re.findall(_PART, typed))
-        half = _HALF_DURATION
-    if re.fullmatch(half, typed):
-        return None
-    raise ValueError(typed)
-
-
-def example(unit: Unit) -> str:
-    """How to write one."""
-    return "30m, 2h or 1d" if unit is Unit.DURATION else "2 or 1.5"
+_NOTHING: Mapping[str, Any] = {}
 
 
 class Searchable(Protocol):
@@ -62,8 +26,14 @@ class Searchable(Protocol):
 
 
 R = TypeVar("R", bound=Searchable)
-Test = Callable[[R], bool]
-_NO_TOKENS: Mapping[str, Any] = {}
+
+
+class Unit(Enum):
+    """What a quantity is counted in."""
+
+    DURATION = "duration"
+    """Seconds; typed with the letters s, m, h, d or w."""
+    NUMBER = "number"
 
 
 class Measure(NamedTuple, Generic[R]):
@@ -76,17 +46,24 @@ class Measure(NamedTuple, Generic[R]):
 class Grammar(NamedTuple, Generic[R]):
     """The tokens a filter over these rows knows, by name; each looks at a row as it is at a moment."""
 
-    texts: Mapping[str, Callable[[R, datetime], str]] = _NO_TOKENS
+    texts: Mapping[str, Callable[[R, datetime], str]] = _NOTHING
     """`name:value`; the text in any case."""
-    measures: Mapping[str, Measure[R]] = _NO_TOKENS
+    measures: Mapping[str, Measure[R]] = _NOTHING
     """`name>value`, `<`, `>=`, `<=`."""
-    flags: Mapping[str, Callable[[R, datetime], bool]] = _NO_TOKENS
+    flags: Mapping[str, Callable[[R, datetime], bool]] = _NOTHING
     """The bare name."""
+    aliases: Mapping[str, str] = _NOTHING
+    """Other spellings of some names, with the name each stands for."""
 
     @property
     def hint(self) -> str:
         """All tokens in one line, as an empty filter field shows them."""
         return "  ".join([*(f"{name}:" for name in self.texts), *(f"{name}>" for name in self.measures), *self.flags])
+
+    def begins(self, word: str) -> bool:
+        """Whether a token may come of a word that is being typed."""
+        names = (*self.texts, *self.measures, *self.flags, *self.aliases)
+        return any(name.startswith(word) for name in names)
 
 
 class Kind(Enum):
@@ -112,6 +89,21 @@ class Term(NamedTuple):
     budding: bool = False
     """A word that is being typed and may yet become a token: it is no condition where it lets no row through."""
 
+    def holds(self, row: R, now: datetime, grammar: Grammar[R]) -> bool:
+        """Whether a row is as it asks for."""
+        match self.kind:
+            case Kind.WORD:
+                found = self.texts[0] in row.haystack
+            case Kind.TEXT:
+                text = grammar.texts[self.name](row, now).casefold()
+                found = any(wanted in text for wanted in self.texts)
+            case Kind.MEASURE:
+                value = grammar.measures[self.name].of(row, now)
+                found = value is not None and _COMPARISONS[self.comparison](value, self.value)
+            case Kind.FLAG:
+                found = grammar.flags[self.name](row, now)
+        return found is not self.inverted
+
 
 class Filter(NamedTuple):
     """Conditions that must all hold; one without conditions lets every row through."""
@@ -124,16 +116,32 @@ class Filter(NamedTuple):
         return bool(self.terms)
 
     def matches(self, row: R, now: datetime, grammar: Grammar[R]) -> bool:
-        """Whether a row is let through; for many rows `kept` is quicker."""
-        return all(_test(term, now, grammar)(row) for term in self.terms)
+        """Whether a row is let through."""
+        return all(term.holds(row, now, grammar) for term in self.terms)
+
+
+def kept(rows: Iterable[R], wanted: Filter, now: datetime, grammar: Grammar[R]) -> list[R]:
+    """The rows let through, in their order."""
+    rows = list(rows)
+    through = [row for row in rows if wanted.matches(row, now, grammar)]
+    if not through and any(term.budding for term in wanted.terms):
+        grown = Filter(tuple(term for term in wanted.terms if not term.budding))
+        return [row for row in rows if grown.matches(row, now, grammar)]
+    return through
+
+
+# Reading what was typed
+
+_WORDS = r'(?:[^\s"]|"[^"]*"?)+'
+_CONDITION = r"(?s)(\w+)(:|[<>]=?)(.*)"
 
 
 def parse(typed: str, grammar: Grammar[R], *, finished: bool = False) -> Filter:
     """Read what was typed; it never raises.
 
     Blanks separate conditions, a quoted blank does not; `status:paused,error` asks for either, `!` turns one round.
-    What is half typed (`!`, `status:`, `idle>3`) is no condition yet. `finished` says that no more will be typed, as in
-    a script: what is half typed, and a token of an unknown name, are problems then, never taken for no condition.
+    What is half typed (`!`, `status:`, `quiet>3`) is no condition yet. `finished` says that no more will be typed, as
+    in a script: what is half typed, and a token of an unknown name, are problems then, never taken for no condition.
     """
     words = re.findall(_WORDS, typed.casefold())
     last = None if finished or typed[-1:].isspace() else len(words) - 1
@@ -142,110 +150,77 @@ def parse(typed: str, grammar: Grammar[R], *, finished: bool = False) -> Filter:
     return Filter(terms, tuple(each for each in read if isinstance(each, str)))
 
 
-def kept(rows: Iterable[R], wanted: Filter, now: datetime, grammar: Grammar[R]) -> list[R]:
-    """The rows let through, in their order."""
-    rows = list(rows)
-    through = _through(rows, wanted.terms, now, grammar)
-    if not through and any(term.budding for term in wanted.terms):
-        return _through(rows, [term for term in wanted.terms if not term.budding], now, grammar)
-    return through
-
-
-def _through(rows: list[R], terms: Iterable[Term], now: datetime, grammar: Grammar[R]) -> list[R]:
-    for term in sorted(terms, key=_price):
-        test = _test(term, now, grammar)
-        rows = [row for row in rows if test(row)]
-    return rows
-
-
-def _price(term: Term) -> bool:
-    """The cheap conditions go first: the order makes no difference to what is let through."""
-    return term.kind is not Kind.WORD
-
-
-# Reading
-
-_WORDS = r'(?:[^\s"]|"[^"]*"?)+'
-_CONDITION = r"(?s)(\w+)(:|[<>]=?)(.*)"
-
-
 def _read(typed: str, grammar: Grammar[R], *, finished: bool, last: bool) -> Term | str | None:
     """The condition a word is, the sentence that says what is wrong with it, or None while it is none yet."""
     bare = typed.removeprefix("!")
     inverted = bare != typed
     word = bare.replace('"', "")
+    token = re.fullmatch(_CONDITION, word)
+    spelt, sign, value = token.groups() if token is not None else (word, "", "")
+    name = grammar.aliases.get(spelt, spelt)
     term: Term | str | None
-    if (token := re.fullmatch(_CONDITION, word)) is not None and token[2] == ":" and token[1] in grammar.texts:
-        values = tuple(filter(None, token[3].split(",")))
-        term = Term(Kind.TEXT, token[1], values, inverted=inverted) if values else None
-    elif token is not None and token[2] != ":" and token[1] in grammar.measures:
-        term = _measured(typed, token, grammar.measures[token[1]].unit, inverted=inverted)
-    elif word in grammar.flags:
-        term = Term(Kind.FLAG, word, inverted=inverted)
-    elif finished and token is not None:
-        return f"{typed}: there is no token {token[1]}{token[2]}; there are {grammar.hint}"
+    if sign == ":" and name in grammar.texts:
+        values = tuple(filter(None, value.split(",")))
+        term = Term(Kind.TEXT, name, values, inverted=inverted) if values else None
+    elif sign not in ("", ":") and name in grammar.measures:
+        try:
+            amount = quantity(value, grammar.measures[name].unit)
+        except ValueError:
+            unit = grammar.measures[name].unit
+            return f"{typed}: {value} is no {unit.value}; write it as {spelt}{sign}{example(unit)}."
+        term = None if amount is None else Term(Kind.MEASURE, name, (), sign, amount, inverted)
+    elif not sign and name in grammar.flags:
+        term = Term(Kind.FLAG, name, inverted=inverted)
+    elif finished and sign:
+        return f"{typed}: there is no token {spelt}{sign}; there are {grammar.hint}"
     else:
-        budding = last and any(name.startswith(word) for name in _names(grammar))
+        budding = last and grammar.begins(word)
         term = Term(Kind.WORD, texts=(word,), inverted=inverted, budding=budding) if word else None
     return f"{typed}: something is missing at its end." if term is None and finished else term
 
 
-def _measured(typed: str, token: re.Match[str], unit: Unit, *, inverted: bool) -> Term | str | None:
-    name, comparison, amount = token.groups()
-    try:
-        value = quantity(amount, unit)
-    except ValueError:
-        return f"{typed}: {amount} is no {unit.value}; write it as {name}{comparison}{example(unit)}."
-    if value is None:
+def statuses_in(words: str, token: str) -> tuple[str, ...]:
+    """The values of a status token in a filter as it was typed, case folded."""
+    found = [word for word in re.findall(_WORDS, words.casefold()) if word.startswith(f"{token}:")]
+    values = [value for word in found for value in word.removeprefix(f"{token}:").replace('"', "").split(",")]
+    return tuple(value for value in values if value)
+
+
+def with_statuses(words: str, token: str, statuses: Collection[str]) -> str:
+    """A filter with these statuses in place of the ones it asks for; with none it asks for no status."""
+    rest = [word for word in re.findall(_WORDS, words) if not word.casefold().startswith(f"{token}:")]
+    if statuses:
+        value = ",".join(status.casefold().replace('"', "") for status in statuses)
+        rest.append(f'{token}:"{value}"' if " " in value else f"{token}:{value}")
+    return " ".join(rest)
+
+
+# Quantities as they are typed: `30m`, `1h30m`, `2d`; `1.5`, `$2`
+
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_AMOUNT = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+_PART = rf"({_AMOUNT})([smhdw])"
+_DURATION = rf"(?:{_AMOUNT}[smhdw])+"
+_HALF_DURATION = rf"(?:{_AMOUNT}[smhdw])*(?:{_AMOUNT}|\.)?"
+_NUMBER = rf"\$?({_AMOUNT})"
+_HALF_NUMBER = r"\$?\.?"
+
+
+def quantity(typed: str, unit: Unit) -> float | None:
+    """The quantity typed; None while it is half typed, as a duration without its letter is; ValueError for none."""
+    if unit is Unit.NUMBER:
+        if (number := re.fullmatch(_NUMBER, typed)) is not None:
+            return float(number[1])
+        half = _HALF_NUMBER
+    else:
+        if re.fullmatch(_DURATION, typed):
+            return sum(float(amount) * _SECONDS[letter] for amount, letter in re.findall(_PART, typed))
+        half = _HALF_DURATION
+    if re.fullmatch(half, typed):
         return None
-    return Term(Kind.MEASURE, name, comparison=comparison, value=value, inverted=inverted)
+    raise ValueError(typed)
 
 
-def _names(grammar: Grammar[R]) -> Iterable[str]:
-    return (*grammar.texts, *grammar.measures, *grammar.flags)
-
-
-# Testing
-
-
-def _test(term: Term, now: datetime, grammar: Grammar[R]) -> Test[R]:
-    """What tells of one row whether a condition holds."""
-    if term.kind is Kind.WORD:
-        return _has_word(term.texts[0], inverted=term.inverted)
-    if term.kind is Kind.TEXT:
-        return _has_text(term, now, grammar.texts[term.name])
-    if term.kind is Kind.MEASURE:
-        return _measures(term, now, grammar.measures[term.name])
-    flag = grammar.flags[term.name]
-    return lambda row: flag(row, now) is not term.inverted
-
-
-def _has_word(word: str, *, inverted: bool) -> Test[R]:
-    if inverted:
-        return lambda row: word not in row.haystack
-    return lambda row: word in row.haystack
-
-
-def _has_text(term: Term, now: datetime, text: Callable[[R, datetime], str]) -> Test[R]:
-    known: dict[str, bool] = {}
-    """Most rows share their few words: each is looked into once."""
-
-    def test(row: R) -> bool:
-        place = text(row, now)
-        found = known.get(place)
-        if found is None:
-            folded = place.casefold()
-            found = known[place] = any(wanted in folded for wanted in term.texts) is not term.inverted
-        return found
-
-    return test
-
-
-def _measures(term: Term, now: datetime, measure: Measure[R]) -> Test[R]:
-    holds, of, wanted, inverted = COMPARISONS[term.comparison], measure.of, term.value, term.inverted
-
-    def test(row: R) -> bool:
-        value = of(row, now)
-        return (value is not None and holds(value, wanted)) is not inverted
-
-    return test
+def example(unit: Unit) -> str:
+    """How to write one."""
+    return "30m, 2h or 1d" if unit is Unit.DURATION else "2 or 1.5"

@@ -225,5 +225,6 @@ SANDBOX_GRAMMAR: Grammar[SandboxRow] = Grammar(
         "orphan": lambda row, now: row.orphan,
         "slow": lambda row, now: row.memory.state(now).slow,
     },
+    aliases={"quiet": "idle", "no-conversation": "orphan"},
 )
 """What a filter over sandboxes knows: `idle` is the quiet time of what is up, `for` the time in its state."""

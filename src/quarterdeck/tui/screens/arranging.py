@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from textual import on, work
 
 from quarterdeck.client.errors import ServiceError
+from quarterdeck.fleet.filters import statuses_in, with_statuses
 from quarterdeck.fleet.views import View
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.lists.columns import chosen_columns
-from quarterdeck.tui.lists.filter_words import statuses_in, with_statuses
 from quarterdeck.tui.lists.listing import Listing, R
 from quarterdeck.tui.lists.marks import Marks, marked_words
 from quarterdeck.tui.live.news import News
