@@ -13,14 +13,13 @@ from quarterdeck.client.generations import shown_after_store
 from quarterdeck.client.models.capabilities import Generation, KeyState
 from quarterdeck.client.models.conversation import NewConversation, StartTask
 from quarterdeck.client.models.mcp import McpConfig, StdioServer
-from quarterdeck.local.service import LocalService
-from quarterdeck.local.settings_store import Mode
+from tests.servers import Mode, open_server
 
 
 @asynccontextmanager
 async def opened(folder: Path, store: Mode = "merge", key: SecretStr | None = None) -> AsyncIterator[Client]:
     """A client of the embedded service; whatever it started is deleted afterwards."""
-    service = await LocalService.open(folder, store=store)
+    service = await open_server(folder, store)
     try:
         async with Client(IN_PROCESS, key=key or service.key, app=service.app) as client:
             yield client

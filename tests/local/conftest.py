@@ -16,8 +16,8 @@ import pytest
 
 from quarterdeck.local.processes import Identity, Process, members
 from quarterdeck.local.service import LocalService
-from quarterdeck.local.settings_store import Mode
-from quarterdeck.local.specs import Spec
+from quarterdeck.local.specs import BUILT_IN, Spec
+from tests.servers import Mode, open_server
 
 Json = Any
 
@@ -86,8 +86,8 @@ async def open_service(folder: Path) -> AsyncIterator[Opener]:
     """Opens the data folder, as often as asked, and closes what was opened."""
     callers: list[Caller] = []
 
-    async def open_one(store: Mode = "merge", specs: Sequence[Spec] | None = None) -> Caller:
-        callers.append(Caller(await LocalService.open(folder, store=store, specs=specs)))
+    async def open_one(store: Mode = "merge", specs: Sequence[Spec] = BUILT_IN) -> Caller:
+        callers.append(Caller(await open_server(folder, store, specs)))
         return callers[-1]
 
     yield open_one

@@ -13,8 +13,8 @@ import pytest
 from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.processes import Seen, look
 from quarterdeck.local.service import LocalService
-from quarterdeck.local.settings_store import Mode
 from tests.local.conftest import Opener, leaders, stored, until
+from tests.servers import Mode
 
 
 def mode(path: Path) -> int:
@@ -147,21 +147,42 @@ async def test_a_database_of_a_newer_program_is_left_alone(tmp_path: Path) -> No
         await LocalService.open(tmp_path)
 
 
-async def test_a_database_of_an_older_program_keeps_its_settings_and_secrets(
-    open_service: Opener, folder: Path
-) -> None:
+FIRST_VERSION = """
+CREATE TABLE settings (id INTEGER PRIMARY KEY CHECK (id = 1), record TEXT NOT NULL);
+CREATE TABLE sandboxes (
+    id TEXT PRIMARY KEY, spec_id TEXT NOT NULL, created_at TEXT NOT NULL, key TEXT NOT NULL, port INTEGER,
+    pid INTEGER, ticks INTEGER, boot TEXT, status TEXT NOT NULL, has_run INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE conversations (
+    id TEXT PRIMARY KEY, sandbox_id TEXT NOT NULL, title TEXT NOT NULL, message TEXT, repository TEXT, branch TEXT,
+    git_provider TEXT, trigger TEXT, pr_number TEXT NOT NULL, llm_model TEXT, parent_id TEXT, public INTEGER,
+    created_at TEXT NOT NULL, updated_at TEXT NOT NULL
+);
+CREATE TABLE start_tasks (
+    id TEXT PRIMARY KEY, status TEXT NOT NULL, detail TEXT, conversation_id TEXT NOT NULL, sandbox_id TEXT,
+    request TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL,
+    runner_pid INTEGER NOT NULL, runner_ticks INTEGER NOT NULL, runner_boot TEXT NOT NULL
+);
+INSERT INTO sandboxes VALUES ('s', 'files', '2026-01-01T00:00:00.000000Z', 'k', 1, 1, 1, 'earlier', 'RUNNING', 1);
+INSERT INTO conversations VALUES ('c', 's', 'Mine', NULL, NULL, NULL, NULL, NULL, '[]', NULL, NULL, NULL,
+    '2026-01-01T00:00:00.000000Z', '2026-01-01T00:00:00.000000Z');
+PRAGMA user_version = 1;
+"""
+
+
+async def test_all_of_a_database_of_an_older_program_is_kept(open_service: Opener, folder: Path) -> None:
     token = {"token": "ghp", "host": "github.example"}
     record = {"language": "fr", "secrets_store": {"provider_tokens": {"github": token}, "custom_secrets": {}}}
-    await (await open_service()).service.close()
+    folder.mkdir()
     with closing(sqlite3.connect(folder / "service.db", isolation_level=None)) as database:
-        database.execute("DROP TABLE documents")
-        database.execute("CREATE TABLE settings (id INTEGER PRIMARY KEY CHECK (id = 1), record TEXT NOT NULL)")
+        database.executescript(FIRST_VERSION)
         database.execute("INSERT INTO settings VALUES (1, ?)", (json.dumps(record),))
-        database.execute("PRAGMA user_version = 1")
     caller = await open_service()
     loaded = await caller.get("/api/settings")
     assert (loaded["language"], loaded["provider_tokens_set"]) == ("fr", {"github": "github.example"})
     assert stored(folder, "settings") == {"language": "fr"}
+    (conversation,) = (await caller.get("/api/v1/app-conversations"))["items"]
+    assert (conversation["title"], conversation["sandbox_status"]) == ("Mine", "MISSING")
 
 
 async def test_a_folder_that_cannot_be_one_is_named(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from quarterdeck.local.nested.record import NestedRecord, load_response, merge, patched
-from quarterdeck.local.secret_rules import is_mask, unless_blank
+from quarterdeck.local.secrets import is_mask, unless_blank
+from tests.servers.nested.record import NestedRecord, load_response, merge, patched
 
 Record = dict[str, Any]
 text = st.text(st.characters(codec="utf-8"), max_size=12).filter(lambda one: one.strip() and not is_mask(one))

@@ -15,14 +15,6 @@ async def all_pages(caller: Caller, path: str, **query: Json) -> list[Json]:
     return found
 
 
-async def test_both_generations_offer_the_same_models(open_service: Opener) -> None:
-    flat, nested = await open_service(), await open_service(store="nested")
-    models = await flat.get("/api/options/models")
-    paged = await all_pages(nested, f"{PATH}/models/search")
-    assert len(models) > 5
-    assert [f"{model['provider']}/{model['name']}" for model in paged] == models
-
-
 async def test_models_are_found_by_text_provider_and_verification(open_service: Opener) -> None:
     nested = await open_service(store="nested")
     path = f"{PATH}/models/search"

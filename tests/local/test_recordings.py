@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from quarterdeck.local.settings_store import Mode
 from tests.local.conftest import Caller, Json, Opener
+from tests.servers import Mode
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from quarterdeck.local.settings_store import Mode
 from tests.local.conftest import Caller, Json, Opener, stored
+from tests.servers import Mode
 
 FLAT: list[Mode] = ["merge", "replace"]
 MASK = "**********"
@@ -72,7 +72,13 @@ async def test_flat_refusals_name_their_reason_in_different_members(caller: Call
     assert await flat_list(caller) == [("A", ""), ("B", "")]
 
 
-async def test_where_no_flat_secret_was_ever_stored_any_change_succeeds(caller: Caller) -> None:
+async def test_a_change_of_a_secret_that_was_never_stored_is_not_called_done(caller: Caller) -> None:
+    assert await refused(caller, "PUT", "/api/secrets/Z", {"name": "Z"}) == (404, ["error"])
+    assert await refused(caller, "DELETE", "/api/secrets/Z") == (404, ["error"])
+
+
+async def test_real_servers_call_it_done_where_no_secret_was_ever_stored(open_service: Opener) -> None:
+    caller = await open_service(store="replace")
     assert await refused(caller, "PUT", "/api/secrets/Z", {"name": "Z"}) == (200, ["message"])
     assert await refused(caller, "DELETE", "/api/secrets/Z") == (200, ["message"])
     await caller.post("/api/secrets", secret("A"))

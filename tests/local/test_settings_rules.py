@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quarterdeck.local.bodies import SettingsBody
-from quarterdeck.local.settings_store import DEFAULTS, load_response, masked_secrets, merge, replace
+from quarterdeck.local.settings import DEFAULTS, load_response, masked_secrets, merge
+from tests.servers.replacing import replace
 
 SECRETS = ("llm_api_key", "search_api_key", "sandbox_api_key")
 plain_text = st.text(st.characters(codec="utf-8"), max_size=20)

@@ -13,13 +13,12 @@ from textual.pilot import Pilot
 
 from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.config.connections import Connection
-from quarterdeck.local.service import LocalService
-from quarterdeck.local.settings_store import Mode
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.live.session import Connect, Session
 from quarterdeck.tui.notes import Notes
 from quarterdeck.tui.screens.listing import ListScreen
 from tests.client.fakes import FAST, FakeServer
+from tests.servers import Mode, open_server
 
 LOCAL = Connection("local service")
 NARROW, WIDE = (80, 24), (120, 36)
@@ -113,7 +112,7 @@ def local(folder: Path, store: Mode = "merge") -> Connect:
 
     @asynccontextmanager
     async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
-        service = await LocalService.open(folder, store=store)
+        service = await open_server(folder, store)
         try:
             async with Client(
                 endpoint.url or IN_PROCESS, read_only=endpoint.read_only, key=service.key, app=service.app

@@ -11,8 +11,8 @@ from quarterdeck.cli.kept_notes import KeptNotes
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import SettingsChanges
 from quarterdeck.config.connections import Connection
-from quarterdeck.local.settings_store import Mode
 from tests.client.fakes import FakeServer
+from tests.servers import Mode
 from tests.tui.seat import LOCAL, NARROW, answering, local, seated
 from tests.tui_settings.form import FormSeat
 

@@ -10,7 +10,7 @@ import pytest
 
 from quarterdeck.client.models.mcp import McpConfig
 from quarterdeck.client.models.settings import SettingsChanges
-from quarterdeck.local.settings_store import Mode
+from tests.servers import Mode
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.monkey import Monkey
 

@@ -4,8 +4,8 @@ import pytest
 
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.config.connections import Connection
-from quarterdeck.local.settings_store import Mode
 from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
+from tests.servers import Mode
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
 

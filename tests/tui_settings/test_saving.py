@@ -7,8 +7,8 @@ from pydantic import SecretStr
 from quarterdeck.client.models.mcp import StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.config.connections import Connection
-from quarterdeck.local.settings_store import Mode
 from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
+from tests.servers import Mode
 from tests.tui.seat import NARROW, WIDE
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat

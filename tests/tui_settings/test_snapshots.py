@@ -7,8 +7,8 @@ from typing import Protocol
 import pytest
 from textual.pilot import Pilot
 
-from quarterdeck.local.settings_store import Mode
 from quarterdeck.tui.app import Deck
+from tests.servers import Mode
 from tests.tui.scenes import NOW
 from tests.tui.seat import LOCAL, NARROW, WIDE, Seat, local
 

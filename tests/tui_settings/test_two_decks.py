@@ -3,7 +3,7 @@
 import pytest
 
 from quarterdeck.client.models.settings import Settings
-from quarterdeck.local.settings_store import Mode
+from tests.servers import Mode
 from tests.tui_settings.conftest import FULL, Sit
 
 STORES: list[Mode] = ["merge", "replace", "nested"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from quarterdeck.config.connections import Connection
-from quarterdeck.local.settings_store import Mode
+from tests.servers import Mode
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
 

@@ -1,4 +1,4 @@
-"""Answers that are not what was asked for, in the shapes of real servers (contract h)."""
+"""Answers that are not what was asked for, in the shapes of real servers."""
 
 import json
 import sqlite3
@@ -8,17 +8,8 @@ from typing import Any
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import PlainTextResponse
 
-from quarterdeck.local.errors import (
-    InvalidSettingsError,
-    LocalServiceError,
-    ProfileRefusedError,
-    TakenNameError,
-    TokenRefusedError,
-    UnknownNameError,
-    UnreadableSettingsError,
-)
+from quarterdeck.local.errors import LocalServiceError, TakenNameError, TokenRefusedError, UnknownNameError
 
 Answers = Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]]
 """What to answer to each kind of exception."""
@@ -30,7 +21,7 @@ def json_answer(status: int, body: Mapping[str, Any]) -> Response:
 
 
 async def on_invalid(_request: Request, error: Exception) -> Response:
-    """Answer 422 as FastAPI does, except that `input` is null: it would echo secrets (contract T24)."""
+    """Answer 422 as FastAPI does, except that `input` is null: it would echo secrets."""
     problems: Sequence[Any] = error.errors() if isinstance(error, RequestValidationError) else []
     return json_answer(422, {"detail": [_problem(problem) for problem in problems]})
 
@@ -41,19 +32,15 @@ async def on_failure(_request: Request, error: Exception) -> Response:
     return json_answer(500, {"detail": words})
 
 
-async def on_crash(_request: Request, _error: Exception) -> Response:
-    """Answer as a real server whose handler fails."""
-    return PlainTextResponse("Internal Server Error", 500)
-
-
 @dataclass(frozen=True)
-class _Words:
+class Words:
     """Answers with the text of an exception as the one member of an object."""
 
     status: int
     member: str
 
     async def __call__(self, _request: Request, error: Exception) -> Response:
+        """Answer so."""
         return json_answer(self.status, {self.member: str(error)})
 
 
@@ -66,21 +53,11 @@ OF_ALL: Answers = {
 """What is answered alike in each generation."""
 
 OF_FLAT: Answers = {
-    UnknownNameError: _Words(404, "error"),
-    TakenNameError: _Words(400, "message"),
-    TokenRefusedError: _Words(401, "error"),
+    UnknownNameError: Words(404, "error"),
+    TakenNameError: Words(400, "message"),
+    TokenRefusedError: Words(401, "error"),
 }
 """What releases 1.2 and 1.6 answer to what they refuse."""
-
-OF_NESTED: Answers = {
-    UnknownNameError: _Words(404, "detail"),
-    TakenNameError: _Words(400, "detail"),
-    TokenRefusedError: _Words(401, "detail"),
-    ProfileRefusedError: _Words(409, "detail"),
-    InvalidSettingsError: _Words(400, "error"),
-    UnreadableSettingsError: on_crash,
-}
-"""What release 1.11 answers to what it refuses."""
 
 
 def _problem(problem: Mapping[str, Any]) -> dict[str, Any]:

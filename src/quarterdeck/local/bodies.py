@@ -1,23 +1,145 @@
-"""What the service accepts in request bodies: strict models of its own, with the rules of contract c.1 and g.2."""
+"""What the service accepts in request bodies: the rules of release 1.6; 422 for whatever is wrong."""
 
-from collections.abc import Callable
+import json
+import re
+import shlex
+from collections.abc import Callable, Iterable
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    PlainSerializer,
+    SecretStr,
+    StringConstraints,
+    model_validator,
+)
 
 from quarterdeck.client.models.enums import GitProvider
-from quarterdeck.local.mcp_bodies import McpConfigBody
-from quarterdeck.local.open_body import OpenBody, Secret
 
 Text = Annotated[str, StringConstraints(max_length=20_000)]
+Trimmed = Annotated[str, StringConstraints(strip_whitespace=True, max_length=20_000)]
+Short = Annotated[str, StringConstraints(max_length=2_000)]
+Title = Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)]
 Grouping = Literal["NO_GROUPING", "GROUP_BY_NEWEST", "LEAST_RECENTLY_USED", "FEWEST_CONVERSATIONS", "ADD_TO_ANY"]
+Secret = Annotated[
+    SecretStr,
+    StringConstraints(max_length=20_000),
+    PlainSerializer(lambda secret: secret.get_secret_value(), return_type=str),
+]
+"""A secret in a body; dumping the body, which is done to store it, gives its value."""
+
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_SCHEMES = frozenset({"http", "https", "ws", "wss"})
+
+
+class Body(BaseModel):
+    """A body; its text form names its members and shows no value, for any of them may hold a secret."""
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        return ((None, name) for name in sorted(self.model_fields_set))
+
+
+class OpenBody(Body):
+    """A body whose unknown members are kept, as long as JSON can carry them back."""
+
+    model_config = ConfigDict(extra="allow")
+
+    @model_validator(mode="after")
+    def _can_be_given_back(self) -> Self:
+        try:
+            json.dumps(self.model_extra, allow_nan=False, ensure_ascii=False).encode()
+        except ValueError as error:  # NaN, Infinity, or half of a surrogate pair
+            raise ValueError("a member that is not known holds what JSON cannot carry") from error
+        return self
+
+
+def _check_address(value: str) -> str:
+    if not value:
+        raise ValueError("an address is needed")
+    parts = urlsplit(value)
+    if not parts.scheme or "://" not in value:
+        raise ValueError("the address needs a scheme, such as https://")
+    if parts.scheme not in _SCHEMES:
+        raise ValueError("the scheme of the address has to be http, https, ws or wss")
+    if not parts.hostname:
+        raise ValueError("the address needs a host")
+    return value
+
+
+def _check_name(value: str) -> str:
+    if not _NAME.fullmatch(value):
+        raise ValueError("a name has letters, digits, - and _, and at least one of them")
+    return value
+
+
+def _check_command(value: str) -> str:
+    if not value or " " in value:
+        raise ValueError("a command is one program without blanks; its arguments go into args")
+    return value
+
+
+def _split_arguments(value: object) -> object:
+    return shlex.split(value) if isinstance(value, str) else value
+
+
+def _split_environment(value: object) -> object:
+    """Read the short form ``K=V,K2=V2``."""
+    if not isinstance(value, str):
+        return value
+    pairs = [pair.partition("=") for pair in value.split(",") if pair.strip()]
+    if not all(name.strip() and equals for name, equals, _ in pairs):
+        raise ValueError("the environment is an object, or a text like NAME=value,OTHER=value")
+    return {name.strip(): text.strip() for name, _, text in pairs}
 
 
 def _bare(member: str) -> Callable[[object], object]:
     """Take a text alone for an object that has just this member."""
     return lambda value: {member: value} if isinstance(value, str) else value
+
+
+Address = Annotated[Trimmed, AfterValidator(_check_address)]
+
+
+class SseBody(OpenBody):
+    """A server reached over SSE."""
+
+    url: Address
+    api_key: Secret | None = None
+
+
+class ShttpBody(OpenBody):
+    """A server reached over streamable HTTP; `timeout` in seconds."""
+
+    url: Address
+    api_key: Secret | None = None
+    timeout: Annotated[int, Field(ge=1, le=3600)] | None = 60
+
+
+class StdioBody(OpenBody):
+    """A server started as a command inside the sandbox."""
+
+    name: Annotated[Trimmed, AfterValidator(_check_name)]
+    command: Annotated[Trimmed, AfterValidator(_check_command)]
+    args: Annotated[list[str], BeforeValidator(_split_arguments)] = []
+    env: Annotated[dict[str, Secret], BeforeValidator(_split_environment)] = {}
+
+
+class McpConfigBody(Body):
+    """The three lists and nothing else; none of them is null."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    sse_servers: list[Annotated[SseBody, BeforeValidator(_bare("url"))]] = []
+    stdio_servers: list[StdioBody] = []
+    shttp_servers: list[Annotated[ShttpBody, BeforeValidator(_bare("url"))]] = []
 
 
 class ProviderToken(OpenBody):
@@ -84,22 +206,22 @@ class SettingsBody(OpenBody):
         return sent
 
 
-class TextPart(BaseModel):
+class TextPart(Body):
     """Text of a message."""
 
     type: Literal["text"]
     text: Annotated[str, StringConstraints(max_length=200_000)]
 
 
-class ImagePart(BaseModel):
+class ImagePart(Body):
     """Images of a message, by address."""
 
     type: Literal["image"]
     image_urls: Annotated[list[Text], Field(max_length=100)]
 
 
-class MessageBody(BaseModel):
-    """A message; its content is a list of typed parts (contract T16)."""
+class MessageBody(Body):
+    """A message; its content is a list of typed parts."""
 
     role: Literal["user", "system", "assistant", "tool"] = "user"
     content: Annotated[list[Annotated[TextPart | ImagePart, Field(discriminator="type")]], Field(max_length=100)] = []
@@ -111,7 +233,7 @@ class MessageBody(BaseModel):
 
 
 class Trigger(StrEnum):
-    """What made a conversation be created (contract section g.1)."""
+    """What made a conversation be created."""
 
     RESOLVER = "resolver"
     GUI = "gui"
@@ -125,11 +247,30 @@ class Trigger(StrEnum):
     BITBUCKET = "bitbucket"
 
 
-Title = Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)]
-Short = Annotated[str, StringConstraints(max_length=2_000)]
+class DescribedBody(Body):
+    """Name and description of a secret; a value beside them is ignored."""
+
+    name: Text
+    description: Text | None = None
 
 
-class StartConversationBody(BaseModel):
+class SecretBody(DescribedBody):
+    """A secret."""
+
+    value: Secret
+
+
+class TokensBody(Body):
+    """Tokens by git provider."""
+
+    provider_tokens: dict[GitProvider, ProviderToken] = {}
+
+    def tokens(self) -> dict[str, dict[str, Any]]:
+        """Them in clear, as they are stored."""
+        return {provider.value: token.model_dump(mode="json") for provider, token in self.provider_tokens.items()}
+
+
+class StartConversationBody(Body):
     """What a conversation is created with; unknown members are ignored, as real servers do."""
 
     model_config = ConfigDict(extra="ignore")
@@ -155,7 +296,7 @@ def _not_empty(title: str) -> str:
     return title
 
 
-class ChangeConversationBody(BaseModel):
+class ChangeConversationBody(Body):
     """What can be changed of a conversation; null and what is left out change nothing (release 1.11)."""
 
     title: Annotated[Title, AfterValidator(_not_empty)] | None = None

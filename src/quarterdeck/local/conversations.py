@@ -8,10 +8,7 @@ from datetime import datetime
 
 from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus
 from quarterdeck.local.bodies import ChangeConversationBody, StartConversationBody
-from quarterdeck.local.changes import Changes
-from quarterdeck.local.moments import now, stamp
-from quarterdeck.local.paging import Window
-from quarterdeck.local.records import ConversationRecord
+from quarterdeck.local.records import ConversationRecord, Window, now, stamp
 from quarterdeck.local.sandbox_state import Sandbox
 from quarterdeck.local.sandboxes import Sandboxes
 from quarterdeck.local.store import Store
@@ -55,10 +52,9 @@ class Filters:
 class Conversations:
     """The conversations of one data folder."""
 
-    def __init__(self, store: Store, sandboxes: Sandboxes, changes: Changes) -> None:
+    def __init__(self, store: Store, sandboxes: Sandboxes) -> None:
         self._store = store
         self._sandboxes = sandboxes
-        self._changes = changes
 
     async def page(self, filters: Filters, window: Window) -> tuple[list[ConversationRecord], str | None]:
         """One page, newest first, and the id of the next."""
@@ -74,7 +70,7 @@ class Conversations:
 
     async def read(self, ids: Sequence[str]) -> dict[str, ConversationRecord]:
         """Those of these conversations that exist, by id."""
-        rows = await self._rows(f"id IN ({', '.join('?' * len(ids))})", ids)
+        rows = await self._store.by_ids(_LISTED, ids)
         return {record["id"]: record for record in await self._records(rows)}
 
     async def add(self, conversation_id: str, sandbox_id: str, new: StartConversationBody, model: str | None) -> None:
@@ -82,7 +78,9 @@ class Conversations:
         moment = now()
         message = new.initial_message.text() if new.initial_message else None
         await self._store.run(
-            "INSERT OR IGNORE INTO conversations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR IGNORE INTO conversations (id, sandbox_id, title, message, repository, branch, git_provider,"
+            " trigger, pr_number, llm_model, parent_id, public, created_at, updated_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 conversation_id,
                 sandbox_id,
@@ -103,7 +101,7 @@ class Conversations:
     async def change(self, conversation_id: str, changes: ChangeConversationBody) -> ConversationRecord | None:
         """Change title or publicity and give the record; None when there is no such conversation."""
         if changes.title is not None or changes.public is not None:
-            await self._changes.run(
+            await self._store.changes.run(
                 self._store.run(
                     "UPDATE conversations SET title = coalesce(?, title), public = coalesce(?, public), updated_at = ?"
                     " WHERE id = ?",
@@ -115,7 +113,7 @@ class Conversations:
     async def delete(self, conversation_id: str) -> bool:
         """Delete a conversation, not its sandbox; False when there is none."""
         statement = "DELETE FROM conversations WHERE id = ?"
-        return await self._changes.run(self._store.run(statement, (conversation_id,))) > 0
+        return await self._store.changes.run(self._store.run(statement, (conversation_id,))) > 0
 
     async def _rows(self, condition: str, parameters: Sequence[str]) -> list[sqlite3.Row]:
         return await self._store.select(_LISTED, condition, parameters)

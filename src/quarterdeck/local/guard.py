@@ -15,7 +15,7 @@ _header = APIKeyHeader(name="X-Session-API-Key", auto_error=False)
 
 
 class KeyGuard:
-    """A dependency that lets pass who has the key; missing, empty and wrong are answered alike (contract a)."""
+    """A dependency that lets pass who has the key; missing, empty and wrong are answered alike."""
 
     def __init__(self, key: SecretStr) -> None:
         self._key = key

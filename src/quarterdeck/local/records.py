@@ -1,8 +1,47 @@
-"""The records the service answers with (contract sections e, f and g)."""
+"""What the service answers with: records, pages of them, and the texts of times."""
 
-from typing import Any
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Any
 
+from fastapi import Query
 from typing_extensions import TypedDict
+
+PageId = Annotated[str | None, Query(pattern=r"^\d{1,12}$", description="As given by the page before")]
+Limit = Annotated[int, Query(ge=1, le=100)]
+
+
+def stamp(moment: datetime) -> str:
+    """Write a time in UTC with microseconds and Z, so that texts sort as times do; one without a zone means UTC."""
+    aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    return aware.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def now() -> str:
+    """The time now."""
+    return stamp(datetime.now(UTC))
+
+
+@dataclass(frozen=True)
+class Window:
+    """Which part of a list is asked for; a page's id is the decimal offset of its first row, as on real servers."""
+
+    page_id: str | None
+    limit: int
+
+    @property
+    def offset(self) -> int:
+        """How many rows come before it."""
+        return int(self.page_id or 0)
+
+    @property
+    def sql(self) -> str:
+        """The end of a query that reads it, and one row more, to know whether the list goes on."""
+        return f" LIMIT {self.limit + 1} OFFSET {self.offset}"
+
+    def next_page_id(self, rows_read: int) -> str | None:
+        """The id of the following page, None at the end."""
+        return str(self.offset + self.limit) if rows_read > self.limit else None
 
 
 class ExposedUrl(TypedDict):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quarterdeck.client.models.enums import GitProvider
-from quarterdeck.local.errors import RepositoryError
+from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.launching import inherited_environment
 
 _CLONES_WITHIN = 300.0
@@ -33,26 +33,26 @@ class Repository:
     def named(cls, text: str, branch: str | None, provider: GitProvider | None) -> "Repository":
         """Read what a person names: a local path, an address, or `owner/name` at a provider (GitHub if none is said).
 
-        Raises `RepositoryError` when that cannot be read.
+        Raises `LocalServiceError` when that cannot be read.
         """
         name = text.rstrip("/").rpartition("/")[2].removesuffix(".git")
         if name in {"", ".", ".."} or not f"{text}{branch or ''}".isprintable():
-            raise RepositoryError("This names no repository. Give a path, an address, or owner/name.")
+            raise LocalServiceError("This names no repository. Give a path, an address, or owner/name.")
         if "://" in text or text.startswith(("/", "~/", "git@")):
             return cls(str(Path(text).expanduser()) if text.startswith("~/") else text, branch, name)
         host = _HOSTS.get(provider or GitProvider.GITHUB)
         if host is None or not _OWNER_AND_NAME.fullmatch(text):
-            raise RepositoryError("Give the whole address of the repository, such as https://host/owner/name.")
+            raise LocalServiceError("Give the whole address of the repository, such as https://host/owner/name.")
         return cls(f"https://{host}/{text}.git", branch, name)
 
     async def fetch(self, workspace: Path) -> None:
         """Clone it into a folder of the workspace; there is none unless the clone succeeded.
 
-        Raises `RepositoryError` with git's own last words. Cancelling ends git.
+        Raises `LocalServiceError` with git's own last words. Cancelling ends git.
         """
         git = shutil.which("git")
         if git is None:
-            raise RepositoryError("git is not installed here, so the repository cannot be fetched.")
+            raise LocalServiceError("git is not installed here, so the repository cannot be fetched.")
         unfinished = workspace / f".{self.name}.cloning"
         branch = [f"--branch={self.branch}"] if self.branch else []
         try:
@@ -75,14 +75,16 @@ async def _run(*command: str) -> None:
         async with asyncio.timeout(_CLONES_WITHIN):
             _, errors = await process.communicate()
     except TimeoutError:
-        raise RepositoryError(f"git was not done after {_CLONES_WITHIN:.0f} seconds.") from None
+        raise LocalServiceError(f"git was not done after {_CLONES_WITHIN:.0f} seconds.") from None
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
     if process.returncode:
         lines = errors.decode(errors="replace").strip().splitlines()
-        raise RepositoryError(_without_credentials(f"git could not fetch it: {lines[-1] if lines else 'no word why'}"))
+        raise LocalServiceError(
+            _without_credentials(f"git could not fetch it: {lines[-1] if lines else 'no word why'}")
+        )
 
 
 def _without_credentials(text: str) -> str:

@@ -10,31 +10,24 @@ from dataclasses import replace
 from pathlib import Path
 
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.local.changes import Changes
 from quarterdeck.local.errors import LocalServiceError, SandboxError
 from quarterdeck.local.launching import Place, free_port, launch, new_key
 from quarterdeck.local.liveness import Liveness
-from quarterdeck.local.moments import now
-from quarterdeck.local.ownership import Ownership
-from quarterdeck.local.paging import Window
 from quarterdeck.local.processes import Seen, continue_session, end_session, look, stop_session
-from quarterdeck.local.records import SandboxRecord
+from quarterdeck.local.records import SandboxRecord, Window, now
 from quarterdeck.local.sandbox_state import READY_WITHIN, Sandbox, from_row, judge, to_record
 from quarterdeck.local.specs import Spec
-from quarterdeck.local.store import Store
+from quarterdeck.local.store import Ownership, Store
 
 
 class Sandboxes:
     """The sandboxes of one data folder."""
 
-    def __init__(
-        self, folder: Path, store: Store, specs: Sequence[Spec], ownership: Ownership, changes: Changes
-    ) -> None:
+    def __init__(self, folder: Path, store: Store, specs: Sequence[Spec], ownership: Ownership) -> None:
         self._folder = folder
         self._store = store
         self._specs = {spec.id: spec for spec in specs}
         self._ownership = ownership
-        self._changes = changes
         self._liveness = Liveness()
         self._given_ports: set[int] = set()
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -63,12 +56,12 @@ class Sandboxes:
 
     async def read(self, ids: Collection[str]) -> dict[str, Sandbox]:
         """Those of these sandboxes that exist, by id."""
-        rows = await self._rows(f"id IN ({', '.join('?' * len(ids))})", tuple(ids))
-        return {sandbox.id: sandbox for sandbox in await self._look(rows)}
+        rows = await self._store.by_ids("sandboxes", ids)
+        return {sandbox.id: sandbox for sandbox in await self._look([from_row(row) for row in rows])}
 
     async def start(self, spec: Spec) -> str:
         """Start the processes of a new sandbox and give its id; it may not answer yet. Raises `SandboxError`."""
-        return await self._changes.run(self._start(spec))
+        return await self._store.changes.run(self._start(spec))
 
     async def until_ready(self, sandbox_id: str) -> Sandbox:
         """Wait until a sandbox is running and give it. Raises `SandboxError` when it does not get so far."""
@@ -86,15 +79,15 @@ class Sandboxes:
 
     async def pause(self, sandbox_id: str) -> bool:
         """Stop every process of a sandbox; False when there is none to stop."""
-        return await self._changes.run(self._signal(sandbox_id, SandboxStatus.PAUSED))
+        return await self._store.changes.run(self._signal(sandbox_id, SandboxStatus.PAUSED))
 
     async def resume(self, sandbox_id: str) -> bool:
         """Let every process of a sandbox go on; False when there is none."""
-        return await self._changes.run(self._signal(sandbox_id, SandboxStatus.RUNNING))
+        return await self._store.changes.run(self._signal(sandbox_id, SandboxStatus.RUNNING))
 
     async def delete(self, sandbox_id: str) -> bool:
         """End a sandbox and remove its workspace; False when there is no such sandbox."""
-        return await self._changes.run(self._delete(sandbox_id))
+        return await self._store.changes.run(self._delete(sandbox_id))
 
     async def _start(self, spec: Spec) -> str:
         sandbox_id, key, created_at = secrets.token_hex(10), new_key(), now()

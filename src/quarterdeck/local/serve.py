@@ -13,7 +13,6 @@ from pydantic import SecretStr
 from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.launching import new_key
 from quarterdeck.local.service import LocalService
-from quarterdeck.local.settings_store import Mode
 from quarterdeck.local.simulated.service import open_simulated
 from quarterdeck.local.simulated.simulation import Simulation
 
@@ -25,7 +24,6 @@ async def serve(
     port: int,
     key: SecretStr | None = None,
     *,
-    store: Mode = "merge",
     simulation: Simulation | None = None,
 ) -> None:
     """Serve a data folder on 127.0.0.1 until SIGTERM, SIGINT or SIGHUP; sandboxes go on running.
@@ -39,7 +37,7 @@ async def serve(
     made = SecretStr(new_key())
     checked = _checked(given) or made
     if simulation is None:
-        service = await LocalService.open(folder, key=checked, store=store)
+        service = await LocalService.open(folder, key=checked)
     else:
         service = await open_simulated(simulation, key=checked)
     try:

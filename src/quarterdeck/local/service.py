@@ -1,4 +1,4 @@
-"""The local service, opened on a data folder."""
+"""The local service, opened on a data folder: its parts put together, and the ASGI app over them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -6,27 +6,64 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from fastapi import APIRouter, Depends, FastAPI
 from pydantic import SecretStr
 
-from quarterdeck.local.app import Parts, build
-from quarterdeck.local.changes import Changes
+from quarterdeck import __version__
+from quarterdeck.local.answers import OF_ALL, OF_FLAT, Answers
 from quarterdeck.local.conversations import Conversations
 from quarterdeck.local.errors import LocalServiceError
-from quarterdeck.local.generation import generation
+from quarterdeck.local.guard import BodyLimit, KeyGuard
 from quarterdeck.local.launching import new_key
-from quarterdeck.local.ownership import Ownership
 from quarterdeck.local.routes.conversations import conversations_router
+from quarterdeck.local.routes.health import health_router
+from quarterdeck.local.routes.options import options_router
 from quarterdeck.local.routes.sandboxes import sandboxes_router
+from quarterdeck.local.routes.secrets import secrets_router
+from quarterdeck.local.routes.settings import settings_router
 from quarterdeck.local.routes.specs import specs_router
 from quarterdeck.local.routes.start_tasks import start_tasks_router
 from quarterdeck.local.sandboxes import Sandboxes
-from quarterdeck.local.settings_store import Mode
+from quarterdeck.local.secrets import Secrets
+from quarterdeck.local.settings import Settings
 from quarterdeck.local.specs import BUILT_IN, Spec
 from quarterdeck.local.start_tasks import StartTasks
-from quarterdeck.local.store import Store
+from quarterdeck.local.store import Ownership, Store
 
 App = Callable[..., Awaitable[None]]
 """An ASGI app."""
+
+_REAL = "Settings, sandboxes as local processes, and conversations that are stored. It runs no agent."
+_SIMULATED = "Settings, and simulated sandboxes and conversations: they are in memory only, and none of them is real."
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What the service speaks of settings and secrets; the paths of sandboxes and conversations are always the same."""
+
+    store: str
+    """How settings are stored, as the service says of itself."""
+    answers: Answers
+    routers: Sequence[APIRouter]
+    """Paths of its own, which need the key."""
+    llm_model: Callable[[], Awaitable[str | None]]
+    """Gives the model that conversations begin with."""
+    open_routers: Sequence[APIRouter] = ()
+    """Paths of its own, which do not need the key."""
+    needs: Sequence[Callable[[], Awaitable[object]]] = ()
+    """What has to go well before sandboxes and conversations are told of."""
+
+
+def flat(settings: Settings, secrets: Secrets, store: str) -> Generation:
+    """The paths of releases 1.2 and 1.6."""
+    return Generation(
+        store, OF_FLAT, (settings_router(settings), secrets_router(secrets), options_router()), settings.llm_model
+    )
+
+
+def merging(store: Store) -> Generation:
+    """The service's own: release 1.6, but for settings that are merged."""
+    return flat(Settings(store), Secrets(store), "merge")
 
 
 @dataclass(frozen=True)
@@ -39,32 +76,34 @@ class LocalService:
 
     @classmethod
     async def open(
-        cls, folder: Path, *, key: SecretStr | None = None, store: Mode = "merge", specs: Sequence[Spec] | None = None
+        cls,
+        folder: Path,
+        *,
+        key: SecretStr | None = None,
+        specs: Sequence[Spec] = BUILT_IN,
+        speaking: Callable[[Store], Generation] = merging,
     ) -> "LocalService":
         """Open a data folder, made if there is none, with a key made if none is given.
 
-        `store` is how settings are stored; `specs` are what sandboxes can be started from, the first is the default.
-        Raises `LocalServiceError` when the folder cannot be used.
+        `specs` are what sandboxes can be started from, the first is the default. Raises `LocalServiceError` when the
+        folder cannot be used.
         """
         key = key or SecretStr(new_key())
-        table = tuple(specs or BUILT_IN)
         async with AsyncExitStack() as opened:
             folder, ownership = await asyncio.to_thread(_take_folder, folder)
             opened.callback(ownership.close)
-            database = await Store.open(folder / "service.db")
-            opened.push_async_callback(database.close)
-            changes = Changes()
-            opened.push_async_callback(changes.close)
-            sandboxes = Sandboxes(folder / "sandboxes", database, table, ownership, changes)
-            conversations = Conversations(database, sandboxes, changes)
-            spoken = await asyncio.to_thread(generation, store, database, changes)
-            start_tasks = StartTasks(database, sandboxes, conversations, changes, spoken.llm_model)
+            store = await Store.open(folder / "service.db")
+            opened.push_async_callback(store.close)
+            sandboxes = Sandboxes(folder / "sandboxes", store, specs, ownership)
+            conversations = Conversations(store, sandboxes)
+            generation = await asyncio.to_thread(speaking, store)
+            start_tasks = StartTasks(store, sandboxes, conversations, generation.llm_model)
             fleet = (
                 sandboxes_router(sandboxes),
                 start_tasks_router(start_tasks),
                 conversations_router(conversations, start_tasks),
             )
-            app = await asyncio.to_thread(build, Parts(folder, spoken, fleet, specs_router(table)), key)
+            app = await asyncio.to_thread(build, folder, generation, fleet, specs_router(specs), key)
             if ownership.held():
                 await start_tasks.go_on()
             return cls(app, key, opened.pop_all())
@@ -72,6 +111,37 @@ class LocalService:
     async def close(self) -> None:
         """Finish the changes under way, close the database and give the folder up; sandboxes go on running."""
         await self._closing.aclose()
+
+
+def build(
+    folder: Path,
+    generation: Generation,
+    fleet: Sequence[APIRouter],
+    specs: APIRouter,
+    key: SecretStr,
+    simulated: int | None = None,
+) -> FastAPI:
+    """Build the app; everything but health and its own description needs the key. Blocks for tens of milliseconds.
+
+    `simulated` is how many sandboxes are pretended; None when they are real.
+    """
+    app = FastAPI(
+        title="Quarterdeck local service" if simulated is None else "Quarterdeck simulated service",
+        version=__version__,
+        description=_REAL if simulated is None else _SIMULATED,
+    )
+    for kind, answer in {**OF_ALL, **generation.answers}.items():
+        app.add_exception_handler(kind, answer)
+    app.add_middleware(BodyLimit)
+    for router in (health_router(folder, generation.store, simulated), *generation.open_routers):
+        app.include_router(router)
+    guard, needs = Depends(KeyGuard(key)), [Depends(need) for need in generation.needs]
+    for router in generation.routers:
+        app.include_router(router, dependencies=[guard])
+    for router in fleet:
+        app.include_router(router, prefix="/api/v1", dependencies=[guard, *needs])
+    app.include_router(specs, prefix="/api/v1", dependencies=[guard])
+    return app
 
 
 def _take_folder(folder: Path) -> tuple[Path, Ownership]:

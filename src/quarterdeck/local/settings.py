@@ -1,37 +1,109 @@
-"""The stored settings of one data folder, in the flat shape."""
+"""The stored settings: what a store makes of the record, and what a load tells of it, as pure functions.
 
-from quarterdeck.local import secret_rules, settings_store
-from quarterdeck.local.changes import Changes
-from quarterdeck.local.secrets import DOCUMENT as SECRETS
-from quarterdeck.local.settings_store import Mode, Record
-from quarterdeck.local.store import Store
+A store *merges*: nothing is lost that a body leaves out.
+"""
 
-_DOCUMENT = "settings"
+from collections.abc import Iterator
+from typing import Any
+
+from fastapi.exceptions import RequestValidationError
+
+from quarterdeck.local.bodies import SettingsBody
+from quarterdeck.local.secrets import is_mask, merged, providers_set, unless_blank
+from quarterdeck.local.store import Record, Store
+
+Location = tuple[str | int, ...]
+
+DEFAULTS: Record = SettingsBody().model_dump(mode="json", exclude={"secrets_store"})
+"""The record of somebody who has set nothing."""
+
+_SECRETS = ("llm_api_key", "search_api_key", "sandbox_api_key")
+_NOT_STORED_HERE = frozenset({"llm_api_key_set", "search_api_key_set", "provider_tokens_set", "secrets_store"})
+_NO_SERVERS: Record = {"sse_servers": [], "stdio_servers": [], "shttp_servers": []}
+_SHORTEST_MASK_OF_ENVIRONMENT = 3  # a single star is a value like any other there
 
 
 class Settings:
     """Loads and stores the one settings record."""
 
-    def __init__(self, store: Store, changes: Changes, mode: Mode) -> None:
-        self._store = store
-        self._changes = changes
-        self.merges = mode == "merge"
+    def __init__(self, store: Store) -> None:
+        self.store = store
 
     async def load(self) -> Record | None:
         """What a load answers; None when nothing is stored."""
-        record = await self._store.document(_DOCUMENT)
-        return None if record is None else settings_store.load_response(record, await self._store.document(SECRETS))
+        record = await self.store.document("settings")
+        return None if record is None else load_response(record, await self.store.document("secrets"))
 
     async def llm_model(self) -> str | None:
         """The model that conversations begin with."""
-        return (await self._store.document(_DOCUMENT) or {}).get("llm_model")
+        return (await self.store.document("settings") or {}).get("llm_model")
 
     async def save(self, sent: Record) -> None:
-        """Store what a body had; its `secrets_store` only where settings are merged."""
-        await self._changes.run(self._save(sent))
+        """Store what a body had, all of it or nothing. Raises `RequestValidationError` for masks."""
+        if masked := masked_secrets(sent):
+            raise RequestValidationError([_mask_at(location) for location in masked])
+        await self.store.change(
+            settings=lambda stored: merge(stored, sent),
+            secrets=lambda stored: merged(stored, sent["secrets_store"]) if "secrets_store" in sent else None,
+        )
 
-    async def _save(self, sent: Record) -> None:
-        if self.merges and "secrets_store" in sent:
-            await self._store.change(SECRETS, lambda stored: secret_rules.merged(stored, sent["secrets_store"]))
-        rule = settings_store.merge if self.merges else settings_store.replace
-        await self._store.change(_DOCUMENT, lambda stored: rule(stored, sent))
+
+def merge(stored: Record | None, sent: Record) -> Record:
+    """Store what was sent and keep the rest: null unsets, but of a secret null keeps and "" clears."""
+    record = DEFAULTS | (stored or {})
+    for name, value in sent.items():
+        if name in _NOT_STORED_HERE:
+            continue
+        if name in _SECRETS:
+            record[name] = _merge_secret(record[name], value)
+        elif name == "mcp_config":
+            record[name] = None if value is None else {**_NO_SERVERS, **(record[name] or {}), **value}
+        else:
+            record[name] = None if name == "llm_base_url" and value == "" else value
+    return record
+
+
+def load_response(record: Record, secrets: Record | None = None) -> Record:
+    """The stored record with its secrets as null, and the load-only members that say which are set."""
+    record = DEFAULTS | record
+    return {
+        **record,
+        **dict.fromkeys(_SECRETS),
+        "secrets_store": {"provider_tokens": {}},
+        "provider_tokens_set": providers_set(secrets),
+        "llm_api_key_set": record["llm_api_key"] is not None,
+        "search_api_key_set": record["search_api_key"] is not None,
+    }
+
+
+def masked_secrets(sent: Record) -> list[Location]:
+    """Where a body has a mask in the place of a secret: somebody showed it and it was never the secret."""
+    return [
+        location
+        for location, value, shortest in _secrets(sent)
+        if isinstance(value, str) and len(value.strip()) >= shortest and is_mask(value)
+    ]
+
+
+def _secrets(sent: Record) -> Iterator[tuple[Location, object, int]]:
+    """Every secret of a body: where it is, its value, and how long a mask is at least in its place."""
+    for name in _SECRETS:
+        yield (name,), sent.get(name), 1
+    for kind, servers in (sent.get("mcp_config") or {}).items():
+        for index, server in enumerate(servers):
+            place = ("mcp_config", kind, index)
+            yield (*place, "api_key"), server.get("api_key"), 1
+            for name, value in server.get("env", {}).items():
+                yield (*place, "env", name), value, _SHORTEST_MASK_OF_ENVIRONMENT
+    for group, member in (("provider_tokens", "token"), ("custom_secrets", "secret")):
+        for name, entry in sent.get("secrets_store", {}).get(group, {}).items():
+            yield ("secrets_store", group, name, member), entry.get(member), 1
+
+
+def _merge_secret(stored: str | None, sent: str | None) -> str | None:
+    return stored if sent is None else unless_blank(sent)
+
+
+def _mask_at(location: Location) -> dict[str, Any]:
+    words = "Value error, this is a mask and not the secret; leave it out to keep what is stored"
+    return {"type": "value_error", "loc": ("body", *location), "msg": words}

@@ -12,13 +12,10 @@ from typing import Any
 
 from quarterdeck.client.models.enums import SandboxStatus, StartTaskStatus
 from quarterdeck.local.bodies import StartConversationBody
-from quarterdeck.local.changes import Changes
 from quarterdeck.local.conversations import Conversations
 from quarterdeck.local.errors import LocalServiceError, SandboxError
-from quarterdeck.local.moments import now, stamp
-from quarterdeck.local.paging import Window
 from quarterdeck.local.processes import Identity, Seen, identify, look
-from quarterdeck.local.records import StartTaskRecord
+from quarterdeck.local.records import StartTaskRecord, Window, now, stamp
 from quarterdeck.local.repository import Repository
 from quarterdeck.local.sandboxes import Sandboxes
 from quarterdeck.local.store import Store
@@ -77,14 +74,12 @@ class StartTasks:
         store: Store,
         sandboxes: Sandboxes,
         conversations: Conversations,
-        changes: Changes,
         llm_model: Callable[[], Awaitable[str | None]],
     ) -> None:
         self._store = store
         self._llm_model = llm_model
         self._sandboxes = sandboxes
         self._conversations = conversations
-        self._changes = changes
 
     async def page(self, filters: Filters, order: Order, window: Window) -> tuple[list[StartTaskRecord], str | None]:
         """One page and the id of the next."""
@@ -99,11 +94,11 @@ class StartTasks:
 
     async def read(self, ids: Sequence[str]) -> dict[str, StartTaskRecord]:
         """Those of these tasks that exist, by id."""
-        return {row["id"]: _record(row) for row in await self._rows(f"id IN ({', '.join('?' * len(ids))})", ids)}
+        return {row["id"]: _record(row) for row in await self._store.by_ids("start_tasks", ids)}
 
     async def create(self, request: StartConversationBody) -> StartTaskRecord:
         """Begin the work of creating a conversation and give its task as it begins."""
-        return await self._changes.run(self._create(request))
+        return await self._store.changes.run(self._create(request))
 
     async def go_on(self) -> None:
         """Take up the tasks whose service ended before they did."""
@@ -112,7 +107,7 @@ class StartTasks:
             if runner == _self() or look(runner) is Seen.GONE:
                 request = StartConversationBody.model_validate_json(row["request"])
                 task = Task(row["id"], row["conversation_id"], row["sandbox_id"], request)
-                self._changes.begin(self._work(task))
+                self._store.changes.begin(self._work(task))
 
     async def _create(self, request: StartConversationBody) -> StartTaskRecord:
         task_id, created_at, runner = uuid.uuid4().hex, now(), _self()
@@ -131,7 +126,7 @@ class StartTasks:
             ),
         )
         if not taken:
-            self._changes.begin(self._work(Task(task_id, conversation_id, None, request)))
+            self._store.changes.begin(self._work(Task(task_id, conversation_id, None, request)))
         return (await self.read([task_id]))[task_id]
 
     async def _work(self, task: Task) -> None:
@@ -142,7 +137,7 @@ class StartTasks:
 
     async def _take_steps(self, task: Task) -> None:
         request = task.request
-        sandbox_id = await self._changes.run(self._take_sandbox(task))
+        sandbox_id = await self._store.changes.run(self._take_sandbox(task))
         sandbox = (await self._sandboxes.read([sandbox_id])).get(sandbox_id)
         if sandbox is None or sandbox.status is not SandboxStatus.RUNNING:
             await self._enter(task, StartTaskStatus.WAITING_FOR_SANDBOX)

@@ -1,17 +1,20 @@
-"""The service's data in SQLite: one file for its owner alone, in WAL mode so that several may have it open."""
+"""The service's data: the folder and who owns it, the database in it, and changes that nobody's deadline can halve."""
 
 import asyncio
+import fcntl
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import aiosqlite
 
 from quarterdeck.local.errors import LocalServiceError
 
+T = TypeVar("T")
 Record = dict[str, Any]
 """A stored document: names as in the interface that it serves, values as JSON has them, secrets in clear."""
 
@@ -44,14 +47,49 @@ INSERT INTO documents SELECT 'secrets', json_extract(record, '$.secrets_store') 
 DROP TABLE settings;
 PRAGMA user_version = 2
 """,
+    """
+ALTER TABLE conversations ADD COLUMN agent TEXT NOT NULL DEFAULT 'idle';
+ALTER TABLE conversations ADD COLUMN cost REAL;
+CREATE INDEX conversations_by_parent ON conversations (parent_id);
+CREATE INDEX conversations_by_sandbox ON conversations (sandbox_id);
+CREATE INDEX sandboxes_by_age ON sandboxes (created_at);
+PRAGMA user_version = 3
+""",
 )
 """What makes each version of the database out of the one before; the first makes it out of nothing."""
 
 
+class Changes:
+    """Runs changes in tasks of the service's own.
+
+    A caller's deadline cancels its handler half way; a change that ran in the handler would be left half done.
+    """
+
+    def __init__(self) -> None:
+        self._changes: set[asyncio.Task[Any]] = set()
+        self._background: set[asyncio.Task[Any]] = set()
+
+    async def run(self, change: Coroutine[Any, Any, T]) -> T:
+        """Do a change to its end and give its result; cancelling the caller does not cancel the change."""
+        return await asyncio.shield(_keep(self._changes, change))
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do long work that nobody waits for; closing cancels it."""
+        _keep(self._background, work)
+
+    async def close(self) -> None:
+        """Cancel the long work, then wait until every change under way is done."""
+        for task in self._background:
+            task.cancel()
+        while pending := self._changes | self._background:
+            await asyncio.wait(pending)
+
+
 class Store:
-    """An open database. Each statement stands for itself; `change` is the one that reads first."""
+    """An open database, and the changes under way in it."""
 
     def __init__(self, connection: aiosqlite.Connection) -> None:
+        self.changes = Changes()
         self._open_connection: aiosqlite.Connection | None = connection
         self._writing = asyncio.Lock()
 
@@ -81,7 +119,8 @@ class Store:
         return cls(connection)
 
     async def close(self) -> None:
-        """Close the database; what is asked of it from then on raises `LocalServiceError`."""
+        """Finish the changes under way and close; what is asked from then on raises `LocalServiceError`."""
+        await self.changes.close()
         connection, self._open_connection = self._open_connection, None
         if connection is not None:
             await connection.close()
@@ -97,6 +136,10 @@ class Store:
         statement = f"SELECT * FROM {table} WHERE {condition}"  # noqa: S608 - values travel as parameters
         return list(await self._connection.execute_fetchall(statement, parameters))
 
+    async def by_ids(self, table: str, ids: Iterable[str]) -> list[sqlite3.Row]:
+        """The rows that have one of these ids, in any order."""
+        return await self.select(table, "id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),))
+
     async def count(self, table: str, condition: str, parameters: Sequence[Any]) -> int:
         """How many rows a condition holds for."""
         statement = f"SELECT count(*) FROM {table} WHERE {condition}"  # noqa: S608 - values travel as parameters
@@ -108,29 +151,73 @@ class Store:
         async with self._writing, self._connection.execute(statement, parameters) as cursor:
             return cursor.rowcount
 
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[aiosqlite.Connection]:
+        """Do several changes or none of them; nobody else writes in between."""
+        async with self._writing:
+            await self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                await self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    await self._connection.execute("ROLLBACK")
+                raise
+
     async def document(self, name: str) -> Record | None:
         """A stored document; None when there is none."""
         rows = await self.select("documents", "name = ?", (name,))
         return json.loads(rows[0]["record"]) if rows else None
 
-    async def change(self, name: str, rule: Callable[[Record | None], Record | None]) -> None:
-        """Replace a document by what `rule` makes of it, unless that is None; nobody else writes in between.
+    async def change(self, **rules: Callable[[Record | None], Record | None]) -> None:
+        """Replace documents by what the rule of their name makes of them, unless that is None: all of them or none.
 
-        Whatever `rule` raises is passed on, and nothing is stored then.
+        It is done to its end whoever gives up waiting. Whatever a rule raises is passed on, and nothing is stored then.
         """
-        async with self._writing:
-            await self._connection.execute("BEGIN IMMEDIATE")
-            try:
+        await self.changes.run(self._change(rules))
+
+    async def _change(self, rules: dict[str, Callable[[Record | None], Record | None]]) -> None:
+        async with self.transaction() as connection:
+            for name, rule in rules.items():
                 record = rule(await self.document(name))
                 if record is not None:
-                    await self._connection.execute(
+                    await connection.execute(
                         "INSERT INTO documents VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET record = excluded.record",
                         (name, json.dumps(record)),
                     )
-            except BaseException:
-                await self._connection.execute("ROLLBACK")
-                raise
-            await self._connection.execute("COMMIT")
+
+
+class Ownership:
+    """The lock of a data folder, which the system gives back when its holder dies.
+
+    Only its holder may write down that a sandbox is dead. Whoever opens the folder asks for it without waiting, and
+    asks again each time it matters: it passes on when its holder closes the folder or dies.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._file = os.open(folder / "owner.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._held = False
+
+    def held(self) -> bool:
+        """Whether this opening of the folder owns it now."""
+        if not self._held:
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            self._held = True
+        return True
+
+    def close(self) -> None:
+        """Give the lock back."""
+        os.close(self._file)
+
+
+def _keep(tasks: set[asyncio.Task[Any]], work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    task = asyncio.create_task(work)
+    tasks.add(task)
+    task.add_done_callback(tasks.discard)
+    return task
 
 
 def _make_private(path: Path) -> None:
@@ -142,7 +229,7 @@ def _make_private(path: Path) -> None:
 async def _prepare(connection: aiosqlite.Connection, path: Path) -> None:
     connection.row_factory = sqlite3.Row
     await connection.execute("PRAGMA journal_mode = WAL")
-    await connection.execute("PRAGMA synchronous = NORMAL")
+    await connection.execute("PRAGMA synchronous = FULL")  # what was answered with yes also outlives a power failure
     version = await _version(connection)
     if version > len(_STEPS):
         raise LocalServiceError(f"{path} was made by a newer Quarterdeck. Update this one, or name another folder.")

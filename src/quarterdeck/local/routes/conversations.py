@@ -1,4 +1,4 @@
-"""``/api/v1/app-conversations`` (contract g.1 to g.3)."""
+"""``/api/v1/app-conversations``."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -8,8 +8,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query
 
 from quarterdeck.local.bodies import ChangeConversationBody, StartConversationBody
 from quarterdeck.local.conversations import Conversations, Filters
-from quarterdeck.local.paging import Limit, PageId, Window
-from quarterdeck.local.records import ConversationPage, ConversationRecord, Done, StartTaskRecord
+from quarterdeck.local.records import ConversationPage, ConversationRecord, Done, Limit, PageId, StartTaskRecord, Window
 from quarterdeck.local.start_tasks import StartTasks
 
 _MOST_IDS = 99
@@ -24,7 +23,7 @@ def conversations_router(conversations: Conversations, start_tasks: StartTasks) 
         filters: Annotated[Filters, Depends()], page_id: PageId = None, limit: Limit = 100
     ) -> ConversationPage:
         """A page of conversations, newest first."""
-        items, next_page_id = await conversations.page(filters, Window.of(page_id, limit))
+        items, next_page_id = await conversations.page(filters, Window(page_id, limit))
         return ConversationPage(items=items, next_page_id=next_page_id)
 
     @router.get("/count")

@@ -1,4 +1,4 @@
-"""What needs no key: whether the service is there, and what it is (contract a)."""
+"""What needs no key: whether the service is there, and what it is."""
 
 import asyncio
 import time
@@ -8,10 +8,8 @@ from typing import Any
 import psutil
 from fastapi import APIRouter
 
-from quarterdeck.local.settings_store import Mode
 
-
-def health_router(folder: Path, mode: Mode, simulated: int | None) -> APIRouter:
+def health_router(folder: Path, store: str, simulated: int | None) -> APIRouter:
     """Health, and what the service says of itself."""
     router = APIRouter(tags=["Health"])
     opened = time.monotonic()
@@ -36,7 +34,7 @@ def health_router(folder: Path, mode: Mode, simulated: int | None) -> APIRouter:
         """What this is: Quarterdeck's local service, which runs no agent; how it stores settings, what it pretends."""
         return {
             "service": "quarterdeck-local",
-            "settings_store": mode,
+            "settings_store": store,
             "runs_agents": False,
             "simulated_sandboxes": simulated,
             "uptime": time.monotonic() - opened,

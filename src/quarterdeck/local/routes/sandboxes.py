@@ -1,11 +1,10 @@
-"""``/api/v1/sandboxes`` (contract e)."""
+"""``/api/v1/sandboxes``."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query
 
-from quarterdeck.local.paging import Limit, PageId, Window
-from quarterdeck.local.records import Done, SandboxPage, SandboxRecord
+from quarterdeck.local.records import Done, Limit, PageId, SandboxPage, SandboxRecord, Window
 from quarterdeck.local.sandboxes import Sandboxes
 
 _MOST_IDS = 100
@@ -18,7 +17,7 @@ def sandboxes_router(sandboxes: Sandboxes) -> APIRouter:
     @router.get("/search")
     async def search(page_id: PageId = None, limit: Limit = 100) -> SandboxPage:
         """A page of sandboxes, newest first."""
-        found, next_page_id = await sandboxes.page(Window.of(page_id, limit))
+        found, next_page_id = await sandboxes.page(Window(page_id, limit))
         return SandboxPage(items=[sandboxes.record(sandbox) for sandbox in found], next_page_id=next_page_id)
 
     @router.get("")
@@ -49,7 +48,7 @@ def sandboxes_router(sandboxes: Sandboxes) -> APIRouter:
 
     @router.delete("/{id}")
     async def delete(sandbox_id: str) -> Done:
-        """Delete the sandbox that the query names, as real servers do (contract T13)."""
+        """Delete the sandbox that the query names, as real servers do."""
         return _done(await sandboxes.delete(sandbox_id))
 
     return router

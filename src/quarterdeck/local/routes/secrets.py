@@ -1,11 +1,10 @@
-"""``/api/secrets`` and the tokens of git providers, as releases 1.2 and 1.6 have them (contract d)."""
+"""``/api/secrets`` and the tokens of git providers."""
 
 from fastapi import APIRouter
 
-from quarterdeck.local import secret_rules
+from quarterdeck.local import secrets as rules
+from quarterdeck.local.bodies import DescribedBody, SecretBody, TokensBody
 from quarterdeck.local.records import Message
-from quarterdeck.local.secret_bodies import DescribedBody, SecretBody, TokensBody
-from quarterdeck.local.secret_rules import Record
 from quarterdeck.local.secrets import Secrets
 
 
@@ -16,42 +15,38 @@ def secrets_router(secrets: Secrets) -> APIRouter:
     @router.get("/secrets")
     async def read() -> dict[str, list[dict[str, str]]]:
         """All secrets without their values, the one stored last at the end."""
-        return {"custom_secrets": secret_rules.listing(await secrets.read())}
+        return {"custom_secrets": rules.listing(await secrets.read())}
 
     @router.post("/secrets", status_code=201)
     async def create(body: SecretBody) -> Message:
         """Store a new secret; 400 when there is one of that name."""
         value = body.value.get_secret_value()
-        await secrets.change(lambda stored: secret_rules.added(stored, body.name, value, body.description))
+        await secrets.change(lambda stored: rules.added(stored, body.name, value, body.description))
         return Message(message="Secret stored")
 
     @router.put("/secrets/{name}")
     async def describe(name: str, body: DescribedBody) -> Message:
-        """Rename and describe a secret; done to nothing where nothing was ever stored, as real servers do."""
-
-        def rule(stored: Record | None) -> Record | None:
-            return stored and secret_rules.described(stored, name, body.name, body.description)
-
-        await secrets.change(rule)
+        """Rename and describe a secret; 404 when there is none of that name."""
+        await secrets.change(lambda stored: rules.described(stored, name, body.name, body.description))
         return Message(message="Secret changed")
 
     @router.delete("/secrets/{name}")
     async def delete(name: str) -> Message:
-        """Delete a secret; done to nothing where nothing was ever stored, as real servers do."""
-        await secrets.change(lambda stored: stored and secret_rules.removed(stored, name))
+        """Delete a secret; 404 when there is none of that name."""
+        await secrets.change(lambda stored: rules.removed(stored, name))
         return Message(message="Secret deleted")
 
     @router.post("/add-git-providers")
     async def set_tokens(body: TokensBody) -> Message:
         """Store the tokens sent as all there are; 401 when one is refused."""
         tokens = body.tokens()
-        await secrets.change(lambda stored: secret_rules.with_tokens(stored, tokens))
+        await secrets.change(lambda stored: rules.with_tokens(stored, tokens))
         return Message(message="Tokens stored")
 
     @router.post("/unset-provider-tokens")
     async def clear_tokens() -> Message:
         """Forget all tokens."""
-        await secrets.change(lambda stored: stored and secret_rules.without_tokens(stored))
+        await secrets.change(rules.without_tokens)
         return Message(message="Tokens cleared")
 
     return router

@@ -1,15 +1,11 @@
-"""``/api/settings``: load and store (documented interface 4.2 and 4.3)."""
-
-from typing import Any
+"""``/api/settings``: load and store."""
 
 from fastapi import APIRouter, Response
-from fastapi.exceptions import RequestValidationError
 
 from quarterdeck.local.answers import json_answer
 from quarterdeck.local.bodies import SettingsBody
 from quarterdeck.local.records import Message
 from quarterdeck.local.settings import Settings
-from quarterdeck.local.settings_store import masked_secrets
 
 
 def settings_router(settings: Settings) -> APIRouter:
@@ -25,15 +21,7 @@ def settings_router(settings: Settings) -> APIRouter:
     @router.post("")
     async def store(body: SettingsBody) -> Message:
         """Store settings."""
-        sent = body.sent()
-        if settings.merges and (masked := masked_secrets(sent)):
-            raise RequestValidationError([_mask_at(location) for location in masked])
-        await settings.save(sent)
+        await settings.save(body.sent())
         return Message(message="Settings stored")
 
     return router
-
-
-def _mask_at(location: tuple[str | int, ...]) -> dict[str, Any]:
-    words = "Value error, this is a mask and not the secret; leave it out to keep what is stored"
-    return {"type": "value_error", "loc": ("body", *location), "msg": words}

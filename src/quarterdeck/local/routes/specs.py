@@ -1,13 +1,11 @@
-"""``/api/v1/sandbox-specs`` (contract f)."""
+"""``/api/v1/sandbox-specs``."""
 
 from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from quarterdeck.local.moments import now
-from quarterdeck.local.paging import Limit, PageId, Window
-from quarterdeck.local.records import SpecPage, SpecRecord
+from quarterdeck.local.records import Limit, PageId, SpecPage, SpecRecord, Window, now
 from quarterdeck.local.specs import Spec
 
 
@@ -21,7 +19,7 @@ def specs_router(specs: Sequence[Spec]) -> APIRouter:
     @router.get("/search")
     async def search(page_id: PageId = None, limit: Limit = 100) -> SpecPage:
         """A page of specs."""
-        window = Window.of(page_id, limit)
+        window = Window(page_id, limit)
         rest = records[window.offset :]
         return SpecPage(items=rest[:limit], next_page_id=window.next_page_id(len(rest)))
 

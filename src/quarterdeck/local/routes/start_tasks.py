@@ -1,4 +1,4 @@
-"""``/api/v1/app-conversations/start-tasks`` (contract g.2)."""
+"""``/api/v1/app-conversations/start-tasks``."""
 
 from datetime import datetime
 from typing import Annotated
@@ -6,8 +6,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query
 
-from quarterdeck.local.paging import Limit, PageId, Window
-from quarterdeck.local.records import StartTaskPage, StartTaskRecord
+from quarterdeck.local.records import Limit, PageId, StartTaskPage, StartTaskRecord, Window
 from quarterdeck.local.routes.conversations import hex_ids
 from quarterdeck.local.start_tasks import Filters, Order, StartTasks
 
@@ -24,7 +23,7 @@ def start_tasks_router(start_tasks: StartTasks) -> APIRouter:
         limit: Limit = 100,
     ) -> StartTaskPage:
         """A page of start tasks."""
-        items, next_page_id = await start_tasks.page(filters, sort_order, Window.of(page_id, limit))
+        items, next_page_id = await start_tasks.page(filters, sort_order, Window(page_id, limit))
         return StartTaskPage(items=items, next_page_id=next_page_id)
 
     @router.get("/count")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus
-from quarterdeck.local.moments import stamp
+from quarterdeck.local.records import stamp
 
 if TYPE_CHECKING:
     from quarterdeck.local.simulated.records import SimulatedSandbox

@@ -7,8 +7,7 @@ from typing import Any
 
 from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus, StartTaskStatus
 from quarterdeck.local.bodies import StartConversationBody
-from quarterdeck.local.moments import stamp
-from quarterdeck.local.records import StartTaskRecord
+from quarterdeck.local.records import StartTaskRecord, stamp
 from quarterdeck.local.simulated.records import SimulatedSandbox
 from quarterdeck.local.simulated.seeding import a_conversation
 from quarterdeck.local.simulated.shelf import Shelf
@@ -36,7 +35,7 @@ class SimulatedTask:
     """When its last step began."""
 
     def record(self) -> StartTaskRecord:
-        """What is told of it (contract section g.2)."""
+        """What is told of it."""
         request: dict[str, Any] = self.request.model_dump(mode="json")
         working = self.status is StartTaskStatus.WORKING
         return StartTaskRecord(

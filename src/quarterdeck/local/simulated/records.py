@@ -49,7 +49,7 @@ class SimulatedSandbox:
         self._bytes = None
 
     def told(self) -> bytes:
-        """It as JSON (contract section e)."""
+        """It as JSON."""
         if self._bytes is None:
             self._bytes = _json(self._record())
         return self._bytes
@@ -99,7 +99,7 @@ class SimulatedConversation:
         self._bytes = None
 
     def told(self) -> bytes:
-        """It as JSON (contract section g.1)."""
+        """It as JSON."""
         if self._bytes is None:
             self._bytes = _json(self._record())
         return self._bytes

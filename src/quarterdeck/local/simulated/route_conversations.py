@@ -1,4 +1,4 @@
-"""``/api/v1/app-conversations`` of a simulation, its start tasks among them (contract g.1 to g.3)."""
+"""``/api/v1/app-conversations`` of a simulation, its start tasks among them."""
 
 from datetime import datetime
 from typing import Annotated
@@ -8,9 +8,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query
 
 from quarterdeck.local.bodies import ChangeConversationBody, StartConversationBody
 from quarterdeck.local.conversations import Filters
-from quarterdeck.local.moments import stamp
-from quarterdeck.local.paging import Limit, PageId, Window
-from quarterdeck.local.records import Done, StartTaskPage, StartTaskRecord
+from quarterdeck.local.records import Done, Limit, PageId, StartTaskPage, StartTaskRecord, Window, stamp
 from quarterdeck.local.routes.conversations import hex_ids
 from quarterdeck.local.simulated.creating import Creating
 from quarterdeck.local.simulated.records import SimulatedConversation, told_list, told_page
@@ -30,7 +28,7 @@ def start_tasks_router(creating: Creating) -> APIRouter:
     ) -> StartTaskPage:
         """A page of start tasks, newest first."""
         creating.catch_up()
-        tasks, next_page_id = creating.tasks.page(Window.of(page_id, limit))
+        tasks, next_page_id = creating.tasks.page(Window(page_id, limit))
         first = stamp(created_at__gte) if created_at__gte else ""
         items = [task.record() for task in tasks if task.created_at >= first]
         return StartTaskPage(items=items, next_page_id=next_page_id)
@@ -65,7 +63,7 @@ def conversations_router(world: World, creating: Creating) -> APIRouter:
     async def search(filters: Annotated[Filters, Depends()], page_id: PageId = None, limit: Limit = 100) -> Json:
         """A page of conversations, newest first."""
         creating.catch_up()
-        return Json(told_page(*page(world, filters, Window.of(page_id, limit))))
+        return Json(told_page(*page(world, filters, Window(page_id, limit))))
 
     @router.get("/count")
     async def count(filters: Annotated[Filters, Depends()]) -> int:

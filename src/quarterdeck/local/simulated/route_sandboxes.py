@@ -1,11 +1,10 @@
-"""``/api/v1/sandboxes`` of a simulation (contract e): bytes that were made before, joined."""
+"""``/api/v1/sandboxes`` of a simulation: bytes that were made before, joined."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query, Response
 
-from quarterdeck.local.paging import Limit, PageId, Window
-from quarterdeck.local.records import Done
+from quarterdeck.local.records import Done, Limit, PageId, Window
 from quarterdeck.local.simulated.orders import Orders
 from quarterdeck.local.simulated.records import told_list, told_page
 from quarterdeck.local.simulated.world import World
@@ -28,7 +27,7 @@ def sandboxes_router(world: World) -> APIRouter:
     async def search(page_id: PageId = None, limit: Limit = 100) -> Json:
         """A page of sandboxes, newest first."""
         world.catch_up()
-        return Json(told_page(*world.sandboxes.page(Window.of(page_id, limit))))
+        return Json(told_page(*world.sandboxes.page(Window(page_id, limit))))
 
     @router.get("")
     async def read(ids: Annotated[list[str], Query(alias="id")]) -> Json:
@@ -57,7 +56,7 @@ def sandboxes_router(world: World) -> APIRouter:
 
     @router.delete("/{id}")
     async def delete(sandbox_id: str) -> Done:
-        """Delete the sandbox that the query names, as real servers do (contract T13)."""
+        """Delete the sandbox that the query names, as real servers do."""
         orders.delete(sandbox_id)
         return Done(success=True)
 

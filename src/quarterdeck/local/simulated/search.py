@@ -5,8 +5,7 @@ from datetime import datetime
 from itertools import islice
 
 from quarterdeck.local.conversations import Filters
-from quarterdeck.local.moments import stamp
-from quarterdeck.local.paging import Window
+from quarterdeck.local.records import Window, stamp
 from quarterdeck.local.simulated.records import SimulatedConversation
 from quarterdeck.local.simulated.world import World
 

@@ -6,7 +6,7 @@ from random import Random
 from typing import TypeVar
 
 from quarterdeck.client.models.enums import ExecutionStatus, GitProvider, SandboxStatus
-from quarterdeck.local.moments import stamp
+from quarterdeck.local.records import stamp
 from quarterdeck.local.simulated.records import SimulatedConversation, SimulatedSandbox
 from quarterdeck.local.simulated.simulation import Simulation, new_id
 from quarterdeck.local.simulated.words import SPECS, a_model, a_repository, a_title

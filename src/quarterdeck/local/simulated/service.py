@@ -7,12 +7,9 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from quarterdeck.local.app import Parts, build
-from quarterdeck.local.changes import Changes
-from quarterdeck.local.generation import generation
 from quarterdeck.local.launching import new_key
 from quarterdeck.local.routes.specs import specs_router
-from quarterdeck.local.service import LocalService
+from quarterdeck.local.service import LocalService, build, merging
 from quarterdeck.local.simulated.creating import Creating
 from quarterdeck.local.simulated.route_conversations import conversations_router, start_tasks_router
 from quarterdeck.local.simulated.route_sandboxes import sandboxes_router
@@ -32,12 +29,10 @@ async def open_simulated(simulation: Simulation, *, key: SecretStr | None = None
     async with AsyncExitStack() as opened:
         database = await Store.in_memory()
         opened.push_async_callback(database.close)
-        changes = Changes()
-        opened.push_async_callback(changes.close)
-        spoken = await asyncio.to_thread(generation, "merge", database, changes)
+        generation = await asyncio.to_thread(merging, database)
         world = await asyncio.to_thread(World, simulation, clock)
         creating = Creating(world)
         routers = (sandboxes_router(world), start_tasks_router(creating), conversations_router(world, creating))
-        parts = Parts(Path.home(), spoken, routers, specs_router(SPECS), simulated=simulation.sandboxes)
-        app = await asyncio.to_thread(build, parts, key)
+        specs = specs_router(SPECS)
+        app = await asyncio.to_thread(build, Path.home(), generation, routers, specs, key, simulation.sandboxes)
         return LocalService(app, key, opened.pop_all())

@@ -4,7 +4,7 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator
 from typing import Generic, Protocol, TypeVar
 
-from quarterdeck.local.paging import Window
+from quarterdeck.local.records import Window
 
 
 class Aged(Protocol):

@@ -34,7 +34,7 @@ class Simulation:
     """Percent of them that change by themselves in a second."""
     seed: int = 1
     cap: int | None = None
-    """How many may run: a start or resume beyond it pauses those created first (contract T30); None is no limit."""
+    """How many may run: a start or resume beyond it pauses those created first; None is no limit."""
     faults: Faults = Faults()
 
     def ids(self) -> tuple[str, ...]:

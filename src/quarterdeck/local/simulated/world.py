@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 from random import Random
 
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.local.moments import stamp
+from quarterdeck.local.records import stamp
 from quarterdeck.local.simulated.churn import churn
 from quarterdeck.local.simulated.records import SimulatedConversation, SimulatedSandbox
 from quarterdeck.local.simulated.seeding import new_key, seeded_conversations, seeded_sandboxes

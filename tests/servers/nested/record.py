@@ -1,7 +1,7 @@
 """The stored record of release 1.11, what a store makes of it, and what a load tells of it: pure functions.
 
 Only what is nested is checked when it is stored; a wrong value at the top is stored as it came, and from then on the
-record cannot be read (contract T3).
+record cannot be read.
 """
 
 from typing import Annotated, Any
@@ -9,9 +9,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, FiniteFloat, TypeAdapter, ValidationError
 
 from quarterdeck.local.bodies import Grouping
-from quarterdeck.local.nested.agent import AgentSettings, ConversationSettings, Llm, OpenHandsAgent
-from quarterdeck.local.nested.block import TOLD, Key
-from quarterdeck.local.secret_rules import providers_set
+from quarterdeck.local.secrets import providers_set
+from tests.servers.nested.agent import AgentSettings, ConversationSettings, Llm, OpenHandsAgent
+from tests.servers.nested.block import TOLD, Key
 
 Record = dict[str, Any]
 
@@ -112,7 +112,7 @@ def words_of(error: ValidationError) -> str:
 
 
 def _agent(stored: Record, diff: Record) -> Record:
-    """The agent's settings after a difference; another kind of agent begins anew (contract T31)."""
+    """The agent's settings after a difference; another kind of agent begins anew."""
     kind = diff.get("agent_kind", stored["agent_kind"])
     return merge(stored if kind == stored["agent_kind"] else {}, diff)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from quarterdeck.local.nested.agent import AcpAgent, Condenser, ConversationSettings, Llm, OpenHandsAgent, Verification
+from tests.servers.nested.agent import AcpAgent, Condenser, ConversationSettings, Llm, OpenHandsAgent, Verification
 
 Record = dict[str, Any]
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer, SecretStr, SerializationInfo, model_validator
 
-from quarterdeck.local.secret_rules import is_mask
+from quarterdeck.local.secrets import is_mask
 
 TOLD: Mapping[str, bool] = {"told": True}
 """The context in which a record is dumped to be told to a client; without it, it is dumped to be stored."""
@@ -31,7 +31,7 @@ def _value(secret: SecretStr, info: SerializationInfo) -> str | None:
 Secret = Annotated[SecretStr, PlainSerializer(_value)]
 """A secret: stored in clear, told as null."""
 Key = Annotated[Secret | None, BeforeValidator(_blank_is_none)]
-"""A secret that blanks clear; a mask is taken for a secret (contract T8)."""
+"""A secret that blanks clear; a mask is taken for a secret."""
 GuardedKey = Annotated[Key, BeforeValidator(_mask_is_none)]
 """A secret that blanks and masks clear."""
 BlankIsNone = BeforeValidator(_blank_is_none)

@@ -1,17 +1,21 @@
-"""Named language models (contract c.2, LLM profiles): what is told of them, and what a change makes of the record."""
+"""Named language models: what is told of them, and what a change makes of the record."""
 
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
-from quarterdeck.local.errors import ProfileRefusedError, UnknownNameError
-from quarterdeck.local.nested.agent import Llm
-from quarterdeck.local.nested.block import TOLD
-from quarterdeck.local.nested.record import NestedRecord, Profiles
+from quarterdeck.local.errors import RefusalError, UnknownNameError
+from tests.servers.nested.agent import Llm
+from tests.servers.nested.block import TOLD
+from tests.servers.nested.record import NestedRecord, Profiles
 
 Record = dict[str, Any]
 ProfileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
 MOST = 10
+
+
+class ProfileRefusedError(RefusalError):
+    """There is a profile of that name already, or there are too many."""
 
 
 class StrictLlm(Llm):

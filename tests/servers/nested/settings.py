@@ -4,30 +4,33 @@ from collections.abc import Callable
 
 from pydantic import ValidationError
 
-from quarterdeck.local.changes import Changes
-from quarterdeck.local.errors import InvalidSettingsError, UnknownNameError, UnreadableSettingsError
-from quarterdeck.local.nested.record import NestedRecord, Record, load_response, patched, words_of
-from quarterdeck.local.secrets import DOCUMENT as SECRETS
+from quarterdeck.local.errors import RefusalError, UnknownNameError
 from quarterdeck.local.store import Store
+from tests.servers.nested.record import NestedRecord, Record, load_response, patched, words_of
 
-_DOCUMENT = "nested_settings"
+
+class InvalidSettingsError(RefusalError):
+    """These settings cannot be stored."""
+
+
+class UnreadableSettingsError(RefusalError):
+    """What is stored are no settings any more."""
 
 
 class NestedSettings:
     """Reads and changes the one settings record."""
 
-    def __init__(self, store: Store, changes: Changes) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._changes = changes
 
     async def read(self) -> NestedRecord | None:
         """The record, None when nothing is stored. Raises `UnreadableSettingsError`."""
-        return _read(await self._store.document(_DOCUMENT))
+        return _read(await self._store.document("nested_settings"))
 
     async def load(self) -> Record | None:
         """What a load answers; None when nothing is stored. Raises `UnreadableSettingsError`."""
         record = await self.read()
-        return None if record is None else load_response(record, await self._store.document(SECRETS))
+        return None if record is None else load_response(record, await self._store.document("secrets"))
 
     async def llm_model(self) -> str | None:
         """The model that conversations begin with."""
@@ -43,7 +46,7 @@ class NestedSettings:
             except ValidationError as error:
                 raise InvalidSettingsError(words_of(error)) from error
 
-        await self._changes.run(self._store.change(_DOCUMENT, rule))
+        await self._store.change(nested_settings=rule)
 
     async def change(self, rule: Callable[[NestedRecord], NestedRecord]) -> None:
         """Store what `rule` makes of the record; raises what it raises, or `UnknownNameError` when there is none."""
@@ -54,7 +57,7 @@ class NestedSettings:
                 raise UnknownNameError("Settings not found")
             return rule(record).stored()
 
-        await self._changes.run(self._store.change(_DOCUMENT, on_stored))
+        await self._store.change(nested_settings=on_stored)
 
 
 def _read(stored: Record | None) -> NestedRecord | None:

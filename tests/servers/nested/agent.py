@@ -1,4 +1,4 @@
-"""The settings of an agent and of its conversations (contract c.2): a part of the leaves that release 1.11 has.
+"""The settings of an agent and of its conversations: a part of the leaves that release 1.11 has.
 
 The schema that clients make forms of is read off these models, so every field of it is checked and stored.
 """
@@ -7,8 +7,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, FiniteFloat
 
-from quarterdeck.local.nested.block import BlankIsNone, Block, GuardedKey, shown
-from quarterdeck.local.nested.mcp import McpConfig
+from tests.servers.nested.block import BlankIsNone, Block, GuardedKey, shown
+from tests.servers.nested.mcp import McpConfig
 
 _CONDENSER = "condenser.enabled"
 _CRITIC = "verification.critic_enabled"

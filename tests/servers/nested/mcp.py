@@ -1,4 +1,4 @@
-"""Tool servers of release 1.11: by name, hardly checked, their secrets not even told by name (contract c.2, T5)."""
+"""Tool servers of release 1.11: by name, hardly checked, their secrets not even told by name."""
 
 from typing import Annotated, Any, Literal
 
@@ -10,7 +10,7 @@ from pydantic import (
     model_validator,
 )
 
-from quarterdeck.local.nested.block import Block, Secret, is_told
+from tests.servers.nested.block import Block, Secret, is_told
 
 Record = dict[str, Any]
 _BEARER = "bearer "

@@ -1,0 +1,259 @@
+"""The paths of release 1.11, over the store that the local service has."""
+
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Response
+from pydantic import AfterValidator
+from typing_extensions import TypedDict
+
+from quarterdeck.local import secrets as rules
+from quarterdeck.local.answers import json_answer
+from quarterdeck.local.bodies import DescribedBody, SecretBody, TokensBody
+from quarterdeck.local.records import Limit, Message
+from quarterdeck.local.secrets import Secrets
+from tests.servers.nested import profiles
+from tests.servers.nested.profiles import ProfileName, RenameProfileBody, SaveProfileBody
+from tests.servers.nested.record import ECHOED
+from tests.servers.nested.schema import agent_schema, conversation_schema
+from tests.servers.nested.settings import NestedSettings
+
+
+def nested_settings_router(settings: NestedSettings) -> APIRouter:
+    """Load and change settings."""
+    router = APIRouter(prefix="/api/v1/settings", tags=["Settings"])
+
+    @router.get("", response_model=None)
+    async def load() -> Response:
+        """Load the settings; 404 with `error` when nothing is stored."""
+        record = await settings.load()
+        return json_answer(404, {"error": "Settings not found"}) if record is None else json_answer(200, record)
+
+    @router.post("", response_model=None)
+    async def change(body: dict[str, Any]) -> Response:
+        """Change what is sent; 422 with `keys` for what a load tells and only a difference changes."""
+        if echoed := [name for name in ECHOED if name in body]:
+            return json_answer(422, {"error": "These members are changed by their _diff.", "keys": echoed})
+        await settings.patch(body)
+        return json_answer(200, {"message": "Settings stored"})
+
+    @router.get("/agent-schema")
+    async def of_agent() -> dict[str, Any]:
+        """What can be put into `agent_settings`."""
+        return agent_schema()
+
+    @router.get("/conversation-schema")
+    async def of_conversation() -> dict[str, Any]:
+        """What can be put into `conversation_settings`."""
+        return conversation_schema()
+
+    return router
+
+
+def nested_profiles_router(settings: NestedSettings) -> APIRouter:
+    """List, read, save, activate, rename and delete profiles."""
+    router = APIRouter(prefix="/api/v1/settings/profiles", tags=["Profiles"])
+
+    @router.get("")
+    async def listing() -> dict[str, Any]:
+        """All profiles in short."""
+        return profiles.listing(await settings.read())
+
+    @router.get("/{name}")
+    async def detail(name: ProfileName) -> dict[str, Any]:
+        """All of one profile but its secrets."""
+        return profiles.detail(await settings.read(), name)
+
+    @router.post("/{name}", status_code=201)
+    async def save(name: ProfileName, body: SaveProfileBody | None = None) -> dict[str, str]:
+        """Save a model, the one in use unless one is given; 409 when there are too many."""
+        await settings.change(lambda record: profiles.saved(record, name, body or SaveProfileBody()))
+        return {"name": name, "message": "Profile saved"}
+
+    @router.post("/{name}/activate")
+    async def activate(name: ProfileName) -> dict[str, str | None]:
+        """Put the model of a profile into use."""
+        await settings.change(lambda record: profiles.activated(record, name))
+        return {"name": name, "message": "Profile activated", "model": await settings.llm_model()}
+
+    @router.post("/{name}/rename")
+    async def rename(name: ProfileName, body: RenameProfileBody) -> dict[str, str]:
+        """Rename a profile; 409 when the name is taken."""
+        await settings.change(lambda record: profiles.renamed(record, name, body.new_name))
+        return {"name": body.new_name, "message": "Profile renamed"}
+
+    @router.delete("/{name}")
+    async def delete(name: ProfileName) -> dict[str, str]:
+        """Delete a profile if there is one."""
+        if await settings.read() is not None:
+            await settings.change(lambda record: profiles.deleted(record, name))
+        return {"name": name, "message": "Profile deleted"}
+
+    return router
+
+
+Page = dict[str, Any]
+_LIMIT = 50
+MODELS = (
+    ("anthropic", "claude-sonnet-4-5-20250929", True),
+    ("anthropic", "claude-haiku-4-5-20251001", True),
+    ("openai", "gpt-4.1", False),
+    ("openai", "gpt-5", True),
+    ("gemini", "gemini-2.5-pro", True),
+    ("ollama", "llama3", False),
+)
+"""Provider, name, and whether it is verified."""
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def _check_name(name: str) -> str:
+    if not _VARIABLE.fullmatch(name):
+        raise ValueError("a name has letters, digits and _, and begins with no digit")
+    return name
+
+
+VariableName = Annotated[str, AfterValidator(_check_name)]
+
+
+class NestedDescribedBody(DescribedBody):
+    """Name and description of a secret of release 1.11."""
+
+    name: VariableName
+
+
+class NestedSecretBody(SecretBody):
+    """A secret of release 1.11."""
+
+    name: VariableName
+
+
+class SecretPage(TypedDict):
+    """A page of secrets by name; the id of the next page is the last name of this one."""
+
+    items: list[dict[str, str]]
+    next_page_id: str | None
+
+
+def nested_secrets_router(secrets: Secrets) -> APIRouter:
+    """Search, store, describe, rename and delete secrets; set and clear tokens."""
+    router = APIRouter(prefix="/api/v1/secrets", tags=["Secrets"])
+
+    @router.get("/search")
+    async def search(name__contains: str = "", page_id: str = "", limit: Limit = 100) -> SecretPage:
+        """A page of secrets without their values."""
+        found = [
+            secret
+            for secret in sorted(rules.listing(await secrets.read()), key=lambda secret: secret["name"])
+            if name__contains.lower() in secret["name"].lower() and secret["name"] > page_id
+        ]
+        return SecretPage(items=found[:limit], next_page_id=found[limit - 1]["name"] if len(found) > limit else None)
+
+    @router.post("/git-providers")
+    async def set_tokens(body: TokensBody) -> Message:
+        """Store the tokens sent as all there are; 401 when one is refused."""
+        tokens = body.tokens()
+        await secrets.change(lambda stored: rules.with_tokens(stored, tokens))
+        return Message(message="Tokens stored")
+
+    @router.delete("/git-providers")
+    async def clear_tokens() -> Message:
+        """Forget all tokens."""
+        await secrets.change(rules.without_tokens)
+        return Message(message="Tokens cleared")
+
+    @router.post("", status_code=201)
+    async def write(body: NestedSecretBody) -> Message:
+        """Store a secret, without asking in the place of one of that name."""
+        value = body.value.get_secret_value()
+        await secrets.change(lambda stored: rules.written(stored, body.name, value, body.description))
+        return Message(message="Secret stored")
+
+    @router.put("/{name}")
+    async def describe(name: str, body: NestedDescribedBody) -> Message:
+        """Rename and describe a secret."""
+        await secrets.change(lambda stored: rules.described(stored, name, body.name, body.description))
+        return Message(message="Secret changed")
+
+    @router.delete("/{name}")
+    async def delete(name: str) -> Message:
+        """Delete a secret; done to nothing where nothing was ever stored, as real servers do."""
+        if await secrets.read() is not None:
+            await secrets.change(lambda stored: rules.removed(stored, name))
+        return Message(message="Secret deleted")
+
+    return router
+
+
+def nested_options_router() -> APIRouter:
+    """What can be chosen in settings, in pages."""
+    router = APIRouter(prefix="/api/v1/config", tags=["Options"])
+
+    @router.get("/models/search")
+    async def models(
+        query: str = "",
+        verified__eq: bool | None = None,
+        provider__eq: str | None = None,
+        page_id: str = "",
+        limit: Limit = _LIMIT,
+    ) -> Page:
+        """A page of models; its name together with its provider names a model."""
+        found = [
+            {"provider": provider, "name": name, "verified": verified, "hidden": False, "canonical": None}
+            for provider, name, verified in MODELS
+            if query.lower() in f"{provider}/{name}".lower()
+            and verified__eq in {None, verified}
+            and provider__eq in {None, provider}
+        ]
+        return _page(found, page_id, limit)
+
+    @router.get("/providers/search")
+    async def search_providers(
+        query: str = "", verified__eq: bool | None = None, page_id: str = "", limit: Limit = _LIMIT
+    ) -> Page:
+        """A page of providers of models."""
+        found = [
+            {"name": name, "verified": verified}
+            for name, verified in {provider: verified for provider, _, verified in MODELS}.items()
+            if query.lower() in name.lower() and verified__eq in {None, verified}
+        ]
+        return _page(found, page_id, limit)
+
+    return router
+
+
+def _page(found: Sequence[Page], page_id: str, limit: int) -> Page:
+    end = _offset(page_id) + limit
+    return {"items": found[end - limit : end], "next_page_id": _page_id(end) if len(found) > end else None}
+
+
+def _page_id(offset: int) -> str:
+    """An id that says nothing to a client, which must not make one up."""
+    return urlsafe_b64encode(str(offset).encode()).decode().rstrip("=")
+
+
+def _offset(page_id: str) -> int:
+    """Where a page begins; one that nobody gave is the first, as on real servers."""
+    try:
+        return max(0, int(urlsafe_b64decode(page_id + "=" * (-len(page_id) % 4))))
+    except ValueError:
+        return 0
+
+
+def web_client_router() -> APIRouter:
+    """What a web page has to know before anybody has signed in."""
+    router = APIRouter(prefix="/api/v1/web-client", tags=["Web client"])
+
+    @router.get("/config")
+    async def config() -> dict[str, Any]:
+        """The features that are on: none of them needs anything beyond this service."""
+        return {
+            "app_mode": "oss",
+            "feature_flags": {"enable_billing": False, "hide_llm_settings": False, "enable_acp": True},
+            "providers_configured": [],
+            "maintenance_start_time": None,
+            "error_message": None,
+        }
+
+    return router

@@ -1,0 +1,56 @@
+"""A server of the flat generation that *replaces* as releases 1.2 and 1.6 do, and answers yes to what it did not do."""
+
+from collections.abc import Callable
+
+from quarterdeck.local.errors import UnknownNameError
+from quarterdeck.local.secrets import Secrets, unless_blank
+from quarterdeck.local.service import Generation, flat
+from quarterdeck.local.settings import DEFAULTS, Settings
+from quarterdeck.local.store import Record, Store
+
+SERVER_MEMBERS = {
+    "sse_servers": ("url", "api_key"),
+    "stdio_servers": ("name", "command", "args", "env"),
+    "shttp_servers": ("url", "api_key", "timeout"),
+}
+KEPT = ("llm_model", "llm_api_key", "llm_base_url", "user_consents_to_analytics", "disabled_skills")
+
+
+class ReplacingSettings(Settings):
+    """Stores whole records, masks too, and no `secrets_store`."""
+
+    async def save(self, sent: Record) -> None:
+        await self.store.change(settings=lambda stored: replace(stored, sent))
+
+
+class CarelessSecrets(Secrets):
+    """Answers yes to a change of a secret that is not there, as long as nobody ever stored any."""
+
+    async def change(self, rule: Callable[[Record | None], Record]) -> None:
+        try:
+            await super().change(rule)
+        except UnknownNameError:
+            if await self.read() is not None:
+                raise
+
+
+def replacing(store: Store) -> Generation:
+    return flat(ReplacingSettings(store), CarelessSecrets(store), "replace")
+
+
+def replace(stored: Record | None, sent: Record) -> Record:
+    """Store a whole record made of what was sent, as release 1.6 does: most of what it leaves out is wiped."""
+    record = DEFAULTS | {name: value for name, value in sent.items() if name in DEFAULTS}
+    if stored is not None:
+        for name in KEPT:
+            if record[name] is None:
+                record[name] = stored[name]
+        record["search_api_key"] = record["search_api_key"] or stored["search_api_key"]
+    for name in ("llm_api_key", "search_api_key", "llm_base_url"):
+        record[name] = unless_blank(record[name])
+    if record["mcp_config"] is not None:
+        record["mcp_config"] = {
+            kind: [{name: server[name] for name in members} for server in record["mcp_config"].get(kind, [])]
+            for kind, members in SERVER_MEMBERS.items()
+        }
+    return record
