@@ -11,7 +11,7 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.page import Page
 from quarterdeck.client.models.sandbox import NO_ACCESS, Access, Sandbox
 from quarterdeck.fleet.health import HealthState
-from quarterdeck.fleet.records import Changes
+from quarterdeck.fleet.store import Changes
 from quarterdeck.fleet.watch import Watch
 
 NOON = datetime(2031, 5, 6, 12, tzinfo=UTC)
@@ -93,7 +93,7 @@ class FakeServer:
         self._at_once = 0
         self._pages: dict[int, Page[Item]] = {}
 
-    async def pages(self) -> AsyncIterator[Page[Item]]:
+    async def pages(self, *, background: bool = False) -> AsyncIterator[Page[Item]]:
         for number in itertools.count():
             await self._answer(f"page {number}", fails=self.fail_page in (None, number))
             items = tuple(self.items[number * self.page_size : (number + 1) * self.page_size])
@@ -105,7 +105,7 @@ class FakeServer:
             if not follows:
                 return
 
-    async def read(self, ids: Sequence[str]) -> tuple[Item | None, ...] | None:
+    async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[Item | None, ...] | None:
         await self._answer("read " + ",".join(ids), fails=self.fail_batches or self.fail_page is None)
         if not self.by_batch:
             return None

@@ -2,7 +2,7 @@ import pytest
 
 from quarterdeck.client.errors import ErrorKind
 from quarterdeck.fleet.health import Health, HealthState, after_answer, after_failure, after_pass, health_words
-from quarterdeck.fleet.interval import backoff, interval
+from quarterdeck.fleet.watch import backoff
 
 from .fakes import failure
 
@@ -48,12 +48,6 @@ def test_three_failures_of_a_server_that_is_away_are_offline_of_one_that_says_no
 def test_a_good_answer_takes_the_error_away() -> None:
     health = after_answer(failed(GOOD, times=3), 160.0)
     assert (health.error, health.failures, health.next_try_at, health.read_at) == (None, 0, None, 160.0)
-
-
-def test_what_is_in_transition_is_read_most_often_even_while_hidden() -> None:
-    assert interval(in_transition=True, hidden=False) == interval(in_transition=True, hidden=True) == 2.0
-    assert interval(in_transition=False, hidden=False) == 5.0
-    assert interval(in_transition=False, hidden=True) == 30.0
 
 
 def test_jitter_takes_at_most_half_of_a_wait_away() -> None:

@@ -1,36 +1,28 @@
-import json
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quarterdeck.fleet.views import View
+from quarterdeck.fleet.views import KeptViews, View
 
 NAMES = st.sampled_from(["status", "cost", "spec", "age"])
-
-
-@given(
-    st.builds(
-        View,
-        st.none() | st.lists(NAMES, unique=True, min_size=1).map(tuple),
-        st.none() | NAMES,
-        st.booleans(),
-        st.text(max_size=9),
-    )
+VIEWS = st.builds(
+    View,
+    st.none() | st.lists(NAMES, unique=True, min_size=1).map(tuple),
+    st.none() | NAMES,
+    st.booleans(),
+    st.text(max_size=9),
 )
-def test_a_view_is_the_same_in_the_next_run(view: View) -> None:
-    assert View.from_note(json.loads(json.dumps(view.to_note()))) == view
 
 
-def test_the_default_view_needs_no_note() -> None:
-    assert View().to_note() is None
+@given(VIEWS, VIEWS)
+def test_a_view_is_the_same_in_the_next_run_and_leaves_that_of_the_other_list_alone(one: View, other: View) -> None:
+    kept = KeptViews.with_view(KeptViews.with_view(None, "sandboxes", one), "conversations", other)
+    again = KeptViews.model_validate_json(kept.model_dump_json()) if kept is not None else KeptViews()
+    assert again.views.get("sandboxes", View()) == one
+    assert again.views.get("conversations", View()) == other
 
 
-@pytest.mark.parametrize(
-    "note", [None, 4, [], "x", {"columns": 4, "sort": 4, "reverse": 1, "filter": None}, {"columns": []}]
-)
-def test_what_makes_no_sense_in_a_note_is_as_by_default(note: object) -> None:
-    assert View.from_note(note) == View()
+def test_default_views_need_no_file() -> None:
+    assert KeptViews.with_view(None, "sandboxes", View()) is None
 
 
 def test_columns_that_are_no_more_are_left_out() -> None:

@@ -10,9 +10,8 @@ import pytest
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind
 from quarterdeck.client.models.capabilities import KeyState
-from quarterdeck.config.connections import Connection
-from quarterdeck.tui.live.news import About, News
-from quarterdeck.tui.live.session import Session
+from quarterdeck.fleet.news import About, News
+from quarterdeck.fleet.session import Session
 from tests.live.forwarder import Forwarder, forwarder
 from tests.live.refused import refused
 from tests.live.settings_kit import settings_of
@@ -77,7 +76,7 @@ async def test_an_open_deck_notices_it_by_itself(first: Target, second: Target) 
     told: list[News] = []
     async with forwarder() as plugs, Client(plugs.url, first.key) as client:
         plugs.plug(first.url)
-        session = Session(client, told.append, lambda: datetime.now(UTC), Connection("one address", plugs.url))
+        session = Session(client, told.append, lambda: datetime.now(UTC))
         session.look(About.SANDBOXES, ())
         running = asyncio.create_task(session.run())
         try:

@@ -17,6 +17,7 @@ from quarterdeck.config.connections import LOCAL
 from quarterdeck.config.keys import SystemKeyring
 from quarterdeck.config.load import load
 from quarterdeck.tui.app import Deck
+from quarterdeck.tui.kept_state import KeptState
 from tests.cli.serving import serving
 from tests.conftest import Home
 from tests.keyrings import Good
@@ -59,6 +60,7 @@ class Desk:
             Connector(loaded, target, self.environ, known),
             connections=known,
             notes=KeptNotes(loaded.folders.notebook),
+            state=KeptState(loaded.folders.kept),
             notices=[f"{problem}." for problem in loaded.problems],
             theme=theme,
             crash_folder=self.home.state,

@@ -9,7 +9,9 @@ import pytest
 from textual.events import Key
 
 from quarterdeck.config.connections import Connection
-from quarterdeck.tui.notes import Notes
+from quarterdeck.fleet.kept import StateFiles
+from quarterdeck.fleet.views import KeptViews, View
+from quarterdeck.tui.kept_state import KeptState
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import WIDE, Seat, answering, seated
 
@@ -18,9 +20,9 @@ PROD = Connection("prod", "http://server.test")
 
 @asynccontextmanager
 async def at_sandboxes(
-    fleet: FakeFleet, tmp_path: Path, *, notes: Notes | None = None, size: tuple[int, int] = (80, 24)
+    fleet: FakeFleet, tmp_path: Path, *, state: StateFiles | None = None, size: tuple[int, int] = (80, 24)
 ) -> AsyncIterator[Seat]:
-    async with seated(answering(fleet.server), PROD, size=size, crashes=tmp_path, notes=notes) as seat:
+    async with seated(answering(fleet.server), PROD, size=size, crashes=tmp_path, state=state) as seat:
         await seat.until(lambda: seat.deck.session)
         await seat.press("2")
         await seat.until(lambda: len(seat.list_screen.rows) == len(fleet.sandboxes))
@@ -124,13 +126,13 @@ async def test_columns_are_chosen_and_moved(fleet: FakeFleet, tmp_path: Path) ->
 
 
 async def test_filter_order_and_columns_are_there_again_in_the_next_run(fleet: FakeFleet, tmp_path: Path) -> None:
-    notes = Notes()
-    async with at_sandboxes(fleet, tmp_path, notes=notes) as seat:
+    state = KeptState(tmp_path / "state")
+    async with at_sandboxes(fleet, tmp_path, state=state) as seat:
         await seat.press("s", "s", "S", "C", "down", "down", "space", "enter", "slash")
         await seat.type("status:running")
         await seat.press("enter")
-        await seat.until(lambda: "status:running" in str(notes._pages))
-    async with at_sandboxes(fleet, tmp_path, notes=notes) as seat:
+        await seat.pause()
+    async with at_sandboxes(fleet, tmp_path, state=state) as seat:
         await seat.sees("status:running", "4 of 6", "SANDBOX ▼")
         assert shown(seat) == ["run3", "run2", "run1", "run0"]
         assert "CONVERSATION" not in seat.line(3)
@@ -138,10 +140,11 @@ async def test_filter_order_and_columns_are_there_again_in_the_next_run(fleet: F
         await seat.until(lambda: len(shown(seat)) == 6)
 
 
-async def test_a_view_that_makes_no_sense_is_passed_over(fleet: FakeFleet, tmp_path: Path) -> None:
-    notes = Notes()
-    await notes.change("sandbox view", PROD, lambda _: {"columns": ["nothing", 3], "sort": "nothing", "filter": 7})
-    async with at_sandboxes(fleet, tmp_path, notes=notes) as seat:
+async def test_a_view_with_columns_that_are_no_more_is_passed_over(fleet: FakeFleet, tmp_path: Path) -> None:
+    state = KeptState(tmp_path / "state")
+    kept = KeptViews(views={"sandboxes": View(columns=("nothing",), sort="nothing")})
+    await state.change(KeptViews, str(PROD.url), lambda _: kept)
+    async with at_sandboxes(fleet, tmp_path, state=state) as seat:
         await seat.until(lambda: len(shown(seat)) == 6)
         await seat.sees("STATUS", "SANDBOX")
 

@@ -10,11 +10,11 @@ from pydantic import SecretStr
 
 from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.config.connections import Connection
-from quarterdeck.fleet import bulk, interval, sandbox_state
+from quarterdeck.fleet import bulk, sandbox_state, watch
 from quarterdeck.fleet.bulk import RowState
 from quarterdeck.local.simulated.service import open_simulated
 from quarterdeck.local.simulated.simulation import Faults, Simulation
-from quarterdeck.tui.live.session import Connect
+from quarterdeck.tui.connected import Connect
 from tests.client.fakes import FAST
 from tests.tui.seat import WIDE, seated
 
@@ -50,7 +50,7 @@ async def statuses(simulation: Simulation, wanted: str) -> list[str]:
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Readings follow each other fast, and patience with a pause ends soon."""
-    monkeypatch.setattr(interval, "IN_TRANSITION", 0.2)
+    monkeypatch.setattr(watch, "IN_TRANSITION", 0.2)
     monkeypatch.setattr(bulk, "PATIENCE", 4.0)
     monkeypatch.setattr(sandbox_state, "PAUSED_BY", sandbox_state.PAUSED_BY / 20)
 

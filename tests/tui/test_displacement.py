@@ -2,15 +2,14 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
-from quarterdeck.config.connections import Connection
-from quarterdeck.tui.notes import Notes
+from quarterdeck.fleet.displacing import KeptCap
+from quarterdeck.tui.kept_state import KeptState, M
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import WIDE
 from tests.tui.test_arranging import at_sandboxes
 
-PROD = Connection("prod", "http://server.test")
+PROD_URL = "http://server.test"
 
 
 def full_fleet() -> FakeFleet:
@@ -24,8 +23,8 @@ def full_fleet() -> FakeFleet:
 
 
 async def test_what_made_room_is_told_and_the_next_start_warns(tmp_path: Path) -> None:
-    fleet, notes = full_fleet(), Notes()
-    async with at_sandboxes(fleet, tmp_path, notes=notes, size=WIDE) as seat:
+    fleet, state = full_fleet(), KeptState(tmp_path / "state")
+    async with at_sandboxes(fleet, tmp_path, state=state, size=WIDE) as seat:
         await seat.sees("Fix login")
         await seat.press("n")
         await seat.sees("default-spec  (default)", "/workspace", "TOKEN")
@@ -38,8 +37,7 @@ async def test_what_made_room_is_told_and_the_next_start_warns(tmp_path: Path) -
         await seat.press("escape", "n")
         await seat.sees("3 of about 3 run already", "likely pause the oldest one")
         await seat.press("escape")
-    assert all(noted in str(notes._pages) for noted in ("displacement", "make room"))
-    async with at_sandboxes(fleet, tmp_path, notes=notes, size=WIDE) as seat:
+    async with at_sandboxes(fleet, tmp_path, state=state, size=WIDE) as seat:
         await seat.sees("running 3 of about 3")
         seat.list_screen.table.move_to("off")
         await seat.press("r")
@@ -51,31 +49,31 @@ async def test_what_made_room_is_told_and_the_next_start_warns(tmp_path: Path) -
         await seat.sees("make room for new4")
 
 
-class LateNotes(Notes):
-    """Notes that a slow disk gives when the lists are long on the screen."""
+class LateState(KeptState):
+    """State files that a slow disk gives when the lists are long on the screen."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
         self.there = asyncio.Event()
 
-    async def read(self, kind: str, endpoint: Connection) -> Any:
+    async def read(self, model: type[M], about: str) -> M | None:
         await self.there.wait()
-        return await super().read(kind, endpoint)
+        return await super().read(model, about)
 
 
 async def test_a_cap_noted_in_an_earlier_run_is_shown_also_when_it_is_read_last(tmp_path: Path) -> None:
-    notes = LateNotes()
-    await notes.change("displacement", PROD, lambda noted: {"cap": 7})
-    async with at_sandboxes(full_fleet(), tmp_path, notes=notes, size=WIDE) as seat:
+    state = LateState(tmp_path / "state")
+    await state.change(KeptCap, PROD_URL, lambda kept: KeptCap(cap=7))
+    async with at_sandboxes(full_fleet(), tmp_path, state=state, size=WIDE) as seat:
         await seat.sees("Fix login", "3 Running")
-        notes.there.set()
+        state.there.set()
         await seat.sees("running 3 of about 7")
 
 
 async def test_a_cap_that_more_run_than_it_lets_run_is_not_shown(tmp_path: Path) -> None:
-    notes = Notes()
-    await notes.change("displacement", PROD, lambda noted: {"cap": 2})
-    async with at_sandboxes(full_fleet(), tmp_path, notes=notes, size=WIDE) as seat:
+    state = KeptState(tmp_path / "state")
+    await state.change(KeptCap, PROD_URL, lambda kept: KeptCap(cap=2))
+    async with at_sandboxes(full_fleet(), tmp_path, state=state, size=WIDE) as seat:
         await seat.sees("Fix login", "3 Running")
         await seat.until(lambda: seat.session.cap == 2)
         await seat.pause()

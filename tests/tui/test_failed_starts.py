@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from quarterdeck.cli.kept_notes import KeptNotes
 from quarterdeck.config.connections import Connection
-from quarterdeck.tui.live.put_away import KEPT, PutAway
+from quarterdeck.fleet.session import DISMISSED, Dismissed, KeptDismissed
+from quarterdeck.tui.kept_state import KeptState
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import Seat, answering, seated
 from tests.tui.test_typed_ahead import Gated
@@ -96,12 +96,12 @@ async def test_its_reason_is_shown_in_full_and_copied(fleet: FakeFleet, tmp_path
 
 
 async def test_put_away_it_stays_away_in_the_next_run(fleet: FakeFleet, tmp_path: Path) -> None:
-    notes = KeptNotes(tmp_path / "notebook")
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path, notes=notes) as seat:
+    state = KeptState(tmp_path / "state")
+    async with seated(answering(fleet.server), PROD, crashes=tmp_path, state=state) as seat:
         await at_failed(seat)
         await seat.press("D")
         await seat.until(lambda: not seat.list_screen.table.rows)
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path, notes=notes) as seat:
+    async with seated(answering(fleet.server), PROD, crashes=tmp_path, state=state) as seat:
         await seat.sees("No conversations.")
         await seat.until(lambda: fleet.tasks[0]["id"] in seat.session.dismissed)
         assert not seat.list_screen.table.rows
@@ -122,17 +122,15 @@ async def test_only_a_start_that_failed_is_tried_again_and_not_where_nothing_may
         await seat.sees("Try again: this connection is read-only")
 
 
-def test_what_was_put_away_is_noted_beside_what_others_did_and_only_the_latest() -> None:
-    put_away = PutAway()
-    put_away.recall(["a", 7, "b"])
-    put_away.add(str(number) for number in range(KEPT - 1))
-    note = put_away.noting()(["b", "c"])
-    assert len(note) == KEPT
-    assert note[0] == "a" or "c" in note
-    assert note[-1] == str(KEPT - 2)
-    put_away.recall({"no": "list"})
-    assert "b" in put_away
-    assert PutAway().noting()(None) is None
+def test_what_was_dismissed_is_kept_beside_what_others_did_and_only_the_latest() -> None:
+    dismissed = Dismissed()
+    dismissed.recall(KeptDismissed(ids=("a", "b")))
+    dismissed.add(str(number) for number in range(DISMISSED - 1))
+    kept = dismissed.merge()(KeptDismissed(ids=("b", "c")))
+    assert kept is not None
+    assert len(kept.ids) == DISMISSED
+    assert kept.ids[-1] == str(DISMISSED - 2)
+    assert Dismissed().merge()(None) is None
 
 
 async def test_a_start_that_ended_is_no_row_while_its_conversation_is_still_to_come(

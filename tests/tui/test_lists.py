@@ -1,13 +1,12 @@
 """What the lists show, without a screen."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.bulk import plan
 from quarterdeck.fleet.filters import statuses_in, with_statuses
@@ -22,7 +21,6 @@ from quarterdeck.tui.lists.listing import health_cell
 from quarterdeck.tui.lists.live_rows import RowChanges
 from quarterdeck.tui.lists.plans import plan_lines
 from quarterdeck.tui.lists.sandboxes import SandboxListing
-from quarterdeck.tui.live.homes import Homes
 from quarterdeck.tui.opening import can_open_browser
 
 NOW = datetime(2026, 3, 14, 15, 0, tzinfo=UTC)
@@ -194,22 +192,6 @@ def taken_step_by_step(
     while step_by_step.arrangement.settle(NOW, CALM):
         pass
     return step_by_step
-
-
-def test_who_lives_where_is_kept_as_conversations_come_move_and_go() -> None:
-    homes = Homes()
-    records = {
-        "c1": Conversation(id="c1", sandbox_id="a", created_at=NOW),
-        "c2": Conversation(id="c2", sandbox_id="a", created_at=NOW + timedelta(minutes=1)),
-    }
-    assert homes.update(records, records) == {"a"}
-    assert [record.id for record in homes.of("a")] == ["c2", "c1"]
-    records["c2"] = Conversation(id="c2", sandbox_id="b")
-    assert homes.update(records, ["c2"]) == {"a", "b"}
-    assert [record.id for record in homes.of("a")] == ["c1"]
-    del records["c1"]
-    assert homes.update(records, ["c1"]) == {"a"}
-    assert homes.of("a") == ()
 
 
 @pytest.mark.parametrize(

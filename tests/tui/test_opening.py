@@ -11,8 +11,8 @@ from textual.widget import Widget
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.config.connections import Connection
-from quarterdeck.fleet import interval
-from quarterdeck.tui.live.session import Connect
+from quarterdeck.fleet import watch
+from quarterdeck.tui.connected import Connect
 from quarterdeck.tui.screens import live_list
 from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer
 from tests.tui.seat import LOCAL, Seat, answering, local, seated
@@ -84,8 +84,8 @@ async def test_a_server_that_is_down_is_named_and_found_again_by_itself(tmp_path
 async def test_what_comes_to_an_empty_list_is_seen_as_soon_as_in_any_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(interval, "ON_SCREEN", 0.01)
-    monkeypatch.setattr(interval, "HIDDEN", 1_000.0)
+    monkeypatch.setattr(watch, "ON_SCREEN", 0.01)
+    monkeypatch.setattr(watch, "HIDDEN", 1_000.0)
     items: list[dict[str, str]] = []
 
     def script(asked: Asked) -> Answer:

@@ -7,7 +7,7 @@ import pytest
 
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.config.connections import Connection
-from quarterdeck.fleet import interval
+from quarterdeck.fleet import watch
 from quarterdeck.tui.look import in_ascii
 from tests.local.conftest import processes
 from tests.tui.fake_fleet import FakeFleet
@@ -155,8 +155,8 @@ async def test_a_conversation_read_before_its_sandbox_was_paused_is_not_called_w
 async def test_what_lives_in_a_sandbox_that_changed_is_read_at_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(interval, "ON_SCREEN", 0.1)
-    monkeypatch.setattr(interval, "HIDDEN", 3600.0)
+    monkeypatch.setattr(watch, "ON_SCREEN", 0.1)
+    monkeypatch.setattr(watch, "HIDDEN", 3600.0)
     fleet = FakeFleet()
     fleet.talk("c1", fleet.add("box1"), "Fix login", execution_status="running")
     async with seated(answering(fleet.server), PROD, size=WIDE, crashes=tmp_path) as seat:

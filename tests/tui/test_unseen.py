@@ -3,14 +3,14 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from quarterdeck.cli.kept_notes import KeptNotes
+from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.conversations import ConversationRow
-from quarterdeck.tui.notes import Notes
+from quarterdeck.fleet.kept import StateFiles
+from quarterdeck.tui.kept_state import KeptState, M
 from tests.client.fakes import UNSTORED, Answer, Asked, FakeServer
 from tests.tui.fake_fleet import CONVERSATIONS, FakeFleet
 from tests.tui.seat import NARROW, WIDE, Seat, answering, seated
@@ -31,9 +31,9 @@ def fleet() -> FakeFleet:
 
 @asynccontextmanager
 async def at_conversations(
-    fleet: FakeFleet, tmp_path: Path, notes: Notes | None = None, size: tuple[int, int] = NARROW
+    fleet: FakeFleet, tmp_path: Path, state: StateFiles | None = None, size: tuple[int, int] = NARROW
 ) -> AsyncIterator[Seat]:
-    async with seated(answering(fleet.server), PROD, size=size, crashes=tmp_path, notes=notes) as seat:
+    async with seated(answering(fleet.server), PROD, size=size, crashes=tmp_path, state=state) as seat:
         await seat.sees("Long done", *TITLES.values())
         yield seat
 
@@ -146,46 +146,44 @@ async def test_who_needs_somebody_stands_first_then_trouble_then_the_newest(flee
 async def test_the_next_run_knows_what_was_seen_even_if_the_look_was_the_last_thing(
     fleet: FakeFleet, tmp_path: Path
 ) -> None:
-    notes = KeptNotes(tmp_path / "notebook")
-    async with at_conversations(fleet, tmp_path, notes) as seat:
+    state = KeptState(tmp_path / "state")
+    async with at_conversations(fleet, tmp_path, state) as seat:
         await comes_to(seat, fleet, c1="finished", c2="finished")
         await seat.sees("+ 2 unseen")
         seat.list_screen.table.move_to("c1")
         await seat.press("enter", "escape")
     fleet.conversations["c3"]["execution_status"] = "error"
-    async with at_conversations(fleet, tmp_path, notes) as seat:
+    async with at_conversations(fleet, tmp_path, state) as seat:
         await seat.until(lambda: unseen(seat) == {"c2", "c3"})
 
 
 async def test_two_decks_that_close_one_after_the_other_keep_each_other_s_looks(
     fleet: FakeFleet, tmp_path: Path
 ) -> None:
-    def notes() -> KeptNotes:
-        return KeptNotes(tmp_path / "notebook")
+    def state() -> KeptState:
+        return KeptState(tmp_path / "state")
 
-    async with at_conversations(fleet, tmp_path, notes()) as one:
-        async with at_conversations(fleet, tmp_path, notes()) as other:
+    async with at_conversations(fleet, tmp_path, state()) as one:
+        async with at_conversations(fleet, tmp_path, state()) as other:
             for seat in (one, other):
                 await comes_to(seat, fleet, c1="finished", c2="finished", c3="finished")
                 await seat.sees("+ 3 unseen")
-            other.session.unseen.looked(["c1"])
-        one.session.unseen.looked(["c2"])
+            other.session.looked(["c1"])
+        one.session.looked(["c2"])
         await one.until(lambda: unseen(one) == {"c3"})
-    async with at_conversations(fleet, tmp_path, notes()) as again:
+    async with at_conversations(fleet, tmp_path, state()) as again:
         await again.until(lambda: unseen(again) == {"c3"})
 
 
-class Unreadable(Notes):
-    async def read(self, kind: str, endpoint: Connection) -> Any:
-        from quarterdeck.client.errors import ErrorKind, ServiceError
-
-        if kind == "unseen":
+class Unreadable(KeptState):
+    async def read(self, model: type[M], about: str) -> M | None:
+        if model.kind == "unread":
             raise ServiceError(ErrorKind.LOCAL, "The page is no file.")
-        return await super().read(kind, endpoint)
+        return await super().read(model, about)
 
 
 async def test_marks_are_set_also_where_they_cannot_be_kept_and_that_is_said(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path, Unreadable(), WIDE) as seat:
+    async with at_conversations(fleet, tmp_path, Unreadable(tmp_path / "state"), WIDE) as seat:
         await seat.sees("not noted down for the next run: The page is no file.")
         await comes_to(seat, fleet, c1="finished")
         await seat.sees("+ 1 unseen")

@@ -3,14 +3,14 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from quarterdeck.cli.kept_notes import KeptNotes
+from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.config.connections import Connection
-from quarterdeck.fleet.watched import MOST
-from quarterdeck.tui.notes import Notes
+from quarterdeck.fleet.kept import StateFiles
+from quarterdeck.fleet.notify import MOST
+from quarterdeck.tui.kept_state import KeptState, M
 from quarterdeck.tui.notice import notice
 from quarterdeck.tui.text import line
 from tests.tui.fake_fleet import FakeFleet
@@ -34,12 +34,12 @@ def fleet() -> FakeFleet:
 async def at_conversations(
     fleet: FakeFleet,
     tmp_path: Path,
-    notes: Notes | None = None,
+    state: StateFiles | None = None,
     *,
     size: tuple[int, int] = NARROW,
     endpoint: Connection = PROD,
 ) -> AsyncIterator[Seat]:
-    async with seated(answering(fleet.server), endpoint, size=size, crashes=tmp_path, notes=notes) as seat:
+    async with seated(answering(fleet.server), endpoint, size=size, crashes=tmp_path, state=state) as seat:
         await seat.until(lambda: len(seat.list_screen.table.rows) == len(fleet.conversations))
         yield seat
 
@@ -131,18 +131,18 @@ async def test_a_watched_conversation_that_is_gone_is_said_and_dropped(fleet: Fa
 
 
 async def test_the_next_run_watches_the_same_and_says_what_came_of_them(fleet: FakeFleet, tmp_path: Path) -> None:
-    notes = KeptNotes(tmp_path / "notebook")
+    state = KeptState(tmp_path / "state")
     fleet.talk("c3", "box", "Tidy up", execution_status="running")
-    async with at_conversations(fleet, tmp_path, notes) as seat:
+    async with at_conversations(fleet, tmp_path, state) as seat:
         await watch(seat, "c1", "c2", "c3")
     fleet.conversations["c1"]["execution_status"] = "waiting_for_confirmation"
     del fleet.conversations["c3"]
-    async with at_conversations(fleet, tmp_path, notes) as seat:
+    async with at_conversations(fleet, tmp_path, state) as seat:
         await seat.sees("watching: Fix login - ◆ Needs you", "+1")
         await seat.until(lambda: set(seat.session.watched.ids) == {"c1", "c2"})
         await seat.press("w")
         await seat.until(lambda: set(seat.session.watched.ids) == {"c2"})
-    async with at_conversations(fleet, tmp_path, notes) as seat:
+    async with at_conversations(fleet, tmp_path, state) as seat:
         await seat.sees("watching: Migrate schema - ● Working")
 
 
@@ -187,17 +187,15 @@ def test_a_notice_is_written_as_the_terminal_takes_it(environ: dict[str, str], w
     assert notice(line("a\x1b; b: Finished."), environ) == written
 
 
-class Unreadable(Notes):
-    async def read(self, kind: str, endpoint: Connection) -> Any:
-        from quarterdeck.client.errors import ErrorKind, ServiceError
-
-        if kind == "watched":
+class Unreadable(KeptState):
+    async def read(self, model: type[M], about: str) -> M | None:
+        if model.kind == "watched":
             raise ServiceError(ErrorKind.LOCAL, "The page is no file.")
-        return await super().read(kind, endpoint)
+        return await super().read(model, about)
 
 
 async def test_where_nothing_can_be_kept_that_is_said_and_the_watch_works(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path, Unreadable(), size=(120, 36)) as seat:
+    async with at_conversations(fleet, tmp_path, Unreadable(tmp_path / "state"), size=(120, 36)) as seat:
         await seat.sees("not noted down for the next run: The page is no file.")
         await watch(seat, "c1")
         await comes_to(seat, fleet, c1="finished")

@@ -69,6 +69,7 @@ async def _open(
     target: Target, config: Config, notices: Sequence[str], failures: dict[str, None], *, quiet: bool
 ) -> int:
     from quarterdeck.tui.app import Deck
+    from quarterdeck.tui.kept_state import KeptState
     from quarterdeck.tui.theme import THEMES
 
     keep = partial(_remember, config, failures)
@@ -80,6 +81,7 @@ async def _open(
         Connector(config, target, os.environ, known),
         connections=known,
         notes=KeptNotes(config.folders.notebook),
+        state=KeptState(config.folders.kept),
         notices=notices,
         quiet=quiet,
         theme=chosen if chosen in themes else themes[0],

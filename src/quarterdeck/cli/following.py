@@ -11,10 +11,10 @@ from quarterdeck.cli.sandbox_rows import utc_now
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.fleet.bulk import BulkRow, BulkRun, Plan, RowState, Verdict, change_verdict, delete_verdict
-from quarterdeck.fleet.interval import backoff
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import SandboxRow
+from quarterdeck.fleet.watch import backoff
 
 EVERY = 0.5
 """Seconds between two readings of what was asked for."""

@@ -14,12 +14,11 @@ from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.filters import Filter
 from quarterdeck.fleet.memories import SandboxMemories
-from quarterdeck.fleet.records import Changes
 from quarterdeck.fleet.sandbox_state import SandboxMemory
 from quarterdeck.fleet.sandboxes import by_sandbox, sandbox_row
+from quarterdeck.fleet.store import Changes
 from quarterdeck.fleet.timeline import Cause
 from quarterdeck.fleet.watch import Watch
-from quarterdeck.tui.live.sources import ConversationSource, SandboxSource
 
 CLOSELY = 99
 """How many sandboxes that the filter lets through are read between two readings of the whole list: one request."""
@@ -75,10 +74,10 @@ class StatusWatch:
         self._living: Mapping[str, tuple[Conversation, ...]] | None = {}
         self._failing: set[object] = set()
         self._begun = False
-        self._sandboxes = Watch(SandboxSource(client), self._sandboxes_read)
+        self._sandboxes = Watch(client.sandboxes, self._sandboxes_read)
         self._conversations: Watch[Conversation] | None = None
         if asks_about_conversations(wanted):
-            self._conversations = Watch(ConversationSource(client), self._conversations_read)
+            self._conversations = Watch(client.conversations, self._conversations_read)
 
     async def run(self) -> None:
         """Read until cancelled."""

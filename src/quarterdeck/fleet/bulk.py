@@ -12,9 +12,9 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.fleet.interval import LONGEST_ASKED_FOR
-from quarterdeck.fleet.records import Identified
 from quarterdeck.fleet.sandbox_state import UP, Action, SandboxMemory, StateWord
+from quarterdeck.fleet.store import Identified
+from quarterdeck.fleet.watch import LONGEST_ASKED_FOR
 
 R = TypeVar("R", bound=Identified)
 

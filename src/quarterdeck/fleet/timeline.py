@@ -6,11 +6,12 @@ All times are UTC moments of this machine.
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, NamedTuple
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime
 
 from quarterdeck.fleet.ages import age
+from quarterdeck.fleet.kept import KeptModel
 from quarterdeck.fleet.sandbox_state import Action, SandboxMemory, StateWord
 
 EVENTS = 20
@@ -61,12 +62,10 @@ class KeptTimeline(NamedTuple):
     events: tuple[Event, ...]
 
 
-class KeptTimelines(BaseModel):
+class KeptTimelines(KeptModel):
     """The state file."""
 
-    model_config = ConfigDict(frozen=True)
     kind: ClassVar[str] = "timelines"
-    version: Literal[1] = 1
     sandboxes: dict[str, KeptTimeline]
 
 

@@ -1,7 +1,9 @@
 """How a person wants one list shown, as it is kept from run to run for each connection."""
 
-from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Collection
+from typing import ClassVar, NamedTuple
+
+from quarterdeck.fleet.kept import KeptModel
 
 
 class View(NamedTuple):
@@ -20,24 +22,16 @@ class View(NamedTuple):
         chosen = None if self.columns is None else tuple(name for name in self.columns if name in columns)
         return self._replace(columns=chosen or None, sort=self.sort if self.sort in columns else None)
 
-    def to_note(self) -> dict[str, Any] | None:
-        """What to note down of it; None when it is the default."""
-        if self == View():
-            return None
-        chosen = None if self.columns is None else list(self.columns)
-        return {"columns": chosen, "sort": self.sort, "reverse": self.reverse, "filter": self.filter}
+
+class KeptViews(KeptModel):
+    """The views of one server by the list they are of, without those that are as by default."""
+
+    kind: ClassVar[str] = "views"
+    views: dict[str, View] = {}
 
     @classmethod
-    def from_note(cls, note: Any) -> "View":
-        """Read a note; whatever in it makes no sense is as by default."""
-        if not isinstance(note, Mapping):
-            return cls()
-        columns, sort, typed = note.get("columns"), note.get("sort"), note.get("filter")
-        names = columns if isinstance(columns, list) else ()
-        named = tuple(dict.fromkeys(name for name in names if isinstance(name, str)))
-        return cls(
-            columns=named or None,
-            sort=sort if isinstance(sort, str) else None,
-            reverse=note.get("reverse") is True,
-            filter=typed if isinstance(typed, str) else "",
-        )
+    def with_view(cls, kept: "KeptViews | None", name: str, view: View) -> "KeptViews | None":
+        """What is kept, with this view of that list; None where all are as by default."""
+        views = {**(kept.views if kept is not None else {}), name: view}
+        worth = {each: chosen for each, chosen in views.items() if chosen != View()}
+        return cls(views=worth) if worth else None

@@ -5,27 +5,52 @@ import math
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.page import Page
 from quarterdeck.fleet.health import Health, HealthState, after_answer, after_failure, after_pass
-from quarterdeck.fleet.interval import FULL_PASS, IN_TRANSITION, PASS_REST, REFRESH, backoff, interval
-from quarterdeck.fleet.records import Changes, FullPass, Identified, Records
+from quarterdeck.fleet.store import Changes, R, Store
 
-R = TypeVar("R", bound=Identified)
+IN_TRANSITION = 2.0
+"""Seconds between two readings of what is looked at, while some of it is between two states."""
+ON_SCREEN = 5.0
+HIDDEN = 30.0
+FULL_PASS = 30.0
+"""Between two readings of a whole list whose rows on screen are read by batch."""
+PASS_REST = 8.0
+"""The rest after reading a whole list at least, as a multiple of the time it took: a long one is read slowly."""
+REFRESH = 1.0
+"""Between two readings somebody asked for."""
+LONGEST_BACKOFF = 60.0
+LONGEST_ASKED_FOR = 120.0
+"""The longest wait a server's Retry-After is granted."""
+SLICE = 200
+"""Records of one answer that are published at a time: a few milliseconds of work, so that no key waits for all."""
 
 
 class Source(Protocol[R]):
-    """Where the records come from; both methods raise `ServiceError`."""
+    """Where the records come from, such as `client.sandboxes`; both methods raise ServiceError."""
 
-    def pages(self) -> AsyncIterator[Page[R]]:
+    def pages(self, *, background: bool = False) -> AsyncIterator[Page[R]]:
         """Read the whole list, page by page, in the server's order."""
         ...
 
-    async def read(self, ids: Sequence[str]) -> Sequence[R | None] | None:
+    async def read(self, ids: Sequence[str], *, background: bool = False) -> Sequence[R | None] | None:
         """Read these records, None for one the server does not know; None for all: there is no batch reading."""
         ...
+
+
+def backoff(failures: int, jitter: float, retry_after: float | None = None) -> float:
+    """Seconds of rest after so many failures in a row (from 1); `jitter` in [0, 1) takes up to half of it away.
+
+    `retry_after` is a floor; one that is no positive number is ignored.
+    """
+    longest = min(LONGEST_BACKOFF, 2.0 * 2.0 ** min(failures, 10))
+    wait = longest * (0.5 + jitter / 2)
+    if retry_after is not None and retry_after > 0:
+        wait = max(wait, min(retry_after, LONGEST_ASKED_FOR))
+    return wait
 
 
 class _Look(NamedTuple):
@@ -37,7 +62,9 @@ class _Look(NamedTuple):
 
     @property
     def interval(self) -> float:
-        return interval(in_transition=bool(self.transitional), hidden=self.hidden)
+        if self.transitional:
+            return IN_TRANSITION
+        return HIDDEN if self.hidden else ON_SCREEN
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -67,12 +94,14 @@ class Watch(Generic[R]):
         self._clock = clock
         self._sleep = sleep
         self._jitter = jitter
-        self._records: Records[R] = Records()
+        self._store: Store[R] = Store()
         self._health = Health()
         self._look = _Look()
         self._nap: asyncio.Future[None] | None = None
         self._by_batch = True
         self._one_page = False
+        self._pages_read = 0
+        """How many pages the reading that is under way has brought."""
         self._began_at = -math.inf
         self._tick_at = -math.inf
         self._pass_at = -math.inf
@@ -82,7 +111,7 @@ class Watch(Generic[R]):
     @property
     def records(self) -> Mapping[str, R]:
         """What is known, by id, in the server's order."""
-        return self._records.by_id
+        return self._store.by_id
 
     @property
     def health(self) -> Health:
@@ -106,7 +135,7 @@ class Watch(Generic[R]):
 
     def take(self, records: Sequence[R]) -> None:
         """Take records that were read for another reason, as if a reading had told of them."""
-        self._tell(self._records.take(records))
+        self._tell(self._store.take(records))
 
     async def run(self) -> None:
         """Read until cancelled."""
@@ -161,40 +190,58 @@ class Watch(Generic[R]):
 
     async def _read(self, *, whole: bool) -> None:
         self._began_at = self._clock()
-        if whole:
-            self._asked_at = None
-        reading = FullPass(self._records)
+        self._pages_read = 0
         try:
-            await (self._pass(reading) if whole else self._tick())
+            if whole:
+                self._asked_at = None
+                await self._read_all()
+            else:
+                await self._read_looked_at()
         except ServiceError as error:
-            self._failed(error, broken=reading.pages > 0)
+            wait = backoff(self._health.failures + 1, self._jitter(), error.retry_after)
+            broken = self._pages_read > 0
+            self._health = after_failure(self._health, error, next_try_at=self._clock() + wait, broken=broken)
+            self._tell(Changes())
 
-    async def _pass(self, reading: FullPass[R]) -> None:
+    async def _read_all(self) -> None:
+        listed: list[str] = []
+        unreadable = 0
         last: Changes[R] = Changes()
-        async for page in self._source.pages():
-            last = reading.add(page)
+        async for page in self._source.pages(background=True):
+            self._pages_read += 1
+            unreadable += page.unreadable
+            listed += [record.id for record in page.items]
             self._health = after_answer(self._health, self._clock())
+            last = await self._take_page(page)
             if page.next_page_id is None:
-                continue  # what it changed is told with what the whole list changed
+                continue  # what its end changed is told with what the whole list changed
             self._tell(last)
             if self._ticks and self._clock() >= self._tick_at + self._look.interval:
-                await self._tick()
+                await self._read_looked_at()
             await asyncio.sleep(0)
         self._pass_at = self._clock()
         self._pass_took = self._pass_at - self._began_at
         self._tick_at = max(self._tick_at, self._began_at)
-        self._one_page = reading.pages <= 1
-        if reading.empty and self._records.by_id and not self._health.doubted:
+        self._one_page = self._pages_read <= 1
+        if not listed and self.records and not self._health.doubted:
             self._health = self._health._replace(doubted=True)
             self._tell(Changes())
             return
-        whole, all_known = reading.complete(), not self._health.incomplete
-        self._health = after_pass(self._health, self._clock(), reading.unreadable)
+        whole, all_known = self._store.keep_only(listed), not self._health.incomplete
+        self._health = after_pass(self._health, self._clock(), unreadable)
         self._publish(last._replace(gone=whole.gone, reordered=whole.reordered, all_known=all_known))
 
-    async def _tick(self) -> None:
+    async def _take_page(self, page: Page[R]) -> Changes[R]:
+        """Take a page, a long one in slices that are published one after the other; gives what the last one changed."""
+        for start in range(0, len(page.items) - SLICE, SLICE):
+            self._tell(self._store.take(page.items[start : start + SLICE]))
+            await asyncio.sleep(0)
+        rest = (len(page.items) - 1) % SLICE + 1 if page.items else 0
+        return self._store.take(page.items[len(page.items) - rest :])
+
+    async def _read_looked_at(self) -> None:
         ids = self._look.ids
-        answers = await self._source.read(ids)
+        answers = await self._source.read(ids, background=True)
         self._tick_at = self._clock()
         if answers is None:
             self._by_batch = False
@@ -204,12 +251,7 @@ class Watch(Generic[R]):
             self.refresh()
             answers = ()
         self._health = after_answer(self._health, self._clock())
-        self._tell(self._records.apply_batch(ids, answers))
-
-    def _failed(self, error: ServiceError, *, broken: bool) -> None:
-        wait = backoff(self._health.failures + 1, self._jitter(), error.retry_after)
-        self._health = after_failure(self._health, error, next_try_at=self._clock() + wait, broken=broken)
-        self._tell(Changes())
+        self._tell(self._store.take_batch(ids, answers))
 
     def _tell(self, changes: Changes[R]) -> None:
         self._publish(changes._replace(all_known=not self._health.incomplete))

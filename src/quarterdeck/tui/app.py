@@ -16,7 +16,7 @@ from textual.screen import Screen
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.commands import Place, commands_at
-from quarterdeck.tui.connected import OPENING, utc_now
+from quarterdeck.tui.connected import OPENING, Connect, utc_now
 from quarterdeck.tui.connecting import ConnectingApp
 from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.notes import Notes
@@ -25,7 +25,7 @@ from quarterdeck.tui.theme import THEMES, variable_defaults
 
 if TYPE_CHECKING:
     from quarterdeck.config.connections import Connection
-    from quarterdeck.tui.live.session import Connect
+    from quarterdeck.fleet.kept import StateFiles
     from quarterdeck.tui.screens.base import DeckScreen
 
 
@@ -70,6 +70,7 @@ class Deck(ConnectingApp):
         crash_folder: Path,
         connections: Connections | None = None,
         notes: Notes | None = None,
+        state: StateFiles | None = None,
         notices: Sequence[str] = (),
         quiet: bool = False,
         theme: str = "quarterdeck-dark",
@@ -82,6 +83,7 @@ class Deck(ConnectingApp):
             crash_folder=crash_folder,
             connections=connections,
             notes=notes,
+            state=state,
             notices=notices,
             quiet=quiet,
             clock=clock,

@@ -17,11 +17,11 @@ from textual.reactive import var
 from textual.signal import Signal
 
 from quarterdeck.client.errors import ServiceError
+from quarterdeck.fleet.news import About, News
 from quarterdeck.tui import garbage, text
 from quarterdeck.tui.commands import Place
 from quarterdeck.tui.connections import Connections
-from quarterdeck.tui.live.news import About, News
-from quarterdeck.tui.notes import Notes
+from quarterdeck.tui.notes import Notes, about
 from quarterdeck.tui.one_at_a_time import OneAtATime
 from quarterdeck.tui.releases import Releases
 from quarterdeck.tui.text import Shown
@@ -31,8 +31,11 @@ if TYPE_CHECKING:
 
     from quarterdeck.client.client import Client
     from quarterdeck.config.connections import Connection
-    from quarterdeck.tui.live.session import Connect, Session
+    from quarterdeck.fleet.kept import StateFiles
+    from quarterdeck.fleet.session import Session
 
+Connect = Callable[["Connection", "SecretStr | None"], AbstractAsyncContextManager["Client"]]
+"""Opens a client for a connection; a key of None means the one its configuration names."""
 OTHER_SCREENS = (
     "quarterdeck.tui.dialogs.connections",
     "quarterdeck.tui.screens.sandboxes",
@@ -78,6 +81,7 @@ class ConnectedApp(OneAtATime):
         crash_folder: Path,
         connections: Connections | None = None,
         notes: Notes | None = None,
+        state: StateFiles | None = None,
         notices: Sequence[str] = (),
         quiet: bool = False,
         clock: Callable[[], datetime] = utc_now,
@@ -86,6 +90,8 @@ class ConnectedApp(OneAtATime):
         self.endpoint = endpoint
         self.connections = connections or Connections()
         self.notes = notes or Notes()
+        self.state = state
+        """What outlives a run; None where nothing does."""
         self.notices = notices
         """Sentences to show once there is a screen."""
         self.quiet = quiet
@@ -119,14 +125,14 @@ class ConnectedApp(OneAtATime):
     async def open_session(self, endpoint: Connection) -> None:
         """Follow an endpoint until another one is opened; the old one is closed first."""
         endpoint = self.connections.opened_as(endpoint)
-        from quarterdeck.tui.live.session import Session
+        from quarterdeck.fleet.session import Session
 
         self.endpoint, self.session, self.trouble = endpoint, None, None
         self._key_refused = False
         self.session_news.publish(News(About.SERVER, moved=True))
         try:
             async with self.client_of(endpoint) as client:
-                self.session = Session(client, self._publish, self.clock, endpoint, self.notes, self.at_rest)
+                self.session = Session(client, self._publish, self.clock, self.state, about(endpoint))
                 self.run_worker(self.connections.opened(endpoint), group="opened")
                 await self.session.run()
         except ServiceError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import ClassVar
 
@@ -11,12 +11,13 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from quarterdeck.fleet.bulk import BulkRow, RowState
+from quarterdeck.fleet.job import Job
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.copying import Copyable
 from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.dialogs.copy import CopyWish
-from quarterdeck.tui.live.bulk import Job, state_cell
+from quarterdeck.tui.lists.job_cells import counts_cell, state_cell
 from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.key_bar import hint_cell
@@ -47,9 +48,10 @@ class ProgressDialog(Dialog[CopyWish]):
     ]
     HINTS = ()
 
-    def __init__(self, job: Job) -> None:
-        super().__init__(job.title)
+    def __init__(self, job: Job, begin: Callable[[Job], None]) -> None:
+        super().__init__(Shown(job.title))
         self._job = job
+        self._begin = begin
         self._stopping = False
         self._hints: Hints = ()
         self._ended = False
@@ -80,7 +82,7 @@ class ProgressDialog(Dialog[CopyWish]):
 
     def on_mount(self) -> None:
         """Show how far it is, and follow it."""
-        self._job.take_news()
+        self._job.take_changes()
         self.table.show(list(self._job.run.rows.values()))
         self.table.focus()
         self.set_interval(LOOKS, self._look)
@@ -88,14 +90,14 @@ class ProgressDialog(Dialog[CopyWish]):
 
     def _look(self) -> None:
         job, ended = self._job, self._job.run.ended
-        self.table.patch(job.take_news())
-        self.query_one("#counts", Static).update(content((*job.counts, (Shown(" "), Tone.PLAIN))))
+        self.table.patch(job.take_changes())
+        self.query_one("#counts", Static).update(content((*counts_cell(job), (Shown(" "), Tone.PLAIN))))
         if ended and not self._ended:
             rows = sorted(job.run.rows.values(), key=_place)
             self.table.show(rows)
             self.table.move_to(rows[0].id)
             if job.saved:
-                self._say(job.saved, Tone.STRONG)
+                self._say(Shown(job.saved), Tone.STRONG)
         self._ended = ended
         self._show_hints()
 
@@ -127,9 +129,10 @@ class ProgressDialog(Dialog[CopyWish]):
         """Try again what was tried and not done."""
         if not self._job.run.ended:
             self.complain(Shown("R tries again what failed once the rest has ended."))
-        elif not self._job.again():
+        elif not self._job.run.retry_failed():
             self.complain(Shown("Nothing has failed."))
         else:
+            self._begin(self._job)
             self.complain(None)
             self._stopping = False
             self._look()

@@ -19,7 +19,7 @@ from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
     from quarterdeck.client.errors import ServiceError
-    from quarterdeck.tui.live.session import Session
+    from quarterdeck.fleet.session import Session
 
 NAME, STATE, READ_ONLY, KEY = 18, 12, 10, 32
 """Cells of the columns; the address gets what is left."""

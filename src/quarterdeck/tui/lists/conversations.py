@@ -16,19 +16,19 @@ from quarterdeck.fleet.conversations import (
     start_row,
 )
 from quarterdeck.fleet.health import Health
+from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.start_tasks import FAILED, in_progress, worth_showing
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.lists.conversation_cells import COLUMNS, title
 from quarterdeck.tui.lists.conversation_detail import detail
 from quarterdeck.tui.lists.listing import counted, tally
-from quarterdeck.tui.live.news import About, News
 from quarterdeck.tui.look import glyph
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.live_table import Column
 
 if TYPE_CHECKING:
+    from quarterdeck.fleet.session import Session
     from quarterdeck.tui.lists.folding import Folding
-    from quarterdeck.tui.live.session import Session
 
 BEING_STARTED = "starting"
 """What start tasks are counted by, whichever step they are in."""
@@ -55,7 +55,6 @@ class ConversationListing:
     about = About.CONVERSATIONS
     grammar = DECK_GRAMMAR
     status_name = "state"
-    note = "conversation view"
     noun = "conversations"
 
     def __init__(self) -> None:
@@ -84,7 +83,7 @@ class ConversationListing:
             if record.parent_conversation_id is not None:
                 self.parents[row_id] = record.parent_conversation_id
             told = session.last_statuses.get(row_id)
-            unseen, watched = row_id in session.unseen, row_id in session.watched
+            unseen, watched = row_id in session.unread, row_id in session.watched
             return conversation_row(
                 record, told, before, sandboxes=session.all_sandboxes, unseen=unseen, watched=watched
             )

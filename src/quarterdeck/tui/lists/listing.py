@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from quarterdeck.fleet.ages import JUST_NOW
 from quarterdeck.fleet.filters import Grammar
 from quarterdeck.fleet.health import Health, HealthState, health_words
+from quarterdeck.fleet.news import About, News
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.live.news import About, News
 from quarterdeck.tui.look import glyph
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.live_table import Column
 
 if TYPE_CHECKING:
-    from quarterdeck.tui.live.session import Session
+    from quarterdeck.fleet.session import Session
 
 
 class Row(Protocol):
@@ -47,8 +47,6 @@ class Listing(Protocol[R]):
     """The tokens its filter knows."""
     status_name: str
     """The token of the filter that looks at the word of a row."""
-    note: str
-    """The kind of note that keeps how a person wants it shown."""
     noun: str
     """What several rows are called."""
 

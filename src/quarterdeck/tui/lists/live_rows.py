@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple
 from quarterdeck.tui.lists.listing import Listing, R
 
 if TYPE_CHECKING:
-    from quarterdeck.tui.live.session import Session
+    from quarterdeck.fleet.session import Session
 
 REMEMBERED = 256
 """Rows that are kept once they were made: more than a screen shows."""

@@ -12,7 +12,7 @@ from quarterdeck.fleet.unlinked import orphan_conversations, orphan_sandboxes
 from quarterdeck.tui.lists.conversations import ConversationListing
 
 if TYPE_CHECKING:
-    from quarterdeck.tui.live.session import Session
+    from quarterdeck.fleet.session import Session
 
 
 @dataclass(frozen=True)

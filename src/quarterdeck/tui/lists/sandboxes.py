@@ -8,18 +8,18 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from quarterdeck.fleet.health import Health
+from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.sandbox_state import StateWord
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, in_trouble, urgency
 from quarterdeck.tui.cells import Cell
 from quarterdeck.tui.lists.listing import counted
 from quarterdeck.tui.lists.sandbox_cells import sandbox_columns
 from quarterdeck.tui.lists.sandbox_detail import detail
-from quarterdeck.tui.live.news import About, News
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.live_table import Column
 
 if TYPE_CHECKING:
-    from quarterdeck.tui.live.session import Session
+    from quarterdeck.fleet.session import Session
 
 COUNTED = (
     StateWord.RUNNING,
@@ -38,7 +38,6 @@ class SandboxListing:
     about = About.SANDBOXES
     grammar = SANDBOX_GRAMMAR
     status_name = "status"
-    note = "sandbox view"
     noun = "sandboxes"
 
     def __init__(self) -> None:

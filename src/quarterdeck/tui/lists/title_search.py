@@ -9,7 +9,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
-    from quarterdeck.tui.live.session import Session
+    from quarterdeck.fleet.session import Session
 
 SETTLED = 0.4
 """Seconds without a key after which what is typed is asked for."""

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from quarterdeck.fleet.watched import MOST
+from quarterdeck.fleet.notify import MOST
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
-    from quarterdeck.tui.live.session import Session
+    from quarterdeck.fleet.session import Session
 
 
 def toggle(session: Session, conversation_ids: Sequence[str], *, quiet: bool) -> tuple[Shown, Tone]:
     """Watch these, or end it where all of them are watched already."""
     what = _named(session, conversation_ids)
     if all(each in session.watched for each in conversation_ids):
-        session.watched.end(conversation_ids)
+        session.unwatch(conversation_ids)
         return text.line(f"No longer watching {what}."), Tone.PLAIN
-    left_out = session.watched.begin(conversation_ids)
+    left_out = session.watch(conversation_ids)
     if left_out:
         return Shown(f"{MOST} can be watched at a time; {len(left_out)} of these are not. w again ends one."), Tone.WARN
     tells = "this line says" if quiet else "a bell says"

@@ -10,13 +10,14 @@ from textual import on, work
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.fleet.filters import statuses_in, with_statuses
-from quarterdeck.fleet.views import View
+from quarterdeck.fleet.news import News
+from quarterdeck.fleet.views import KeptViews, View
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.lists.columns import chosen_columns
 from quarterdeck.tui.lists.listing import Listing, R
 from quarterdeck.tui.lists.marks import Marks, marked_words
-from quarterdeck.tui.live.news import News
+from quarterdeck.tui.notes import about
 from quarterdeck.tui.screens.live_list import LiveList
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.filter_bar import FilterBar
@@ -55,14 +56,17 @@ class ArrangedList(LiveList[R]):
 
     @work(exclusive=True, group="view")
     async def _read_view(self, endpoint: Connection) -> None:
-        before = self.view
+        before, state = self.view, self.app.state
+        if state is None:
+            return
         try:
-            noted = await self.app.notes.read(self.listing.note, endpoint)
+            kept = await state.read(KeptViews, about(endpoint))
         except ServiceError as error:
             self.say_error(error)
             return
         if self.view == before and endpoint == self._view_of:
-            self._take_view(View.from_note(noted).among([column.key for column in self.listing.columns]))
+            view = kept.views.get(self.listing.noun, View()) if kept is not None else View()
+            self._take_view(view.among([column.key for column in self.listing.columns]))
 
     @property
     def view(self) -> View:
@@ -80,11 +84,12 @@ class ArrangedList(LiveList[R]):
 
     @work(group="keep view")
     async def _keep_view(self) -> None:
-        """Note the view down; what is written is how it is when its turn has come."""
-        if self._view_of is None:
+        """Keep the view; what is written is how it is when its turn has come."""
+        noun, state = self.listing.noun, self.app.state
+        if self._view_of is None or state is None:
             return
         try:
-            await self.app.notes.change(self.listing.note, self._view_of, lambda _: self.view.to_note())
+            await state.change(KeptViews, about(self._view_of), lambda kept: KeptViews.with_view(kept, noun, self.view))
         except ServiceError as error:
             self.say_error(error)
 

@@ -25,7 +25,7 @@ from quarterdeck.tui.widgets.message_line import MessageLine
 
 if TYPE_CHECKING:
     from quarterdeck.client.errors import ServiceError
-    from quarterdeck.tui.live.news import News
+    from quarterdeck.fleet.news import News
 
 WIDE = 100
 """Columns from which a screen shows its side pane."""

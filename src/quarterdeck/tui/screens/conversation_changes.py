@@ -14,6 +14,7 @@ from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.conversation import NewConversation
 from quarterdeck.fleet.bulk import CONVERSATIONS, listed_verdict, plan
 from quarterdeck.fleet.conversations import ConversationRow
+from quarterdeck.fleet.job import Order
 from quarterdeck.fleet.sandbox_state import StateWord
 from quarterdeck.tui import files, text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
@@ -21,12 +22,11 @@ from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
 from quarterdeck.tui.dialogs.conversation_title import ConversationTitleDialog
 from quarterdeck.tui.dialogs.new_conversation import NewConversationDialog
 from quarterdeck.tui.files import FileRefusedError
-from quarterdeck.tui.live.bulk import Order
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.written_text import choose_file
 
 if TYPE_CHECKING:
-    from quarterdeck.tui.live.session import Session
+    from quarterdeck.fleet.session import Session
     from quarterdeck.tui.screens.conversations import ConversationsScreen
 
 TRAJECTORY: tuple[Cell, ...] = (
@@ -59,7 +59,7 @@ async def retry(screen: ConversationsScreen, session: Session, row: Conversation
     request = row.task.request if row.task is not None else None
     asked = NewConversation(**request._asdict()) if request is not None else NewConversation()
     if await create(screen, session, asked):
-        session.put_away((row.id,))
+        session.dismiss((row.id,))
 
 
 def _choices(screen: ConversationsScreen, session: Session) -> list[tuple[Shown, str]]:
@@ -90,7 +90,7 @@ async def delete(
     Failed starts are put away, without a question: nothing on the server changes.
     """
     if all(row.task is not None for row in rows):
-        session.put_away([row.id for row in rows if row.state.attention])
+        session.dismiss([row.id for row in rows if row.state.attention])
     elif len(rows) == 1:
         await _delete_one(screen, session, rows[0])
     else:

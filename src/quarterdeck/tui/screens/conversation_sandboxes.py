@@ -16,7 +16,7 @@ from quarterdeck.tui.text import Shown
 if TYPE_CHECKING:
     from quarterdeck.fleet.sandbox_state import SandboxState
     from quarterdeck.fleet.sandboxes import SandboxRow
-    from quarterdeck.tui.live.session import Session
+    from quarterdeck.fleet.session import Session
 
 
 THERE = (SandboxStatus.STARTING, SandboxStatus.RUNNING, SandboxStatus.PAUSED)

@@ -20,9 +20,9 @@ from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
     from quarterdeck.client.models.capabilities import Server
+    from quarterdeck.fleet.session import Session
     from quarterdeck.tui.copying import Copyable
     from quarterdeck.tui.lists.folding import Folding
-    from quarterdeck.tui.live.session import Session
 
 NO_AGENT = "The local service runs no agent, so there is no trajectory to save."
 BULK = frozenset({"pause", "resume", "watch", "delete"})
@@ -77,7 +77,7 @@ class ConversationsScreen(ConversationSandboxes):
     def looked_at(self, row_id: str) -> None:
         """Take the mark away from what somebody looks at."""
         if self.app.session is not None:
-            self.app.session.unseen.looked((row_id,))
+            self.app.session.looked((row_id,))
 
     def _go_to_wanted(self) -> None:
         """Who goes to a conversation looks at it."""
@@ -96,7 +96,7 @@ class ConversationsScreen(ConversationSandboxes):
         if session is None or not seen:
             self.say(Shown(f"Nothing is unseen among these; the filter hides {hidden:,}."), Tone.WARN)
             return
-        session.unseen.looked(seen)
+        session.looked(seen)
         rest = f" {hidden:,} that the filter hides stay unseen." if hidden else ""
         self.say(Shown(f"{len(seen):,} marked as seen.{rest}"), Tone.GOOD)
 

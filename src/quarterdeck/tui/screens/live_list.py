@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from textual import on, work
 
+from quarterdeck.fleet.news import About, News
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.lists.listing import Listing, R
-from quarterdeck.tui.live.news import About, News
 from quarterdeck.tui.screens.rows_screen import RowsScreen
 from quarterdeck.tui.widgets.table_messages import Highlighted, Seen
 
 if TYPE_CHECKING:
-    from quarterdeck.tui.live.session import Session
+    from quarterdeck.fleet.session import Session
 
 AGED_AFTER = 10.0
 """Seconds in which nothing on the screen gets older: ages say minutes, and each look at all of them costs."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from quarterdeck.client.models.schema import SchemaField
     from quarterdeck.client.models.settings import Settings
     from quarterdeck.config.connections import Connection
-    from quarterdeck.tui.live.news import News
+    from quarterdeck.fleet.news import News
 
 READ_AGAIN = timedelta(seconds=10)
 """Age at which a record is read again when the screen comes back, and pause between two tries after a failure."""

@@ -14,16 +14,17 @@ from quarterdeck.client.errors import ServiceError
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.commands import Command
+from quarterdeck.tui.lists.job_cells import counts_cell
 from quarterdeck.tui.lists.listing import R
 from quarterdeck.tui.screens.listing import ListScreen
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
     from quarterdeck.fleet.bulk import N, Plan
+    from quarterdeck.fleet.job import Job, Order
     from quarterdeck.fleet.sandbox_state import Action
     from quarterdeck.fleet.sandboxes import SandboxRow
-    from quarterdeck.tui.live.bulk import Job, Order
-    from quarterdeck.tui.live.session import Session
+    from quarterdeck.fleet.session import Session
 
 
 class SandboxActions(ListScreen[R]):
@@ -41,7 +42,7 @@ class SandboxActions(ListScreen[R]):
         job = self.app.session.job if self.app.session is not None else None
         if job is None or job.run.ended:
             return super().resting_line()
-        return (*cell(Shown(f"{job.title}: "), Tone.BUSY), *job.counts, *cell(Shown(" B shows it."), Tone.MUTED))
+        return (*cell(Shown(f"{job.title}: "), Tone.BUSY), *counts_cell(job), *cell(Shown(" B shows it."), Tone.MUTED))
 
     # Leaving
 
@@ -49,7 +50,7 @@ class SandboxActions(ListScreen[R]):
     def unsaved(self) -> bool:
         """Whether a command for several rows that was asked for here has not come to its end."""
         job = self.app.session.job if self.app.session is not None else None
-        return job is not None and job.place is self.PLACE and not job.run.ended
+        return job is not None and job.place == self.PLACE and not job.run.ended
 
     async def may_leave(self) -> bool:
         """Ask whether the rest of that command is given up."""
@@ -58,7 +59,7 @@ class SandboxActions(ListScreen[R]):
         job = self.app.session.job if self.app.session is not None else None
         if job is None:
             return True
-        said = [job.counts, cell(Shown("What is still waiting is not asked for then."), Tone.WARN)]
+        said = [counts_cell(job), cell(Shown("What is still waiting is not asked for then."), Tone.WARN)]
         asked = ConfirmDialog(Shown(f"Leave in the middle of this? {job.title}"), said)
         return await self.app.push_screen_wait(asked) is True
 
@@ -67,8 +68,8 @@ class SandboxActions(ListScreen[R]):
     def order(self, session: Session, verb: str) -> Order:
         """What is meant by a verb."""
         from quarterdeck.fleet.bulk import change_verdict, delete_verdict
+        from quarterdeck.fleet.job import Order
         from quarterdeck.fleet.sandbox_state import Action
-        from quarterdeck.tui.live.bulk import Order
 
         memories = session.memories.by_id
         if verb == "Delete":
@@ -194,22 +195,23 @@ class SandboxActions(ListScreen[R]):
         return busy
 
     async def _carry_out(self, session: Session, order: Order, planned: Plan[N], *, sweep: bool = False) -> None:
-        from quarterdeck.tui.live.bulk import Job
+        from quarterdeck.fleet.job import Job
 
-        job = Job(order, planned, session.begin, self.PLACE, sweep=sweep)
+        job = Job(order, planned, self.PLACE, sweep=sweep)
         self.table.set_marks(())
-        job.begin()
-        await self._show_job(job)
+        session.begin(job)
+        await self._show_job(session, job)
 
     @work(exclusive=True, group="dialog")
     async def action_job(self) -> None:
         """Show how far the last command for several is, and what became of each."""
-        if self.app.session is not None and self.app.session.job is not None:
-            await self._show_job(self.app.session.job)
+        session = self.app.session
+        if session is not None and session.job is not None:
+            await self._show_job(session, session.job)
 
-    async def _show_job(self, job: Job) -> None:
+    async def _show_job(self, session: Session, job: Job) -> None:
         from quarterdeck.tui.dialogs.progress import ProgressDialog
 
-        wish = await self.app.push_screen_wait(ProgressDialog(job))
+        wish = await self.app.push_screen_wait(ProgressDialog(job, session.begin))
         if wish is not None:
             await self.save(wish.what)

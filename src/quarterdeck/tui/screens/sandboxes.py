@@ -12,6 +12,7 @@ from quarterdeck.client.errors import ServiceError
 from quarterdeck.fleet.bulk import plan
 from quarterdeck.fleet.sandbox_state import Action, SandboxState, StateWord, why_not_open, why_not_pause, why_not_resume
 from quarterdeck.fleet.sandboxes import SandboxRow
+from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.commands import Command, Place, bindings_at
@@ -20,7 +21,6 @@ from quarterdeck.tui.dialogs.pick_spec import PickSpecDialog
 from quarterdeck.tui.lists.live_rows import found
 from quarterdeck.tui.lists.sandbox_detail import own_requests, timeline
 from quarterdeck.tui.lists.sandboxes import SandboxListing
-from quarterdeck.tui.live.session import Session
 from quarterdeck.tui.screens.sandbox_actions import SandboxActions
 from quarterdeck.tui.text import Shown
 

@@ -16,7 +16,7 @@ from quarterdeck.tui.dialogs.left_edits import when
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
-    from quarterdeck.tui.live.session import Session
+    from quarterdeck.fleet.session import Session
 
 
 def why_nothing(session: Session | None, error: ServiceError | None) -> list[Cell]:

@@ -3,18 +3,25 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
+
+from pydantic import Field
 
 from quarterdeck.fleet.displacement import Cap, cap_learned, found_displaced
-from quarterdeck.fleet.sandbox_state import StateWord
+from quarterdeck.fleet.kept import KeptModel
+from quarterdeck.fleet.sandbox_state import SandboxMemory, StateWord
 from quarterdeck.fleet.sandboxes import short_id
-
-if TYPE_CHECKING:
-    from quarterdeck.fleet.sandbox_state import SandboxMemory
 
 LOOKED_FOR = timedelta(seconds=30)
 """How long after a start or resume what stopped is taken to have made room for it."""
-Memories = Mapping[str, "SandboxMemory"]
+Memories = Mapping[str, SandboxMemory]
+
+
+class KeptCap(KeptModel):
+    """How many sandboxes a server was seen to let run; None when there is no such cap."""
+
+    kind: ClassVar[str] = "cap"
+    cap: Annotated[int, Field(ge=1)] | None
 
 
 class Displaced(NamedTuple):
@@ -52,6 +59,8 @@ class Coming:
 
 class Displacing:
     """The starts and resumes of this deck whose consequences are still being looked for, and what they taught."""
+
+    MODEL = KeptCap
 
     def __init__(self) -> None:
         self.cap = Cap()
@@ -103,11 +112,13 @@ class Displacing:
 
     # From run to run
 
-    def recall(self, note: Any) -> None:
-        """Take what was noted in an earlier run, unless this one knows better already."""
-        if not self.cap.learned:
-            self.cap = Cap.from_note(note)
+    def recall(self, kept: KeptCap | None) -> frozenset[str]:
+        """Take what an earlier run learned, unless this one knows better already."""
+        if kept is not None and not self.cap.learned:
+            self.cap = Cap(kept.cap, learned=True)
+        return frozenset()
 
-    def to_note(self, noted: Any) -> Any:
-        """What to note down; what was noted stays while nothing was learned."""
-        return self.cap.to_note() or noted
+    def merge(self) -> Callable[[KeptCap | None], KeptCap | None]:
+        """What makes the next file of the one there is, which stays while nothing was learned."""
+        learned = KeptCap(cap=self.cap.about) if self.cap.learned else None
+        return lambda kept: learned or kept

@@ -1,19 +1,14 @@
-import json
-from typing import Any
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.fleet.conversations import conversation_state
-from quarterdeck.fleet.unseen import NOTED, Unseen
+from quarterdeck.fleet.unread import KEPT, KeptUnread, Unread
 
 from .fakes import at
 
 
 def read(
-    marks: Unseen,
+    marks: Unread,
     second: float,
     agent: str | None,
     *,
@@ -26,38 +21,41 @@ def read(
     return marks.observe(name, conversation_state(record), changed, at(second))
 
 
-def noted(marks: Unseen, before: object = None) -> Any:
-    return json.loads(json.dumps(marks.snapshot().to_note(before)))
+def kept(marks: Unread, before: KeptUnread | None = None) -> KeptUnread:
+    """What the next run finds in the file."""
+    after = marks.merge()(before)
+    assert after is not None
+    return KeptUnread.model_validate_json(after.model_dump_json())
 
 
-def again(note: object) -> Unseen:
-    marks = Unseen()
+def again(note: KeptUnread) -> Unread:
+    marks = Unread()
     marks.recall(note)
     return marks
 
 
 @pytest.mark.parametrize("agent", ["finished", "error", "stuck", "waiting_for_confirmation"])
 def test_what_an_agent_came_to_is_unseen_until_somebody_looks(agent: str) -> None:
-    marks = Unseen()
+    marks = Unread()
     read(marks, 0, "running")
     assert read(marks, 5, agent)
     assert marks.ids == {"c"}
     assert not read(marks, 6, agent)
-    assert marks.looked("c", at(6))
+    assert marks.looked(["c"], at(6))
     assert not read(marks, 7, agent)
     assert marks.ids == set()
 
 
 def test_a_look_at_the_very_moment_of_the_reading_counts() -> None:
-    marks = Unseen()
+    marks = Unread()
     read(marks, 0, "running")
     read(marks, 0, "finished")
-    marks.looked("c", at(0))
+    marks.looked(["c"], at(0))
     assert "c" not in marks
 
 
 def test_what_had_happened_before_the_first_look_is_not_unseen_and_what_is_new_is() -> None:
-    marks = Unseen()
+    marks = Unread()
     read(marks, 0, "finished", name="old")
     read(marks, 0, "running", name="at work")
     read(marks, 9, "finished", name="new")
@@ -66,7 +64,7 @@ def test_what_had_happened_before_the_first_look_is_not_unseen_and_what_is_new_i
 
 
 def test_a_mark_outlives_the_sleep_of_the_sandbox_and_ends_when_the_agent_works_again() -> None:
-    marks = Unseen()
+    marks = Unread()
     read(marks, 0, "running")
     read(marks, 5, "finished")
     assert not read(marks, 6, None, sandbox="PAUSED")
@@ -78,36 +76,36 @@ def test_a_mark_outlives_the_sleep_of_the_sandbox_and_ends_when_the_agent_works_
 
 
 def test_a_broken_sandbox_is_no_news_of_the_agent() -> None:
-    marks = Unseen()
+    marks = Unread()
     read(marks, 0, "running")
     assert not read(marks, 5, None, sandbox="ERROR")
     assert marks.ids == set()
 
 
 def test_a_look_at_work_under_way_does_not_take_the_mark_of_what_comes_of_it() -> None:
-    marks = Unseen()
+    marks = Unread()
     read(marks, 0, "running")
-    assert not marks.looked("c", at(4))
+    assert not marks.looked(["c"], at(4))
     read(marks, 5, "finished")
     assert marks.ids == {"c"}
 
 
 def test_another_outcome_is_unseen_again_however_soon_after_the_look() -> None:
-    marks = Unseen()
+    marks = Unread()
     read(marks, 0, "running")
     read(marks, 5, "waiting_for_confirmation")
-    marks.looked("c", at(8))
+    marks.looked(["c"], at(8))
     read(marks, 9, "error")
     assert marks.ids == {"c"}
 
 
 def test_the_next_run_finds_the_marks_and_what_finished_meanwhile() -> None:
-    marks = Unseen()
+    marks = Unread()
     read(marks, 0, "running", name="a")
     read(marks, 0, "finished", name="b")
     read(marks, 5, "finished", name="a")
     read(marks, 5, "running", name="d")
-    later = again(noted(marks))
+    later = again(kept(marks))
     assert "a" in later, "it is marked before anything is read"
     for name in "abcd":
         read(later, 900, "finished", name=name, updated=0 if name == "b" else 800)
@@ -115,11 +113,11 @@ def test_the_next_run_finds_the_marks_and_what_finished_meanwhile() -> None:
 
 
 def test_what_worked_and_finished_again_while_no_deck_ran_is_unseen_again() -> None:
-    marks = Unseen()
+    marks = Unread()
     read(marks, 0, "running")
     read(marks, 5, "finished")
-    marks.looked("c", at(8))
-    note = noted(marks)
+    marks.looked(["c"], at(8))
+    note = kept(marks)
     quiet, busy = again(note), again(note)
     read(quiet, 900, "finished", updated=5)
     read(busy, 900, "finished", updated=600)
@@ -127,116 +125,96 @@ def test_what_worked_and_finished_again_while_no_deck_ran_is_unseen_again() -> N
 
 
 def test_a_late_change_of_what_is_seen_sets_no_mark_in_this_run_nor_in_the_next() -> None:
-    marks = Unseen()
+    marks = Unread()
     read(marks, 0, "running")
     read(marks, 5, "finished")
-    marks.looked("c", at(8))
+    marks.looked(["c"], at(8))
     read(marks, 30, "finished", updated=20)
     assert marks.ids == set()
-    later = again(noted(marks))
+    later = again(kept(marks))
     read(later, 900, "finished", updated=20)
     assert later.ids == set()
 
 
 def test_with_two_decks_a_look_in_one_takes_the_mark_of_both() -> None:
-    one, other = Unseen(), Unseen()
+    one, other = Unread(), Unread()
     for deck in (one, other):
         read(deck, 0, "running")
     read(one, 5, "finished")
-    one.looked("c", at(8))
+    one.looked(["c"], at(8))
     read(other, 15, "finished", updated=5)
     assert other.ids == {"c"}, "nothing was noted yet"
-    note = noted(other, noted(one))
+    note = kept(other, kept(one))
     other.recall(note)
     assert other.ids == set()
     assert again(note).ids == set()
 
 
 def test_with_two_decks_what_one_missed_is_unseen_in_the_end() -> None:
-    one, other = Unseen(), Unseen()
+    one, other = Unread(), Unread()
     for deck in (one, other):
         read(deck, 0, "running")
         read(deck, 5, "finished")
-    one.looked("c", at(8))
+    one.looked(["c"], at(8))
     read(one, 20, "running")
     read(one, 40, "finished")
-    for note in (noted(one, noted(other)), noted(other, noted(one))):
+    for note in (kept(one, kept(other)), kept(other, kept(one))):
         assert again(note).ids == {"c"}
 
 
 def test_a_reading_like_the_last_one_counts_of_an_agent_at_work_and_of_what_another_deck_told() -> None:
-    one, other = Unseen(), Unseen()
+    def same(marks: Unread, agent: str, second: float) -> bool:
+        """Whether a reading that changed no record, taken so late, is news."""
+        record = Conversation(id="c", sandbox_status="RUNNING", execution_status=agent, updated_at=at(5))
+        return bool(marks.read([record], frozenset(), {}, at(second)))
+
+    one, other = Unread(), Unread()
+    one.recall(None)
     read(one, 0, "running")
-    assert one.awaits("c")
-    read(one, 5, "finished")
-    assert not one.awaits("c")
-    read(other, 6, "running")
-    read(other, 8, "error")
-    one.recall(noted(other))
-    assert one.awaits("c")
-    read(one, 15, "finished", updated=5)
-    assert not one.awaits("c")
+    assert not same(one, "running", 9)
+    assert kept(one).conversations["c"].after == at(9).timestamp(), "work is kept as of its last reading"
+    read(one, 10, "finished", updated=5)
+    assert not same(one, "finished", 11)
+    read(other, 12, "running")
+    read(other, 14, "error")
+    one.recall(kept(other))
+    assert same(one, "finished", 15)
+    assert not same(one, "finished", 16)
 
 
 def test_decks_beside_each_other_keep_what_only_the_other_has_read() -> None:
-    one, other = Unseen(), Unseen()
+    one, other = Unread(), Unread()
     for name, deck in {"a": one, "b": other}.items():
         read(deck, 0, "running", name=name)
         read(deck, 5, "finished", name=name)
-    assert again(noted(one, noted(other))).ids == {"a", "b"}
+    assert again(kept(one, kept(other))).ids == {"a", "b"}
 
 
 def test_only_the_newest_are_noted_and_what_is_left_out_does_not_come_back_as_news() -> None:
-    marks = Unseen()
+    marks = Unread()
     read(marks, 0, "running", name="w")
-    for number in range(NOTED + 10):
+    for number in range(KEPT + 10):
         read(marks, 10 + number, "finished", name=f"{number}")
-        marks.looked(f"{number}", at(10 + number))
-    note = noted(marks)
-    assert len(note["conversations"]) == NOTED
+        marks.looked([f"{number}"], at(10 + number))
+    note = kept(marks)
+    assert len(note.conversations) == KEPT
     later = again(note)
-    for number in range(NOTED + 10):
+    for number in range(KEPT + 10):
         read(later, 90_000, "finished", name=f"{number}", updated=10 + number)
     assert later.ids == set()
 
 
-def test_old_conversations_nobody_worked_in_are_not_noted() -> None:
-    marks = Unseen()
+def test_old_conversations_nobody_worked_in_are_not_kept() -> None:
+    marks = Unread()
     for number in range(50):
         read(marks, 0, "finished", name=f"{number}", updated=-3600)
-    assert noted(marks)["conversations"] == {}
+    assert kept(marks).conversations == {}
 
 
 def test_a_clock_that_was_wrong_once_hides_no_news() -> None:
-    marks = Unseen()
+    marks = Unread()
     read(marks, 9_000_000, "finished", name="old")
-    later = again(noted(marks))
+    later = again(kept(marks))
     read(later, 10, "running", name="old", updated=10)
     read(later, 20, "finished", name="new", updated=15)
     assert later.ids == {"new"}
-
-
-JSON = st.recursive(
-    st.none() | st.integers() | st.floats() | st.text(max_size=4),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(st.sampled_from(["version", "since", "conversations", "c"]), inner)
-    ),
-    max_leaves=8,
-)
-NOTES = st.fixed_dictionaries(
-    {
-        "version": st.just(1),
-        "since": st.integers() | st.floats(),
-        "conversations": st.dictionaries(st.just("c"), JSON),
-    }
-)
-
-
-@given(JSON | NOTES)
-def test_a_note_that_makes_no_sense_harms_nothing(note: object) -> None:
-    marks = again(note)
-    read(marks, 0, "running")
-    read(marks, 5, "finished")
-    assert marks.ids == {"c"}
-    assert again(noted(marks, note)).ids == {"c"}

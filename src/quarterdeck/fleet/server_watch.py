@@ -1,20 +1,15 @@
 """What answers at a connection, asked again whenever there is a reason to doubt it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
+from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.capabilities import KeyState, Server
 from quarterdeck.fleet.health import Health
-from quarterdeck.fleet.interval import backoff
-from quarterdeck.tui.live.news import About, News
-
-if TYPE_CHECKING:
-    from quarterdeck.client.client import Client
+from quarterdeck.fleet.news import About, News
+from quarterdeck.fleet.watch import backoff
 
 JITTER = 0.5
 """One deck alone asks what a server is, so nobody has to be spread."""

@@ -1,4 +1,4 @@
-"""What a session tells its screens."""
+"""What a session tells whoever shows it: which list it is about, and which ids changed."""
 
 from enum import StrEnum
 from typing import NamedTuple

@@ -1,13 +1,7 @@
-import json
-from typing import Any
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from quarterdeck.client.models.conversation import Conversation
-from quarterdeck.fleet.conversations import conversation_state
-from quarterdeck.fleet.watched import MOST, WatchedSet
+from quarterdeck.fleet.notify import MOST, KeptWatches, Watches
 
 from .fakes import at
 
@@ -18,13 +12,13 @@ def record(agent: str | None, *, name: str = "c", sandbox: str = "RUNNING", upda
     )
 
 
-def begin(watched: WatchedSet, second: float, agent: str | None, *, name: str = "c", sandbox: str = "RUNNING") -> bool:
+def begin(watched: Watches, second: float, agent: str | None, *, name: str = "c", sandbox: str = "RUNNING") -> bool:
     told = record(agent, name=name, sandbox=sandbox)
-    return watched.begin(told, conversation_state(told), at(second))
+    return watched.begin(told, None, at(second))
 
 
 def read(
-    watched: WatchedSet,
+    watched: Watches,
     second: float,
     agent: str | None,
     *,
@@ -33,23 +27,24 @@ def read(
     updated: float | None = None,
 ) -> bool:
     told = record(agent, name=name, sandbox=sandbox, updated=second if updated is None else updated)
-    return watched.observe(told, conversation_state(told), at(second))
+    return watched.observe(told, None, at(second))
 
 
-def again(watched: WatchedSet, before: object = None) -> WatchedSet:
-    later = WatchedSet()
-    later.recall(json.loads(json.dumps(watched.snapshot().to_note(before))))
+def again(watched: Watches, before: KeptWatches | None = None) -> Watches:
+    """What the next run watches."""
+    later, kept = Watches(), watched.merge()(before)
+    later.recall(KeptWatches.model_validate_json(kept.model_dump_json()) if kept is not None else None)
     return later
 
 
-def since(watched: WatchedSet) -> float:
+def since(watched: Watches) -> float:
     (one,) = watched.by_urgency
     return one.since - at(0).timestamp() if one.since else 0.0
 
 
 @pytest.mark.parametrize("outcome", ["waiting_for_confirmation", "finished", "error", "stuck"])
 def test_what_an_agent_at_work_comes_to_is_told_once(outcome: str) -> None:
-    watched = WatchedSet()
+    watched = Watches()
     begin(watched, 0, "running")
     assert not read(watched, 5, "running")
     assert read(watched, 10, outcome)
@@ -59,20 +54,20 @@ def test_what_an_agent_at_work_comes_to_is_told_once(outcome: str) -> None:
 
 @pytest.mark.parametrize("agent", ["idle", "paused", "running"])
 def test_what_is_no_outcome_is_not_told(agent: str) -> None:
-    watched = WatchedSet()
+    watched = Watches()
     begin(watched, 0, "finished")
     assert not read(watched, 5, agent)
 
 
 def test_what_it_was_at_when_the_watch_began_is_not_told() -> None:
-    watched = WatchedSet()
+    watched = Watches()
     begin(watched, 0, "finished")
     assert not read(watched, 5, "finished")
     assert read(watched, 10, "waiting_for_confirmation")
 
 
 def test_a_sandbox_that_sleeps_and_wakes_brings_no_news_of_the_agent() -> None:
-    watched = WatchedSet()
+    watched = Watches()
     begin(watched, 0, "running")
     assert read(watched, 5, "finished")
     assert not read(watched, 10, None, sandbox="PAUSED")
@@ -83,7 +78,7 @@ def test_a_sandbox_that_sleeps_and_wakes_brings_no_news_of_the_agent() -> None:
 
 
 def test_what_was_watched_asleep_is_told_only_when_something_was_done_since() -> None:
-    old, new = WatchedSet(), WatchedSet()
+    old, new = Watches(), Watches()
     for watched in (old, new):
         begin(watched, 100, None, sandbox="PAUSED")
     assert not read(old, 200, "finished", updated=50)
@@ -91,7 +86,7 @@ def test_what_was_watched_asleep_is_told_only_when_something_was_done_since() ->
 
 
 def test_the_one_that_needs_a_person_most_stands_first() -> None:
-    watched = WatchedSet()
+    watched = Watches()
     for agent, name in [("running", "a"), ("finished", "b"), ("error", "d"), ("waiting_for_confirmation", "e")]:
         begin(watched, 0, agent, name=name)
     assert [each.id for each in watched.by_urgency] == ["e", "d", "b", "a"]
@@ -100,7 +95,7 @@ def test_the_one_that_needs_a_person_most_stands_first() -> None:
 
 
 def test_there_is_a_limit_to_how_many_are_watched() -> None:
-    watched = WatchedSet()
+    watched = Watches()
     assert all(begin(watched, 0, "running", name=f"{number}") for number in range(MOST))
     assert begin(watched, 0, "running", name="0")
     assert not begin(watched, 0, "running", name="one more")
@@ -109,7 +104,7 @@ def test_there_is_a_limit_to_how_many_are_watched() -> None:
 
 
 def test_the_next_run_goes_on_and_tells_what_happened_meanwhile() -> None:
-    watched = WatchedSet()
+    watched = Watches()
     for name in "abc":
         begin(watched, 0, "running", name=name)
     read(watched, 10, "finished", name="a")
@@ -124,7 +119,7 @@ def test_the_next_run_goes_on_and_tells_what_happened_meanwhile() -> None:
 
 
 def test_nothing_is_claimed_of_a_time_that_nobody_knows() -> None:
-    watched = WatchedSet()
+    watched = Watches()
     begin(watched, 50, "running")
     assert since(watched) == 0
     later = again(watched)
@@ -133,30 +128,14 @@ def test_nothing_is_claimed_of_a_time_that_nobody_knows() -> None:
 
 
 def test_decks_beside_each_other_keep_what_only_the_other_watches() -> None:
-    one, other = WatchedSet(), WatchedSet()
+    one, other = Watches(), Watches()
     begin(one, 0, "running", name="a")
     begin(other, 0, "running", name="b")
-    note = one.to_note(other.to_note())
-    later = WatchedSet()
+    note = one.merge()(other.merge()(None))
+    later = Watches()
     later.recall(note)
     assert later.ids == {"a", "b"}
     later.end("a")
     assert again(later, note).ids == {"b"}
     later.end("b")
-    assert later.to_note(note) is None
-
-
-JSON = st.recursive(
-    st.none() | st.integers() | st.floats() | st.text(max_size=4),
-    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.sampled_from(["version", "watched"]), inner),
-    max_leaves=8,
-)
-NOTES = st.fixed_dictionaries({"version": st.just(1), "watched": st.lists(st.lists(JSON, max_size=5), max_size=3)})
-
-
-@given(JSON | NOTES)
-def test_a_note_that_makes_no_sense_harms_nothing(note: Any) -> None:
-    watched = WatchedSet()
-    watched.recall(note)
-    begin(watched, 0, "running")
-    assert "c" in again(watched, note).ids
+    assert later.merge()(note) is None

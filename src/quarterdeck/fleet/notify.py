@@ -1,0 +1,176 @@
+"""Conversations a person keeps an eye on, whatever is shown: what each is at, and which one needs them most.
+
+All moments are seconds since 1970.
+"""
+
+from collections.abc import Callable, Mapping, Set
+from datetime import datetime
+from typing import ClassVar, NamedTuple
+
+from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.fleet.conversations import Category, ConversationState, ConversationWord, conversation_state
+from quarterdeck.fleet.kept import KeptModel
+from quarterdeck.fleet.unread import Moment
+
+MOST = 20
+"""Conversations that can be watched at a time: each is read at every tick."""
+AGENT_UNHEARD = frozenset[str](
+    {
+        ConversationWord.ASLEEP,
+        ConversationWord.WAKING,
+        ConversationWord.NO_ANSWER,
+        ConversationWord.SANDBOX_ERROR,
+        ConversationWord.ARCHIVED,
+    }
+)
+"""Words that say nothing of the agent: it goes on afterwards where it was before."""
+
+
+class KeptWatched(NamedTuple):
+    """What is kept of one conversation; its title is the server's own, raw."""
+
+    id: str
+    title: str
+    begun: Moment
+    """Since when it is watched."""
+    since: Moment
+    """When it came to be as it is; 0 where nobody knows."""
+    heard: str
+    """The last word of its agent; empty before there was any."""
+
+
+class KeptWatches(KeptModel):
+    """What is watched."""
+
+    kind: ClassVar[str] = "watched"
+    watched: tuple[KeptWatched, ...]
+
+
+class Watched(NamedTuple):
+    """One conversation that is watched."""
+
+    kept: KeptWatched
+    state: ConversationState | None = None
+    """None before this run has read it."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self.kept.id
+
+    @property
+    def title(self) -> str:
+        """Its title, raw."""
+        return self.kept.title
+
+    @property
+    def since(self) -> float:
+        """When it came to be as it is; 0 where nobody knows."""
+        return self.kept.since
+
+    @property
+    def urgency(self) -> tuple[int, float]:
+        """What stands first needs a person most: a question, trouble, a result; of equal ones the latest."""
+        if self.state is None:
+            return 4, -self.since
+        if self.state.category is Category.WAITING:
+            return 0, -self.since
+        if self.state.attention:
+            return 1, -self.since
+        return (2 if self.state.came_to_something else 3), -self.since
+
+
+class Watches:
+    """The conversations watched on one server."""
+
+    MODEL = KeptWatches
+
+    def __init__(self) -> None:
+        self._by_id: dict[str, Watched] = {}
+        self._ended: set[str] = set()
+        """What was watched earlier and is not to be taken from a file again."""
+
+    def __contains__(self, conversation_id: object) -> bool:
+        return conversation_id in self._by_id
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    @property
+    def ids(self) -> Set[str]:
+        """The ids of all of them."""
+        return self._by_id.keys()
+
+    @property
+    def by_urgency(self) -> list[Watched]:
+        """All of them, the one that needs a person most first."""
+        return sorted(self._by_id.values(), key=lambda each: each.urgency)
+
+    def begin(self, record: Conversation, last_status: str | None, now: datetime) -> bool:
+        """Watch one from now on; False where there are enough."""
+        if record.id in self._by_id:
+            return True
+        if len(self._by_id) >= MOST:
+            return False
+        self._ended.discard(record.id)
+        self._by_id[record.id] = Watched(KeptWatched(record.id, record.title or "", now.timestamp(), 0.0, ""))
+        self.observe(record, last_status, now)
+        return True
+
+    def end(self, conversation_id: str) -> Watched | None:
+        """Watch one no longer; gives what it was at."""
+        self._ended.add(conversation_id)
+        return self._by_id.pop(conversation_id, None)
+
+    def read(
+        self, records: Mapping[str, Conversation], last_told: Mapping[str, str | None], now: datetime
+    ) -> tuple[Watched, ...]:
+        """Take what is known now; gives those that came to something, so that their person wants to know."""
+        known = [record for each in self._by_id if (record := records.get(each)) is not None]
+        return tuple(self._by_id[record.id] for record in known if self.observe(record, last_told.get(record.id), now))
+
+    def observe(self, record: Conversation, last_status: str | None, now: datetime) -> bool:
+        """Take a reading of one that is watched; whether it came to something."""
+        before, state, title = self._by_id[record.id], conversation_state(record, last_status), record.title or ""
+        if before.state == state and before.title == title:
+            return False
+        word, heard, moment = state.word, before.kept.heard, now.timestamp()
+        changed = min(record.updated_at.timestamp(), moment) if record.updated_at is not None else 0.0
+        kept = before.kept._replace(
+            title=title,
+            since=_since(before, state, changed, moment),
+            heard=heard if word in AGENT_UNHEARD else word,
+        )
+        self._by_id[record.id] = Watched(kept, state)
+        if not state.came_to_something or word == heard:
+            return False
+        return bool(heard) or (before.state is not None and changed > kept.begun)
+
+    # From run to run, beside other decks
+
+    def recall(self, kept: KeptWatches | None) -> frozenset[str]:
+        """Take what an earlier run watched."""
+        for each in kept.watched if kept is not None else ():
+            if each.id not in self._by_id and each.id not in self._ended and len(self._by_id) < MOST:
+                self._by_id[each.id] = Watched(each)
+        return frozenset(self._by_id)
+
+    def merge(self) -> Callable[[KeptWatches | None], KeptWatches | None]:
+        """What makes the next file of the one there is: also what another deck watches; None when nothing is."""
+        mine, ended = {each.id: each.kept for each in self._by_id.values()}, frozenset(self._ended)
+
+        def merged(kept: KeptWatches | None) -> KeptWatches | None:
+            others = {each.id: each for each in (kept.watched if kept is not None else ()) if each.id not in ended}
+            watched = tuple((others | mine).values())[:MOST]
+            return KeptWatches(watched=watched) if watched else None
+
+        return merged
+
+
+def _since(before: Watched, state: ConversationState, changed: float, moment: float) -> float:
+    """Since when it is in a state that was read just now, as far as that is known; `changed` is the server's moment."""
+    if before.state is not None:
+        return before.since if before.state.word == state.word else moment
+    if before.kept.heard == state.word:
+        return before.since
+    return changed if state.came_to_something else 0.0

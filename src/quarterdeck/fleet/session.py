@@ -1,0 +1,551 @@
+"""One open connection: client, stores, watches and jobs, and what a person can ask for.
+
+It knows no screen: whoever owns it gives a `publish` and is told which ids changed.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from itertools import chain, islice
+from typing import Any, ClassVar
+
+from quarterdeck.client.client import Client
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.models.capabilities import Server
+from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
+from quarterdeck.client.models.page import Page
+from quarterdeck.client.models.sandbox import Sandbox
+from quarterdeck.fleet.conversations import last_execution_status
+from quarterdeck.fleet.displacement import guessed, running_oldest_first
+from quarterdeck.fleet.displacing import Coming, Displacing, displaced_words
+from quarterdeck.fleet.job import Job
+from quarterdeck.fleet.kept import SELDOM, Keeper, KeptModel, StateFiles
+from quarterdeck.fleet.memories import SandboxMemories
+from quarterdeck.fleet.news import About, News
+from quarterdeck.fleet.notify import Watches
+from quarterdeck.fleet.residents import Residents
+from quarterdeck.fleet.sandbox_state import Action
+from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row, short_id
+from quarterdeck.fleet.server_watch import ServerWatch
+from quarterdeck.fleet.start_tasks import in_progress
+from quarterdeck.fleet.store import Changes
+from quarterdeck.fleet.unread import Unread
+from quarterdeck.fleet.watch import Watch
+
+ALIKE = 100
+"""Sandboxes whose ids are looked at for what kind of server it is: they are all named alike."""
+DISMISSED = 300
+"""Ids of start tasks that are kept as dismissed, the latest: servers tell of the newest start tasks only."""
+
+
+class StartTasks:
+    """The newest start tasks as a list to watch: one page, as servers list them for ever."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def pages(self, *, background: bool = False) -> AsyncIterator[Page[StartTask]]:
+        """The newest ones."""
+        yield Page(await self._client.conversations.recent_start_tasks(background=background))
+
+    async def read(self, ids: Sequence[str], *, background: bool = False) -> Sequence[StartTask | None] | None:
+        """These ones."""
+        return await self._client.conversations.start_tasks(ids, background=background)
+
+
+class KeptDismissed(KeptModel):
+    """Ids of the start tasks that a person does not want to see, in the order they were dismissed."""
+
+    kind: ClassVar[str] = "dismissed"
+    ids: tuple[str, ...]
+
+
+class Dismissed:
+    """The start tasks that are not shown, here and in later runs: servers list them for ever."""
+
+    MODEL = KeptDismissed
+
+    def __init__(self) -> None:
+        self._ids: dict[str, None] = {}
+
+    def __contains__(self, task_id: object) -> bool:
+        return task_id in self._ids
+
+    def add(self, task_ids: Iterable[str]) -> None:
+        """Dismiss these."""
+        self._ids.update(dict.fromkeys(task_ids))
+
+    def recall(self, kept: KeptDismissed | None) -> frozenset[str]:
+        """Take what earlier runs dismissed."""
+        if kept is not None:
+            self._ids = dict.fromkeys([*kept.ids, *self._ids])
+        return frozenset(self._ids)
+
+    def merge(self) -> Callable[[KeptDismissed | None], KeptDismissed | None]:
+        """What makes the next file of the one there is."""
+        mine = tuple(self._ids)
+
+        def merged(kept: KeptDismissed | None) -> KeptDismissed | None:
+            ids = tuple(dict.fromkeys([*(kept.ids if kept is not None else ()), *mine]))[-DISMISSED:]
+            return KeptDismissed(ids=ids) if ids else None
+
+        return merged
+
+
+class Session:
+    """What is known through one client, and what is asked for through it, which raises ServiceError.
+
+    `publish` is told what there is news of. `files` keep what outlives a run about the server, under the name `about`;
+    without them nothing is kept.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        publish: Callable[[News], None],
+        clock: Callable[[], datetime],
+        files: StateFiles | None = None,
+        about: str = "",
+    ) -> None:
+        self.client = client
+        self._publish = publish
+        self._clock = clock
+        self._files = files
+        self._about = about
+        self._server = ServerWatch(client, publish)
+        self.sandboxes = Watch(client.sandboxes, self._sandboxes_read)
+        self.conversations = Watch(client.conversations, self._conversations_read)
+        self.start_tasks = Watch(StartTasks(client), self._start_tasks_read)
+        self.residents = Residents()
+        self.last_statuses: dict[str, str | None] = {}
+        """The last word of the agent in each conversation."""
+        self.followed: set[str] = set()
+        """Start tasks created here."""
+        self.job: Job | None = None
+        """The bulk command that was given last."""
+        self.memories = SandboxMemories()
+        self.displacing = Displacing()
+        self.unread = Unread()
+        self.watched = Watches()
+        self.dismissed = Dismissed()
+        happens = self._not_kept(About.SANDBOXES, "What happens to sandboxes")
+        self._timelines = Keeper(self.memories.timelines, self._sandboxes_recalled, happens, batch=SELDOM)
+        self._cap = Keeper(self.displacing, self._sandboxes_recalled, happens)
+        dismissed = self._not_kept(About.START_TASKS, "What you put away")
+        self._dismissed = Keeper(self.dismissed, self._dismissed_recalled, dismissed)
+        seen = self._not_kept(About.CONVERSATIONS, "Which conversations you have seen")
+        self._marks = Keeper(self.unread, self._unread_recalled, seen, shared=True)
+        watched = self._not_kept(About.CONVERSATIONS, "Which conversations you watch")
+        self._watches = Keeper(self.watched, self._watched_recalled, watched)
+        self._visible: dict[About, tuple[str, ...]] = {}
+        self._hidden = False
+        self._unsettled: set[str] = set()
+        """Sandboxes that changed, or are between two states, and whose conversations were not read since."""
+        self._known_whole: dict[About, bool] = {}
+        self._total: int | None = None
+        """How many conversations there were when they were first read; None for one page, and where nobody says."""
+        self._counted = False
+        self._tasks: asyncio.TaskGroup | None = None
+
+    async def run(self) -> None:
+        """Read until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            self._tasks = group
+            # What is looked at first is asked for first: each answer takes its milliseconds.
+            group.create_task(self.conversations.run())
+            group.create_task(self.sandboxes.run())
+            group.create_task(self.start_tasks.run())
+            group.create_task(self._server.run())
+            if self._files is None:
+                self.unread.recall(None)
+                return
+            for keeper in (self._timelines, self._cap, self._dismissed, self._marks, self._watches):
+                group.create_task(keeper.run(self._files, self._about))
+
+    def refresh(self) -> None:
+        """Read everything again now."""
+        for watch in (self.sandboxes, self.conversations, self.start_tasks):
+            watch.refresh()
+        self._server.doubt()
+
+    # What is known
+
+    @property
+    def server(self) -> Server | None:
+        """What answers, None while that is not known."""
+        return self._server.server
+
+    @property
+    def trouble(self) -> ServiceError | None:
+        """Why it is not known what answers, while it is not."""
+        return self._server.trouble
+
+    @property
+    def release(self) -> str:
+        """The release that answers, empty while it is not known."""
+        return self._server.release
+
+    @property
+    def key_refused(self) -> bool:
+        """Whether a protected call said that the key is wrong or missing."""
+        return self._server.key_refused
+
+    def sandbox_row(self, sandbox_id: str, before: SandboxRow | None = None) -> SandboxRow | None:
+        """What a list says of a sandbox, `before` itself when nothing changed; None when there is no such one."""
+        record = self.sandboxes.records.get(sandbox_id)
+        memory = self.memories.by_id.get(sandbox_id)
+        if record is None or memory is None:
+            return None
+        return sandbox_row(
+            record,
+            memory,
+            self.residents.of(sandbox_id),
+            before,
+            complete=not self.conversations.health.incomplete,
+            last_told=self.last_statuses,
+        )
+
+    @property
+    def all_sandboxes(self) -> Mapping[str, Sandbox] | None:
+        """The sandboxes by id, None until they have been read completely."""
+        return None if self.sandboxes.health.incomplete else self.sandboxes.records
+
+    @property
+    def conversations_left(self) -> int:
+        """How many conversations have not been read yet, as far as the server said how many there are."""
+        if not self.conversations.health.incomplete:
+            return 0
+        return max((self._total or 0) - len(self.conversations.records), 0)
+
+    @property
+    def cap(self) -> int | None:
+        """About how many sandboxes the server lets run at a time, None when that is not known."""
+        return guessed(self.displacing.cap, islice(self.sandboxes.records, ALIKE)).about
+
+    # What is looked at
+
+    def look(self, about: About, visible: Sequence[str]) -> None:
+        """Say which rows of which list are on the screen; the other lists rest."""
+        self._visible = {about: tuple(visible)}
+        self._look_closely()
+
+    def rest(self, *, hidden: bool) -> None:
+        """Say whether the terminal is out of sight."""
+        self._hidden = hidden
+        self._look_closely()
+
+    def _look_closely(self) -> None:
+        """Tell each watch what is on the screen and what is between two states."""
+        now = self._clock()
+        moving = self.memories.transitional(now)
+        self._unsettled |= moving
+        seen = self._visible.get(About.SANDBOXES, ())
+        living = (record.id for sandbox_id in seen for record in self.residents.of(sandbox_id))
+        shown = chain(self._visible.get(About.CONVERSATIONS, ()), living) if self._unsettled else ()
+        unsettled = [each for each in shown if self.residents.sandbox_of(each) in self._unsettled]
+        self._look_at(About.SANDBOXES, self.sandboxes, moving)
+        self._look_at(About.CONVERSATIONS, self.conversations, unsettled, self.watched.ids)
+        self._look_at(About.START_TASKS, self.start_tasks, in_progress(self.start_tasks.records.values(), now))
+
+    def _look_at(
+        self, about: About, watch: Watch[Any], transitional: Iterable[str], always: Iterable[str] = ()
+    ) -> None:
+        """What is read `always` is read as if it were on the screen."""
+        always = tuple(always)
+        hidden = self._hidden or about not in self._visible
+        visible = always if hidden else (*self._visible[about], *always)
+        watch.look(visible=visible, transitional=tuple(transitional), hidden=hidden and not always)
+
+    # What is read
+
+    def _sandboxes_read(self, changes: Changes[Sandbox]) -> None:
+        self._server.doubt_after_failure(About.SANDBOXES, self.sandboxes.health)
+        now = self._clock()
+        other = changes.added | changes.changed
+        fresh = self.memories.observe(changes.read, now, beginning=changes.all_known, other=other)
+        self.memories.forget(changes.gone)
+        self._unsettled.update(each for each in fresh - changes.added if self.residents.of(each))
+        self._probe_quiet_ones(now)
+        self._look_closely()
+        came_or_went = changes.added | changes.gone
+        self._publish(News(About.SANDBOXES, fresh | changes.changed | came_or_went))
+        living_there = [record.id for sandbox_id in came_or_went for record in self.residents.of(sandbox_id)]
+        self._publish_of(About.CONVERSATIONS, living_there, self._completed(About.SANDBOXES, self.sandboxes))
+        self._find_displaced(now)
+        if self.job is not None:
+            # A state may last for one reading only, and later ones may tell more of what counted as not done.
+            self.job.run.look()
+        if fresh or changes.gone:
+            self._timelines.changed()
+
+    def _conversations_read(self, changes: Changes[Conversation]) -> None:
+        self._server.doubt_after_failure(About.CONVERSATIONS, self.conversations.health)
+        other = changes.changed | changes.added
+        for record in changes.read:
+            if record.id in other:
+                self.last_statuses[record.id] = last_execution_status(self.last_statuses.get(record.id), record)
+        for gone in changes.gone:
+            self.last_statuses.pop(gone, None)
+        marked = self._mark_unread(changes.read, other)
+        touched = self.residents.update(self.conversations.records, other | changes.gone)
+        self._read_watched()
+        if self._unsettled:
+            read = {record.sandbox_id for record in changes.read}
+            self._unsettled -= read - self.memories.transitional(self._clock())
+        self._look_closely()
+        self._count_once()
+        self._publish(News(About.CONVERSATIONS, other | changes.gone | marked))
+        self._publish_of(About.SANDBOXES, touched, self._completed(About.CONVERSATIONS, self.conversations))
+
+    def _start_tasks_read(self, changes: Changes[StartTask]) -> None:
+        self._look_closely()
+        ended = {record.app_conversation_id for record in changes.read} - {None}
+        if not ended <= self.conversations.records.keys() and changes:
+            self.conversations.refresh()
+            self.sandboxes.refresh()
+        self._publish(News(About.START_TASKS, changes.changed | changes.added | changes.gone))
+
+    def _publish_of(self, about: About, ids: Iterable[str], everything: bool) -> None:
+        """Tell what a reading of one list means for the other one."""
+        if (touched := frozenset(ids)) or everything:
+            self._publish(News(about, touched, everything))
+
+    def _completed(self, about: About, watch: Watch[Any]) -> bool:
+        """Whether it changed with this reading if all of a list is known: on that hangs what has lost the other."""
+        whole = not watch.health.incomplete
+        before = self._known_whole.get(about, False)
+        self._known_whole[about] = whole
+        return whole is not before
+
+    def _count_once(self) -> None:
+        """Ask how many conversations there are, when the first page turns out not to be all of them."""
+        if self._counted or self._tasks is None or self.conversations.health.read_at is None:
+            return
+        self._counted = True
+        if self.conversations.health.incomplete:
+            self._tasks.create_task(self._count())
+
+    async def _count(self) -> None:
+        try:
+            self._total = await self.client.conversations.count(background=True)
+        except ServiceError:
+            return  # the list is read all the same
+        self._publish(News(About.CONVERSATIONS))
+
+    # What follows from readings
+
+    def _probe_quiet_ones(self, now: datetime) -> None:
+        """Ask the agent servers of what is seen and of which readings alone say too little."""
+        if self._tasks is not None:
+            for sandbox_id in self.memories.take_knocks(self._visible.get(About.SANDBOXES, ()), now):
+                self._tasks.create_task(self._probe(sandbox_id))
+
+    async def _probe(self, sandbox_id: str) -> None:
+        memory = self.memories.by_id.get(sandbox_id)
+        address = memory.agent_server if memory is not None else None
+        if address is not None:
+            answered = await self.client.alive(address)
+            if self.memories.knocked(sandbox_id, self._clock(), answered=answered):
+                self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))
+
+    def _find_displaced(self, now: datetime) -> None:
+        """Look whether something stopped to make room for a start or resume of ours."""
+        before = self.displacing.cap
+        for displaced in self.displacing.read(self.memories.by_id, now):
+            self.memories.timelines.displaced(displaced.ids, short_id(displaced.by), now)
+            words = displaced_words(displaced, self.residents.title_in)
+            self._publish(News(About.SANDBOXES, frozenset(displaced.ids), words=words))
+        if self.displacing.cap != before:
+            self._cap.changed()
+
+    def _mark_unread(self, records: Iterable[Conversation], other: frozenset[str]) -> frozenset[str]:
+        marked = self.unread.read(records, other, self.last_statuses, self._clock())
+        if marked:
+            self._marks.changed()
+        return marked
+
+    def _read_watched(self) -> None:
+        """Tell of the watched ones that came to something, and of those that are gone."""
+        records = self.conversations.records
+        turns = [
+            f"{watched.title or watched.id}: {watched.state.word}."
+            for watched in self.watched.read(records, self.last_statuses, self._clock())
+            if watched.state is not None
+        ]
+        if turns:
+            self._watches.changed()
+            self._publish(News(About.CONVERSATIONS, words=" ".join(turns), everywhere=True, call=True))
+        whole = not self.conversations.health.incomplete
+        if gone := [each for each in self.watched.ids if whole and each not in records]:
+            ended = [watched for each in gone if (watched := self.watched.end(each)) is not None]
+            titles = ", ".join(watched.title or watched.id for watched in ended)
+            words = f"{titles} is gone, so it is watched no longer."
+            if len(ended) > 1:
+                words = f"{titles} are gone, so they are watched no longer."
+            self._watched_changed(gone)
+            self._publish(News(About.CONVERSATIONS, words=words, everywhere=True))
+
+    # What was kept by an earlier run
+
+    def _sandboxes_recalled(self, ids: frozenset[str]) -> None:
+        self._publish(News(About.SANDBOXES, ids))
+
+    def _dismissed_recalled(self, ids: frozenset[str]) -> None:
+        self._publish(News(About.START_TASKS, ids))
+
+    def _unread_recalled(self, ids: frozenset[str]) -> None:
+        if self.unread.unfed:
+            records = self.conversations.records
+            ids |= self._mark_unread(records.values(), frozenset(records))
+        self._publish(News(About.CONVERSATIONS, ids))
+
+    def _watched_recalled(self, ids: frozenset[str]) -> None:
+        if ids:
+            self._look_closely()
+            self._read_watched()
+            self._publish(News(About.CONVERSATIONS, ids))
+
+    def _not_kept(self, about: About, what: str) -> Callable[[ServiceError], None]:
+        def tell(error: ServiceError) -> None:
+            words = f"{what} is not noted down for the next run: {error.words} {error.advice}"
+            self._publish(News(about, words=words))
+
+        return tell
+
+    # What a person asks of sandboxes
+
+    async def pause(self, sandbox_id: str) -> None:
+        """Pause a sandbox; it shows as pausing until a reading confirms it."""
+        self.displacing.asked_to_pause(sandbox_id)
+        await self._ask(sandbox_id, Action.PAUSE, self.client.sandboxes.pause)
+
+    async def resume(self, sandbox_id: str) -> None:
+        """Resume a sandbox; it shows as resuming until a reading confirms it."""
+        with self._looking_for_displaced() as coming:
+            await self._ask(sandbox_id, Action.RESUME, self.client.sandboxes.resume)
+            coming.answered(sandbox_id)
+
+    async def _ask(self, sandbox_id: str, action: Action, send: Callable[[str], Awaitable[None]]) -> None:
+        self.memories.asked(sandbox_id, action, self._clock())
+        self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))
+        try:
+            await send(sandbox_id)
+            self.memories.answered(sandbox_id)
+        except ServiceError as error:
+            if error.kind is ErrorKind.MISSING:
+                self.memories.missing(sandbox_id, self._clock())
+            elif error.outcome is not Outcome.UNKNOWN:
+                self.memories.refused(sandbox_id)
+            raise
+        finally:
+            self._look_closely()
+            self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))
+            self.sandboxes.refresh()
+
+    async def start(self, spec_id: str | None) -> Sandbox:
+        """Start a sandbox; servers answer once it is up or has failed."""
+        timelines, lost = self.memories.timelines, False
+        timelines.start_asked()
+        try:
+            with self._looking_for_displaced() as coming:
+                record = await self.client.sandboxes.start(spec_id)
+                coming.answered(record.id)
+            self.memories.started(record, self._clock())
+            return record
+        except ServiceError as error:
+            lost = error.outcome in (Outcome.UNKNOWN, Outcome.APPLIED)
+            raise
+        finally:
+            timelines.start_ended(self._clock(), lost=lost)
+            self.sandboxes.refresh()
+
+    def _looking_for_displaced(self) -> AbstractContextManager[Coming]:
+        running = running_oldest_first(self.sandboxes.records.values(), self.memories.by_id)
+        return self.displacing.watching(running, self._clock)
+
+    async def delete_sandbox(self, sandbox_id: str) -> None:
+        """Delete a sandbox with its workspace."""
+        try:
+            await self.client.sandboxes.delete(sandbox_id)
+            self.memories.doubt(sandbox_id, self._clock())
+        finally:
+            self._look_closely()
+            self.refresh()
+
+    def begin(self, job: Job) -> None:
+        """Carry out a job; it goes on whatever is shown, and ends with the connection."""
+        if self._tasks is not None:
+            self.job = job
+            self._tasks.create_task(self._carry_out(job))
+
+    async def _carry_out(self, job: Job) -> None:
+        await job.run.run()
+        self._publish(News(About.SANDBOXES, words=f"{job.result} B shows it."))
+
+    # What a person asks of conversations
+
+    async def create(self, new: NewConversation) -> str | None:
+        """Create a conversation; its start task is followed from then on. Gives the id of what was answered, if any."""
+        try:
+            answer = await self.client.conversations.create(new)
+            if answer is None:
+                return None
+            self.followed.add(answer.id)
+            return answer.id
+        finally:
+            self.refresh()
+
+    async def find_titles(self, words: str) -> int:
+        """Ask the server for conversations with these words in their title; gives how many of them are new here."""
+        found = await self.client.conversations.titled(words)
+        new = [record for record in found if record.id not in self.conversations.records]
+        self.conversations.take(new)
+        return len(new)
+
+    async def rename_conversation(self, conversation_id: str, title: str) -> None:
+        """Give a conversation another title."""
+        try:
+            await self.client.conversations.rename(conversation_id, title)
+        finally:
+            self.conversations.refresh()
+
+    async def delete_conversation(self, conversation_id: str) -> None:
+        """Delete a conversation."""
+        try:
+            await self.client.conversations.delete(conversation_id)
+        finally:
+            self.refresh()
+
+    def dismiss(self, task_ids: Iterable[str]) -> None:
+        """Show these start tasks no longer."""
+        dismissed = frozenset(task_ids)
+        self.dismissed.add(dismissed)
+        self._dismissed.changed()
+        self._publish(News(About.START_TASKS, dismissed))
+
+    def looked(self, conversation_ids: Iterable[str]) -> None:
+        """Note that somebody looks at these."""
+        if seen := self.unread.looked(conversation_ids, self._clock()):
+            self._marks.changed()
+            self._publish(News(About.CONVERSATIONS, seen))
+
+    def watch(self, conversation_ids: Iterable[str]) -> Sequence[str]:
+        """Watch these as well; gives those for which there was no room."""
+        asked, records = tuple(conversation_ids), self.conversations.records
+        known = [record for each in asked if (record := records.get(each)) is not None]
+        now, told = self._clock(), self.last_statuses
+        left_out = [record.id for record in known if not self.watched.begin(record, told.get(record.id), now)]
+        self._watched_changed(asked)
+        return left_out
+
+    def unwatch(self, conversation_ids: Iterable[str]) -> None:
+        """Watch these no longer."""
+        for each in (asked := tuple(conversation_ids)):
+            self.watched.end(each)
+        self._watched_changed(asked)
+
+    def _watched_changed(self, conversation_ids: Iterable[str]) -> None:
+        self._watches.changed()
+        self._look_closely()
+        self._publish(News(About.CONVERSATIONS, frozenset(conversation_ids)))

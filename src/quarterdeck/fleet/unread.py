@@ -1,0 +1,199 @@
+"""Conversations that came to something since somebody last looked at them; no server keeps this.
+
+All moments are seconds since 1970. Decks beside each other keep one file: for each conversation the later reading and
+the later look win.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Set
+from datetime import datetime
+from math import inf, nextafter
+from typing import Annotated, ClassVar, NamedTuple
+
+from pydantic import Field
+
+from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.fleet.conversations import ConversationState, ConversationWord, conversation_state
+from quarterdeck.fleet.kept import KeptModel
+
+KEPT = 2_000
+"""Conversations that are kept, those of which there was news last."""
+AT_WORK = ConversationWord.WORKING
+Moment = Annotated[float, Field(ge=0, lt=1e11, allow_inf_nan=False)]
+"""Seconds since 1970 that a clock may show."""
+
+
+class Outcome(NamedTuple):
+    """What a conversation came to last, or that it is at work on it."""
+
+    word: str
+    after: Moment
+    """When it was last known to be otherwise; while it is at work, when that was last read. 0 if it was always so."""
+    looked: Moment = 0.0
+    """When somebody last looked at what it had come to."""
+    updated: Moment = 0.0
+    """The server's own moment of its last change, as last read."""
+
+    @property
+    def unread(self) -> bool:
+        """Whether nobody looked since."""
+        return self.word != AT_WORK and self.looked <= self.after
+
+    @property
+    def moment(self) -> float:
+        """When there was news of it last."""
+        return max(self.after, self.looked, self.updated)
+
+
+class KeptUnread(KeptModel):
+    """What was read and looked at."""
+
+    kind: ClassVar[str] = "unread"
+    since: Moment
+    conversations: dict[str, Outcome]
+
+
+class Unread:
+    """The marks of one server; nothing is marked before it is known what earlier runs had seen.
+
+    A state of rest, as when its sandbox is paused, neither sets nor takes away a mark.
+    """
+
+    MODEL = KeptUnread
+
+    def __init__(self) -> None:
+        self._known: dict[str, Outcome] = {}
+        """What was read in this run."""
+        self._kept: dict[str, Outcome] = {}
+        """What only another run or another deck has read so far."""
+        self._news: set[str] = set()
+        """Those of which they told something new since it was read here."""
+        self._since: float | None = None
+        """What nothing is known of and changed last before this moment is not news; None at first.
+
+        It is never in the future, whatever the file says: a clock may have been wrong.
+        """
+        self.recalled = False
+
+    def __contains__(self, conversation_id: str) -> bool:
+        outcome = self._of(conversation_id)
+        return self.recalled and outcome is not None and outcome.unread
+
+    @property
+    def unfed(self) -> bool:
+        """Whether no reading was taken yet."""
+        return not self._known
+
+    @property
+    def ids(self) -> Set[str]:
+        """The conversations that carry the mark."""
+        return {each for each, outcome in (self._kept | self._known).items() if outcome.unread}
+
+    def _of(self, conversation_id: str) -> Outcome | None:
+        return self._known.get(conversation_id) or self._kept.get(conversation_id)
+
+    # What is read and looked at
+
+    def read(
+        self, records: Iterable[Conversation], other: Set[str], last_told: Mapping[str, str | None], now: datetime
+    ) -> frozenset[str]:
+        """Take a reading; gives the conversations whose mark may have changed.
+
+        `other` are the ids of which another record than before was read: of the rest only what is at work, and what
+        another deck told of, can make a difference.
+        """
+        if not self.recalled:
+            return frozenset()
+        news = set()
+        for record in records:
+            if record.id in other or self._awaits(record.id):
+                state = conversation_state(record, last_told.get(record.id))
+                if self.observe(record.id, state, record.updated_at, now):
+                    news.add(record.id)
+        return frozenset(news)
+
+    def _awaits(self, conversation_id: str) -> bool:
+        """Whether one more reading like the last one makes a difference."""
+        outcome = self._of(conversation_id)
+        return conversation_id in self._news or (outcome is not None and outcome.word == AT_WORK)
+
+    def observe(self, conversation_id: str, state: ConversationState, updated: datetime | None, now: datetime) -> bool:
+        """Take what a reading says of a conversation; whether that is news."""
+        moment = now.timestamp()
+        self._news.discard(conversation_id)
+        self._since = moment if self._since is None else min(self._since, moment)
+        before = self._of(conversation_id)
+        if state.word == AT_WORK:
+            after = Outcome(state.word, moment, before.looked if before else 0.0)
+        elif state.came_to_something:
+            changed = updated.timestamp() if updated is not None else 0.0
+            after = self._came_to(conversation_id, state.word, changed, moment)
+        else:
+            return False
+        self._known[conversation_id] = after
+        self._kept.pop(conversation_id, None)
+        return before is None or (before.word, before.unread) != (after.word, after.unread)
+
+    def _came_to(self, conversation_id: str, word: str, changed: float, moment: float) -> Outcome:
+        before = self._of(conversation_id)
+        if before is None:
+            news = changed > (self._since or 0.0)
+            return Outcome(word, min(changed, moment), 0.0, changed) if news else Outcome(word, 0.0, moment, changed)
+        if before.word == AT_WORK:
+            return before._replace(word=word, updated=changed)
+        meanwhile = conversation_id in self._kept and changed > before.moment
+        if before.word == word and not meanwhile:
+            return before._replace(updated=max(before.updated, changed))
+        return Outcome(word, max(before.after, before.looked), before.looked, changed)
+
+    def looked(self, conversation_ids: Iterable[str], now: datetime) -> frozenset[str]:
+        """Note that somebody looked at these; gives those at which there was anything to see."""
+        seen = set()
+        for each in conversation_ids:
+            outcome = self._of(each)
+            if outcome is not None and outcome.word != AT_WORK:
+                later = outcome._replace(looked=max(now.timestamp(), nextafter(outcome.after, inf)))
+                (self._known if each in self._known else self._kept)[each] = later
+                seen.add(each)
+        return frozenset(seen)
+
+    # From run to run, and from deck to deck
+
+    def recall(self, kept: KeptUnread | None) -> frozenset[str]:
+        """Take what an earlier run or another deck kept; gives the conversations whose mark it changed."""
+        before = self.ids if self.recalled else frozenset()
+        self.recalled = True
+        if kept is not None:
+            self._since = max(kept.since, self._since or 0.0)
+            for each, theirs in kept.conversations.items():
+                known = self._known if each in self._known else self._kept
+                mine = known.get(each)
+                known[each] = both = _joined(mine, theirs)
+                if both != mine:
+                    self._news.add(each)
+        return frozenset(before ^ self.ids)
+
+    def merge(self) -> Callable[[KeptUnread | None], KeptUnread | None]:
+        """What makes the next file of the one there is."""
+        mine, since = self._kept | self._known, self._since
+        return lambda kept: _merged(mine, since, kept)
+
+
+def _merged(mine: Mapping[str, Outcome], since: float | None, kept: KeptUnread | None) -> KeptUnread | None:
+    both = dict(mine)
+    if kept is not None:
+        since = max(kept.since, since or 0.0)
+        both.update((each, _joined(mine.get(each), theirs)) for each, theirs in kept.conversations.items())
+    if since is None:
+        return None
+    worth = [(each, outcome) for each, outcome in both.items() if outcome.after or outcome.updated > since]
+    worth.sort(key=lambda item: item[1].moment, reverse=True)
+    since = max([since, *(outcome.updated for _, outcome in worth[KEPT:])])
+    return KeptUnread(since=since, conversations=dict(worth[:KEPT]))
+
+
+def _joined(mine: Outcome | None, theirs: Outcome) -> Outcome:
+    """What two decks know of one conversation: the later reading and the later look."""
+    if mine is None:
+        return theirs
+    latest = theirs if theirs.after > mine.after else mine
+    return latest._replace(looked=max(mine.looked, theirs.looked), updated=max(mine.updated, theirs.updated))

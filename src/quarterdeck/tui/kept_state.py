@@ -1,0 +1,36 @@
+"""The files that outlive a run, read and written without waiting for the disk; what fails is said in words."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.config.state import StateError, StateFiles, StateModel
+
+M = TypeVar("M", bound=StateModel)
+
+
+class KeptState:
+    """The state files of a folder; both methods raise ServiceError(LOCAL)."""
+
+    def __init__(self, folder: Path) -> None:
+        self._files = StateFiles(folder)
+
+    async def read(self, model: type[M], about: str) -> M | None:
+        """What is kept about a server, None where nothing is."""
+        try:
+            return await asyncio.to_thread(self._files.read, model, about)
+        except StateError as error:
+            raise _in_words(error) from None
+
+    async def change(self, model: type[M], about: str, change: Callable[[M | None], M | None]) -> M | None:
+        """Keep what `change` makes of what is kept, and return it; it is called in another thread."""
+        try:
+            return await asyncio.to_thread(self._files.change, model, about, change)
+        except StateError as error:
+            raise _in_words(error) from None
+
+
+def _in_words(error: StateError) -> ServiceError:
+    return ServiceError(ErrorKind.LOCAL, f"{error}.", outcome=Outcome.NOT_APPLIED)
