@@ -1,10 +1,12 @@
-"""A stand-in for a server of the nested generation: merges diffs, stores the top level unread, and hides secrets."""
+"""A stand-in for a server of the nested generation: merges diffs, hides secrets, fills in addresses of models."""
 
 import copy
 from typing import Any
 
 from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked
 
+ADDRESSES = {"anthropic": "https://api.anthropic.example", "mistral": "https://api.mistral.example/v1"}
+"""Providers whose address the server fills in where none is stored."""
 SECTIONS = ("agent_settings", "conversation_settings")
 RECORD: dict[str, Any] = {
     "language": "en",
@@ -70,6 +72,9 @@ class NestedServer:
                 _merge(self.record[section], diff)
                 self.record[section] |= {} if servers is None else {"mcp_config": servers}
         self.record |= body
+        llm = self.record["agent_settings"]["llm"]
+        # An empty text is stored as nothing; nothing is filled in, at every store.
+        llm["base_url"] = llm["base_url"] or (None if llm["base_url"] == "" else address_of(llm["model"]))
 
     def _loaded(self) -> dict[str, Any]:
         """What a load tells: another moment every time, no secret of a tool server, and whether there are keys."""
@@ -79,6 +84,8 @@ class NestedServer:
         agent["agent_context"]["current_datetime"] = f"2026-01-01T00:00:{self.loads:02}Z"
         told["llm_api_key_set"] = bool(agent["llm"]["api_key"])
         told["search_api_key_set"] = bool(told["search_api_key"])
+        if agent["llm"]["base_url"] == address_of(agent["llm"]["model"]):
+            agent["llm"]["base_url"] = None
         agent["llm"]["api_key"] = told["search_api_key"] = told["sandbox_api_key"] = None
         for server in agent["mcp_config"].values():
             for name in ("env", "headers"):
@@ -86,6 +93,11 @@ class NestedServer:
             if "auth" in server:
                 server["auth"] = {"strategy": server["auth"]["strategy"]}
         return told
+
+
+def address_of(model: str) -> str | None:
+    """The address of a model's provider."""
+    return ADDRESSES.get(model.partition("/")[0])
 
 
 def _merge(record: dict[str, Any], diff: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, FieldProblem, Outcome, ServiceError
 from quarterdeck.client.models.conversation import NewConversation
-from quarterdeck.client.secret_text import scrub
+from quarterdeck.client.redact import scrub
 from tests.client.fakes import FAST, KEY, Answer, client_of
 
 SEARCH, STORE = "GET /api/v1/sandboxes/search", "POST /api/settings"

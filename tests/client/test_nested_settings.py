@@ -11,12 +11,12 @@ from pydantic import BaseModel, ConfigDict, SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.generations import kind_switch
+from quarterdeck.client.generations import kind_switch, losses
 from quarterdeck.client.models.capabilities import Generation, KeyState, Server
 from quarterdeck.client.models.settings import Settings
 from tests.client.exchanges.replay import SERVERS
 from tests.client.fakes import Answer, Asked, FakeServer, client_of
-from tests.client.nested_server import RECORD, NestedServer
+from tests.client.nested_server import ADDRESSES, RECORD, NestedServer
 
 LLM = "agent_settings.llm"
 NESTED = SERVERS["1.11.0"]
@@ -53,7 +53,8 @@ async def refused(changes: dict[str, Any], keeper: NestedServer | None = None, s
         ({"email": None}, {"email": None}),
         ({"max_budget_per_task": 3}, {"max_budget_per_task": 3}),
         ({"agent": "Other"}, {"agent_settings_diff": {"agent": "Other"}}),
-        ({"llm_model": "a/b"}, {"agent_settings_diff": {"llm": {"model": "a/b"}}}),
+        ({"llm_model": "a/b"}, {"agent_settings_diff": {"llm": {"model": "a/b", "base_url": ""}}}),
+        ({"llm_model": "openai/fake"}, {"agent_settings_diff": {"llm": {"model": "openai/fake"}}}),
         ({"llm_base_url": None}, {"agent_settings_diff": {"llm": {"base_url": ""}}}),
         ({"llm_api_key": None}, {"agent_settings_diff": {"llm": {"api_key": None}}}),
         ({"llm_api_key": SecretStr("sk")}, {"agent_settings_diff": {"llm": {"api_key": "sk"}}}),
@@ -248,13 +249,49 @@ async def test_an_edit_changes_what_it_names_and_nothing_else(first: dict[str, A
         before = places(copy.deepcopy(keeper.record))
         settings, _ = await stored(keeper, changes)
         after = places(keeper.record)
-        changed = {CHANGED.get(name, name): value for name, value in changes.items()}
-        assert {place: value for place, value in after.items() if place not in changed} == {
-            place: value for place, value in before.items() if place not in changed
+        changed = {CHANGED.get(name, name): value for name, value in changes.items() if name != "llm_base_url"}
+        free = {*changed, f"{LLM}.base_url"} if {"llm_model", "llm_base_url"} & changes.keys() else set(changed)
+        assert {place: value for place, value in after.items() if place not in free} == {
+            place: value for place, value in before.items() if place not in free
         }
         assert {place: after[place] for place in changed} == json.loads(json.dumps(changed))
         for name, value in changes.items():
-            assert (settings.leaves[name] if "." in name else getattr(settings, name, None)) == value
+            found = settings.leaves[name] if "." in name else getattr(settings, name, None)
+            assert found == (value or None if name == "llm_base_url" else value)
+
+
+@pytest.mark.parametrize(
+    ("told", "changes", "after"),
+    [
+        (None, {"llm_model": "mistral/large"}, None),
+        (None, {"llm_model": "anthropic/claude-2"}, None),
+        ("https://own.example", {"llm_model": "mistral/large"}, None),
+        ("https://own.example", {"llm_model": "bare"}, None),
+        ("https://own.example", {"llm_model": "anthropic/claude-2"}, "https://own.example"),
+        ("https://own.example", {"llm_model": "anthropic/claude"}, "https://own.example"),
+        ("https://own.example", {"language": "fr"}, "https://own.example"),
+        ("https://own.example", {"llm_model": "m/x", "llm_base_url": "https://new.example"}, "https://new.example"),
+        ("https://own.example", {"llm_model": "m/x", "llm_base_url": None}, None),
+    ],
+)
+async def test_an_address_of_the_old_provider_does_not_stay_with_a_model_of_another(
+    told: str | None, changes: dict[str, Any], after: str | None
+) -> None:
+    keeper = NestedServer()
+    keeper.record["agent_settings"]["llm"] |= {"model": "anthropic/claude", "base_url": told or ADDRESSES["anthropic"]}
+    client, _ = client_to(keeper)
+    base = await client.settings.load()
+    assert base is not None
+    assert base.llm_base_url == told
+    assert "llm_base_url" in changes or [
+        loss.field for loss in losses(base, changes, NESTED) if loss.field == "llm_base_url"
+    ] == (["llm_base_url"] if told and after is None else [])
+    await client.settings.store(base, changes)
+    for _ in range(2):
+        now = await client.settings.load()
+        assert now is not None
+        assert now.llm_base_url == after
+        await client.settings.store(now, {"email": "ann@mail.example"})
 
 
 objects = st.recursive(

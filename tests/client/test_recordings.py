@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.errors import FieldProblem, Outcome, ServiceError
 from quarterdeck.client.models.conversation import Conversation
-from quarterdeck.client.nested import is_secret
+from quarterdeck.client.redact import is_secret_name
 from quarterdeck.client.request import Repeat, Request
 from quarterdeck.client.transport import Transport
 from tests.client.exchanges.flat import FLAT, full
@@ -232,4 +232,4 @@ async def test_the_form_schema_of_a_real_server_is_read_whole() -> None:
         "agent_settings.llm.aws_session_token",
         "agent_settings.verification.critic_api_key",
     }
-    assert all(is_secret(field.place) is field.secret for field in fields)
+    assert all(field.secret is (is_secret_name(field.place) and field.value_type == "string") for field in fields)

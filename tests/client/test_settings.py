@@ -9,9 +9,10 @@ from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.generations import losses
 from quarterdeck.client.models.capabilities import Server
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
-from quarterdeck.client.models.settings import LOAD_ONLY, Settings
+from quarterdeck.client.models.settings import LOAD_ONLY, Loss, Settings
 from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer, client_of
 
 LOAD, STORE = "GET /api/settings", "POST /api/settings"
@@ -372,3 +373,49 @@ async def test_an_address_the_server_filled_in_for_the_old_model_does_not_stay_w
 @pytest.mark.parametrize("changes", [{"agent_settings.llm.temperature": 1.0}, {"language": "half \ud800"}])
 async def test_a_place_of_the_other_generation_and_half_a_character_are_refused(changes: dict[str, Any]) -> None:
     assert (await refused(Settings(), changes)).kind is ErrorKind.INVALID
+
+
+UNKNOWN_LOSSES = [
+    Loss("sandbox_api_key", certain=True),
+    Loss("llm_api_key", certain=False),
+    Loss("secrets_store", certain=False, parts=("github",)),
+]
+
+
+@pytest.mark.parametrize(
+    ("record", "changes", "lost"),
+    [
+        (LOADED, {"language": "fr"}, UNKNOWN_LOSSES),
+        (LOADED, {"llm_api_key": SecretStr("k"), "sandbox_api_key": SecretStr("s")}, UNKNOWN_LOSSES[2:]),
+        (LOADED | {"llm_api_key_set": False}, {"language": "fr"}, [UNKNOWN_LOSSES[0], UNKNOWN_LOSSES[2]]),
+        (
+            {"language": "en"},
+            {"language": "fr"},
+            [*UNKNOWN_LOSSES[:2], Loss("search_api_key", certain=False), Loss("secrets_store", certain=False)],
+        ),
+        (LOADED | {"v1_enabled": None, "condenser_max_size": None}, {"language": "fr"}, UNKNOWN_LOSSES[:1]),
+        (LOADED | {"sandbox_api_key": "told"}, {"language": "fr"}, UNKNOWN_LOSSES[1:]),
+    ],
+)
+async def test_what_a_server_of_no_known_release_may_lose_is_told(
+    record: dict[str, Any], changes: dict[str, Any], lost: list[Loss]
+) -> None:
+    client, _ = client_of(Keeper(record))
+    base = await client.settings.load()
+    assert list(losses(base, changes, client.server)) == lost
+    assert losses(None, changes, client.server) == ()
+
+
+async def test_a_merging_server_loses_nothing() -> None:
+    client, _ = await merging_client()
+    assert losses(await client.settings.load(), {"language": "fr"}, client.server) == ()
+
+
+@pytest.mark.parametrize(("told", "stored"), [({}, None), ({"llm_api_key_set": False}, False)])
+async def test_a_server_that_does_not_tell_whether_a_key_is_stored_is_not_taken_to_say_no(
+    told: dict[str, Any], stored: bool | None
+) -> None:
+    client, _ = client_of({LOAD: [Answer({"language": "en"} | told)]})
+    settings = await client.settings.load()
+    assert settings is not None
+    assert settings.llm_api_key_set is stored

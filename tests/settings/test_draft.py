@@ -10,7 +10,7 @@ from quarterdeck.settings.fields import Unreadable
 from quarterdeck.settings.mcp_identity import name_of
 from tests.settings.strategies import EDITS, RECORDS
 
-STORED = Settings(language="de", max_iterations=50, llm_api_key_set=True)
+STORED = Settings(language="de", max_iterations=50, llm_api_key_set=True, search_api_key_set=False)
 
 
 def test_every_documented_field_has_an_entry() -> None:

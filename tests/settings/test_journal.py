@@ -18,7 +18,12 @@ from tests.settings.strategies import PLAIN_FIELDS, marked_drafts, saved
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 FILES = StdioServer(name="files", command="npx", env={"K": SecretStr("held")})
 PLAIN = StdioServer(name="plain", command="uvx")
-STORED = Settings(language="de", llm_api_key_set=True, mcp_config=McpConfig(stdio_servers=(FILES, PLAIN)))
+STORED = Settings(
+    language="de",
+    llm_api_key_set=True,
+    search_api_key_set=False,
+    mcp_config=McpConfig(stdio_servers=(FILES, PLAIN)),
+)
 
 
 def noted(meant: Draft, found: Settings | None) -> Saved:

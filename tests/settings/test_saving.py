@@ -71,7 +71,7 @@ async def saved(
     return await save(draft, store, SERVER, Questions(_mine, _yes, prepare), told.append), told
 
 
-BASE = Settings(language="de")
+BASE = Settings(language="de", llm_api_key_set=False)
 DRAFT = Draft(BASE).set("language", "fr").set("llm_api_key", SecretStr("new"))
 
 

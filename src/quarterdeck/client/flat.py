@@ -1,23 +1,30 @@
 """The flat generation: its records, and the body that stores changes to one (contract section c.1)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quarterdeck.client.models.capabilities import FieldRules, Server
 from quarterdeck.client.models.mcp import McpConfig
-from quarterdeck.client.models.settings import LOAD_ONLY, SECRET_FIELDS, Settings, SettingsChanges
-from quarterdeck.client.secret_text import is_mask
+from quarterdeck.client.models.settings import LOAD_ONLY, SECRET_FIELDS, Loss, Settings, SettingsChanges
+from quarterdeck.client.redact import is_mask
 from quarterdeck.client.unsendable import invalid
 
 FILLS_ADDRESS = "sandbox_grouping_strategy"
 """A member that records have from release 1.6 on, where the server fills in the address of a model's provider."""
 
+KNOWN_BY = frozenset({"user_version", "v1_enabled", "condenser_max_size"})
+"""Members that records of the known releases always have, though null, and the documented record has not."""
+
 _NOT_SENT_BACK = LOAD_ONLY | {"secrets_store", "leaves"}
 
 
 def flat_members(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The canonical members of a loaded record; one that is null is one that is not set."""
-    return {name: value for name, value in content.items() if value is not None and name != "leaves"}
+    """The canonical members of a loaded record; one that is null is one that is not set, or one we do not know."""
+    return {
+        name: value
+        for name, value in content.items()
+        if name != "leaves" and (value is not None or name not in Settings.model_fields)
+    }
 
 
 def flat_body(base: Settings | None, changes: SettingsChanges, server: Server) -> dict[str, Any]:
@@ -38,6 +45,19 @@ def flat_body(base: Settings | None, changes: SettingsChanges, server: Server) -
         # The address that the server filled in for the old model is hidden from us and would stay (contract T32).
         body.setdefault("llm_base_url", "")
     return body
+
+
+def flat_losses(base: Settings, changes: SettingsChanges, server: Server) -> Iterator[Loss]:
+    """What goes, or may go, of what no load tells and no body can bring back (SERVERS.md: what a flat store keeps)."""
+    if base.sandbox_api_key is None and "sandbox_api_key" not in changes:
+        yield Loss("sandbox_api_key", certain=True)
+    if server.local or (base.model_extra or {}).keys() >= KNOWN_BY:
+        return
+    for name, stored in (("llm_api_key", base.llm_api_key_set), ("search_api_key", base.search_api_key_set)):
+        if getattr(base, name) is None and stored is not False and name not in changes:
+            yield Loss(name, certain=False)
+    if "secrets_store" not in changes:
+        yield Loss("secrets_store", certain=False, parts=tuple(base.provider_tokens_set or ()))
 
 
 def mcp_body(config: McpConfig) -> dict[str, Any]:

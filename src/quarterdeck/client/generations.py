@@ -3,18 +3,21 @@
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import SecretStr
+
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.flat import flat_body, flat_members, mcp_body
+from quarterdeck.client.flat import flat_body, flat_losses, flat_members, mcp_body
 from quarterdeck.client.models.capabilities import Generation, Server
 from quarterdeck.client.models.mcp import McpConfig
-from quarterdeck.client.models.settings import SECRET_FIELDS, Settings, SettingsChanges
-from quarterdeck.client.nested import is_secret, kind_switch, nested_body, nested_members
-from quarterdeck.client.nested_mcp import losing_secrets, shown_after_store
+from quarterdeck.client.models.settings import SECRET_FIELDS, Loss, Settings, SettingsChanges
+from quarterdeck.client.nested import kind_switch, nested_body, nested_losses, nested_members
+from quarterdeck.client.nested_mcp import secrets_lost, shown_after_store
 from quarterdeck.client.unsendable import refuse_unsendable
 
 __all__ = [
     "canonical_members",
     "kind_switch",
+    "losses",
     "secrets_lost",
     "shown_after_store",
     "shows",
@@ -47,16 +50,13 @@ def shows(now: Settings, changes: SettingsChanges, server: Server) -> bool:
     return all(_shown(now, name, value, server) for name, value in changes.items())
 
 
-def secrets_lost(base: Settings | None, changes: SettingsChanges) -> tuple[str, ...]:
-    """Names of the MCP servers whose stored secrets a save of these changes may lose, since they are not typed again.
-
-    Only for a server with `mcp_secrets_hidden`: it replaces all MCP servers at once and tells nobody their secrets
-    (contract T5). Raises ServiceError(INVALID) for two servers of one name.
-    """
-    new = changes.get("mcp_config")
-    if base is None or base.mcp_config is None or not isinstance(new, McpConfig):
+def losses(base: Settings | None, changes: SettingsChanges, server: Server) -> tuple[Loss, ...]:
+    """What a store of these changes takes away, or may take away, although they do not name it."""
+    if base is None:
         return ()
-    return losing_secrets(base.mcp_config, new)
+    if server.generation is Generation.NESTED:
+        return tuple(nested_losses(base, changes))
+    return () if server.merges else tuple(flat_losses(base, changes, server))
 
 
 def _plain(value: Any) -> Any:
@@ -64,7 +64,7 @@ def _plain(value: Any) -> Any:
 
 
 def _shown(now: Settings, name: str, value: Any, server: Server) -> bool:
-    if name in SECRET_FIELDS or name == "secrets_store" or is_secret(name):
+    if name in SECRET_FIELDS or name == "secrets_store" or isinstance(value, SecretStr):
         return True
     if "." in name:
         return value is None or bool(now.leaves.get(name) == value)

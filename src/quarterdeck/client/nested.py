@@ -1,13 +1,14 @@
 """The nested generation: its records read as the canonical one, and changes written as diffs (contract c.2)."""
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+from pydantic import SecretStr
 
 from quarterdeck.client.errors import FieldProblem
 from quarterdeck.client.models.mcp import McpConfig
-from quarterdeck.client.models.settings import Settings, SettingsChanges
-from quarterdeck.client.nested_mcp import config_of, map_of
+from quarterdeck.client.models.settings import Loss, Settings, SettingsChanges
+from quarterdeck.client.nested_mcp import config_of, map_of, secrets_lost
 from quarterdeck.client.nested_rules import (
     AGENT,
     AGENT_KIND,
@@ -21,15 +22,13 @@ from quarterdeck.client.nested_rules import (
     TOP_LEVEL,
     checked,
 )
-from quarterdeck.client.secret_text import Location
+from quarterdeck.client.redact import Location, is_secret_name
 from quarterdeck.client.unsendable import invalid
 
 SECTIONS = (AGENT, CONVERSATION)
 USUAL_KIND = "openhands"
 MADE_BY_READING = f"{AGENT}.agent_context.current_datetime"
 """A leaf that is another one at every load."""
-
-_SECRET_LEAF = re.compile(r"(api_key|access_key_id|secret_access_key|session_token|password|secrets?)$")
 
 
 def nested_members(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,6 +49,8 @@ def nested_body(base: Settings | None, changes: SettingsChanges) -> dict[str, An
     or would ignore (contract T6), and one that cannot be unset.
     """
     body: dict[str, Any] = {}
+    if _address_goes(base, changes):
+        changes = {**changes, "llm_base_url": None}
     for name, value in changes.items():
         if name in TOP_LEVEL:
             body[name] = checked(name, value, TOP_LEVEL[name])
@@ -71,9 +72,33 @@ def kind_switch(base: Settings | None, changes: SettingsChanges) -> tuple[str, s
     return None if new == old else (str(old), str(new))
 
 
-def is_secret(place: str) -> bool:
-    """Whether the leaf at a dotted place is one whose value is never told."""
-    return _SECRET_LEAF.search(place) is not None
+def nested_losses(base: Settings, changes: SettingsChanges) -> Iterator[Loss]:
+    """What goes although the changes do not name it: with another agent kind all settings of the old one."""
+    if kind_switch(base, changes) is not None:
+        yield Loss(AGENT_KIND, certain=True)
+        return
+    if struck := secrets_lost(base, changes):
+        yield Loss(MCP, certain=True, parts=struck)
+    if base.llm_base_url and _address_goes(base, changes):
+        yield Loss("llm_base_url", certain=True)
+
+
+def _address_goes(base: Settings | None, changes: SettingsChanges) -> bool:
+    """Whether the address of the model goes with a change of the model, since it is that of the old one's provider.
+
+    A load hides the address that the server filled in by itself, and a store keeps it for the new model (SERVERS.md:
+    the address of a model); so one that is not told goes with any change of the model, one that is told where the new
+    model is another provider's. A change that names an address decides itself.
+    """
+    if base is None or base.llm_model is None or "llm_base_url" in changes:
+        return False
+    new = changes.get("llm_model", base.llm_model)
+    return new != base.llm_model and (not base.llm_base_url or _provider(new) != _provider(base.llm_model))
+
+
+def _provider(model: object) -> str:
+    """What stands before the first slash of a model's name; nothing where there is none."""
+    return str(model).partition("/")[0] if "/" in str(model) else ""
 
 
 def at_fields(problems: Iterable[FieldProblem], changes: SettingsChanges) -> tuple[FieldProblem, ...]:
@@ -115,7 +140,9 @@ def _leaves_of(content: Mapping[str, Any]) -> dict[str, Any]:
             leaves |= {f"{section}.{name}.{leaf}": held for leaf, held in inner}
             leaves |= {} if isinstance(value, dict) else {f"{section}.{name}": value}
     leaves.pop(MADE_BY_READING, None)
-    return {place: None if is_secret(place) else value for place, value in leaves.items()}
+    return {
+        place: None if isinstance(value, str) and is_secret_name(place) else value for place, value in leaves.items()
+    }
 
 
 def _servers(value: Any) -> dict[str, Any]:
@@ -145,7 +172,7 @@ def _refuse_wrong_place(place: str, base: Settings | None, changes: SettingsChan
 
 def _leaf(place: str, value: Any, held: Any) -> Any:
     """What to send for a leaf: null sets the server's default, an object is merged into the one it has."""
-    if is_secret(place):
+    if isinstance(value, str | SecretStr) and is_secret_name(place):
         return checked(place, value, SECRET)
     if place == AGENT_KIND:
         return checked(place, value, TEXT)

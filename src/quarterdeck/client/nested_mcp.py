@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.settings import Settings, SettingsChanges
 from quarterdeck.client.unsendable import invalid
 
 UNLISTED = "unlisted"
@@ -61,12 +62,16 @@ def shown_after_store(config: McpConfig) -> McpConfig:
     return config_of({name: _told(members) for name, members in map_of(config).items()})
 
 
-def losing_secrets(base: McpConfig, new: McpConfig) -> tuple[str, ...]:
-    """Names of servers whose stored secrets, if they have any, go with this change, since none was typed again.
+def secrets_lost(base: Settings | None, changes: SettingsChanges) -> tuple[str, ...]:
+    """Names of the MCP servers whose stored secrets, if they have any, go with these changes: none was typed again.
 
-    Whether an environment or header is stored is not told, so a server counts unless something was typed.
+    Whether an environment or header is stored is not told, so a server counts unless something was typed. Raises
+    ServiceError(INVALID) for two servers of one name.
     """
-    held = {*(name for name, _ in _named(base)), *map(_target, _servers(base))}
+    new = changes.get("mcp_config")
+    if base is None or base.mcp_config is None or not isinstance(new, McpConfig):
+        return ()
+    held = {*(name for name, _ in _named(base.mcp_config)), *map(_target, _servers(base.mcp_config))}
     return tuple(
         name for name, server in _named(new) if (name in held or _target(server) in held) and not _has_secret(server)
     )

@@ -6,8 +6,8 @@ import shlex
 from dataclasses import dataclass
 from typing import Any
 
+from quarterdeck.client.redact import Location, replace_secrets
 from quarterdeck.client.request import KeyHeader
-from quarterdeck.client.secret_text import Location, replace_secrets
 
 _MARK = "\ue000"
 """Marks the name of a secret in the text until the text is quoted; a private character that JSON leaves as it is."""

@@ -7,9 +7,9 @@ from typing import Any
 from quarterdeck.client.address import origin_of
 from quarterdeck.client.bodies import read_json, wrong_api
 from quarterdeck.client.errors import ErrorKind, FieldProblem, Outcome, ServiceError
+from quarterdeck.client.redact import Location, scrub
 from quarterdeck.client.request import Request, Response
 from quarterdeck.client.retry import seconds_to_wait
-from quarterdeck.client.secret_text import Location, scrub
 
 LONGEST = 200
 """Characters of a server's own words that are passed on."""

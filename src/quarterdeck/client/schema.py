@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from quarterdeck.client.bodies import wrong_api
 from quarterdeck.client.models.schema import SchemaField
 from quarterdeck.client.nested_rules import AGENT, CANONICAL, CONVERSATION
+from quarterdeck.client.redact import is_secret_name
 
 SCHEMA_PATHS: Mapping[str, str] = {
     AGENT: "/api/v1/settings/agent-schema",
@@ -48,9 +49,11 @@ def _field(section: str, raw: dict[str, Any]) -> SchemaField | None:
         return None
     named = [other for other in others if isinstance(other, str)] if isinstance(others, list) else []
     told = {name: value for name, value in raw.items() if value is not None}
+    place = f"{section}.{key}"
+    # A text of such a name is secret whatever the server says of it.
+    secret = told.get("secret") is True or (told.get("value_type", "string") == "string" and is_secret_name(place))
+    known = {"place": place, "secret": secret, "depends_on": [f"{section}.{name}" for name in named]}
     try:
-        return SchemaField.model_validate(
-            {"label": key, **told, "place": f"{section}.{key}", "depends_on": [f"{section}.{name}" for name in named]}
-        )
+        return SchemaField.model_validate({"label": key, **told, **known})
     except ValidationError:
         return None

@@ -28,7 +28,7 @@ from quarterdeck.client.pace import Pace
 from quarterdeck.client.refusals import refusal
 from quarterdeck.client.request import KeyHeader, LoggedRequest, Repeat, Request, Response, query_text
 from quarterdeck.client.retry import LOST, again
-from quarterdeck.client.secret_text import secrets_in
+from quarterdeck.client.redact import secrets_in
 
 Settle = Callable[[], Awaitable[Outcome]]
 """Reads back whether a write whose answer got lost was done: APPLIED, NOT_APPLIED, or UNKNOWN when it cannot tell."""

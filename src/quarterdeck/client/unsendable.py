@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from quarterdeck.client.errors import ErrorKind, FieldProblem, Outcome, ServiceError
-from quarterdeck.client.secret_text import Location, is_mask, replace_secrets
+from quarterdeck.client.redact import Location, is_mask, replace_secrets
 
 
 def refuse_unsendable(body: Mapping[str, Any]) -> None:

@@ -4,13 +4,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from quarterdeck.client.redact import SECRET_WORD, is_secret_name
+
 MASK = "••••"
 
-_WORDS = r"(?:token|key|secret|password|passwd|pwd|auth|authorization|bearer|credential|cookie|header)s?"
-_LONGEST_WORD = 20
-"""More letters than any of the words has."""
-_TELLING = re.compile(rf"{_WORDS}$", re.IGNORECASE)
-_ASSIGNED = re.compile(rf"{_WORDS}[\"']?\s*[=:]\s*(?=\S)", re.IGNORECASE)
+_ASSIGNED = re.compile(rf"{SECRET_WORD}[\"']?\s*[=:]\s*(?=\S)", re.IGNORECASE)
 _HEADER = re.compile(r"[A-Za-z-]+:\s+(?=\S)")
 _FLAG = re.compile(r"-[A-Za-z0-9]|--.*", re.DOTALL)
 _USER = re.compile(r"://[^/?#]*@")
@@ -31,12 +29,12 @@ def arguments(values: Iterable[str]) -> Iterator[str]:
     asked_for = False
     for value in values:
         yield _argument(value, asked_for=asked_for)
-        asked_for = value == "-H" or is_telling(value)
+        asked_for = value == "-H" or is_secret_name(value)
 
 
 def document(value: Any, name: str, *, hidden: bool = False) -> Any:
     """A list or object as it may be shown: what is below a telling name hidden, and arguments as arguments are."""
-    hidden = hidden or is_telling(name) or _is_carrier(name)
+    hidden = hidden or is_secret_name(name)
     if isinstance(value, dict):
         return {key: document(held, str(key), hidden=hidden and key != "strategy") for key, held in value.items()}
     if isinstance(value, list | tuple):
@@ -53,21 +51,11 @@ def holds_mask(text: str) -> bool:
     return MASK in text
 
 
-def is_telling(name: str) -> bool:
-    """Whether the name of a value says that it is secret."""
-    return _TELLING.search(name[-_LONGEST_WORD:]) is not None
-
-
 def _argument(value: str, *, asked_for: bool) -> str:
     if asked_for and value and not _FLAG.fullmatch(value):
         return MASK
     given = (_ASSIGNED.search(value) or _HEADER.match(value)) if "=" in value or ":" in value else None
     return value[: given.end()] + MASK if given else address(value)
-
-
-def _is_carrier(name: str) -> bool:
-    """Whether all texts in an object of that name may be secrets."""
-    return name.rpartition(".")[2] in ("env", "headers", "extra_headers", "environment")
 
 
 def _named(pair: str) -> str:

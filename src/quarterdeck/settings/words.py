@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.redact import is_secret_name
 from quarterdeck.settings import masks
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.fields import Control, Field, Unreadable, typed
@@ -150,7 +151,7 @@ def has_secret(server: McpServer) -> bool:
 
 def unknown_words(name: str, value: object) -> str:
     """The value of a field the deck does not know; one whose name or shape tells of secrets is not shown."""
-    if masks.is_telling(name) or isinstance(value, dict | list):
+    if is_secret_name(name) or isinstance(value, dict | list):
         return "empty" if not value else "not shown"
     return NOT_SET if value is None else str(value)
 

@@ -1,7 +1,7 @@
 """The canonical settings record: 25 flat fields and three load-only ones (documented interface 2.2)."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import Field, SecretStr
 
@@ -18,6 +18,17 @@ SettingsChanges = Mapping[str, Any]
 """Canonical field name -> new value. Absent keeps, None unsets and clears a secret, a new secret is a `SecretStr`,
 `mcp_config` is a whole `McpConfig`. On the nested generation also the dotted place of a leaf, whose None sets it back
 to the server's default."""
+
+
+class Loss(NamedTuple):
+    """A stored value that a store takes away, or may take away, although its changes do not name it."""
+
+    field: str
+    """A canonical field, "secrets_store" for git tokens and custom secrets, or the place of the agent kind."""
+    certain: bool
+    """Whether it goes for sure, if it is stored; else nobody knows what this server does with what is left out."""
+    parts: tuple[str, ...] = ()
+    """Names of what goes of it, such as MCP servers or git providers; empty where they are not told."""
 
 
 class Settings(Kept):
@@ -49,8 +60,9 @@ class Settings(Kept):
     git_user_name: str | None = None
     git_user_email: str | None = None
 
-    llm_api_key_set: bool = False
-    search_api_key_set: bool = False
+    llm_api_key_set: bool | None = None
+    """Whether a key is stored; None where the server does not tell."""
+    search_api_key_set: bool | None = None
     provider_tokens_set: dict[str, str | None] | None = None
 
     leaves: Mapping[str, Any] = Field(default_factory=dict, repr=False)

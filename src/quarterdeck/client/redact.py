@@ -1,0 +1,102 @@
+"""Secrets in what goes out, comes back or is shown: what is one, taking it out, and knowing a mask from a value."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+Location = tuple[str | int, ...]
+SHORTEST = 4
+"""Letters below which a secret is not looked for in other text: it would blot out half of it."""
+STARS = "**********"
+"""What stands for a secret in the text form of a record, as pydantic writes it."""
+
+SECRET_WORD = "(?:key|token|secret|password|passwd|passphrase|pwd|credential|cookie|auth|authorization|bearer|header)s?"  # noqa: S105
+"""The words that say of a value that it is secret: the only list of them."""
+_SECRET_NAME = re.compile(rf"(?:{SECRET_WORD}(?:[-_. ]?(?:id|value|text|data|\d+))?|(?:^|\.)env(?:ironment)?)$", re.I)
+_OPEN_OF_AUTH = ("strategy", "header_name")
+"""What says how something signs in, and nothing of what with."""
+_MASK = re.compile(r"[*•●∙·]+|<(?:hidden|redacted|masked|secret)>|\[(?:hidden|redacted|masked)\]", re.I)
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a text of this name is secret, and so is every text in an object or a list of it.
+
+    Judged by the end of the name, which may be the dotted place of a setting: `auth_token` and `X-Api-Key` are,
+    `auth_type` is not. Numbers and flags are never secret: `max_output_tokens` is a number of them.
+    """
+    return _SECRET_NAME.search(name[-40:]) is not None
+
+
+def is_mask(text: str) -> bool:
+    """Whether a text stands for a hidden value: a server would store it as the value (SERVERS.md: masks)."""
+    return _MASK.fullmatch(text.strip()) is not None
+
+
+def scrub(text: str, secrets: Iterable[str]) -> str:
+    """Take known secrets out of a text; the longest first, since one may hold another."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) >= SHORTEST:
+            text = text.replace(secret, "…")
+    return text
+
+
+def secrets_in(body: Any) -> tuple[str, ...]:
+    """Every secret text in a body."""
+    found: list[str] = []
+    replace_secrets(body, lambda _, secret: found.append(secret))
+    return tuple(found)
+
+
+def starred(value: Any, name: str = "") -> Any:
+    """Copy a value with stars for each secret text in it; `name` is what it is called."""
+    return replace_secrets(value, lambda *_: STARS, (name,), is_secret_name(name))
+
+
+def replace_secrets(
+    value: Any, replace: Callable[[Location, str], object], at: Location = (), hidden: bool = False
+) -> Any:
+    """Copy a body with each secret text replaced by what `replace` makes of its place and text.
+
+    Secret is a `SecretStr`, every text below a member named like one, an address with a user name or query, and an
+    argument that follows a word like "--token" or is given to one.
+    """
+    if isinstance(value, SecretStr):
+        return replace(at, value.get_secret_value())
+    if isinstance(value, Mapping):
+        told = _OPEN_OF_AUTH if at[-1:] == ("auth",) else ()
+        return {
+            name: replace_secrets(
+                member, replace, (*at, name), (hidden and name not in told) or is_secret_name(str(name))
+            )
+            for name, member in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [
+            replace_secrets(item, replace, (*at, place), hidden or _asks_for_secret(before) or _gives_secret(item))
+            for place, (item, before) in enumerate(zip(value, (None, *value), strict=False))
+        ]
+    if isinstance(value, str) and value and (hidden or _address_with_secret(value)):
+        return replace(at, value)
+    return value
+
+
+def _asks_for_secret(item: object) -> bool:
+    return isinstance(item, str) and (item == "-H" or (re.search(r"[=:\s]", item) is None and is_secret_name(item)))
+
+
+def _gives_secret(item: object) -> bool:
+    name, equals, given = item.partition("=") if isinstance(item, str) else ("", "", "")
+    return bool(equals and given) and is_secret_name(name)
+
+
+def _address_with_secret(text: str) -> bool:
+    if "://" not in text:
+        return False
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return True
+    return "@" in parts.netloc or bool(parts.query)
