@@ -1,7 +1,9 @@
 import pytest
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.generations import losses
 from quarterdeck.client.models.capabilities import Generation, KeyState
+from quarterdeck.client.models.settings import Settings
 from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, client_of
 
 FLAT, NESTED, ABOUT = "GET /api/settings", "GET /api/v1/settings", "GET /server_info"
@@ -40,10 +42,9 @@ async def test_the_generation_and_the_key_are_told_by_two_settings_paths(
     assert server.merges is server.mcp_secrets_hidden is server.profiles is (generation is Generation.NESTED)
 
 
-async def test_a_flat_server_loses_the_sandbox_key_and_uses_only_some_fields() -> None:
+async def test_a_flat_server_uses_only_some_fields() -> None:
     client, _ = client_of({FLAT: [RECORD]})
     server = await client.describe()
-    assert server.rules("sandbox_api_key").lost_on_store
     assert not server.rules("max_budget_per_task").in_effect
     assert server.rules("llm_model").in_effect
     assert not server.rules("enable_sound_notifications").nullable
@@ -56,7 +57,7 @@ async def test_the_local_service_says_what_it_is(store: str, merges: bool) -> No
     client, _ = client_of({FLAT: [RECORD], ABOUT: [Answer(about)]})
     server = await client.describe()
     assert (server.local, server.merges, server.release) == (True, merges, "0.1.0")
-    assert server.rules("sandbox_api_key").lost_on_store is not merges
+    assert bool(losses(Settings(), {}, server)) is not merges
     assert await client.release() == "0.1.0"
 
 

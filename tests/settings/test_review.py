@@ -1,5 +1,6 @@
 from pydantic import SecretStr
 
+from quarterdeck.client.flat import KNOWN_BY
 from quarterdeck.client.models.capabilities import FieldRules, Generation, KeyState, Server
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
@@ -11,7 +12,6 @@ REPLACING = Server(
     Generation.FLAT,
     KeyState.ACCEPTED,
     fields={
-        "sandbox_api_key": FieldRules(lost_on_store=True),
         "max_budget_per_task": FieldRules(in_effect=False),
         "llm_model": FieldRules(clearable=False),
     },
@@ -56,9 +56,16 @@ def test_secrets_are_named_but_never_shown() -> None:
 
 def test_what_a_replacing_server_loses_is_named_until_it_is_typed_again() -> None:
     draft = Draft(STORED).set("language", "de")
-    assert [loss.key for loss in review(draft, REPLACING).losses] == ["sandbox_api_key"]
+    known = Draft(STORED.model_copy(update=dict.fromkeys(KNOWN_BY))).set("language", "de")
+    assert [loss.key for loss in review(known, REPLACING).losses] == ["sandbox_api_key"]
+    assert not review(known.set("sandbox_api_key", SecretStr("again")), REPLACING).losses
+    assert [loss.key for loss in review(draft, REPLACING).losses] == [
+        "sandbox_api_key",
+        "llm_api_key",
+        "search_api_key",
+        "secrets_store",
+    ]
     assert not review(draft, MERGING).losses
-    assert not review(draft.set("sandbox_api_key", SecretStr("again")), REPLACING).losses
 
 
 def test_a_first_save_loses_nothing() -> None:

@@ -33,7 +33,6 @@ REPLACING = _BOTH | {
     "user_consents_to_analytics": FieldRules(nullable=False, clearable=False),
     # Nothing and an empty text keep the stored key; one blank was seen to clear it on 1.2.1 and on 1.6.0.
     "search_api_key": FieldRules(nullable=False, clear_with=" "),
-    "sandbox_api_key": FieldRules(lost_on_store=True),
 }
 """Releases 1.2 and 1.6, where null keeps some fields and wipes the others (contract c.1)."""
 

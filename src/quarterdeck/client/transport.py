@@ -25,10 +25,10 @@ from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.limits import Limits
 from quarterdeck.client.network import ANYONE, SANDBOX, TRUST, App, Network, Progress, failure
 from quarterdeck.client.pace import Pace
+from quarterdeck.client.redact import secrets_in
 from quarterdeck.client.refusals import refusal
 from quarterdeck.client.request import KeyHeader, LoggedRequest, Repeat, Request, Response, query_text
 from quarterdeck.client.retry import LOST, again
-from quarterdeck.client.redact import secrets_in
 
 Settle = Callable[[], Awaitable[Outcome]]
 """Reads back whether a write whose answer got lost was done: APPLIED, NOT_APPLIED, or UNKNOWN when it cannot tell."""

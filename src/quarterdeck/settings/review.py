@@ -4,8 +4,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from quarterdeck.client.generations import losses as client_losses
 from quarterdeck.client.models.capabilities import Server
 from quarterdeck.client.models.mcp import McpServer
+from quarterdeck.client.models.settings import Loss as ClientLoss
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.effect import effect
@@ -15,6 +17,7 @@ from quarterdeck.settings.mcp import Entry, EntryState, duplicates
 from quarterdeck.settings.mcp_secrets import bare
 from quarterdeck.settings.words import differences
 
+UNKNOWN = "this server's release is not known, and a save may erase what it does not tell."
 TYPE_AGAIN = "unless you go back and type them again."
 
 
@@ -49,25 +52,31 @@ def problems(draft: Draft, server: Server | None) -> tuple[Problem, ...]:
 
 def losses(draft: Draft, server: Server) -> Iterator[Loss]:
     """What a save loses on this server, unless it is typed again."""
-    if AGENT_KIND in draft.edits:
-        yield Loss(
-            AGENT_KIND,
+    for lost in client_losses(draft.base, draft.changes, server):
+        if lost.field != MCP:
+            yield Loss(lost.field, _loss_words(draft, lost))
+
+
+def _loss_words(draft: Draft, lost: ClientLoss) -> str:
+    """What goes, why, and what can be done."""
+    if lost.field == AGENT_KIND:
+        return (
             f"Agent kind: with {draft.was(AGENT_KIND)} go all settings of its agents, "
-            "such as model, keys, condenser and MCP servers.",
+            "such as model, keys, condenser and MCP servers."
         )
-    if server.merges or draft.base is None:
-        return
-    for entry in draft.fields.fields:
-        if entry.key in draft.edits or not server.rules(entry.key).lost_on_store:
-            continue
-        if entry.secret and draft.stored(entry.key) is None:
-            yield Loss(
-                entry.key,
-                f"{entry.label}: if one is stored, this save erases it, for this server neither tells nor keeps it. "
-                "Type it again to keep it.",
-            )
-        elif draft.was(entry.key) is not None or draft.stored(entry.key):
-            yield Loss(entry.key, f"{entry.label}: this server loses it at every save. Type it again to keep it.")
+    if lost.field == "secrets_store":
+        tokens = f"Git tokens ({', '.join(lost.parts)})" if lost.parts else "Git tokens"
+        return f"{tokens} and custom secrets: {UNKNOWN} Set them again afterwards."
+    label = draft.field_at(lost.field).label
+    if lost.field == "llm_base_url":
+        was = words.former(draft, lost.field)
+        return f"{label}: {was} goes with the old model's provider. Type it again to keep it."
+    if lost.certain:
+        return (
+            f"{label}: if one is stored, this save erases it, for this server neither tells nor keeps it. "
+            "Type it again to keep it."
+        )
+    return f"{label}: {UNKNOWN} Type it again to keep it."
 
 
 def servers_losing(names: Iterable[str]) -> Iterator[Loss]:

@@ -9,6 +9,7 @@ from itertools import chain, count
 from typing import Protocol
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.generations import losses
 from quarterdeck.client.models.capabilities import Server
 from quarterdeck.client.models.settings import Settings, SettingsChanges
 from quarterdeck.settings import words
@@ -159,9 +160,9 @@ async def save(
         if error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
             return _failed(agreed, error)
         tell("Unknown whether it was stored; reading back…")
-        return await _read_back(agreed, store, sure=False)
+        return await _read_back(agreed, store, server, sure=False)
     tell("Reading back…")
-    return await _read_back(agreed, store, sure=True)
+    return await _read_back(agreed, store, server, sure=True)
 
 
 async def _agree(draft: Draft, store: Store, server: Server, questions: Questions, tell: Tell) -> Draft:
@@ -194,14 +195,15 @@ async def _merged(draft: Draft, theirs: Settings | None, questions: Questions) -
     return result
 
 
-async def _read_back(meant: Draft, store: Store, *, sure: bool) -> SaveResult:
+async def _read_back(meant: Draft, store: Store, server: Server, *, sure: bool) -> SaveResult:
     try:
         found = await store.load()
     except ServiceError as error:
         known = "Stored, but not verified" if sure else "Unknown whether it was stored"
         words = f"{known}: {error.words} Your edits are kept; save again to see."
         return SaveResult(meant, words, error=True, meant=meant)
-    seen = verify(meant, found, hidden=store.hidden)
+    gone = {loss.field for loss in losses(meant.base, meant.changes, server) if loss.certain}
+    seen = verify(meant, found, hidden=store.hidden, gone=gone)
     if not sure and seen.untouched:
         return SaveResult(_still_to_do(meant, seen, found), "It was not stored; your edits are kept.", error=True)
     return SaveResult(

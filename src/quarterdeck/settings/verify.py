@@ -1,7 +1,7 @@
 """After a save: is what the server holds now what was meant?"""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,17 +64,18 @@ class Verified:
         return self.told > 0 and self.good == 0
 
 
-def verify(meant: Draft, found: Settings | None, *, hidden: bool = False) -> Verified:
+def verify(meant: Draft, found: Settings | None, *, hidden: bool = False, gone: Container[str] = ()) -> Verified:
     """Compare a record read after the save of a draft with what the draft meant it to be, MCP servers one by one.
 
     A parked server is meant not to be there, and what only this machine keeps is no matter of the record's.
 
     What a first save did not ask for is the server's to fill in, and another kind of agent brings its own settings.
-    `hidden` says that the server tells no secrets of MCP servers: those are then compared without.
+    `hidden` says that the server tells no secrets of MCP servers: those are then compared without. `gone` are fields
+    that the save was said to take away.
     """
     fresh = Draft(found, fields=meant.fields)
     untold = tuple(fresh.field_at(key).label for key in meant.edits if _untold(key, fresh))
-    differences = list(_field_differences(meant, fresh))
+    differences = [found for found in _field_differences(meant, fresh) if found.asked or found.key not in gone]
     returned: tuple[str, ...] = ()
     if AGENT_KIND not in meant.edits:
         back = tuple(_returned(meant.servers, fresh.servers))

@@ -33,8 +33,6 @@ class FieldRules(NamedTuple):
     """What takes a stored value away: null (None), or this text."""
     clearable: bool = True
     """Whether a stored value can be taken away at all."""
-    lost_on_store: bool = False
-    """Any store loses it unless it is typed again."""
     in_effect: bool = True
     """Whether conversations of this release use it (needs.md fact 0.12)."""
 
