@@ -129,8 +129,8 @@ def test_the_last_save_is_taken_back_and_then_brought_back(run: Run) -> None:
 def test_an_undo_leaves_alone_what_was_changed_again(run: Run, home: Home) -> None:
     fill(run)
     run("settings", "set", "language=de", "max_iterations=60")
-    notebook = home.state / "notebook" / "journal"
-    [page] = notebook.glob("*.json")
+    folder = home.state / "state" / "journal"
+    [page] = folder.glob("*.json")
     noted = page.read_text()
     run("settings", "set", "language=it")
     page.write_text(noted)
@@ -143,7 +143,7 @@ def test_an_undo_leaves_alone_what_was_changed_again(run: Run, home: Home) -> No
 def test_the_journal_is_private_and_holds_no_secret(run: Run, home: Home) -> None:
     fill(run)
     run("settings", "set", "llm_api_key=-", typed="sentinel-llm")
-    pages = list((home.state / "notebook").rglob("*.json"))
+    pages = list((home.state / "state").rglob("*.json"))
     assert pages
     for page in pages:
         assert "sentinel" not in page.read_text()

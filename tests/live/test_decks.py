@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from quarterdeck.cli.kept_notes import KeptNotes
 from quarterdeck.client.client import Client
 from quarterdeck.client.limits import Limits
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.config.connections import Connection
 from quarterdeck.tui.app import Deck
+from quarterdeck.tui.kept_state import KeptState
 from tests.live.settings_kit import changed, settings_of, unlike
 from tests.live.targets import Target
 from tests.tui.seat import seated_at
@@ -40,7 +40,7 @@ async def deck_on(target: Target, folder: Path) -> AsyncIterator[FormSeat]:
             yield client
 
     endpoint = Connection(target.label, target.url)
-    deck = Deck(endpoint, connect, crash_folder=folder, notes=KeptNotes(folder / "notebook"))
+    deck = Deck(endpoint, connect, crash_folder=folder, state=KeptState(folder / "state"))
     async with seated_at(deck) as seat:
         yield await FormSeat.at(seat)
 

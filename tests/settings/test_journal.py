@@ -4,14 +4,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpConfig, McpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
+from quarterdeck.settings import journal
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.kept import journal
-from quarterdeck.settings.kept.journal import Saved, Undo
+from quarterdeck.settings.journal import Journal, Saved, Undo
 from quarterdeck.settings.mcp_secrets import bare, members
 from tests.settings.strategies import PLAIN_FIELDS, marked_drafts, saved
 
@@ -27,8 +26,8 @@ STORED = Settings(
 
 
 def noted(meant: Draft, found: Settings | None) -> Saved:
-    note = journal.note_of(meant, found, NOON, "1.6.0")
-    last = journal.last(json.loads(json.dumps(journal.add_to(None, note))))
+    book = journal.with_save(None, journal.saved_of(meant, found, NOON, "1.6.0"))
+    last = journal.last(Journal.model_validate_json(book.model_dump_json()))
     assert last is not None
     return last
 
@@ -154,37 +153,18 @@ def test_the_lines_say_what_was_changed() -> None:
 
 
 def test_a_journal_is_bounded_by_number_and_by_size_and_keeps_the_last() -> None:
-    book: Any = None
+    book: Journal | None = None
     for number in range(60):
-        book = journal.add_to(book, journal.note_of(Draft(STORED).set("agent", str(number)), None, NOON, "1.6.0"))
-    assert len(book["saves"]) == journal.MOST_SAVES
+        book = journal.with_save(book, journal.saved_of(Draft(STORED).set("agent", str(number)), None, NOON, "1.6.0"))
+    assert book is not None
+    assert len(book.saves) == journal.MOST_SAVES
     last = journal.last(book)
     assert last is not None
     assert last.lines == ("Agent: set not set → 59",)
-    large = journal.note_of(Draft(STORED).set("agent", "x" * 300_000), None, NOON, "1.6.0")
-    assert journal.add_to(book, large) == {"saves": [large]}
-    assert len(json.dumps(journal.add_to(book, {**large, "fields": {}}))) < journal.MOST_BYTES
-
-
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.text(max_size=4),
-        lambda inner: (
-            st.lists(inner, max_size=3)
-            | st.dictionaries(
-                st.sampled_from(["saves", "fields", "servers", "language", "old", "new", "llm_api_key", "stored"]),
-                inner,
-                max_size=4,
-            )
-        ),
-        max_leaves=15,
-    )
-)
-def test_a_journal_that_makes_no_sense_does_no_harm(book: object) -> None:
-    last = journal.last(book)
-    journal.add_to(book, {})
-    if last is not None:
-        journal.undone(last, Draft(STORED))
+    large = journal.saved_of(Draft(STORED).set("agent", "x" * 300_000), None, NOON, "1.6.0")
+    assert journal.with_save(book, large).saves == (large,)
+    small = large.model_copy(update={"fields": {}})
+    assert len(journal.with_save(book, small).model_dump_json()) < journal.MOST_BYTES
 
 
 def test_deleted_and_parked_servers_come_back_to_their_places() -> None:

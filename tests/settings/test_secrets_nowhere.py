@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quarterdeck.client.models.mcp import McpServer
-from quarterdeck.settings import files
+from quarterdeck.settings import files, journal, unsaved
+from quarterdeck.settings.disabled import DisabledServers
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.kept import journal, parked, unsaved
 from quarterdeck.settings.mcp import listed
 from quarterdeck.settings.mcp_json import without_secrets
 from quarterdeck.settings.mcp_secrets import bare, filled, members, missing
@@ -24,10 +24,9 @@ def test_no_secret_is_in_a_note_or_a_file(draft: Draft) -> None:
     after = saved(draft)
     exported = files.exported(draft, release="1.6.0")
     written = (
-        json.dumps(unsaved.to_note(draft)),
-        json.dumps(journal.note_of(draft, after.base, NOON, "1.6.0")),
-        json.dumps(journal.note_of(draft, None, NOON, "1.6.0")),
-        json.dumps(parked.to_note(draft.to_keep_here, with_secrets=False)),
+        unsaved.to_keep(draft, NOON, "1").model_dump_json(),
+        journal.saved_of(draft, after.base, NOON, "1.6.0").model_dump_json(),
+        journal.saved_of(draft, None, NOON, "1.6.0").model_dump_json(),
         files.as_json(exported),
         files.as_toml(exported),
         without_secrets(listed(draft.servers.config())),
@@ -37,10 +36,11 @@ def test_no_secret_is_in_a_note_or_a_file(draft: Draft) -> None:
 
 
 @given(st.lists(MARKED_SERVER, max_size=3))
-def test_a_note_of_parked_servers_has_their_secrets_only_when_asked_to(servers: list[McpServer]) -> None:
-    note = json.loads(json.dumps(parked.to_note(servers, with_secrets=True)))
-    assert parked.from_note(note) == tuple(servers)
-    assert parked.from_note(parked.to_note(servers, with_secrets=False)) == tuple(map(bare, servers))
+def test_disabled_servers_are_kept_with_what_secrets_they_have(servers: list[McpServer]) -> None:
+    for kept in (tuple(servers), tuple(map(bare, servers))):
+        text = DisabledServers(servers=kept).model_dump_json()
+        assert DisabledServers.model_validate_json(text).servers == kept
+    assert MARK not in text
 
 
 @given(MARKED_SERVER)
@@ -50,15 +50,3 @@ def test_what_is_masked_is_filled_in_again_from_the_server_it_was_made_of(server
     assert bare(hidden) == hidden
     assert filled(hidden, server) == server
     assert bool(tuple(missing(hidden))) == (hidden != server)
-
-
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.text(max_size=5),
-        lambda kinds: (
-            st.lists(kinds) | st.dictionaries(st.sampled_from(["servers", "transport", "server", "url"]), kinds)
-        ),
-    )
-)
-def test_a_note_that_makes_no_sense_is_no_parked_server(note: object) -> None:
-    assert isinstance(parked.from_note(note), tuple)

@@ -1,23 +1,32 @@
-import json
+from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpConfig, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
+from quarterdeck.settings import unsaved
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Unreadable
-from quarterdeck.settings.kept import unsaved
 from quarterdeck.settings.mcp_secrets import bare, missing
+from quarterdeck.settings.unsaved import MOST_RUNS, FieldEdit, Restored, Run, UnsavedEdits
 from tests.settings.strategies import marked_drafts
 
 FILES = StdioServer(name="files", command="npx", env={"K": SecretStr("held")})
 STORED = Settings(language="de", llm_api_key_set=True, mcp_config=McpConfig(stdio_servers=(FILES,)))
 
 
-def restored_on(base: Draft, edited: Draft) -> unsaved.Restored:
-    return unsaved.from_note(json.loads(json.dumps(unsaved.to_note(edited))), base)
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+def run(edited: Draft, *, minutes: int = 0, process: str = "") -> Run:
+    return unsaved.to_keep(edited, NOON + timedelta(minutes=minutes), process)
+
+
+def restored_on(base: Draft, edited: Draft) -> Restored:
+    """The edits put on another draft, after they went through a file."""
+    kept = UnsavedEdits.model_validate_json(unsaved.with_run(None, "a", run(edited)).model_dump_json())
+    return unsaved.restored(kept.runs["a"], base)
 
 
 def shape(draft: Draft) -> list[tuple[object, ...]]:
@@ -48,10 +57,6 @@ def test_no_plain_edit_is_left_out(draft: Draft) -> None:
     assert {key: value for key, value in restored.edits.items() if key != MCP} == {
         key: value for key, value in draft.edits.items() if key != MCP
     }
-
-
-def test_nothing_edited_is_no_note() -> None:
-    assert unsaved.to_note(Draft(STORED)) is None
 
 
 @given(marked_drafts())
@@ -101,28 +106,40 @@ def test_an_edited_server_that_is_gone_is_added_and_a_removed_one_is_forgotten()
 
 
 def test_a_note_cannot_bring_a_value_of_another_kind() -> None:
-    note = {
-        "fields": {"language": {"value": 5}, "enable_sound_notifications": {"value": None}, "mcp_config": {"value": 1}}
-    }
-    assert not unsaved.from_note(note, Draft(STORED)).draft.edited
-
-
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.text(max_size=4),
-        lambda inner: (
-            st.lists(inner, max_size=3)
-            | st.dictionaries(
-                st.sampled_from(["fields", "servers", "language", "value", "was", "place"]), inner, max_size=4
-            )
-        ),
-        max_leaves=12,
-    )
-)
-def test_a_note_that_makes_no_sense_does_no_harm(note: object) -> None:
-    assert unsaved.from_note(note, Draft(STORED)).draft.base == STORED
+    fields = {"language": FieldEdit(value=5), "enable_sound_notifications": FieldEdit(), MCP: FieldEdit(value=1)}
+    kept = run(Draft(STORED)).model_copy(update={"fields": fields})
+    assert not unsaved.restored(kept, Draft(STORED)).draft.edited
 
 
 def test_added_servers_come_back_where_they_stood() -> None:
     draft = Draft(STORED).add_server(SseServer(url="https://a.example/sse"), after=0).add_server(FILES, after=0)
     assert shape(restored_on(Draft(STORED), draft).draft) == shape(draft)
+
+
+def test_a_living_deck_keeps_its_edits_for_itself_and_those_of_an_ended_one_are_offered_newest_first() -> None:
+    edited = Draft(STORED).set("language", "fr")
+    kept = unsaved.with_run(None, "a", run(edited, process="one"))
+    kept = unsaved.with_run(kept, "b", run(edited, minutes=5, process="two"))
+    kept = unsaved.with_run(kept, "c", run(edited, minutes=3, process="three"))
+    assert names(kept, "two") == ["c", "a"]
+    assert names(unsaved.ended(kept, "b"), "two") == ["b", "c", "a"]
+
+
+def test_a_run_has_one_entry_and_the_last_one_takes_the_file_away() -> None:
+    kept = unsaved.with_run(None, "a", run(Draft(STORED).set("language", "fr")))
+    kept = unsaved.with_run(kept, "a", run(Draft(STORED).set("language", "es")))
+    assert [each.fields["language"].value for _, each in unsaved.left_behind(kept, lambda _: False)] == ["es"]
+    assert unsaved.without_run(kept, "other") == kept
+    assert unsaved.without_run(kept, "a") is None
+    assert unsaved.ended(None, "a") is None
+
+
+def test_only_the_newest_are_kept() -> None:
+    kept = None
+    for minute in range(MOST_RUNS + 5):
+        kept = unsaved.with_run(kept, f"run-{minute}", run(Draft(STORED).set("language", "fr"), minutes=minute))
+    assert names(kept) == [f"run-{minute}" for minute in range(MOST_RUNS + 4, 4, -1)]
+
+
+def names(kept: UnsavedEdits | None, *alive: str) -> list[str]:
+    return [name for name, _ in unsaved.left_behind(kept, lambda process: process in alive)]

@@ -13,10 +13,10 @@ from textual.pilot import Pilot
 
 from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.config.connections import Connection
-from quarterdeck.fleet.kept import StateFiles
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.connected import Connect
+from quarterdeck.tui.kept_state import RunState
 from quarterdeck.tui.notes import Notes
 from quarterdeck.tui.screens.listing import ListScreen
 from tests.client.fakes import FAST, FakeServer
@@ -157,7 +157,7 @@ async def seated(
     size: tuple[int, int] = NARROW,
     crashes: Path,
     notes: Notes | None = None,
-    state: StateFiles | None = None,
+    state: RunState | None = None,
 ) -> AsyncIterator[Seat]:
     """A deck on that connection, with somebody at it."""
     async with seated_at(Deck(endpoint, connect, crash_folder=crashes, notes=notes, state=state), size) as seat:

@@ -9,9 +9,8 @@ import pytest
 from textual.events import Key
 
 from quarterdeck.config.connections import Connection
-from quarterdeck.fleet.kept import StateFiles
 from quarterdeck.fleet.views import KeptViews, View
-from quarterdeck.tui.kept_state import KeptState
+from quarterdeck.tui.kept_state import KeptState, RunState
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import WIDE, Seat, answering, seated
 
@@ -20,7 +19,7 @@ PROD = Connection("prod", "http://server.test")
 
 @asynccontextmanager
 async def at_sandboxes(
-    fleet: FakeFleet, tmp_path: Path, *, state: StateFiles | None = None, size: tuple[int, int] = (80, 24)
+    fleet: FakeFleet, tmp_path: Path, *, state: RunState | None = None, size: tuple[int, int] = (80, 24)
 ) -> AsyncIterator[Seat]:
     async with seated(answering(fleet.server), PROD, size=size, crashes=tmp_path, state=state) as seat:
         await seat.until(lambda: seat.deck.session)

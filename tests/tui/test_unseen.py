@@ -9,8 +9,7 @@ import pytest
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.conversations import ConversationRow
-from quarterdeck.fleet.kept import StateFiles
-from quarterdeck.tui.kept_state import KeptState, M
+from quarterdeck.tui.kept_state import KeptState, M, RunState
 from tests.client.fakes import UNSTORED, Answer, Asked, FakeServer
 from tests.tui.fake_fleet import CONVERSATIONS, FakeFleet
 from tests.tui.seat import NARROW, WIDE, Seat, answering, seated
@@ -31,7 +30,7 @@ def fleet() -> FakeFleet:
 
 @asynccontextmanager
 async def at_conversations(
-    fleet: FakeFleet, tmp_path: Path, state: StateFiles | None = None, size: tuple[int, int] = NARROW
+    fleet: FakeFleet, tmp_path: Path, state: RunState | None = None, size: tuple[int, int] = NARROW
 ) -> AsyncIterator[Seat]:
     async with seated(answering(fleet.server), PROD, size=size, crashes=tmp_path, state=state) as seat:
         await seat.sees("Long done", *TITLES.values())

@@ -8,9 +8,8 @@ import pytest
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.config.connections import Connection
-from quarterdeck.fleet.kept import StateFiles
 from quarterdeck.fleet.notify import MOST
-from quarterdeck.tui.kept_state import KeptState, M
+from quarterdeck.tui.kept_state import KeptState, M, RunState
 from quarterdeck.tui.notice import notice
 from quarterdeck.tui.text import line
 from tests.tui.fake_fleet import FakeFleet
@@ -34,7 +33,7 @@ def fleet() -> FakeFleet:
 async def at_conversations(
     fleet: FakeFleet,
     tmp_path: Path,
-    state: StateFiles | None = None,
+    state: RunState | None = None,
     *,
     size: tuple[int, int] = NARROW,
     endpoint: Connection = PROD,

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from quarterdeck.cli.kept_notes import KeptNotes
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import SettingsChanges
 from quarterdeck.config.connections import Connection
+from quarterdeck.tui.kept_state import KeptState
 from tests.client.fakes import FakeServer
 from tests.servers import Mode
 from tests.tui.seat import LOCAL, NARROW, answering, local, seated
@@ -47,7 +47,7 @@ Sit = Callable[..., AbstractAsyncContextManager[FormSeat]]
 
 @pytest.fixture
 def sit(tmp_path: Path) -> Sit:
-    """Opens decks on one embedded service, with one notebook; `stored` is what the service holds at first."""
+    """Opens decks on one embedded service, with one folder of state; `stored` is what the service holds at first."""
 
     @asynccontextmanager
     async def opened(
@@ -62,8 +62,8 @@ def sit(tmp_path: Path) -> Sit:
             async with connect(LOCAL, None) as client:
                 await client.describe()
                 await client.settings.store(None, stored)
-        notes = KeptNotes(tmp_path / "notebook")
-        async with seated(connect, endpoint, size=size, crashes=tmp_path, notes=notes) as seat:
+        kept = KeptState(tmp_path / "state")
+        async with seated(connect, endpoint, size=size, crashes=tmp_path, state=kept) as seat:
             yield await FormSeat.at(seat)
 
     return opened

@@ -124,7 +124,7 @@ class Monkey:
             if kept.parts[0] == "data" or not path.is_file():
                 continue
             said = path.read_bytes()
-            if not (self._may_keep_secrets and "parked" in kept.parts):
+            if not (self._may_keep_secrets and "disabled" in kept.parts):
                 assert STORED.encode() not in said, kept
                 assert TYPED.encode() not in said, kept
 

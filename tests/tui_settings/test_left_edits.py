@@ -12,8 +12,8 @@ from tests.tui_settings.form import FormSeat
 
 
 def pages(folder: Path, kind: str) -> list[Any]:
-    """What the notebook says of a kind."""
-    return [json.loads(file.read_text())["says"] for file in (folder / "notebook" / kind).glob("*.json")]
+    """What the state files of a kind say of each run."""
+    return [json.loads(file.read_text())["runs"] for file in (folder / "state" / kind).glob("*.json")]
 
 
 async def leave_edits(seat: FormSeat) -> None:
@@ -29,7 +29,7 @@ async def leave_edits(seat: FormSeat) -> None:
 async def test_edits_of_a_run_that_ended_are_offered_and_taken_up(sit: Sit, tmp_path: Path) -> None:
     async with sit(stored=FULL) as seat:
         await leave_edits(seat)
-    (page,) = pages(tmp_path, "draft")
+    (page,) = pages(tmp_path, "unsaved")
     assert "sentinel" not in json.dumps(page)
     async with sit() as seat:
         await seat.sees("Edits that were not saved", "2 edits from", "Take them up")
@@ -42,7 +42,7 @@ async def test_edits_of_a_run_that_ended_are_offered_and_taken_up(sit: Sit, tmp_
         assert seat.posts == 0
         await seat.press("ctrl+z")
         await seat.sees("As stored")
-    assert pages(tmp_path, "draft") == []
+    assert pages(tmp_path, "unsaved") == []
 
 
 async def test_later_keeps_them_and_they_can_be_asked_for_and_dropped(sit: Sit, tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ async def test_later_keeps_them_and_they_can_be_asked_for_and_dropped(sit: Sit, 
         await seat.sees("Edits that were not saved")
         await seat.press("D")
         await seat.sees("As stored")
-        await seat.until(lambda: pages(tmp_path, "draft") == [])
+        await seat.until(lambda: pages(tmp_path, "unsaved") == [])
         await seat.press("K")
         await seat.sees("No run before left edits behind")
 
@@ -65,7 +65,7 @@ async def test_a_save_and_a_discard_leave_nothing_behind(sit: Sit, tmp_path: Pat
     async with sit(stored=FULL) as seat:
         await seat.fill("git_user_name", "Grace")
         await seat.press("enter")
-        await seat.until(lambda: pages(tmp_path, "draft"))
+        await seat.until(lambda: pages(tmp_path, "unsaved"))
         await seat.save()
         await seat.sees("Saved · 1 of 1 verified")
         await seat.fill("git_user_name", "Ann")
@@ -73,7 +73,7 @@ async def test_a_save_and_a_discard_leave_nothing_behind(sit: Sit, tmp_path: Pat
         await seat.sees("Unsaved settings")
         await seat.press("d")
         await seat.until(lambda: seat.deck.current_mode == "conversations")
-    assert pages(tmp_path, "draft") == []
+    assert pages(tmp_path, "unsaved") == []
 
 
 async def test_what_changed_on_the_server_meanwhile_is_said(sit: Sit) -> None:
@@ -92,13 +92,13 @@ async def test_two_decks_on_one_server_keep_their_edits_apart(sit: Sit, tmp_path
     async with sit(stored=FULL) as ann:
         await ann.fill("git_user_name", "Ann")
         await ann.press("enter")
-        await ann.until(lambda: pages(tmp_path, "draft"))
+        await ann.until(lambda: pages(tmp_path, "unsaved"))
         async with sit() as ben:
             await ben.sees("As stored")
             assert len(ben.deck.screen_stack) == 1
             await ben.fill("language", "French")
             await ben.press("enter")
-            await ben.until(lambda: len(pages(tmp_path, "draft")[0]) == 2)
+            await ben.until(lambda: len(pages(tmp_path, "unsaved")[0]) == 2)
         assert ann.form.draft.changes == {"git_user_name": "Ann"}
     async with sit() as seat:
         await seat.sees("1 edit from")
@@ -114,9 +114,9 @@ async def test_the_edits_of_a_deck_that_was_killed_are_offered(sit: Sit, tmp_pat
         await leave_edits(seat)
     named = "from quarterdeck.tui.processes import this_process; print(this_process())"
     ended = subprocess.run([sys.executable, "-c", named], capture_output=True, text=True, check=True)
-    (file,) = (tmp_path / "notebook" / "draft").glob("*.json")
+    (file,) = (tmp_path / "state" / "unsaved").glob("*.json")
     page = json.loads(file.read_text())
-    for entry in page["says"].values():
+    for entry in page["runs"].values():
         entry["process"] = ended.stdout.strip()
     file.write_text(json.dumps(page))
     async with sit() as seat:

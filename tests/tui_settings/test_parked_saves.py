@@ -6,18 +6,19 @@ from typing import Any
 
 import pytest
 
-from quarterdeck.cli.kept_notes import KeptNotes
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.mcp import McpServer
-from quarterdeck.settings.kept.parked import from_note
+from quarterdeck.settings.disabled import DisabledServers, listed
+from quarterdeck.tui.kept_state import KeptState
+from quarterdeck.tui.notes import about
 from tests.tui.seat import LOCAL
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
 
 
 async def kept(folder: Path) -> tuple[McpServer, ...]:
-    """What the notebook holds of parked servers."""
-    return from_note(await KeptNotes(folder / "notebook").read("parked", LOCAL))
+    """The disabled servers that are kept."""
+    return listed(await KeptState(folder / "state").read(DisabledServers, about(LOCAL)))
 
 
 async def park(seat: FormSeat, row: str, *keys: str) -> None:
@@ -72,7 +73,7 @@ async def test_the_note_is_written_before_the_save_is_sent(
         await seat.agree()
         await seat.sees("Not saved: Not allowed.", "1 edited")
         assert [len(held) for held in held_at_store] == [1]
-        await seat.until(lambda: not list((tmp_path / "notebook" / "parked").glob("*.json")))
+        await seat.until(lambda: not list((tmp_path / "state" / "disabled").glob("*.json")))
         stored = (await seat.stored()).mcp_config
     assert stored is not None
     assert len(stored.stdio_servers) == 1
@@ -82,7 +83,7 @@ async def test_what_cannot_be_kept_here_is_not_taken_from_the_server(sit: Sit, t
     async with sit(stored=FULL) as seat:
         before = await seat.stored()
         await park(seat, "mcp:2", "s")
-        folder = tmp_path / "notebook" / "parked"
+        folder = tmp_path / "state" / "disabled"
         folder.parent.mkdir(exist_ok=True)
         folder.write_text("in the way")
         await seat.press("ctrl+s")
@@ -123,4 +124,4 @@ async def test_two_decks_park_without_losing_what_the_other_keeps(sit: Sit, tmp_
         assert sum(entry.parked for entry in ben.form.draft.servers.entries) == 2
     assert stored is not None
     assert (stored.stdio_servers, stored.sse_servers) == ((), ())
-    assert "sentinel" in json.dumps([path.read_text() for path in (tmp_path / "notebook" / "parked").glob("*.json")])
+    assert "sentinel" in json.dumps([path.read_text() for path in (tmp_path / "state" / "disabled").glob("*.json")])

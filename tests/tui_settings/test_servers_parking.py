@@ -3,6 +3,8 @@
 from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from quarterdeck.settings.disabled import DisabledServers
+from quarterdeck.tui.notes import about
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
 
@@ -60,7 +62,9 @@ async def test_one_parked_without_its_key_asks_for_it_before_it_is_stored_again(
         await seat.sees("will be parked", "to type")
         await seat.save()
         await seat.sees("verified")
-        assert "sentinel-sse-key" not in repr(await seat.deck.notes.read("parked", seat.deck.endpoint))
+        kept = await seat.deck.state.read(DisabledServers, about(seat.deck.endpoint))
+        assert kept is not None
+        assert "sentinel-sse-key" not in kept.model_dump_json()
         await go_to_parked(seat)
         await seat.press("space")
         await seat.sees("To be typed again", "key", "error")

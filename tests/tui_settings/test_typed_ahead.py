@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from textual.widgets import Input, TextArea
 
-from quarterdeck.cli.kept_notes import KeptNotes
+from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.screens.settings import SettingsScreen
 from tests.tui.seat import LOCAL, Seat, local, seated, stand_alike
 from tests.tui_settings.conftest import FULL, Sit
@@ -114,4 +114,4 @@ async def stored(folder: Path) -> AbstractAsyncContextManager[Seat]:
     async with connect(LOCAL, None) as client:
         await client.describe()
         await client.settings.store(None, FULL)
-    return seated(connect, LOCAL, crashes=folder, notes=KeptNotes(folder / "notebook"))
+    return seated(connect, LOCAL, crashes=folder, state=KeptState(folder / "state"))

@@ -17,7 +17,7 @@ async def save_all(seat: FormSeat) -> None:
 
 
 def journal(folder: Path) -> str:
-    return "".join(file.read_text() for file in (folder / "notebook" / "journal").glob("*.json"))
+    return "".join(file.read_text() for file in (folder / "state" / "journal").glob("*.json"))
 
 
 @pytest.mark.parametrize("store", ["merge", "replace", "nested"])

@@ -22,6 +22,7 @@ from quarterdeck.config.edit import remember
 from quarterdeck.config.files import ConfigError
 from quarterdeck.config.load import Config
 from quarterdeck.tui import garbage
+from quarterdeck.tui.kept_state import KeptState
 
 CLEANUP = 1.0
 """Seconds that tasks and threads still get when the terminal is back."""
@@ -69,7 +70,6 @@ async def _open(
     target: Target, config: Config, notices: Sequence[str], failures: dict[str, None], *, quiet: bool
 ) -> int:
     from quarterdeck.tui.app import Deck
-    from quarterdeck.tui.kept_state import KeptState
     from quarterdeck.tui.theme import THEMES
 
     keep = partial(_remember, config, failures)

@@ -7,7 +7,6 @@ from typing import Any
 
 from quarterdeck.cli.command_line import CommandLine
 from quarterdeck.cli.failure import CommandError
-from quarterdeck.cli.kept_notes import KeptNotes
 from quarterdeck.cli.output import as_json, note, say
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
@@ -15,12 +14,14 @@ from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.capabilities import Server
 from quarterdeck.config.connections import Connection
 from quarterdeck.config.load import Config
+from quarterdeck.settings import journal
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.kept import journal
 from quarterdeck.settings.merge import Conflict, Side
 from quarterdeck.settings.review import Line, Review, problems
 from quarterdeck.settings.save import Questions, Request, SaveResult, save
 from quarterdeck.settings.verify import ADDED_AGAIN, Verified, verify
+from quarterdeck.tui.kept_state import KeptState
+from quarterdeck.tui.notes import about
 from quarterdeck.tui.settings.typed_secrets import RememberingStore, TypedSecrets
 
 
@@ -69,10 +70,10 @@ async def save_and_report(client: Client, server: Server, draft: Draft, argument
 
 async def _note_down(meant: Draft, result: SaveResult, server: Server, config: Config, endpoint: Connection) -> None:
     """Note the save in the journal that the deck and `settings undo` go by."""
-    entry = journal.note_of(meant, result.found, datetime.now(UTC), server.release or "")
+    saved = journal.saved_of(meant, result.found, datetime.now(UTC), server.release or "")
     try:
-        notes = KeptNotes(config.folders.notebook)
-        await notes.change(journal.KIND, endpoint, lambda page: journal.add_to(page, entry))
+        state = KeptState(config.folders.kept)
+        await state.change(journal.Journal, about(endpoint), lambda kept: journal.with_save(kept, saved))
     except ServiceError as error:
         note(f"this save cannot be undone later: {error.words}")
 

@@ -12,112 +12,29 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import tomlkit
 from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control, Field, Unreadable, typed
-from quarterdeck.settings.kept.plain_values import fits, hides, holds, plain
-from quarterdeck.settings.kept.unsaved_rows import Rows
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_identity import Transport, transport_of
 from quarterdeck.settings.mcp_json import as_masks, as_placeholders
 from quarterdeck.settings.mcp_merge import HeldRows
 from quarterdeck.settings.mcp_secrets import MODELS, bare, filled, members, missing, server_of
-
-
-def parted(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """(values without a null in them, JSON text of those with one inside); what is null itself is in neither."""
-    as_text = {name: json.dumps(value) for name, value in values.items() if value is not None and _holds_null(value)}
-    return {name: value for name, value in values.items() if value is not None and name not in as_text}, as_text
-
-
-def read_json(text: Any) -> Any:
-    """The value of such a JSON text; raises ValueError where it is none."""
-    if not isinstance(text, str):
-        raise ValueError("no text")  # noqa: TRY004 - to a caller any value that is no JSON text is the same
-    try:
-        return json.loads(text)
-    except RecursionError as error:
-        raise ValueError("nested too deep") from error
-
-
-def _holds_null(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(map(_holds_null, value.values()))
-    if isinstance(value, list | tuple):
-        return any(map(_holds_null, value))
-    return value is None
-
-
-LISTS: Mapping[str, Transport] = {
-    "sse_servers": Transport.SSE,
-    "shttp_servers": Transport.SHTTP,
-    "stdio_servers": Transport.STDIO,
-}
-
-
-def written(servers: Iterable[McpServer]) -> dict[str, Any]:
-    """The three lists, with a placeholder for each secret; members that are not set are left out."""
-    every = tuple(servers)
-    return {
-        name: [_written(server) for server in every if transport_of(server) is each] for name, each in LISTS.items()
-    }
-
-
-def read(data: Any, servers: Servers) -> Rows:
-    """A list with the servers of a file: one of the same name or address is edited, others are added, none is removed.
-
-    The notes of what was left out and what has to be typed hold no secret.
-    """
-    if not isinstance(data, dict):
-        return Rows(servers)
-    held = HeldRows((entry, entry.server) for entry in servers.left)
-    notes: list[str] = []
-    result, named = servers, 0
-    for transport, given in _given(data):
-        server = _server(transport, given)
-        if server is None:
-            notes.append(f"One of the {transport} servers is not written as one; it is left out.")
-            continue
-        entry = held.take(bare(server))
-        named += entry is not None
-        if entry is not None and as_masks(_written(entry.server)) == given:
-            continue
-        server = filled(server, None if entry is None else entry.server)
-        result = result.add(server) if entry is None else result.edit(entry.row, server)
-        notes += (f"{words.server_title(server)}: to be typed: {part}." for part in missing(server))
-    if others := len(servers.left) - named:
-        notes.append(f"{words.counted(others, 'MCP server')} not named in the file: left alone.")
-    return Rows(result, tuple(notes))
-
-
-def _written(server: McpServer) -> dict[str, Any]:
-    plain, as_text = parted(as_placeholders(members(bare(server)), words.server_stem(server)))
-    return {**plain, "json": as_text} if as_text else plain
-
-
-def _given(data: Mapping[str, Any]) -> Iterator[tuple[Transport, Any]]:
-    for name, transport in LISTS.items():
-        listed = data.get(name)
-        yield from ((transport, as_masks(given)) for given in (listed if isinstance(listed, list) else ()))
-
-
-def _server(transport: Transport, given: Any) -> McpServer | None:
-    match given:
-        case {"json": dict(as_text), **plain}:
-            try:
-                given = plain | {name: read_json(text) for name, text in as_text.items()}
-            except ValueError:
-                return None
-    return server_of(MODELS[transport], given) if isinstance(given, dict) else None
-
+from quarterdeck.settings.plain_values import Rows, fits, hides, holds, plain
 
 VERSION = 1
 
 _PLACE = re.compile(r"at line (\d+), column (\d+)")
 _EXPLAINED = (Control.SERVERS, Control.READ_ONLY, Control.SECRET)
+_LISTS: Mapping[str, Transport] = {
+    "sse_servers": Transport.SSE,
+    "shttp_servers": Transport.SHTTP,
+    "stdio_servers": Transport.STDIO,
+}
 
 
 class ImportRefused(Exception):  # noqa: N818 - it is refused, nothing went wrong here
@@ -137,14 +54,14 @@ def exported(draft: Draft, *, release: str) -> dict[str, Any]:
     values = {
         entry.key: plain(entry.key, draft.value(entry.key)) for entry in draft.fields.fields if _is_told(draft, entry)
     }
-    settings, as_text = parted(values)
+    settings, as_text = _parted(values)
     return {
         "quarterdeck": {"version": VERSION, "release": release},
         "settings": settings,
         "json": as_text,
         "not_set": [key for key, value in values.items() if value is None],
         "secrets": [entry.key for entry in draft.fields.fields if _holds_secret(draft, entry)],
-        "mcp": written(entry.server for entry in draft.servers.left),
+        "mcp": _listed(entry.server for entry in draft.servers.left),
     }
 
 
@@ -155,9 +72,7 @@ def as_json(data: dict[str, Any]) -> str:
 
 def as_toml(data: dict[str, Any]) -> str:
     """The data of `exported` as TOML."""
-    import tomli_w
-
-    return tomli_w.dumps(data)
+    return tomlkit.dumps(data)
 
 
 def imported(text: str, draft: Draft) -> Imported:
@@ -174,7 +89,7 @@ def imported(text: str, draft: Draft) -> Imported:
             notes.append(f"{key[:60]} is no setting that can be changed on this server; it is left alone.")
         else:
             values |= _taken(draft, entry, value, notes)
-    wanted = read(data.get("mcp"), draft.servers)
+    wanted = _with_listed(data.get("mcp"), draft.servers)
     if wanted.servers is not draft.servers:
         values[MCP] = wanted.servers
     return Imported(draft.set_all(values), (*notes, *wanted.left_out))
@@ -218,7 +133,7 @@ def _told(data: dict[str, Any], notes: list[str]) -> list[tuple[str, Any]]:
     told = list(settings.items()) if isinstance(settings, dict) else []
     for key, text in as_text.items() if isinstance(as_text, dict) else ():
         try:
-            told.append((key, read_json(text)))
+            told.append((key, _from_text(text)))
         except ValueError:
             notes.append(f"{key[:60]} is no JSON; it is left alone.")
     return [*told, *((key, None) for key in (not_set if isinstance(not_set, list) else ()) if isinstance(key, str))]
@@ -239,3 +154,83 @@ def _taken(draft: Draft, entry: Field, value: Any, notes: list[str]) -> dict[str
         notes.append(f"{entry.label} is not of the right kind; it is left alone.")
         return {}
     return {entry.key: value if isinstance(value, bool | str) else entry.reads(typed(value))}
+
+
+def _listed(servers: Iterable[McpServer]) -> dict[str, Any]:
+    """The three lists, with a placeholder for each secret; members that are not set are left out."""
+    every = tuple(servers)
+    return {
+        name: [_written(server) for server in every if transport_of(server) is each] for name, each in _LISTS.items()
+    }
+
+
+def _with_listed(data: Any, servers: Servers) -> Rows:
+    """A list with the servers of a file: one of the same name or address is edited, others are added, none is removed.
+
+    The notes of what was left out and what has to be typed hold no secret.
+    """
+    if not isinstance(data, dict):
+        return Rows(servers)
+    held = HeldRows((entry, entry.server) for entry in servers.left)
+    notes: list[str] = []
+    result, named = servers, 0
+    for transport, given in _given(data):
+        server = _server(transport, given)
+        if server is None:
+            notes.append(f"One of the {transport} servers is not written as one; it is left out.")
+            continue
+        entry = held.take(bare(server))
+        named += entry is not None
+        if entry is not None and as_masks(_written(entry.server)) == given:
+            continue
+        server = filled(server, None if entry is None else entry.server)
+        result = result.add(server) if entry is None else result.edit(entry.row, server)
+        notes += (f"{words.server_title(server)}: to be typed: {part}." for part in missing(server))
+    if others := len(servers.left) - named:
+        notes.append(f"{words.counted(others, 'MCP server')} not named in the file: left alone.")
+    return Rows(result, tuple(notes))
+
+
+def _written(server: McpServer) -> dict[str, Any]:
+    values, as_text = _parted(as_placeholders(members(bare(server)), words.server_stem(server)))
+    return {**values, "json": as_text} if as_text else values
+
+
+def _given(data: Mapping[str, Any]) -> Iterator[tuple[Transport, Any]]:
+    for name, transport in _LISTS.items():
+        listed = data.get(name)
+        yield from ((transport, as_masks(given)) for given in (listed if isinstance(listed, list) else ()))
+
+
+def _server(transport: Transport, given: Any) -> McpServer | None:
+    match given:
+        case {"json": dict(as_text), **others}:
+            try:
+                given = others | {name: _from_text(text) for name, text in as_text.items()}
+            except ValueError:
+                return None
+    return server_of(MODELS[transport], given) if isinstance(given, dict) else None
+
+
+def _parted(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """(values without a null in them, JSON text of those with one inside); what is null itself is in neither."""
+    as_text = {name: json.dumps(value) for name, value in values.items() if value is not None and _holds_null(value)}
+    return {name: value for name, value in values.items() if value is not None and name not in as_text}, as_text
+
+
+def _from_text(text: Any) -> Any:
+    """The value of such a JSON text; raises ValueError where it is none."""
+    if not isinstance(text, str):
+        raise ValueError("no text")  # noqa: TRY004 - to a caller any value that is no JSON text is the same
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
+
+
+def _holds_null(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_holds_null, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_holds_null, value))
+    return value is None

@@ -19,13 +19,14 @@ from quarterdeck.tui.commands import Place, commands_at
 from quarterdeck.tui.connected import OPENING, Connect, utc_now
 from quarterdeck.tui.connecting import ConnectingApp
 from quarterdeck.tui.connections import Connections
+from quarterdeck.tui.kept_state import RunState
 from quarterdeck.tui.notes import Notes
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.theme import THEMES, variable_defaults
 
 if TYPE_CHECKING:
     from quarterdeck.config.connections import Connection
-    from quarterdeck.fleet.kept import StateFiles
+    from quarterdeck.tui.kept_state import RunState
     from quarterdeck.tui.screens.base import DeckScreen
 
 
@@ -70,7 +71,7 @@ class Deck(ConnectingApp):
         crash_folder: Path,
         connections: Connections | None = None,
         notes: Notes | None = None,
-        state: StateFiles | None = None,
+        state: RunState | None = None,
         notices: Sequence[str] = (),
         quiet: bool = False,
         theme: str = "quarterdeck-dark",

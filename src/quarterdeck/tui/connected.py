@@ -21,6 +21,7 @@ from quarterdeck.fleet.news import About, News
 from quarterdeck.tui import garbage, text
 from quarterdeck.tui.commands import Place
 from quarterdeck.tui.connections import Connections
+from quarterdeck.tui.kept_state import RunState
 from quarterdeck.tui.notes import Notes, about
 from quarterdeck.tui.one_at_a_time import OneAtATime
 from quarterdeck.tui.releases import Releases
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 
     from quarterdeck.client.client import Client
     from quarterdeck.config.connections import Connection
-    from quarterdeck.fleet.kept import StateFiles
     from quarterdeck.fleet.session import Session
+    from quarterdeck.tui.kept_state import RunState
 
 Connect = Callable[["Connection", "SecretStr | None"], AbstractAsyncContextManager["Client"]]
 """Opens a client for a connection; a key of None means the one its configuration names."""
@@ -81,7 +82,7 @@ class ConnectedApp(OneAtATime):
         crash_folder: Path,
         connections: Connections | None = None,
         notes: Notes | None = None,
-        state: StateFiles | None = None,
+        state: RunState | None = None,
         notices: Sequence[str] = (),
         quiet: bool = False,
         clock: Callable[[], datetime] = utc_now,
@@ -90,8 +91,8 @@ class ConnectedApp(OneAtATime):
         self.endpoint = endpoint
         self.connections = connections or Connections()
         self.notes = notes or Notes()
-        self.state = state
-        """What outlives a run; None where nothing does."""
+        self.state = state or RunState()
+        """What outlives a run."""
         self.notices = notices
         """Sentences to show once there is a screen."""
         self.quiet = quiet

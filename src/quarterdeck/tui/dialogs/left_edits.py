@@ -3,7 +3,7 @@
 from datetime import datetime
 from enum import StrEnum
 
-from quarterdeck.settings.kept.unsaved_page import KeptDraft
+from quarterdeck.settings.unsaved import Run
 from quarterdeck.settings.words import counted
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.dialogs.choose import Choice, ChooseDialog
@@ -33,7 +33,7 @@ class LeftEditsDialog(ChooseDialog[LeftEdits]):
 
     HINTS = (("enter", "take"), ("t l D", "at once"), ("esc", "later"))
 
-    def __init__(self, kept: KeptDraft, now: datetime) -> None:
+    def __init__(self, kept: Run, now: datetime) -> None:
         said = Shown(f"{counted(kept.edits, 'edit')} from {when(kept.at, now)} never reached the server.")
         secrets = cell(Shown("Secrets that were typed are not kept: type them again."), Tone.MUTED)
         super().__init__(Shown("Edits that were not saved"), (cell(said), secrets), _CHOICES)

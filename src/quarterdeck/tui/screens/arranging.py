@@ -56,11 +56,9 @@ class ArrangedList(LiveList[R]):
 
     @work(exclusive=True, group="view")
     async def _read_view(self, endpoint: Connection) -> None:
-        before, state = self.view, self.app.state
-        if state is None:
-            return
+        before = self.view
         try:
-            kept = await state.read(KeptViews, about(endpoint))
+            kept = await self.app.state.read(KeptViews, about(endpoint))
         except ServiceError as error:
             self.say_error(error)
             return
@@ -85,11 +83,13 @@ class ArrangedList(LiveList[R]):
     @work(group="keep view")
     async def _keep_view(self) -> None:
         """Keep the view; what is written is how it is when its turn has come."""
-        noun, state = self.listing.noun, self.app.state
-        if self._view_of is None or state is None:
+        noun = self.listing.noun
+        if self._view_of is None:
             return
         try:
-            await state.change(KeptViews, about(self._view_of), lambda kept: KeptViews.with_view(kept, noun, self.view))
+            await self.app.state.change(
+                KeptViews, about(self._view_of), lambda kept: KeptViews.with_view(kept, noun, self.view)
+            )
         except ServiceError as error:
             self.say_error(error)
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from textual import work
 
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.settings.kept import unsaved
-from quarterdeck.settings.kept.unsaved_page import KeptDraft
+from quarterdeck.settings.unsaved import Run, restored
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.dialogs.detail import DetailDialog
 from quarterdeck.tui.dialogs.left_edits import LeftEdits, LeftEditsDialog
@@ -27,7 +26,7 @@ class KeptSettings(LoadedSettings):
 
     def __init__(self) -> None:
         super().__init__()
-        self.keeper = DraftKeeper(self.app.notes, self.app.clock, self._not_kept)
+        self.keeper = DraftKeeper(self.app.state, self.app.clock, self._not_kept)
         self._to_offer = False
         self._ended = False
 
@@ -75,21 +74,21 @@ class KeptSettings(LoadedSettings):
             found = await self.keeper.found(endpoint)
         if not found and asked:
             self.say(Shown("No run before left edits behind for this connection."))
-        for kept in found:
-            answer = await self.app.push_screen_wait(LeftEditsDialog(kept, self.app.clock()))
+        for name, run in found:
+            answer = await self.app.push_screen_wait(LeftEditsDialog(run, self.app.clock()))
             if answer is LeftEdits.DROP:
-                await self.keeper.drop(endpoint, kept)
+                await self.keeper.drop(endpoint, name)
             elif answer is LeftEdits.TAKE_UP and endpoint == self.endpoint:
-                await self._take_up(endpoint, kept)
+                await self._take_up(endpoint, name, run)
             else:
                 self.say(Shown("The edits stay kept; K asks again."))
                 return
 
-    async def _take_up(self, endpoint: Connection, kept: KeptDraft) -> None:
-        restored = unsaved.from_note(kept.says, self.form.draft)
-        await self.form.change(lambda draft: restored.draft)
-        await self.keeper.take_over(endpoint, kept, self.form.draft)
+    async def _take_up(self, endpoint: Connection, name: str, run: Run) -> None:
+        found = restored(run, self.form.draft)
+        await self.form.change(lambda draft: found.draft)
+        await self.keeper.take_over(endpoint, name, self.form.draft)
         self.say(Shown("Taken up; ctrl+s shows the edits, ctrl+z takes them back."), Tone.GOOD)
-        said = taken_up_lines(restored)
+        said = taken_up_lines(found)
         if said:
             self.app.push_screen(DetailDialog(Shown("Edits taken up"), lambda: said))

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from textual import work
 
 from quarterdeck.client.errors import ServiceError
+from quarterdeck.settings.disabled import DisabledServers, listed
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.form_fields import FormFields
-from quarterdeck.settings.kept import parked
 from quarterdeck.settings.mcp_identity import Identity
 from quarterdeck.settings.merge import Conflict, merge, news_of
 from quarterdeck.tui.cells import EMPTY, Tone
+from quarterdeck.tui.notes import about
 from quarterdeck.tui.screens.settings_frame import SettingsFrame
 from quarterdeck.tui.settings.source import SettingsSource
 from quarterdeck.tui.settings.typed_secrets import RememberingStore
@@ -127,7 +128,7 @@ class LoadedSettings(SettingsFrame):
     async def _kept_here(self, endpoint: Connection) -> tuple[McpServer, ...]:
         """The MCP servers that this machine keeps for a service; as before, when they cannot be read."""
         try:
-            return parked.from_note(await self.app.notes.read(parked.KIND, endpoint))
+            return listed(await self.app.state.read(DisabledServers, about(endpoint)))
         except ServiceError as error:
             self.say_error(error)
             return self.form.draft.parked

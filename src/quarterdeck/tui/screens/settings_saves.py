@@ -9,17 +9,18 @@ from textual import work
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.enums import SandboxStatus
+from quarterdeck.settings import journal
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.effect import until_when
 from quarterdeck.settings.fields import Problem
-from quarterdeck.settings.kept import journal
-from quarterdeck.settings.kept.journal import Saved
+from quarterdeck.settings.journal import Journal, Saved
 from quarterdeck.settings.review import problems
 from quarterdeck.settings.save import SaveResult
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.commands import command_at
 from quarterdeck.tui.dialogs.detail import DetailDialog
+from quarterdeck.tui.notes import about
 from quarterdeck.tui.screens.settings_servers import SettingsServers
 from quarterdeck.tui.settings import files as settings_files
 from quarterdeck.tui.settings.saving import Saving
@@ -104,7 +105,7 @@ class SettingsSaves(SettingsServers):
         self._tell("Reading what is stored now…")
         try:
             with self.app.opening():
-                saved = journal.last(await self.app.notes.read(journal.KIND, endpoint))
+                saved = journal.last(await self.app.state.read(Journal, about(endpoint)))
                 found = await store.load()
         except ServiceError as error:
             self.say_error(error)

@@ -1,4 +1,4 @@
-"""Keeps unsaved edits in a note while they are made, for the case that the deck does not get to ask about them."""
+"""Keeps unsaved edits in a state file while they are made, in case the deck does not get to ask about them."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.settings.kept import unsaved
-from quarterdeck.settings.kept.unsaved_page import KeptDraft, left_behind, offered, with_entry, without_entry
-from quarterdeck.tui.notes import Notes, about
+from quarterdeck.settings.unsaved import Run, UnsavedEdits, ended, left_behind, to_keep, with_run, without_run
+from quarterdeck.tui.kept_state import RunState
+from quarterdeck.tui.notes import about
 from quarterdeck.tui.processes import is_running, this_process
 
 if TYPE_CHECKING:
     from quarterdeck.config.connections import Connection
     from quarterdeck.settings.draft import Draft
 
-KIND = "draft"
+Change = Callable[[UnsavedEdits | None], UnsavedEdits | None]
+
 PAUSE = 1.0
 """Seconds from an edit to its note, so that a word typed is one write."""
 
@@ -31,8 +32,8 @@ class DraftKeeper:
     `failed` is told of what cannot be written or read.
     """
 
-    def __init__(self, notes: Notes, clock: Callable[[], datetime], failed: Callable[[ServiceError], None]) -> None:
-        self._notes = notes
+    def __init__(self, state: RunState, clock: Callable[[], datetime], failed: Callable[[ServiceError], None]) -> None:
+        self._state = state
         self._clock = clock
         self._failed = failed
         self._run = token_hex(8)
@@ -51,21 +52,21 @@ class DraftKeeper:
             if not self._is_writing:
                 self._writing = asyncio.create_task(self._write_soon())
 
-    async def found(self, endpoint: Connection) -> tuple[KeptDraft, ...]:
+    async def found(self, endpoint: Connection) -> tuple[tuple[str, Run], ...]:
         """What earlier runs left behind about a server, newest first."""
         try:
-            return offered(await self._notes.read(KIND, endpoint), is_running)
+            return left_behind(await self._state.read(UnsavedEdits, about(endpoint)), is_running)
         except ServiceError as error:
             self._failed(error)
             return ()
 
-    async def drop(self, endpoint: Connection, kept: KeptDraft) -> None:
+    async def drop(self, endpoint: Connection, name: str) -> None:
         """Forget what an earlier run left behind."""
-        await self._change(endpoint, lambda page: without_entry(page, kept.run))
+        await self._change(endpoint, lambda kept: without_run(kept, name))
 
-    async def take_over(self, endpoint: Connection, kept: KeptDraft, draft: Draft) -> None:
+    async def take_over(self, endpoint: Connection, name: str, draft: Draft) -> None:
         """Make what an earlier run left behind a note of this run, in one step; `draft` has its edits."""
-        if await self._change(endpoint, lambda page: self._page(draft, without_entry(page, kept.run))):
+        if await self._change(endpoint, lambda kept: self._with(draft, without_run(kept, name))):
             self._noted[about(endpoint)] = endpoint
 
     async def finish(self) -> None:
@@ -74,7 +75,7 @@ class DraftKeeper:
         if self._writing is not None:
             await self._writing
         for endpoint in self._noted.values():
-            await self._change(endpoint, lambda page: left_behind(page, self._run))
+            await self._change(endpoint, lambda kept: ended(kept, self._run))
 
     @property
     def _is_writing(self) -> bool:
@@ -86,20 +87,18 @@ class DraftKeeper:
                 await asyncio.wait_for(self._hurried.wait(), PAUSE)
             waiting, self._waiting = self._waiting, {}
             for place, (endpoint, draft) in waiting.items():
-                if await self._change(endpoint, partial(self._page, draft)):
+                if await self._change(endpoint, partial(self._with, draft)):
                     self._noted[place] = endpoint
 
-    def _page(self, draft: Draft, page: Any) -> Any:
-        """The page with these edits; runs beside the deck's loop, wherever the disk is waited for."""
-        says = unsaved.to_note(draft)
-        if says is None:
-            return without_entry(page, self._run)
-        kept = KeptDraft(self._run, self._clock(), draft.count, says)
-        return with_entry(page, self._run, kept, self._process)
+    def _with(self, draft: Draft, kept: UnsavedEdits | None) -> UnsavedEdits | None:
+        """The file with these edits; runs beside the deck's loop, wherever the disk is waited for."""
+        if not draft.edited:
+            return without_run(kept, self._run)
+        return with_run(kept, self._run, to_keep(draft, self._clock(), self._process))
 
-    async def _change(self, endpoint: Connection, change: Callable[[Any], Any]) -> bool:
+    async def _change(self, endpoint: Connection, change: Change) -> bool:
         try:
-            await self._notes.change(KIND, endpoint, change)
+            await self._state.change(UnsavedEdits, about(endpoint), change)
         except ServiceError as error:
             self._failed(error)
             return False

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.settings.kept import journal, parked
-from quarterdeck.settings.kept.parked_page import exchanged
+from quarterdeck.settings import journal
+from quarterdeck.settings.disabled import DisabledServers, exchanged, listed
 from quarterdeck.settings.save import Questions, Request, SaveResult, save
 from quarterdeck.tui.cells import Cell
 from quarterdeck.tui.dialogs.conflicts import ConflictsDialog
 from quarterdeck.tui.dialogs.review import review_dialog
+from quarterdeck.tui.notes import about
 
 if TYPE_CHECKING:
     from quarterdeck.client.models.capabilities import Server
@@ -70,7 +71,7 @@ class Saving:
         if not result.saved:
             return result
         await self._keep_parked(before, after)
-        kept = parked.from_note(await self.app.notes.read(parked.KIND, self.endpoint))
+        kept = listed(await self.app.state.read(DisabledServers, about(self.endpoint)))
         return replace(result, draft=result.draft.with_parked(kept))
 
     async def _keep_parked(
@@ -79,9 +80,11 @@ class Saving:
         """Keep some servers here in place of others, or (not `at_once`) first of all beside them."""
         if before != after:
             gone = before if at_once else ()
-            await self.app.notes.change(parked.KIND, self.endpoint, lambda page: exchanged(page, gone, after))
+            await self.app.state.change(
+                DisabledServers, about(self.endpoint), lambda kept: exchanged(kept, gone, after)
+            )
 
     async def _note(self, result: SaveResult, meant: Draft) -> None:
         release = self.app.session.release if self.app.session is not None else ""
-        note = journal.note_of(meant, result.found, self.app.clock(), release)
-        await self.app.notes.change(journal.KIND, self.endpoint, lambda page: journal.add_to(page, note))
+        saved = journal.saved_of(meant, result.found, self.app.clock(), release)
+        await self.app.state.change(journal.Journal, about(self.endpoint), lambda kept: journal.with_save(kept, saved))

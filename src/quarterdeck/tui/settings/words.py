@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.settings.kept.journal import Saved, Undo
-from quarterdeck.settings.kept.unsaved import Restored
+from quarterdeck.settings.journal import Saved, Undo
+from quarterdeck.settings.unsaved import Restored
 from quarterdeck.settings.verify import Difference
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
@@ -48,11 +48,7 @@ def undo_lines(saved: Saved, undo: Undo, now: datetime) -> list[Cell]:
     """Which save is taken back, and what of it stays as it is."""
     said = [
         cell(
-            Shown(
-                f"This takes back the save of {when(saved.when, now)}."
-                if saved.when
-                else "This takes back the last save."
-            ),
+            Shown(f"This takes back the save of {when(saved.when, now)}."),
             Tone.STRONG,
         )
     ]

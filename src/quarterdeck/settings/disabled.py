@@ -1,0 +1,35 @@
+"""MCP servers that this machine keeps while they are disabled, and the server does not hold."""
+
+from collections.abc import Iterable
+from typing import ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from quarterdeck.client.models.mcp import McpServer
+from quarterdeck.settings.mcp_identity import name_of, transport_of
+from quarterdeck.settings.plain_values import KeptServer
+
+
+class DisabledServers(BaseModel):
+    """The servers, with their secrets only where the person said yes to that (others hold masks)."""
+
+    model_config = ConfigDict(frozen=True)
+    kind: ClassVar[str] = "disabled"
+    version: Literal[1] = 1
+    servers: tuple[KeptServer, ...] = ()
+
+
+def exchanged(
+    kept: DisabledServers | None, gone: Iterable[McpServer], new: Iterable[McpServer]
+) -> DisabledServers | None:
+    """Some servers in place of others, by type and name or address; what another deck keeps stays."""
+    new = tuple(new)
+    moved = {(transport_of(server), name_of(server)) for server in (*gone, *new)}
+    others = (server for server in listed(kept) if (transport_of(server), name_of(server)) not in moved)
+    servers = (*others, *new)
+    return DisabledServers(servers=servers) if servers else None
+
+
+def listed(kept: DisabledServers | None) -> tuple[McpServer, ...]:
+    """The servers that are kept."""
+    return kept.servers if kept is not None else ()
