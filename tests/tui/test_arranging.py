@@ -1,5 +1,6 @@
 """How a person arranges a list: filter, order, columns, marks; and that it stays so from run to run."""
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -160,6 +161,45 @@ async def test_copies_hold_no_secret_and_can_be_saved(fleet: FakeFleet, tmp_path
         assert '"id": "run1"' in saved
         assert "hush" not in saved
         assert "sentinel" not in saved
+
+
+async def test_a_copy_holds_nothing_that_acts_on_a_terminal_and_says_so(tmp_path: Path) -> None:
+    fleet = FakeFleet()
+    title = "pay \u202e001\u202c \x9b5n \x1b[2J\n 👩\u200d💻"
+    fleet.talk("c" * 32, "run1", title)
+    async with seated(answering(fleet.server), PROD, size=WIDE, crashes=tmp_path) as seat:
+        await seat.sees("pay 001 5n ␛[2J 👩")
+        await seat.press("y", "down", "down", "enter")
+        await seat.sees("Copied the title", "u escapes")
+        assert seat.deck.clipboard == r"pay \u202e001\u202c \u009b5n \u001b[2J" + " 👩\u200d💻"
+        await seat.press("y", "down", "down", "down", "f")
+        await seat.until(lambda: (tmp_path / "copied.txt").exists())
+        saved = (tmp_path / "copied.txt").read_text()
+        assert json.loads(saved)["title"] == title
+        assert not {"\u202e", "\x9b", "\x1b"} & set(saved)
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("http://me:hush@box:81/?key=hush", "copied the conversation's address whole: it holds a password or token"),
+        ("http://box:81/open", "copied the conversation's address"),
+    ],
+)
+async def test_an_address_is_copied_where_there_is_no_browser_and_what_it_holds_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str, said: str
+) -> None:
+    fleet = FakeFleet()
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    fleet.talk("c" * 32, "run1", "Bug", conversation_url=url)
+    async with seated(answering(fleet.server), PROD, size=WIDE, crashes=tmp_path) as seat:
+        await seat.sees("Bug")
+        await seat.press("O")
+        await seat.sees("No browser here; " + said)
+        assert ("password" in seat.text) is ("password" in said)
+        assert "hush" not in seat.text
+        assert seat.deck.clipboard == url
 
 
 async def test_at_60_by_20_all_is_still_there(fleet: FakeFleet, tmp_path: Path) -> None:

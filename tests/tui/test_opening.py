@@ -99,7 +99,7 @@ async def test_what_comes_to_an_empty_list_is_seen_as_soon_as_in_any_other(
 
 
 async def test_hostile_text_reaches_the_screen_as_text_only(tmp_path: Path) -> None:
-    title = "[red]x[/] [@click=app.quit]y[/] \x1b]0;owned\x07 \u202eabc [/"
+    title = "[red]x[/] [@click=app.quit]y[/] \x1b]0;owned\x07 \u202eabc [/ a\uffffb\ufdd0 👍🏽 👩\u200d💻 🇩🇪"
     item = {"id": "a" * 32, "title": title, "sandbox_id": "s", "sandbox_status": "RUN\x1b[31mNING"}
 
     script: dict[str, list[Answer | Exception]] = {
@@ -108,7 +108,7 @@ async def test_hostile_text_reaches_the_screen_as_text_only(tmp_path: Path) -> N
     async with seated(answering(FakeServer(script)), SERVER, size=(160, 30), crashes=tmp_path) as seat:
         await seat.sees("[red]x[/] [@click=", "RUN␛[31mNING")
         await seat.press("enter")
-        await seat.sees("[red]x[/] [@click=app.quit]y[/] ␛]0;owned␇ abc [/", "server says   RUN␛[31mNING")
+        await seat.sees("[red]x[/] [@click=app.quit]y[/] ␛]0;owned␇ abc [/ a�b� 👍 👩 DE", "server says   RUN␛[31mNING")
         assert not {"\x1b", "\x07", "\u202e"} & set(seat.text)
 
 

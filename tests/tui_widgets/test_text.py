@@ -1,16 +1,25 @@
 """Whatever a server sends, what comes through the door acts on no terminal and hides nothing."""
 
+import json
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
+from wcwidth import wcswidth, wcwidth
 
 from quarterdeck.tui import text
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
-ACTING = {"Cc", "Cf", "Zl", "Zp", "Cs"}
+CLUSTERS = st.lists(
+    st.sampled_from([*"👍👩❤1🇩🇪☝कनிक्षก", *"\u200d\ufe0f\u20e3\u0301\u093f\u094d\U0001f3fd", "a", " "]), max_size=8
+).map("".join)
+"""Letters and signs with what joins and modifies them."""
+CONTROLS = {"Cc", "Cf", "Zl", "Zp", "Cs"}
 """Unicode categories: controls, format characters, line and paragraph separators, surrogates."""
+ACTING = CONTROLS | {"Cn", "Co"}
+"""Those and what no terminal draws alike: unassigned and private."""
 
 
 def acting(shown: str) -> set[str]:
@@ -47,6 +56,19 @@ def test_a_block_keeps_every_line(lines: list[str]) -> None:
     assert text.block("\r\n".join(plain)) == "\n".join(plain)
 
 
+@given(ANY_TEXT | CLUSTERS)
+def test_nobody_doubts_how_wide_a_line_is(value: str) -> None:
+    shown = text.line(value)
+    assert cell_len(shown) == wcswidth(shown) == sum(map(wcwidth, shown))
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_what_is_copied_holds_nothing_that_acts_and_is_the_same_as_json(value: str) -> None:
+    copied = text.escaped(json.dumps(value, ensure_ascii=False))
+    assert not {unicodedata.category(each) for each in copied if each not in "\u200c\u200d"} & CONTROLS
+    assert json.loads(copied) == value
+
+
 @pytest.mark.parametrize(
     ("sent", "shown"),
     [
@@ -57,6 +79,9 @@ def test_a_block_keeps_every_line(lines: list[str]) -> None:
         ("\u2028next", "next"),
         ("[bold]not markup[/x]", "[bold]not markup[/x]"),
         ("\ud800", "\ufffd"),
+        ("a\uffffb\ufdd0c\ue0b0d\U0001ffffe", "a\ufffdb\ufffdc\ufffdd\ufffde"),
+        ("👍🏽 👩\u200d💻 ❤\ufe0f\u200d🔥 🇩🇪 1\ufe0f\u20e3", "👍 👩 ❤ DE 1"),
+        ("ने\u200cनि", "नेन"),
         ("x" * (text.LONGEST + 1), "x" * (text.LONGEST - 1) + "…"),
     ],
 )

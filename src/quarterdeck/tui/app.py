@@ -21,7 +21,7 @@ from quarterdeck.tui.connecting import ConnectingApp
 from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.kept_state import RunState
 from quarterdeck.tui.notes import Notes
-from quarterdeck.tui.text import Shown
+from quarterdeck.tui.text import Shown, escaped
 from quarterdeck.tui.theme import THEMES, variable_defaults
 
 if TYPE_CHECKING:
@@ -110,6 +110,10 @@ class Deck(ConnectingApp):
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The deck's own colours, for themes that do not name them."""
         return variable_defaults(self.current_theme)
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Put a text into the clipboard of the terminal, with nothing in it that acts on who it is pasted to."""
+        super().copy_to_clipboard(escaped(text))
 
     def on_ready(self) -> None:
         """Say what could not be used of what the deck was given."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.members import as_json
-from quarterdeck.tui.text import Shown
+from quarterdeck.tui.text import Shown, escaped
 
 if TYPE_CHECKING:
     from quarterdeck.client.models.conversation import Conversation
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from quarterdeck.fleet.conversations import ConversationRow
 
 FILE = "copied.txt"
+ESCAPED = " What acts on a terminal is written as \\u escapes."
+"""Said of a copy that is not the same letter by letter."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,11 @@ class Copyable:
 
     name: Shown
     value: str
+
+    @property
+    def note(self) -> str:
+        """What to say of the copy besides that there is one."""
+        return ESCAPED if escaped(self.value) != self.value else ""
 
 
 def sandbox_json(record: Sandbox) -> str:
@@ -49,7 +56,7 @@ def conversation_copies(row: ConversationRow) -> list[Copyable]:
     if row.sandbox_id is not None:
         offered.append(Copyable(Shown("sandbox id"), row.sandbox_id))
     if row.title:
-        offered.append(Copyable(Shown("title"), row.title))
+        offered.append(Copyable(Shown("title"), " ".join(row.title.split())))
     if row.record is not None:
         offered.append(Copyable(Shown("JSON"), conversation_json(row.record)))
     return offered
@@ -63,7 +70,7 @@ async def save_copy(folder: Path, what: Copyable) -> Path:
     """Write it to a file that only its owner can read, and give that file; raises ServiceError(LOCAL)."""
     path = folder / FILE
     try:
-        await asyncio.to_thread(_write, path, what.value)
+        await asyncio.to_thread(_write, path, escaped(what.value))
     except OSError as error:
         raise ServiceError(
             ErrorKind.LOCAL, f"{path} could not be written: {error.strerror}.", "Free some space there, or allow it."

@@ -13,7 +13,7 @@ from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.commands import Command, Place
 from quarterdeck.tui.lists.listing import R
 from quarterdeck.tui.lists.live_rows import found
-from quarterdeck.tui.opening import can_open_browser
+from quarterdeck.tui.opening import can_open_browser, may_hold_secret
 from quarterdeck.tui.screens.arranging import ArrangedList
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table_messages import Chosen
@@ -121,7 +121,7 @@ class ListScreen(ArrangedList[R]):
         """Put something into the clipboard of the terminal."""
         self.app.copy_to_clipboard(what.value)
         words = f"Copied the {what.name}, if your terminal takes copies (OSC 52); y then f saves it to a file."
-        self.say(text.line(words))
+        self.say(text.line(words + what.note))
 
     async def save(self, what: Copyable) -> None:
         """Save something to a file and say where."""
@@ -132,7 +132,7 @@ class ListScreen(ArrangedList[R]):
         except ServiceError as error:
             self.say_error(error)
         else:
-            self.say(text.line(f"Saved the {what.name} to {path}"), Tone.GOOD)
+            self.say(text.line(f"Saved the {what.name} to {path}{what.note and '.'}{what.note}"), Tone.GOOD)
 
     def open_address(self, address: str, shown: str) -> None:
         """Open an address in a browser where there is one; else copy it, for the machine one sits at."""
@@ -141,7 +141,8 @@ class ListScreen(ArrangedList[R]):
             self.say(text.line(f"Opened {shown}"))
         else:
             self.app.copy_to_clipboard(address)
-            self.say(text.line(f"No browser here; copied {shown}"))
+            secret = " whole: it holds a password or token" if may_hold_secret(address) else ""
+            self.say(text.line(f"No browser here; copied {shown}{secret}"))
 
     # Watching
 

@@ -110,7 +110,7 @@ class SettingsExchange(SettingsLists):
     async def action_servers_file(self) -> None:
         """Write the MCP server under the cursor, elsewhere all of them, to a file as JSON without secrets."""
         entries = (self.form.entry,) if self.form.entry is not None else self.form.draft.servers.entries
-        written = without_secrets(entry.server for entry in entries)
+        written = text.escaped(without_secrets(entry.server for entry in entries))
         said = (cell(text.line(f"{words.counted(len(entries), 'MCP server')} as JSON. No secret is in it.")),)
         path = await save_text(self.app, "MCP servers to a file", said, Path("mcp-servers.json"), lambda _: written)
         if path is not None:
