@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from quarterdeck.fleet.displacing import KeptCap
+from quarterdeck.fleet.displacement import KeptCap
 from quarterdeck.tui.kept_state import KeptState, M
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import WIDE

@@ -1,12 +1,43 @@
-"""Durations in words short enough for a column."""
+"""Durations in words short enough for a column, and moments that a server tells by a clock of its own."""
 
 import math
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 JUST_NOW = "now"
 UNDER_A_MINUTE = "<1m"
+FUTURE = timedelta(days=1)
+"""How far ahead a moment may lie and still be taken for now: clocks differ."""
+CLOCKS_DIFFER = timedelta(hours=1)
+"""What two clocks may differ by without a word."""
 _NONE_YET = {JUST_NOW: "0s", UNDER_A_MINUTE: "0m"}
+
+
+class ServerClock(NamedTuple):
+    """What a server's moments are read by."""
+
+    now: datetime
+    """By the clock of this machine."""
+    offset: timedelta = timedelta()
+    """What the server's clock is ahead of that."""
+
+    def here(self, told: datetime | None) -> datetime | None:
+        """A moment that the server told, by the clock of this machine; None for one that is ahead of any clock."""
+        if told is None or told - self.now - self.offset > FUTURE:
+            return None
+        try:
+            return told - self.offset
+        except OverflowError:
+            return told
+
+    @property
+    def hint(self) -> str:
+        """A sentence where the two clocks differ by so much that a person should know; else empty."""
+        if abs(self.offset) < CLOCKS_DIFFER:
+            return ""
+        apart = f"{age(abs(self.offset).total_seconds())} {'ahead of' if self.offset > timedelta() else 'behind'}"
+        return f"The server's clock is {apart} this machine's; ages are reckoned by the server's."
 
 
 def age(seconds: float | None) -> str:
@@ -25,20 +56,25 @@ def age(seconds: float | None) -> str:
     return f"{whole // DAY}d"
 
 
+def age_of(moment: datetime | None, now: datetime) -> str:
+    """Word how long ago a moment was; both with a zone."""
+    return age(None if moment is None else (now - moment).total_seconds())
+
+
 def calm_age(moment: datetime | None, now: datetime) -> str:
     """Word how long ago a moment was, without seconds: in a list each second of each row is sent to the terminal."""
     words = age_of(moment, now)
     return UNDER_A_MINUTE if words == JUST_NOW or words.endswith("s") else words
 
 
+def age_or_date(moment: datetime | None, told: datetime | None, now: datetime) -> str:
+    """Word how long ago a moment was, or the date of one that was `told` and is ahead of any clock."""
+    return told.date().isoformat() if moment is None and told is not None else calm_age(moment, now)
+
+
 def at_least(words: str) -> str:
     """Word a duration that may be longer than what it is worded as."""
     return f"≥{_NONE_YET.get(words, words)}"
-
-
-def age_of(moment: datetime | None, now: datetime) -> str:
-    """Word how long ago a moment was; both with a zone."""
-    return age(None if moment is None else (now - moment).total_seconds())
 
 
 def stopwatch(seconds: float) -> str:

@@ -17,8 +17,7 @@ from quarterdeck.client.models.conversation import Conversation, NewConversation
 from quarterdeck.client.models.page import Page
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.conversations import last_execution_status
-from quarterdeck.fleet.displacement import guessed, running_oldest_first
-from quarterdeck.fleet.displacing import Coming, Displacing, displaced_words
+from quarterdeck.fleet.displacement import Coming, Displacement, guessed, running_oldest_first
 from quarterdeck.fleet.job import Job
 from quarterdeck.fleet.kept import SELDOM, Keeper, KeptModel, StateFiles
 from quarterdeck.fleet.memories import SandboxMemories
@@ -125,13 +124,13 @@ class Session:
         self.job: Job | None = None
         """The bulk command that was given last."""
         self.memories = SandboxMemories()
-        self.displacing = Displacing()
+        self.displacement = Displacement()
         self.unread = Unread()
         self.watched = Watches()
         self.dismissed = Dismissed()
         happens = self._not_kept(About.SANDBOXES, "What happens to sandboxes")
         self._timelines = Keeper(self.memories.timelines, self._sandboxes_recalled, happens, batch=SELDOM)
-        self._cap = Keeper(self.displacing, self._sandboxes_recalled, happens)
+        self._cap = Keeper(self.displacement, self._sandboxes_recalled, happens)
         dismissed = self._not_kept(About.START_TASKS, "What you put away")
         self._dismissed = Keeper(self.dismissed, self._dismissed_recalled, dismissed)
         seen = self._not_kept(About.CONVERSATIONS, "Which conversations you have seen")
@@ -221,7 +220,7 @@ class Session:
     @property
     def cap(self) -> int | None:
         """About how many sandboxes the server lets run at a time, None when that is not known."""
-        return guessed(self.displacing.cap, islice(self.sandboxes.records, ALIKE)).about
+        return guessed(self.displacement.cap, islice(self.sandboxes.records, ALIKE)).about
 
     # What is looked at
 
@@ -351,12 +350,12 @@ class Session:
 
     def _find_displaced(self, now: datetime) -> None:
         """Look whether something stopped to make room for a start or resume of ours."""
-        before = self.displacing.cap
-        for displaced in self.displacing.read(self.memories.by_id, now):
+        before = self.displacement.cap
+        for displaced in self.displacement.read(self.memories.by_id, now):
             self.memories.timelines.displaced(displaced.ids, short_id(displaced.by), now)
-            words = displaced_words(displaced, self.residents.title_in)
+            words = displaced.words(self.residents.title_in)
             self._publish(News(About.SANDBOXES, frozenset(displaced.ids), words=words))
-        if self.displacing.cap != before:
+        if self.displacement.cap != before:
             self._cap.changed()
 
     def _mark_unread(self, records: Iterable[Conversation], other: frozenset[str]) -> frozenset[str]:
@@ -417,7 +416,7 @@ class Session:
 
     async def pause(self, sandbox_id: str) -> None:
         """Pause a sandbox; it shows as pausing until a reading confirms it."""
-        self.displacing.asked_to_pause(sandbox_id)
+        self.displacement.asked_to_pause(sandbox_id)
         await self._ask(sandbox_id, Action.PAUSE, self.client.sandboxes.pause)
 
     async def resume(self, sandbox_id: str) -> None:
@@ -462,7 +461,7 @@ class Session:
 
     def _looking_for_displaced(self) -> AbstractContextManager[Coming]:
         running = running_oldest_first(self.sandboxes.records.values(), self.memories.by_id)
-        return self.displacing.watching(running, self._clock)
+        return self.displacement.watching(running, self._clock)
 
     async def delete_sandbox(self, sandbox_id: str) -> None:
         """Delete a sandbox with its workspace."""
