@@ -96,7 +96,7 @@ async def test_a_bulk_pause_of_200_ends_with_the_truth_on_every_row() -> None:
     assert any(8 < seconds <= 9 for seconds in time.slept)
     paused = [status for row, status in said if row.state is RowState.DONE]
     assert paused == ["PAUSED"] * (WANTED - 10 - 5 - 12)
-    assert "173 done" in following.bulk.summary()
+    assert "173 done" in following.bulk.summary
 
 
 async def test_what_is_deleted_is_read_as_gone() -> None:

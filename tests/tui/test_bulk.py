@@ -25,7 +25,7 @@ async def at_sandboxes(fleet: FakeFleet, tmp_path: Path, *, size: tuple[int, int
 
 def states(seat: Seat) -> dict[str, RowState]:
     assert seat.session.job is not None
-    return {row.id: row.state for row in seat.session.job.run.rows.values()}
+    return {row.id: row.state for row in seat.session.job.rows.values()}
 
 
 @pytest.fixture

@@ -87,7 +87,7 @@ async def test_a_bulk_pause_of_200_ends_with_the_truth_on_every_row(hurried: Non
         job, now = seat.session.job, seat.deck.clock()
         assert job is not None
         shown = {row.id: row.state(now).words for row in screen.table.rows}
-        assert {each: (row.state, shown.get(each)) for each, row in job.run.rows.items()} == expected
+        assert {each: (row.state, shown.get(each)) for each, row in job.rows.items()} == expected
         for untouched in set(running) - set(ids):
             assert shown[untouched] == "Running"
         # Not a fixed number: those that were starting come up by and by.

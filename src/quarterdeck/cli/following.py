@@ -10,7 +10,7 @@ from quarterdeck.cli.sandbox_reading import read_some
 from quarterdeck.cli.sandbox_rows import utc_now
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.fleet.bulk import BulkRow, BulkRun, Plan, RowState, Verdict, change_verdict, delete_verdict
+from quarterdeck.fleet.bulk import BulkJob, BulkRow, Order, Plan, RowState, Verdict, change_verdict, delete_verdict
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import SandboxRow
@@ -52,7 +52,8 @@ class Following:
         self._sleep = sleep
         self._memories = SandboxMemories()
         self._memories.observe((row.record for row in plan.rows), utc_now(), beginning=False)
-        self.bulk = BulkRun(plan, self._act, self._verdict, progress=self._progress, clock=clock, sleep=sleep)
+        order = Order(verb, self._act, self._verdict)
+        self.bulk = BulkJob(order, plan, progress=self._progress, clock=clock, sleep=sleep)
 
     async def run(self) -> None:
         """Ask, and read, until every row has come to its end."""

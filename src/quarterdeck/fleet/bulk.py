@@ -1,6 +1,4 @@
-"""Doing one thing to many rows: what it will do to which, a few at a time, and what the readings say became of each."""
-
-from __future__ import annotations
+"""One command for many rows: which it is for, a few at a time, until the readings say what became of each."""
 
 import asyncio
 import time
@@ -16,7 +14,26 @@ from quarterdeck.fleet.sandbox_state import UP, Action, SandboxMemory, StateWord
 from quarterdeck.fleet.store import Identified
 from quarterdeck.fleet.watch import LONGEST_ASKED_FOR
 
-R = TypeVar("R", bound=Identified)
+AT_ONCE = 4
+"""Requests under way at a time."""
+LOOK_AGAIN = 0.5
+"""Seconds between two looks at what the readings say."""
+PATIENCE = 65.0
+"""Seconds after which what no reading confirmed counts as not done: a little over the pause that lasts longest."""
+MISSED = 20.0
+"""The same for what a server said is not there: nothing is under way, so the next readings tell."""
+WAIT = 5.0
+"""Seconds to wait when a server asks for a wait and does not say how long."""
+TRIES = 5
+"""Times one row is sent to a server that asks to wait."""
+HOPELESS = frozenset({ErrorKind.AUTH, ErrorKind.READ_ONLY, ErrorKind.NOT_OFFERED})
+"""What goes wrong with one row then goes wrong with all."""
+AWAY = frozenset({ErrorKind.DNS, ErrorKind.UNREACHABLE, ErrorKind.CONNECT_TIMEOUT, ErrorKind.TLS})
+AWAY_AFTER = 3
+"""Rows in a row that found no server until the rest is not tried."""
+
+
+# What it is for: taken when the key is pressed, so that it acts on what was seen then
 
 
 class Named(Identified, Protocol):
@@ -42,31 +59,28 @@ N = TypeVar("N", bound=Named)
 
 
 @dataclass(frozen=True)
-class Plan(Generic[R]):
+class Plan(Generic[N]):
     """The rows a command is for, and those it leaves out, each with the reason."""
 
-    rows: tuple[R, ...]
-    skipped: tuple[tuple[R, str], ...] = ()
-    hidden: tuple[R, ...] = ()
+    rows: tuple[N, ...]
+    skipped: tuple[tuple[N, str], ...] = ()
+    hidden: tuple[N, ...] = ()
     """Rows it could be done to, marked, but out of sight behind the filter: left alone unless that is asked for."""
 
-    def with_hidden(self) -> Plan[R]:
+    def with_hidden(self) -> "Plan[N]":
         """The plan that includes the rows out of sight."""
         return Plan(self.rows + self.hidden, self.skipped)
 
 
-def plan(rows: Iterable[R], why_not: Callable[[R], str | None], hidden: Collection[str] = ()) -> Plan[R]:
+def plan(rows: Iterable[N], why_not: Callable[[N], str | None], hidden: Collection[str] = ()) -> Plan[N]:
     """Sort rows into those a command can be done to, those it can't, and those of the `hidden` ids that it could."""
-    done, skipped, out_of_sight = [], [], []
-    for row in rows:
-        reason = why_not(row)
-        if reason is not None:
-            skipped.append((row, reason))
-        elif row.id in hidden:
-            out_of_sight.append(row)
-        else:
-            done.append(row)
-    return Plan(tuple(done), tuple(skipped), tuple(out_of_sight))
+    reasons = [(row, why_not(row)) for row in rows]
+    able = [row for row, reason in reasons if reason is None]
+    return Plan(
+        tuple(row for row in able if row.id not in hidden),
+        tuple((row, reason) for row, reason in reasons if reason is not None),
+        tuple(row for row in able if row.id in hidden),
+    )
 
 
 class Noun(NamedTuple):
@@ -84,25 +98,28 @@ SANDBOXES = Noun("sandbox", "sandboxes")
 CONVERSATIONS = Noun("conversation", "conversations")
 
 
-class RowState(StrEnum):
-    """Where one row of a bulk command is; the value is the word for it."""
+# What becomes of each row
 
-    WAITING = "waiting"
-    SENT = "sent"
-    """Asked for; the readings have not told yet what became of it."""
+
+class RowState(StrEnum):
+    """Where one row of a bulk command is, in the order in which they are counted; the value is the word for it."""
+
     DONE = "done"
     """A reading confirmed it."""
+    FAILED = "failed"
     UNCHANGED = "unchanged"
     """The server said that it did it, and the readings say that it did not."""
     UNDONE = "undone"
-    """It was done, and is so no longer: something else changed it since."""
-    FAILED = "failed"
+    """It was done, and something else has changed it back since."""
     GONE = "gone"
-    """It is not there any more."""
-    SKIPPED = "skipped"
-    """It could not be done to this one, so nothing was asked for."""
+    """It is not there."""
+    SENT = "sent"
+    """Asked for; the readings have not told yet what became of it."""
+    WAITING = "waiting"
     STOPPED = "stopped"
     """Its turn did not come."""
+    SKIPPED = "skipped"
+    """It could not be done to this one, so nothing was asked for."""
 
 
 ENDED = frozenset(RowState) - {RowState.WAITING, RowState.SENT}
@@ -121,39 +138,45 @@ class BulkRow:
     """Why it is so, raw: it may hold a server's text."""
 
 
+def rows_of(planned: Plan[N]) -> dict[str, BulkRow]:
+    """The rows of a plan before anything is done, those that are left out last."""
+    rows = {row.id: BulkRow(row.id) for row in planned.rows}
+    rows |= {row.id: BulkRow(row.id, RowState.SKIPPED, reason) for row, reason in planned.skipped}
+    return rows | {row.id: BulkRow(row.id, RowState.SKIPPED, "The filter hides it.") for row in planned.hidden}
+
+
+def counts(rows: Iterable[BulkRow]) -> dict[RowState, int]:
+    """How many rows are in which state, without those that none is in."""
+    counted = Counter(row.state for row in rows)
+    return {state: counted[state] for state in RowState if counted[state]}
+
+
+def counted(rows: Iterable[BulkRow]) -> str:
+    """The same in words: "194 done, 3 failed, 2 gone, 1 skipped"."""
+    return ", ".join(f"{count:,} {state}" for state, count in counts(rows).items())
+
+
 class Verdict(StrEnum):
     """What the readings say of a row that something was asked of."""
 
     DONE = "done"
     UNDONE = "undone"
-    """It was done, and is so no longer."""
+    """It was done, and is not so any longer."""
     BROKEN = "broken"
     """It has failed instead."""
     GONE = "gone"
 
 
-def counted(rows: Iterable[BulkRow]) -> str:
-    """How many rows are in which state: "194 done, 3 failed, 2 gone, 1 skipped"."""
-    counts = Counter(row.state for row in rows)
-    return ", ".join(f"{counts[state]} {state}" for state in RowState if counts[state])
-
-
-def summary(rows: Iterable[BulkRow], noun: Noun = SANDBOXES) -> str:
-    """What became of all rows, as text to copy: how many of each, then a line a row."""
-    rows = list(rows)
-    lines = [f"{row.id}  {row.state}" + (f"  {' '.join(row.words.split())}" if row.words else "") for row in rows]
-    return "\n".join([f"{noun.counted(len(rows))}: {counted(rows)}", *lines])
-
-
-def rows_of(plan: Plan[R]) -> dict[str, BulkRow]:
-    """The rows of a plan before anything is done, those that are left out among them."""
-    rows = {row.id: BulkRow(row.id) for row in plan.rows}
-    rows |= {row.id: BulkRow(row.id, RowState.SKIPPED, reason) for row, reason in plan.skipped}
-    return rows | {row.id: BulkRow(row.id, RowState.SKIPPED, "The filter hides it.") for row in plan.hidden}
+_ENDS = {
+    Verdict.DONE: (RowState.DONE, ""),
+    Verdict.UNDONE: (RowState.UNDONE, "It was done, but something else has changed it back since."),
+    Verdict.BROKEN: (RowState.FAILED, "The readings say that it has failed instead."),
+    Verdict.GONE: (RowState.GONE, "It is no longer there."),
+}
 
 
 def change_verdict(memory: SandboxMemory | None, action: Action) -> Verdict | None:
-    """Whether a pause, resume or start was seen done; `memory` is None for what is no longer listed.
+    """Whether a pause, resume or start was seen done; `memory` is None for what is not listed.
 
     A change is done when it is seen: whoever asks for it makes sure it was not so before. What has failed instead
     stays so, and what was paused and runs again was resumed by somebody else.
@@ -169,83 +192,83 @@ def change_verdict(memory: SandboxMemory | None, action: Action) -> Verdict | No
 
 
 def listed_verdict(row_id: str, listed: Container[str]) -> Verdict | None:
-    """Whether the deletion of something without a state was seen done: it is no longer listed."""
+    """Whether the deletion of something without a state was seen done: it is not listed any longer."""
     return None if row_id in listed else Verdict.DONE
 
 
 def delete_verdict(memory: SandboxMemory | None) -> Verdict | None:
-    """Whether a deletion was seen done: it is no longer listed, or listed as missing."""
+    """Whether a deletion was seen done: it is not listed any longer, or listed as missing."""
     return Verdict.DONE if memory is None or memory.status == SandboxStatus.MISSING else None
 
 
-AT_ONCE = 4
-"""Requests under way at a time."""
-LOOK_AGAIN = 0.5
-"""Seconds between two looks at what the readings say."""
-PATIENCE = 65.0
-"""Seconds after which what no reading confirmed counts as not done: a little over the pause that lasts longest."""
-MISSED = 20.0
-"""The same for what a server said is not there: nothing is under way, so the next readings tell."""
-WAIT = 5.0
-"""Seconds to wait when a server asks for a wait and does not say how long."""
-TRIES = 5
-"""Times one row is sent to a server that asks to wait."""
-HOPELESS = frozenset({ErrorKind.AUTH, ErrorKind.READ_ONLY, ErrorKind.NOT_OFFERED})
-"""What goes wrong with one row then goes wrong with all."""
-AWAY = frozenset({ErrorKind.DNS, ErrorKind.UNREACHABLE, ErrorKind.CONNECT_TIMEOUT, ErrorKind.TLS})
-AWAY_AFTER = 3
-"""Rows in a row that found no server until the rest is not tried."""
-_TOLD = {
-    Verdict.DONE: (RowState.DONE, ""),
-    Verdict.UNDONE: (RowState.UNDONE, "It was done, but something else has changed it back since."),
-    Verdict.BROKEN: (RowState.FAILED, "The readings say that it has failed instead."),
-    Verdict.GONE: (RowState.GONE, "It is no longer there."),
-}
-"""The end of a row that the readings tell of."""
+# Doing it
+
+
+@dataclass(frozen=True)
+class Order:
+    """Something that can be asked of rows; `verb` is what a person calls it, `noun` what they are."""
+
+    verb: str
+    act: Callable[[str], Awaitable[None]]
+    """Asks for it, by the id; raises ServiceError."""
+    verdict: Callable[[str], Verdict | None]
+    """What readings made since then say of one it was asked of, None while they say nothing."""
+    noun: Noun = SANDBOXES
 
 
 def _nobody(row: BulkRow) -> None:
     """Whom to tell when nobody wants to know."""
 
 
-class BulkRun(Generic[R]):
-    """One thing done to the rows of a plan: `await run()`, and again after `retry_failed()`.
+class BulkJob:
+    """An order for the rows of a plan, and how far it is: `await run()`, and again after `retry_failed()`.
 
-    `act` asks for it and raises ServiceError. `confirmed` says what readings made since then tell of a row, None while
-    they tell nothing: only that decides, never the server's answer. `progress` is told of each row that changes.
-    `clock` is monotonic, in seconds; `sleep` is `asyncio.sleep` or a stand-in for it.
+    Only the verdict of the readings decides, never the server's answer. `progress` is told of each row that changes;
+    `place` is where it was asked for, `sweep` says that it pauses what is quiet. `clock` is monotonic, in seconds;
+    `sleep` is `asyncio.sleep` or a stand-in for it.
     """
 
     def __init__(
         self,
-        plan: Plan[R],
-        act: Callable[[str], Awaitable[None]],
-        confirmed: Callable[[str], Verdict | None],
+        order: Order,
+        planned: Plan[N],
         *,
-        at_once: int = AT_ONCE,
+        place: str = "",
+        sweep: bool = False,
         progress: Callable[[BulkRow], None] = _nobody,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self._rows = rows_of(plan)
-        self._act = act
-        self._confirmed = confirmed
-        self._at_once = at_once
+        self.order = order
+        self.place = place
+        self.sweep = sweep
+        skipped = [row for row, _ in planned.skipped]
+        self.named: Mapping[str, Named] = {row.id: row for row in (*planned.rows, *skipped, *planned.hidden)}
+        """The rows themselves, as they were when it was given."""
+        self._rows = rows_of(planned)
+        self._changed: dict[str, BulkRow] = {}
         self._progress = progress
         self._clock = clock
         self._sleep = sleep
         self._stopped = asyncio.Event()
         self._resume_at = 0.0
         self._queue: list[str] = []
-        self._tries: dict[str, int] = {}
+        self._tries: Counter[str] = Counter()
         self._pending: dict[str, tuple[float, str]] = {}
         """Rows the readings decide: until when they may, and what counts when they do not; empty for "unchanged"."""
         self._away = 0
 
+    # How far it is
+
     @property
     def rows(self) -> Mapping[str, BulkRow]:
-        """All rows of the plan by id, in its order, those that are left out last."""
+        """What became of all rows of the plan by id, in its order."""
         return self._rows
+
+    def take_changes(self) -> Mapping[str, BulkRow]:
+        """Rows that changed since this was asked last, by id."""
+        changed, self._changed = self._changed, {}
+        return changed
 
     @property
     def ended(self) -> bool:
@@ -253,27 +276,42 @@ class BulkRun(Generic[R]):
         return all(row.state in ENDED for row in self._rows.values())
 
     @property
+    def failed(self) -> bool:
+        """Whether something was tried and not done, so that it can be tried again."""
+        return any(row.state in RETRIED for row in self._rows.values())
+
+    @property
     def waits(self) -> float:
         """Seconds for which the server asked to wait, from now."""
         return max(0.0, self._resume_at - self._clock())
 
-    def stop(self, words: str = "Stopped before its turn.") -> None:
-        """Ask for nothing more; what was asked for already is still followed to its end."""
-        self._stopped.set()
-        for row_id in self._queue:
-            self._say(row_id, RowState.STOPPED, words)
-        self._queue.clear()
+    @property
+    def title(self) -> str:
+        """What is being done."""
+        count = sum(row.state is not RowState.SKIPPED for row in self._rows.values())
+        return f"{'Idle sweep: pause' if self.sweep else self.order.verb} {self.order.noun.counted(count)}"
 
-    def retry_failed(self) -> int:
-        """Put the rows that were tried and not done back into line for the next `run()`; how many there are."""
-        failed = [row.id for row in self._rows.values() if row.state in RETRIED]
-        for row_id in failed:
-            self._say(row_id, RowState.WAITING)
-        return len(failed)
+    @property
+    def result(self) -> str:
+        """What became of it, in one line."""
+        return f"{self.title}: {counted(self._rows.values())}. {self.saved}".strip()
 
-    def summary(self, noun: Noun = SANDBOXES) -> str:
-        """What became of all rows, as text to copy."""
-        return summary(self._rows.values(), noun)
+    @property
+    def saved(self) -> str:
+        """What a sweep of quiet sandboxes stopped, and what that had cost."""
+        if not self.sweep:
+            return ""
+        done = [self.named[row_id].spent for row_id, row in self._rows.items() if row.state is RowState.DONE]
+        return f"It stopped {len(done):,}, which had cost ${sum(done):,.2f} so far."
+
+    @property
+    def summary(self) -> str:
+        """What became of all rows, as text to copy: how many of each, then a line a row."""
+        rows = self._rows.values()
+        lines = [f"{row.id}  {row.state}" + (f"  {' '.join(row.words.split())}" if row.words else "") for row in rows]
+        return "\n".join([f"{self.order.noun.counted(len(rows))}: {counted(rows)}", *lines])
+
+    # What a person asks of it
 
     async def run(self) -> None:
         """Do it to the rows in line; returns when every row has come to its end."""
@@ -282,8 +320,24 @@ class BulkRun(Generic[R]):
         self._away = 0
         self._queue = [row.id for row in self._rows.values() if row.state is RowState.WAITING]
         async with asyncio.TaskGroup() as group:
-            senders = [group.create_task(self._send_all()) for _ in range(self._at_once)]
+            senders = [group.create_task(self._send_all()) for _ in range(AT_ONCE)]
             group.create_task(self._follow(senders))
+
+    def stop(self, words: str = "Stopped before its turn.") -> None:
+        """Ask for nothing more; what was asked for already is still followed to its end."""
+        self._stopped.set()
+        for row_id in self._queue:
+            self._say(row_id, RowState.STOPPED, words)
+        self._queue.clear()
+
+    def retry_failed(self) -> bool:
+        """Put the rows that were tried and not done back into line for the next `run()`; whether there are any."""
+        failed = [row.id for row in self._rows.values() if row.state in RETRIED]
+        for row_id in failed:
+            self._say(row_id, RowState.WAITING)
+        return bool(failed)
+
+    # Asking the server
 
     async def _send_all(self) -> None:
         while self._queue:
@@ -305,24 +359,24 @@ class BulkRun(Generic[R]):
     async def _send(self, row_id: str) -> None:
         self._say(row_id, RowState.SENT)
         try:
-            await self._act(row_id)
+            await self.order.act(row_id)
         except ServiceError as error:
-            self._failed(row_id, error)
+            self._not_answered(row_id, error)
         else:
             self._away = 0
-            self._decide_by_reading(row_id)
+            self._decide_by_reading(row_id, PATIENCE)
 
-    def _failed(self, row_id: str, error: ServiceError) -> None:
+    def _not_answered(self, row_id: str, error: ServiceError) -> None:
         words = f"{error.words} {error.advice}".strip()
         self._away = self._away + 1 if error.kind in AWAY else 0
         if error.kind is ErrorKind.RATE:
             self._again_after(row_id, error, words)
         elif error.kind is ErrorKind.MISSING:
-            self._decide_by_reading(row_id, f"{words} No reading has shown that it is gone.", missed=True)
+            self._decide_by_reading(row_id, MISSED, f"{words} No reading has shown that it is gone.")
         elif error.outcome is Outcome.APPLIED:
-            self._decide_by_reading(row_id)
+            self._decide_by_reading(row_id, PATIENCE)
         elif error.outcome is Outcome.UNKNOWN:
-            self._decide_by_reading(row_id, f"{words} No reading has shown it done.")
+            self._decide_by_reading(row_id, PATIENCE, f"{words} No reading has shown it done.")
         else:
             self._say(row_id, RowState.FAILED, words)
             if error.kind in HOPELESS or self._away >= AWAY_AFTER:
@@ -331,7 +385,7 @@ class BulkRun(Generic[R]):
     def _again_after(self, row_id: str, error: ServiceError, words: str) -> None:
         """All wait as long as the server asks; the row stands first in line then."""
         asked = error.retry_after if error.retry_after is not None and error.retry_after > 0 else WAIT
-        self._tries[row_id] = self._tries.get(row_id, 0) + 1
+        self._tries[row_id] += 1
         if asked > LONGEST_ASKED_FOR or self._tries[row_id] >= TRIES:
             self._say(row_id, RowState.FAILED, words)
             self.stop(f"Not tried: {words}")
@@ -344,45 +398,42 @@ class BulkRun(Generic[R]):
 
     # What the readings say
 
+    def _decide_by_reading(self, row_id: str, within: float, otherwise: str = "") -> None:
+        self._pending[row_id] = self._clock() + within, otherwise
+
     def look(self) -> None:
         """Take what the readings say by now; `run` does so until its end, later ones may be taken by calling it."""
         for row_id, (until, otherwise) in list(self._pending.items()):
-            verdict = self._confirmed(row_id)
+            verdict = self.order.verdict(row_id)
             if verdict is None and self._clock() < until:
                 continue
             del self._pending[row_id]
-            self._say(row_id, *_decided(verdict, otherwise))
+            if verdict is not None:
+                self._say(row_id, *_ENDS[verdict])
+            elif otherwise:
+                self._say(row_id, RowState.FAILED, otherwise)
+            else:
+                unchanged = "The server said that it did it, but the readings show no change."
+                self._say(row_id, RowState.UNCHANGED, unchanged)
         for row in [row for row in self._rows.values() if row.state in RETRIED]:
-            if (verdict := self._confirmed(row.id)) in (Verdict.DONE, Verdict.GONE):
-                self._say(row.id, *_decided(verdict, row.words))
+            if (verdict := self.order.verdict(row.id)) in (Verdict.DONE, Verdict.GONE):
+                self._say(row.id, *_ENDS[verdict])
 
-    def _decide_by_reading(self, row_id: str, otherwise: str = "", *, missed: bool = False) -> None:
-        self._pending[row_id] = self._clock() + (MISSED if missed else PATIENCE), otherwise
-
-    def _look_again(self) -> None:
-        """Doubt what is done already for as long as the rest goes on: somebody else may change it back."""
+    def _doubt_what_is_done(self) -> None:
+        """Somebody else may change back what is done already, for as long as the rest goes on."""
         for row in [row for row in self._rows.values() if row.state is RowState.DONE]:
-            verdict = self._confirmed(row.id) or Verdict.UNDONE
+            verdict = self.order.verdict(row.id) or Verdict.UNDONE
             if verdict is not Verdict.DONE:
-                self._say(row.id, *_TOLD[verdict])
+                self._say(row.id, *_ENDS[verdict])
 
     async def _follow(self, senders: list[asyncio.Task[None]]) -> None:
         while True:
             self.look()
-            self._look_again()
+            self._doubt_what_is_done()
             if all(sender.done() for sender in senders) and not self._pending:
                 return
             await self._sleep(LOOK_AGAIN)
 
     def _say(self, row_id: str, state: RowState, words: str = "") -> None:
-        row = self._rows[row_id] = BulkRow(row_id, state, words)
+        row = self._rows[row_id] = self._changed[row_id] = BulkRow(row_id, state, words)
         self._progress(row)
-
-
-def _decided(verdict: Verdict | None, otherwise: str) -> tuple[RowState, str]:
-    """The end of a row: what the readings say, or what counts when they say nothing."""
-    if verdict is not None:
-        return _TOLD[verdict]
-    if otherwise:
-        return RowState.FAILED, otherwise
-    return RowState.UNCHANGED, "The server said that it did it, but the readings show no change."

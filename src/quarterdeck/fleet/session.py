@@ -16,9 +16,9 @@ from quarterdeck.client.models.capabilities import Server
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.client.models.page import Page
 from quarterdeck.client.models.sandbox import Sandbox
+from quarterdeck.fleet.bulk import BulkJob
 from quarterdeck.fleet.conversations import last_execution_status
 from quarterdeck.fleet.displacement import Coming, Displacement, guessed, running_oldest_first
-from quarterdeck.fleet.job import Job
 from quarterdeck.fleet.kept import SELDOM, Keeper, KeptModel, StateFiles
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.news import About, News
@@ -121,7 +121,7 @@ class Session:
         """The last word of the agent in each conversation."""
         self.followed: set[str] = set()
         """Start tasks created here."""
-        self.job: Job | None = None
+        self.job: BulkJob | None = None
         """The bulk command that was given last."""
         self.memories = SandboxMemories()
         self.displacement = Displacement()
@@ -274,7 +274,7 @@ class Session:
         self._find_displaced(now)
         if self.job is not None:
             # A state may last for one reading only, and later ones may tell more of what counted as not done.
-            self.job.run.look()
+            self.job.look()
         if fresh or changes.gone:
             self._timelines.changed()
 
@@ -472,14 +472,14 @@ class Session:
             self._look_closely()
             self.refresh()
 
-    def begin(self, job: Job) -> None:
+    def begin(self, job: BulkJob) -> None:
         """Carry out a job; it goes on whatever is shown, and ends with the connection."""
         if self._tasks is not None:
             self.job = job
             self._tasks.create_task(self._carry_out(job))
 
-    async def _carry_out(self, job: Job) -> None:
-        await job.run.run()
+    async def _carry_out(self, job: BulkJob) -> None:
+        await job.run()
         self._publish(News(About.SANDBOXES, words=f"{job.result} B shows it."))
 
     # What a person asks of conversations

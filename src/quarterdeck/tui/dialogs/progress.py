@@ -10,8 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Static
 
-from quarterdeck.fleet.bulk import BulkRow, RowState
-from quarterdeck.fleet.job import Job
+from quarterdeck.fleet.bulk import BulkJob, BulkRow, RowState
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.copying import Copyable
@@ -48,7 +47,7 @@ class ProgressDialog(Dialog[CopyWish]):
     ]
     HINTS = ()
 
-    def __init__(self, job: Job, begin: Callable[[Job], None]) -> None:
+    def __init__(self, job: BulkJob, begin: Callable[[BulkJob], None]) -> None:
         super().__init__(Shown(job.title))
         self._job = job
         self._begin = begin
@@ -68,12 +67,12 @@ class ProgressDialog(Dialog[CopyWish]):
         yield LiveTable(columns, clock=lambda: datetime.min, id="rows")
 
     def _short_id(self, row: BulkRow, now: datetime) -> Cell:
-        return cell(text.line(self._job.rows[row.id].short_id))
+        return cell(text.line(self._job.named[row.id].short_id))
 
     def _words(self, row: BulkRow, now: datetime) -> Cell:
         if row.words:
             return cell(text.line(row.words), Tone.WARN if row.state is not RowState.SKIPPED else Tone.MUTED)
-        return cell(text.line(self._job.rows[row.id].name), Tone.MUTED)
+        return cell(text.line(self._job.named[row.id].name), Tone.MUTED)
 
     @property
     def table(self) -> LiveTable[BulkRow]:
@@ -83,17 +82,17 @@ class ProgressDialog(Dialog[CopyWish]):
     def on_mount(self) -> None:
         """Show how far it is, and follow it."""
         self._job.take_changes()
-        self.table.show(list(self._job.run.rows.values()))
+        self.table.show(list(self._job.rows.values()))
         self.table.focus()
         self.set_interval(LOOKS, self._look)
         self._look()
 
     def _look(self) -> None:
-        job, ended = self._job, self._job.run.ended
+        job, ended = self._job, self._job.ended
         self.table.patch(job.take_changes())
         self.query_one("#counts", Static).update(content((*counts_cell(job), (Shown(" "), Tone.PLAIN))))
         if ended and not self._ended:
-            rows = sorted(job.run.rows.values(), key=_place)
+            rows = sorted(job.rows.values(), key=_place)
             self.table.show(rows)
             self.table.move_to(rows[0].id)
             if job.saved:
@@ -118,18 +117,18 @@ class ProgressDialog(Dialog[CopyWish]):
 
     def action_stop_or_close(self) -> None:
         """While it goes on, ask for nothing more; what was asked for is followed to its end. Else close."""
-        if self._job.run.ended:
+        if self._job.ended:
             self.dismiss(None)
         else:
             self._stopping = True
-            self._job.run.stop()
+            self._job.stop()
             self._look()
 
     def action_retry(self) -> None:
         """Try again what was tried and not done."""
-        if not self._job.run.ended:
+        if not self._job.ended:
             self.complain(Shown("R tries again what failed once the rest has ended."))
-        elif not self._job.run.retry_failed():
+        elif not self._job.retry_failed():
             self.complain(Shown("Nothing has failed."))
         else:
             self._begin(self._job)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from quarterdeck.fleet.bulk import BulkRow, RowState
-from quarterdeck.fleet.job import Job
+from quarterdeck.fleet.bulk import BulkJob, BulkRow, RowState, counts
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.text import Shown
 
@@ -21,10 +20,12 @@ LOOKS: dict[RowState, tuple[str, str, Tone]] = {
 """Sign, word and tone of how far a row is."""
 
 
-def counts_cell(job: Job) -> Cell:
+def counts_cell(job: BulkJob) -> Cell:
     """How many rows have come how far."""
-    said = [(Shown(f"{count:,} {LOOKS[state][1]}  "), LOOKS[state][2]) for state, count in job.counts.items()]
-    if not job.run.ended and (waits := job.run.waits) > 0:
+    said = [
+        (Shown(f"{count:,} {LOOKS[state][1]}  "), LOOKS[state][2]) for state, count in counts(job.rows.values()).items()
+    ]
+    if not job.ended and (waits := job.waits) > 0:
         said.append((Shown(f"the server asked to wait {waits:.0f}s"), Tone.WARN))
     return tuple(said)
 

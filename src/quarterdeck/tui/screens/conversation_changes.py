@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.conversation import NewConversation
-from quarterdeck.fleet.bulk import CONVERSATIONS, listed_verdict, plan
+from quarterdeck.fleet.bulk import CONVERSATIONS, Order, listed_verdict, plan
 from quarterdeck.fleet.conversations import ConversationRow
-from quarterdeck.fleet.job import Order
 from quarterdeck.fleet.sandbox_state import StateWord
 from quarterdeck.tui import files, text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell

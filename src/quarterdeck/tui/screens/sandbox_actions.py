@@ -20,8 +20,7 @@ from quarterdeck.tui.screens.listing import ListScreen
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
-    from quarterdeck.fleet.bulk import N, Plan
-    from quarterdeck.fleet.job import Job, Order
+    from quarterdeck.fleet.bulk import BulkJob, N, Order, Plan
     from quarterdeck.fleet.sandbox_state import Action
     from quarterdeck.fleet.sandboxes import SandboxRow
     from quarterdeck.fleet.session import Session
@@ -40,7 +39,7 @@ class SandboxActions(ListScreen[R]):
     def resting_line(self) -> Cell:
         """How far a job is, while it goes on out of sight."""
         job = self.app.session.job if self.app.session is not None else None
-        if job is None or job.run.ended:
+        if job is None or job.ended:
             return super().resting_line()
         return (*cell(Shown(f"{job.title}: "), Tone.BUSY), *counts_cell(job), *cell(Shown(" B shows it."), Tone.MUTED))
 
@@ -50,7 +49,7 @@ class SandboxActions(ListScreen[R]):
     def unsaved(self) -> bool:
         """Whether a command for several rows that was asked for here has not come to its end."""
         job = self.app.session.job if self.app.session is not None else None
-        return job is not None and job.place == self.PLACE and not job.run.ended
+        return job is not None and job.place == self.PLACE and not job.ended
 
     async def may_leave(self) -> bool:
         """Ask whether the rest of that command is given up."""
@@ -67,8 +66,7 @@ class SandboxActions(ListScreen[R]):
 
     def order(self, session: Session, verb: str) -> Order:
         """What is meant by a verb."""
-        from quarterdeck.fleet.bulk import change_verdict, delete_verdict
-        from quarterdeck.fleet.job import Order
+        from quarterdeck.fleet.bulk import Order, change_verdict, delete_verdict
         from quarterdeck.fleet.sandbox_state import Action
 
         memories = session.memories.by_id
@@ -189,15 +187,15 @@ class SandboxActions(ListScreen[R]):
 
     def busy_with_another(self, session: Session) -> bool:
         """Whether the last command for several is still going on, which is said then."""
-        busy = session.job is not None and not session.job.run.ended
+        busy = session.job is not None and not session.job.ended
         if busy:
             self.say(Shown("Another command for several is still going on; B shows it."), Tone.WARN)
         return busy
 
     async def _carry_out(self, session: Session, order: Order, planned: Plan[N], *, sweep: bool = False) -> None:
-        from quarterdeck.fleet.job import Job
+        from quarterdeck.fleet.bulk import BulkJob
 
-        job = Job(order, planned, self.PLACE, sweep=sweep)
+        job = BulkJob(order, planned, place=self.PLACE, sweep=sweep)
         self.table.set_marks(())
         session.begin(job)
         await self._show_job(session, job)
@@ -209,7 +207,7 @@ class SandboxActions(ListScreen[R]):
         if session is not None and session.job is not None:
             await self._show_job(session, session.job)
 
-    async def _show_job(self, session: Session, job: Job) -> None:
+    async def _show_job(self, session: Session, job: BulkJob) -> None:
         from quarterdeck.tui.dialogs.progress import ProgressDialog
 
         wish = await self.app.push_screen_wait(ProgressDialog(job, session.begin))
