@@ -11,8 +11,8 @@ from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.client.limits import Limits
 from quarterdeck.fleet.bulk import BulkRow, Plan, RowState, plan
 from quarterdeck.fleet.sandboxes import SandboxRow
-from quarterdeck.local.simulated.service import open_simulated
-from quarterdeck.local.simulated.simulation import Faults, Simulation
+from quarterdeck.local.runtime.simulated import Faults, Simulation
+from quarterdeck.local.service import LocalService
 
 BIG = Simulation(800, churn=0)
 WANTED = 200
@@ -38,7 +38,7 @@ class Time:
 
 
 async def opened(stack: AsyncExitStack, simulation: Simulation, time: Time) -> Client:
-    service = await open_simulated(simulation, clock=time.moment)
+    service = await LocalService.simulated(simulation, clock=time.moment)
     stack.push_async_callback(service.close)
     client = Client(IN_PROCESS, service.key, app=service.app, limits=Limits(repeat_after=0.0))
     return await stack.enter_async_context(client)

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
-from quarterdeck.local.simulated.service import open_simulated
-from quarterdeck.local.simulated.simulation import Simulation
+from quarterdeck.local.runtime.simulated import Simulation
+from quarterdeck.local.service import LocalService
 from tests.local.conftest import Caller, Json
 
 SANDBOXES = "/api/v1/sandboxes"
@@ -49,7 +49,7 @@ class Simulated(Caller):
 @asynccontextmanager
 async def simulated(simulation: Simulation) -> AsyncIterator[Simulated]:
     time = Time()
-    service = await open_simulated(simulation, clock=time)
+    service = await LocalService.simulated(simulation, clock=time)
     caller = Simulated(service)
     caller.time = time
     try:

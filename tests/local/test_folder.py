@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from quarterdeck.local.errors import LocalServiceError
-from quarterdeck.local.processes import Seen, look
+from quarterdeck.local.runtime.sessions import Seen, look
 from quarterdeck.local.service import LocalService
 from tests.local.conftest import Opener, leaders, stored, until
 from tests.servers import Mode

@@ -2,7 +2,8 @@ import os
 import subprocess
 import sys
 
-from quarterdeck.local.processes import Identity, Seen, boot_id, identify, look, members, read_process, read_with_psutil
+from quarterdeck.local.runtime.base import Identity
+from quarterdeck.local.runtime.sessions import Seen, boot_id, identify, look, members, read_process, read_with_psutil
 
 
 def test_both_ways_to_read_a_process_agree() -> None:

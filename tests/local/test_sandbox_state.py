@@ -2,16 +2,18 @@ import socket
 from dataclasses import dataclass
 
 import pytest
+from pydantic import SecretStr
 
 from quarterdeck.client.models.enums import SandboxStatus as Status
-from quarterdeck.local.launching import free_port
-from quarterdeck.local.liveness import Liveness, answers
-from quarterdeck.local.processes import Identity, Seen
-from quarterdeck.local.sandbox_state import READY_WITHIN, Sandbox, judge
+from quarterdeck.local.runtime.base import READY_WITHIN, Identity, Sandbox
+from quarterdeck.local.runtime.launching import free_port
+from quarterdeck.local.runtime.processes import Liveness, answers, judge
+from quarterdeck.local.runtime.sessions import Seen
 
 
 def sandbox(status: Status = Status.RUNNING, *, has_run: bool = True) -> Sandbox:
-    return Sandbox("a", "files", "2026-01-01T00:00:00.000000Z", "key", 1, Identity(1, 1, "boot"), status, has_run)
+    born, leader = "2026-01-01T00:00:00.000000Z", Identity(1, 1, "boot")
+    return Sandbox("a", "files", born, SecretStr("key"), status, has_run=has_run, port=1, leader=leader)
 
 
 @dataclass

@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from quarterdeck.client.models.enums import UrlName
-from quarterdeck.local.launching import Place
-from quarterdeck.local.processes import read_process
+from quarterdeck.local.runtime.launching import Place
+from quarterdeck.local.runtime.sessions import read_process
 from quarterdeck.local.specs import BUILT_IN, Spec
 from tests.local.conftest import Caller, Opener, leaders, processes, until
 
@@ -204,7 +204,7 @@ async def test_delete_ends_the_processes_and_removes_the_workspace(
 async def test_delete_uses_force_on_what_ignores_sigterm(
     open_service: Opener, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("quarterdeck.local.processes._SETTLES_WITHIN", 0.3)
+    monkeypatch.setattr("quarterdeck.local.runtime.sessions._SETTLES_WITHIN", 0.3)
     caller = await open_service(specs=[STUBBORN])
     sandbox_id = await stubborn(caller, folder)
     pids = [process.pid for process in processes(folder)]
@@ -269,7 +269,7 @@ async def test_a_start_goes_on_when_its_caller_gives_up(caller: Caller) -> None:
 async def test_a_delete_goes_on_when_its_caller_gives_up(
     open_service: Opener, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("quarterdeck.local.processes._SETTLES_WITHIN", 0.3)
+    monkeypatch.setattr("quarterdeck.local.runtime.sessions._SETTLES_WITHIN", 0.3)
     caller = await open_service(specs=[STUBBORN])
     sandbox_id = await stubborn(caller, folder)
     with pytest.raises(TimeoutError):

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from quarterdeck.local.records import ConversationRecord, SandboxRecord
-from quarterdeck.local.simulated.simulation import Faults, Simulation
+from quarterdeck.local.runtime.simulated import Faults, Simulation
+from tests.local.conftest import until
 from tests.local.simulated import CONVERSATIONS, SANDBOXES, simulated
 
 STILL = Simulation(150, churn=0)
@@ -113,15 +114,6 @@ async def test_what_is_not_there_cannot_be_asked_anything() -> None:
             assert (await service.http.post(path)).status_code == 404
 
 
-async def test_a_cap_pauses_those_created_first() -> None:
-    up = {"RUNNING", "STARTING"}
-    async with simulated(replace(STILL, cap=3)) as service:
-        before = [record["id"] for record in await service.all() if record["status"] in up]
-        started = await service.post(SANDBOXES)
-        after = [record["id"] for record in await service.all() if record["status"] in up]
-    assert after == [started["id"], *before[:2]]
-
-
 async def test_nothing_changes_by_itself_without_churn() -> None:
     async with simulated(STILL) as service:
         service.time.passes(120)
@@ -178,18 +170,23 @@ async def test_conversations_are_searched(query: dict[str, str]) -> None:
         assert {each["sandbox_id"] for each in living["items"]} == {one["sandbox_id"]}
 
 
-async def test_a_conversation_is_created_step_by_step_changed_and_deleted() -> None:
+async def test_a_conversation_is_created_once_its_sandbox_runs_and_is_changed_and_deleted() -> None:
     async with simulated(STILL) as service:
+        await service.post("/api/settings", {"llm_model": "openai/from-settings"})
         task = await service.post(CONVERSATIONS, {"title": "Red", "selected_repository": "a/b"})
         assert (task["status"], task["app_conversation_id"]) == ("WORKING", None)
-        words = []
-        for _ in range(12):
-            service.time.passes(1)
-            (task,) = await service.get(f"{CONVERSATIONS}/start-tasks", ids=task["id"])
-            words.append(task["status"])
-        assert list(dict.fromkeys(words)) == ["WAITING_FOR_SANDBOX", "STARTING_CONVERSATION", "READY"]
+
+        async def waiting() -> bool:
+            (found,) = await service.get(f"{CONVERSATIONS}/start-tasks", ids=task["id"])
+            return bool(found["status"] == "WAITING_FOR_SANDBOX")
+
+        await until(waiting)
+        service.time.passes(6)
+        task = await service.ended(task["id"])
+        assert (task["status"], task["detail"]) == ("READY", None)
         created = (await service.all(CONVERSATIONS))[0]
         assert (created["id"], created["title"]) == (task["app_conversation_id"], "Red")
+        assert (created["selected_repository"], created["llm_model"]) == ("a/b", "openai/from-settings")
         path = f"{CONVERSATIONS}/{created['id']}"
         assert (await service.http.patch(path, json={"title": "Blue"})).json()["title"] == "Blue"
         assert (await service.http.delete(path)).json() == {"success": True}
@@ -199,6 +196,6 @@ async def test_a_conversation_is_created_step_by_step_changed_and_deleted() -> N
 async def test_a_conversation_in_no_sandbox_fails_with_a_reason() -> None:
     async with simulated(STILL) as service:
         task = await service.post(CONVERSATIONS, {"sandbox_id": "nobody"})
-        (ended,) = await service.get(f"{CONVERSATIONS}/start-tasks", ids=task["id"])
+        ended = await service.ended(task["id"])
         assert ended["status"] == "ERROR"
         assert "nobody" in ended["detail"]

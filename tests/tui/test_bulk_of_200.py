@@ -12,8 +12,8 @@ from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet import bulk, sandbox_state, watch
 from quarterdeck.fleet.bulk import RowState
-from quarterdeck.local.simulated.service import open_simulated
-from quarterdeck.local.simulated.simulation import Faults, Simulation
+from quarterdeck.local.runtime.simulated import Faults, Simulation
+from quarterdeck.local.service import LocalService
 from quarterdeck.tui.connected import Connect
 from tests.client.fakes import FAST
 from tests.tui.seat import WIDE, seated
@@ -25,7 +25,7 @@ WANTED = 200
 def simulated(simulation: Simulation) -> Connect:
     @asynccontextmanager
     async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
-        service = await open_simulated(simulation)
+        service = await LocalService.simulated(simulation)
         try:
             async with Client(
                 endpoint.url or IN_PROCESS,

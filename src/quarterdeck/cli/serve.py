@@ -7,8 +7,8 @@ from quarterdeck.cli.command_line import CommandLine
 from quarterdeck.cli.failure import CommandError
 from quarterdeck.config.load import Config
 from quarterdeck.local.errors import LocalServiceError
+from quarterdeck.local.runtime.simulated import Simulation, some_faults
 from quarterdeck.local.serve import serve
-from quarterdeck.local.simulated.simulation import Simulation, some_faults
 
 
 def run(arguments: CommandLine, config: Config) -> int:

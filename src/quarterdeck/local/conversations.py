@@ -5,11 +5,12 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus
+from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.local.bodies import ChangeConversationBody, StartConversationBody
 from quarterdeck.local.records import ConversationRecord, Window, now, stamp
-from quarterdeck.local.sandbox_state import Sandbox
+from quarterdeck.local.runtime.base import Sandbox
 from quarterdeck.local.sandboxes import Sandboxes
 from quarterdeck.local.store import Store
 
@@ -17,6 +18,7 @@ _LISTED = """(SELECT rowid, *, (
     SELECT json_group_array(id) FROM conversations AS sub WHERE sub.parent_id = conversations.id
 ) AS sub_ids FROM conversations)"""
 """Conversations with the ids of those they are parents of."""
+_DOLLARS_PER_TOKEN = 4e-6
 _TITLE_FROM_MESSAGE = 100
 """Characters of a message that make a title."""
 
@@ -120,7 +122,34 @@ class Conversations:
 
     async def _records(self, rows: Sequence[sqlite3.Row]) -> list[ConversationRecord]:
         sandboxes = await self._sandboxes.read({row["sandbox_id"] for row in rows})
-        return [_record(row, sandboxes.get(row["sandbox_id"])) for row in rows]
+        return [self._record(row, sandboxes.get(row["sandbox_id"])) for row in rows]
+
+    def _record(self, row: sqlite3.Row, sandbox: Sandbox | None) -> ConversationRecord:
+        status = sandbox.status if sandbox else SandboxStatus.MISSING
+        running = status is SandboxStatus.RUNNING
+        agent_server = self._sandboxes.agent_server(sandbox) if sandbox and running else None
+        return ConversationRecord(
+            id=row["id"],
+            created_by_user_id=None,
+            sandbox_id=row["sandbox_id"],
+            selected_repository=row["repository"],
+            selected_branch=row["branch"],
+            git_provider=row["git_provider"],
+            title=row["title"],
+            trigger=row["trigger"],
+            pr_number=json.loads(row["pr_number"]),
+            llm_model=row["llm_model"],
+            metrics=_metrics(row["llm_model"], row["cost"]),
+            parent_conversation_id=row["parent_id"],
+            sub_conversation_ids=json.loads(row["sub_ids"]),
+            public=None if row["public"] is None else bool(row["public"]),
+            created_at=row["created_at"],
+            updated_at=row["updated_at"],
+            sandbox_status=status,
+            execution_status=row["agent"] if running else None,
+            conversation_url=f"{agent_server}/api/conversations/{row['id']}" if agent_server else None,
+            session_api_key=sandbox.key.get_secret_value() if sandbox and running else None,
+        )
 
 
 def _title_of(message: str | None) -> str:
@@ -129,28 +158,15 @@ def _title_of(message: str | None) -> str:
     return next((line[:_TITLE_FROM_MESSAGE] for line in lines if line), "")
 
 
-def _record(row: sqlite3.Row, sandbox: Sandbox | None) -> ConversationRecord:
-    status = sandbox.status if sandbox else SandboxStatus.MISSING
-    running = status is SandboxStatus.RUNNING
-    return ConversationRecord(
-        id=row["id"],
-        created_by_user_id=None,
-        sandbox_id=row["sandbox_id"],
-        selected_repository=row["repository"],
-        selected_branch=row["branch"],
-        git_provider=row["git_provider"],
-        title=row["title"],
-        trigger=row["trigger"],
-        pr_number=json.loads(row["pr_number"]),
-        llm_model=row["llm_model"],
-        metrics=None,
-        parent_conversation_id=row["parent_id"],
-        sub_conversation_ids=json.loads(row["sub_ids"]),
-        public=None if row["public"] is None else bool(row["public"]),
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-        sandbox_status=status,
-        execution_status=ExecutionStatus.IDLE if running else None,
-        conversation_url=None,
-        session_api_key=sandbox.key if sandbox and running else None,
-    )
+def _metrics(model: str | None, cost: float | None) -> dict[str, Any] | None:
+    """What a conversation has cost, with tokens to match; None where no agent ever ran."""
+    if cost is None:
+        return None
+    tokens = int(cost / _DOLLARS_PER_TOKEN)
+    usage = {"prompt_tokens": tokens * 9 // 10, "completion_tokens": tokens // 10, "context_window": 200_000}
+    return {
+        "model_name": model,
+        "accumulated_cost": round(cost, 4),
+        "max_budget_per_task": None,
+        "accumulated_token_usage": usage,
+    }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from quarterdeck.client.models.enums import GitProvider
 from quarterdeck.local.errors import LocalServiceError
-from quarterdeck.local.launching import inherited_environment
+from quarterdeck.local.runtime.launching import inherited_environment
 
 _CLONES_WITHIN = 300.0
 """Seconds that a clone may take."""

@@ -11,10 +11,9 @@ from hypercorn.config import Config
 from pydantic import SecretStr
 
 from quarterdeck.local.errors import LocalServiceError
-from quarterdeck.local.launching import new_key
+from quarterdeck.local.runtime.launching import new_key
+from quarterdeck.local.runtime.simulated import Simulation
 from quarterdeck.local.service import LocalService
-from quarterdeck.local.simulated.service import open_simulated
-from quarterdeck.local.simulated.simulation import Simulation
 
 _ENDINGS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -34,12 +33,12 @@ async def serve(
     be used, or the key cannot be sent in a header.
     """
     given = key or SecretStr(os.environ.get("QUARTERDECK_API_KEY", ""))
-    made = SecretStr(new_key())
+    made = new_key()
     checked = _checked(given) or made
     if simulation is None:
         service = await LocalService.open(folder, key=checked)
     else:
-        service = await open_simulated(simulation, key=checked)
+        service = await LocalService.simulated(simulation, key=checked)
     try:
         listening = _listen(port)
         ending = _ending()

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from fastapi import APIRouter, Depends, FastAPI
@@ -14,15 +15,16 @@ from quarterdeck.local.answers import OF_ALL, OF_FLAT, Answers
 from quarterdeck.local.conversations import Conversations
 from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.guard import BodyLimit, KeyGuard
-from quarterdeck.local.launching import new_key
-from quarterdeck.local.routes.conversations import conversations_router
+from quarterdeck.local.routes.conversations import conversations_router, start_tasks_router
 from quarterdeck.local.routes.health import health_router
 from quarterdeck.local.routes.options import options_router
-from quarterdeck.local.routes.sandboxes import sandboxes_router
+from quarterdeck.local.routes.sandboxes import sandboxes_router, specs_router
 from quarterdeck.local.routes.secrets import secrets_router
 from quarterdeck.local.routes.settings import settings_router
-from quarterdeck.local.routes.specs import specs_router
-from quarterdeck.local.routes.start_tasks import start_tasks_router
+from quarterdeck.local.runtime.base import Runtime
+from quarterdeck.local.runtime.launching import new_key
+from quarterdeck.local.runtime.processes import ProcessRuntime
+from quarterdeck.local.runtime.simulated import Clock, SimulatedRuntime, Simulation
 from quarterdeck.local.sandboxes import Sandboxes
 from quarterdeck.local.secrets import Secrets
 from quarterdeck.local.settings import Settings
@@ -66,9 +68,13 @@ def merging(store: Store) -> Generation:
     return flat(Settings(store), Secrets(store), "merge")
 
 
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
 @dataclass(frozen=True)
 class LocalService:
-    """An opened data folder: an ASGI app and the key that it wants."""
+    """An opened service: an ASGI app and the key that it wants."""
 
     app: App
     key: SecretStr
@@ -88,24 +94,30 @@ class LocalService:
         `specs` are what sandboxes can be started from, the first is the default. Raises `LocalServiceError` when the
         folder cannot be used.
         """
-        key = key or SecretStr(new_key())
         async with AsyncExitStack() as opened:
             folder, ownership = await asyncio.to_thread(_take_folder, folder)
             opened.callback(ownership.close)
             store = await Store.open(folder / "service.db")
             opened.push_async_callback(store.close)
-            sandboxes = Sandboxes(folder / "sandboxes", store, specs, ownership)
-            conversations = Conversations(store, sandboxes)
-            generation = await asyncio.to_thread(speaking, store)
-            start_tasks = StartTasks(store, sandboxes, conversations, generation.llm_model)
-            fleet = (
-                sandboxes_router(sandboxes),
-                start_tasks_router(start_tasks),
-                conversations_router(conversations, start_tasks),
-            )
-            app = await asyncio.to_thread(build, folder, generation, fleet, specs_router(specs), key)
+            runtime = ProcessRuntime(folder / "sandboxes", store, specs, ownership)
+            key = key or new_key()
+            app, start_tasks = await asyncio.to_thread(build, store, runtime, key, folder, speaking)
             if ownership.held():
                 await start_tasks.go_on()
+            return cls(app, key, opened.pop_all())
+
+    @classmethod
+    async def simulated(
+        cls, simulation: Simulation, *, key: SecretStr | None = None, clock: Clock = _now
+    ) -> "LocalService":
+        """Open a service of which nothing is kept and nothing is real, with a key made if none is given."""
+        async with AsyncExitStack() as opened:
+            store = await Store.in_memory()
+            opened.push_async_callback(store.close)
+            runtime = SimulatedRuntime(simulation, store, clock)
+            await runtime.open()
+            key = key or new_key()
+            app, _ = await asyncio.to_thread(build, store, runtime, key, Path.home(), merging, simulation.sandboxes)
             return cls(app, key, opened.pop_all())
 
     async def close(self) -> None:
@@ -114,17 +126,22 @@ class LocalService:
 
 
 def build(
-    folder: Path,
-    generation: Generation,
-    fleet: Sequence[APIRouter],
-    specs: APIRouter,
+    store: Store,
+    runtime: Runtime,
     key: SecretStr,
+    folder: Path,
+    speaking: Callable[[Store], Generation],
     simulated: int | None = None,
-) -> FastAPI:
-    """Build the app; everything but health and its own description needs the key. Blocks for tens of milliseconds.
+) -> tuple[FastAPI, StartTasks]:
+    """Build the app, and the start tasks that it works at. Blocks for tens of milliseconds.
 
-    `simulated` is how many sandboxes are pretended; None when they are real.
+    Everything but health and its own description needs the key. `folder` is on the disk it says how full it is of;
+    `simulated` how many sandboxes are pretended, None when they are real.
     """
+    generation = speaking(store)
+    sandboxes = Sandboxes(store, runtime)
+    conversations = Conversations(store, sandboxes)
+    start_tasks = StartTasks(store, sandboxes, conversations, generation.llm_model)
     app = FastAPI(
         title="Quarterdeck local service" if simulated is None else "Quarterdeck simulated service",
         version=__version__,
@@ -135,13 +152,18 @@ def build(
     app.add_middleware(BodyLimit)
     for router in (health_router(folder, generation.store, simulated), *generation.open_routers):
         app.include_router(router)
-    guard, needs = Depends(KeyGuard(key)), [Depends(need) for need in generation.needs]
+    guard = Depends(KeyGuard(key))
     for router in generation.routers:
         app.include_router(router, dependencies=[guard])
-    for router in fleet:
-        app.include_router(router, prefix="/api/v1", dependencies=[guard, *needs])
-    app.include_router(specs, prefix="/api/v1", dependencies=[guard])
-    return app
+    app.include_router(specs_router(sandboxes), prefix="/api/v1", dependencies=[guard])
+    first = [guard, *(Depends(need) for need in generation.needs), Depends(runtime.catch_up)]
+    for router in (
+        sandboxes_router(sandboxes),
+        start_tasks_router(start_tasks),
+        conversations_router(conversations, start_tasks),
+    ):
+        app.include_router(router, prefix="/api/v1", dependencies=first)
+    return app, start_tasks
 
 
 def _take_folder(folder: Path) -> tuple[Path, Ownership]:

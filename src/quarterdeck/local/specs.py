@@ -28,7 +28,7 @@ class Spec:
         return tuple(part.replace("{port}", str(port)) for part in self.command)
 
 
-_FILE_SERVER = str(Path(__file__).with_name("file_server.py"))
+_FILE_SERVER = str(Path(__file__).with_name("runtime") / "file_server.py")
 
 BUILT_IN = (
     Spec("files", (sys.executable, "-I", "-S", _FILE_SERVER, "{port}"), address=UrlName.WORKER_1),

@@ -14,9 +14,10 @@ from quarterdeck.client.models.enums import SandboxStatus, StartTaskStatus
 from quarterdeck.local.bodies import StartConversationBody
 from quarterdeck.local.conversations import Conversations
 from quarterdeck.local.errors import LocalServiceError, SandboxError
-from quarterdeck.local.processes import Identity, Seen, identify, look
 from quarterdeck.local.records import StartTaskRecord, Window, now, stamp
 from quarterdeck.local.repository import Repository
+from quarterdeck.local.runtime.base import Identity
+from quarterdeck.local.runtime.sessions import Seen, identify, look
 from quarterdeck.local.sandboxes import Sandboxes
 from quarterdeck.local.store import Store
 
@@ -144,8 +145,8 @@ class StartTasks:
             await self._sandboxes.until_ready(sandbox_id)
         if request.selected_repository:
             repository = Repository.named(request.selected_repository, request.selected_branch, request.git_provider)
-            workspace = self._sandboxes.place(sandbox_id).workspace
-            if not (workspace / repository.name).exists():
+            workspace = self._sandboxes.runtime.workspace(sandbox_id)
+            if workspace and not (workspace / repository.name).exists():
                 await self._enter(task, StartTaskStatus.PREPARING_REPOSITORY)
                 await repository.fetch(workspace)
         await self._enter(task, StartTaskStatus.STARTING_CONVERSATION)
@@ -157,7 +158,7 @@ class StartTasks:
         """The sandbox the conversation belongs to, noted in the task: the one asked for, or a new one."""
         sandbox_id = task.sandbox_id or task.request.sandbox_id
         if sandbox_id is None:
-            sandbox_id = await self._sandboxes.start(self._sandboxes.default_spec)
+            sandbox_id = await self._sandboxes.start(self._sandboxes.specs[0])
         else:
             sandbox = (await self._sandboxes.read([sandbox_id])).get(sandbox_id)
             if sandbox is None:

@@ -50,7 +50,7 @@ PRAGMA user_version = 2
     """
 ALTER TABLE conversations ADD COLUMN agent TEXT NOT NULL DEFAULT 'idle';
 ALTER TABLE conversations ADD COLUMN cost REAL;
-CREATE INDEX conversations_by_parent ON conversations (parent_id);
+CREATE INDEX conversations_by_parent ON conversations (parent_id, created_at);
 CREATE INDEX conversations_by_sandbox ON conversations (sandbox_id);
 CREATE INDEX sandboxes_by_age ON sandboxes (created_at);
 PRAGMA user_version = 3
@@ -140,7 +140,7 @@ class Store:
         """The rows that have one of these ids, in any order."""
         return await self.select(table, "id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),))
 
-    async def count(self, table: str, condition: str, parameters: Sequence[Any]) -> int:
+    async def count(self, table: str, condition: str = "1", parameters: Sequence[Any] = ()) -> int:
         """How many rows a condition holds for."""
         statement = f"SELECT count(*) FROM {table} WHERE {condition}"  # noqa: S608 - values travel as parameters
         (row,) = await self._connection.execute_fetchall(statement, parameters)

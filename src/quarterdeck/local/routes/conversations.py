@@ -1,6 +1,7 @@
-"""``/api/v1/app-conversations``."""
+"""``/api/v1/app-conversations`` and the start tasks under it."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -8,8 +9,18 @@ from fastapi import APIRouter, Depends, HTTPException, Query
 
 from quarterdeck.local.bodies import ChangeConversationBody, StartConversationBody
 from quarterdeck.local.conversations import Conversations, Filters
-from quarterdeck.local.records import ConversationPage, ConversationRecord, Done, Limit, PageId, StartTaskRecord, Window
-from quarterdeck.local.start_tasks import StartTasks
+from quarterdeck.local.records import (
+    ConversationPage,
+    ConversationRecord,
+    Done,
+    Limit,
+    PageId,
+    StartTaskPage,
+    StartTaskRecord,
+    Window,
+)
+from quarterdeck.local.start_tasks import Filters as TaskFilters
+from quarterdeck.local.start_tasks import Order, StartTasks
 
 _MOST_IDS = 99
 
@@ -38,7 +49,7 @@ def conversations_router(conversations: Conversations, start_tasks: StartTasks) 
         """Conversations by id, null for those that do not exist; without ids the list, as documented."""
         if ids is None:
             return await search(Filters(), page_id, limit)
-        wanted = hex_ids(ids)
+        wanted = _hex_ids(ids)
         found = await conversations.read(wanted)
         return [found.get(one) for one in wanted]
 
@@ -65,7 +76,37 @@ def conversations_router(conversations: Conversations, start_tasks: StartTasks) 
     return router
 
 
-def hex_ids(ids: Sequence[str]) -> list[str]:
+def start_tasks_router(start_tasks: StartTasks) -> APIRouter:
+    """List, count and read start tasks."""
+    router = APIRouter(prefix="/app-conversations/start-tasks", tags=["Conversations"])
+
+    @router.get("/search")
+    async def search(
+        filters: Annotated[TaskFilters, Depends(_task_filters)],
+        sort_order: Order = Order.CREATED_AT_DESC,
+        page_id: PageId = None,
+        limit: Limit = 100,
+    ) -> StartTaskPage:
+        """A page of start tasks."""
+        items, next_page_id = await start_tasks.page(filters, sort_order, Window(page_id, limit))
+        return StartTaskPage(items=items, next_page_id=next_page_id)
+
+    @router.get("/count")
+    async def count(filters: Annotated[TaskFilters, Depends(_task_filters)]) -> int:
+        """How many start tasks there are."""
+        return await start_tasks.count(filters)
+
+    @router.get("")
+    async def read(ids: Annotated[list[str], Query()]) -> list[StartTaskRecord | None]:
+        """Start tasks by id, null for those that do not exist."""
+        wanted = _hex_ids(ids)
+        found = await start_tasks.read(wanted)
+        return [found.get(one) for one in wanted]
+
+    return router
+
+
+def _hex_ids(ids: Sequence[str]) -> list[str]:
     """Ids as they are stored, from uuids with or without dashes; raises 400 for too many and for what is no uuid."""
     if len(ids) > _MOST_IDS:
         raise HTTPException(400, f"Too many ids requested. Maximum is {_MOST_IDS}.")
@@ -80,3 +121,7 @@ def _hex(text: str) -> str | None:
         return UUID(text).hex
     except ValueError:
         return None
+
+
+def _task_filters(conversation_id__eq: UUID | None = None, created_at__gte: datetime | None = None) -> TaskFilters:
+    return TaskFilters(conversation_id__eq.hex if conversation_id__eq else None, created_at__gte)

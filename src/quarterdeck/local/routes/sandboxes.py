@@ -1,11 +1,12 @@
-"""``/api/v1/sandboxes``."""
+"""``/api/v1/sandboxes`` and ``/api/v1/sandbox-specs``."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query
 
-from quarterdeck.local.records import Done, Limit, PageId, SandboxPage, SandboxRecord, Window
+from quarterdeck.local.records import Done, Limit, PageId, SandboxPage, SandboxRecord, SpecPage, SpecRecord, Window, now
 from quarterdeck.local.sandboxes import Sandboxes
+from quarterdeck.local.specs import Spec
 
 _MOST_IDS = 100
 
@@ -17,24 +18,24 @@ def sandboxes_router(sandboxes: Sandboxes) -> APIRouter:
     @router.get("/search")
     async def search(page_id: PageId = None, limit: Limit = 100) -> SandboxPage:
         """A page of sandboxes, newest first."""
-        found, next_page_id = await sandboxes.page(Window(page_id, limit))
-        return SandboxPage(items=[sandboxes.record(sandbox) for sandbox in found], next_page_id=next_page_id)
+        items, next_page_id = await sandboxes.page(Window(page_id, limit))
+        return SandboxPage(items=items, next_page_id=next_page_id)
 
     @router.get("")
     async def read(ids: Annotated[list[str], Query(alias="id")]) -> list[SandboxRecord | None]:
         """Sandboxes by id, null for those that do not exist."""
         if len(ids) > _MOST_IDS:
             raise HTTPException(400, f"Too many ids requested. At most {_MOST_IDS} can be.")
-        found = await sandboxes.read(set(ids))
+        found = await sandboxes.read(ids)
         return [sandboxes.record(found[one]) if one in found else None for one in ids]
 
     @router.post("")
     async def start(sandbox_spec_id: str | None = None) -> SandboxRecord:
         """Start a sandbox and answer when it is ready; 404 when there is no such spec."""
-        spec = sandboxes.default_spec if sandbox_spec_id is None else sandboxes.spec(sandbox_spec_id)
+        spec = sandboxes.specs[0] if sandbox_spec_id is None else sandboxes.spec(sandbox_spec_id)
         if spec is None:
             raise HTTPException(404, "There is no such sandbox spec")
-        return sandboxes.record(await sandboxes.until_ready(await sandboxes.start(spec)))
+        return sandboxes.record(await sandboxes.started(spec))
 
     @router.post("/{sandbox_id}/pause")
     async def pause(sandbox_id: str) -> Done:
@@ -48,8 +49,30 @@ def sandboxes_router(sandboxes: Sandboxes) -> APIRouter:
 
     @router.delete("/{id}")
     async def delete(sandbox_id: str) -> Done:
-        """Delete the sandbox that the query names, as real servers do."""
+        """Delete the sandbox that the query names: real servers do not look at the path."""
         return _done(await sandboxes.delete(sandbox_id))
+
+    return router
+
+
+def specs_router(sandboxes: Sandboxes) -> APIRouter:
+    """Search and read specs; the first is the default."""
+    router = APIRouter(prefix="/sandbox-specs", tags=["Sandbox specs"])
+    opened_at = now()
+    records = [_record(spec, opened_at) for spec in sandboxes.specs]
+    by_id = {record["id"]: record for record in records}
+
+    @router.get("/search")
+    async def search(page_id: PageId = None, limit: Limit = 100) -> SpecPage:
+        """A page of specs."""
+        window = Window(page_id, limit)
+        rest = records[window.offset :]
+        return SpecPage(items=rest[:limit], next_page_id=window.next_page_id(len(rest)))
+
+    @router.get("")
+    async def read(ids: Annotated[list[str], Query(alias="id")]) -> list[SpecRecord | None]:
+        """Specs by id, null for those that do not exist."""
+        return [by_id.get(one) for one in ids]
 
     return router
 
@@ -58,3 +81,13 @@ def _done(success: bool) -> Done:
     if not success:
         raise HTTPException(404)
     return Done(success=True)
+
+
+def _record(spec: Spec, created_at: str) -> SpecRecord:
+    return SpecRecord(
+        id=spec.id,
+        command=list(spec.command),
+        created_at=created_at,
+        initial_env=dict(spec.environment),
+        working_dir="workspace",
+    )

@@ -1,4 +1,4 @@
-"""Processes by identity, and signals to every process of a session (DESIGN "The embedded local service")."""
+"""Processes by identity, and signals to every process of a session."""
 
 import asyncio
 import functools
@@ -13,21 +13,14 @@ from pathlib import Path
 
 import psutil
 
+from quarterdeck.local.runtime.base import Identity
+
 _HAS_PROC = Path("/proc/self/stat").exists()
 _STOPPED = frozenset("Tt")
 _GONE = frozenset("ZX")
 _PSUTIL_STATES = {psutil.STATUS_STOPPED: "T", psutil.STATUS_ZOMBIE: "Z", psutil.STATUS_DEAD: "X"}
 _SETTLES_WITHIN = 5.0
 """Seconds that signalled processes have to stop, go on or end."""
-
-
-@dataclass(frozen=True)
-class Identity:
-    """One process and no other: its pid, when it started in clock ticks since boot, and which boot."""
-
-    pid: int
-    ticks: int
-    boot: str
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from quarterdeck.local.errors import SandboxError
-from quarterdeck.local.processes import Identity, boot_id, identify
+from quarterdeck.local.runtime.base import Identity
+from quarterdeck.local.runtime.sessions import boot_id, identify
 from quarterdeck.local.specs import Spec
 
 _SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
@@ -77,9 +80,9 @@ def free_port(taken: Collection[int]) -> int:
             return port
 
 
-def new_key() -> str:
+def new_key() -> SecretStr:
     """A key that nobody guesses."""
-    return secrets.token_urlsafe(32)
+    return SecretStr(secrets.token_urlsafe(32))
 
 
 def launch(spec: Spec, place: Place, port: int | None, environment: Mapping[str, str]) -> Identity:

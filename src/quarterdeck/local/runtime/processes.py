@@ -1,0 +1,223 @@
+"""Sandboxes as sessions of processes that outlive the service, known again by the identity of their leader."""
+
+import asyncio
+import secrets
+import sqlite3
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from quarterdeck.client.models.enums import SandboxStatus
+from quarterdeck.local.errors import LocalServiceError, SandboxError
+from quarterdeck.local.records import ExposedUrl, now
+from quarterdeck.local.runtime.base import READY_WITHIN, Sandbox
+from quarterdeck.local.runtime.launching import Place, free_port, launch, new_key
+from quarterdeck.local.runtime.sessions import Seen, continue_session, end_session, look, stop_session
+from quarterdeck.local.specs import Spec
+from quarterdeck.local.store import Ownership, Store
+
+_ANSWERS_WITHIN = 0.5
+_BELIEVED_FOR = 5.0
+"""Seconds: for an answer to come, and how long one is believed."""
+_RESTS_AFTER_SILENCE = 4
+"""How many times as long as it was waited in vain nobody is asked again: a refusal is quick, a hung process is not."""
+
+
+class ProcessRuntime:
+    """Runs sandboxes in folders of their own under one folder."""
+
+    answers_when_ready = True
+
+    def __init__(self, folder: Path, store: Store, specs: Sequence[Spec], ownership: Ownership) -> None:
+        self.specs = specs
+        self._folder = folder
+        self._store = store
+        self._addresses = {spec.id: spec.address for spec in specs}
+        self._ownership = ownership
+        self._liveness = Liveness()
+        self._given_ports: set[int] = set()
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def catch_up(self) -> None:
+        """Nothing: what became of a process is seen when it is looked at."""
+
+    async def look(self, sandboxes: Sequence[Sandbox]) -> list[Sandbox]:
+        """See what became of these sandboxes, and store what is news."""
+        seen = await asyncio.to_thread(lambda: [look(sandbox.leader) for sandbox in sandboxes])
+        silences = await asyncio.gather(*map(self._silence, sandboxes, seen))
+        owner = self._ownership.held()
+        current = []
+        for sandbox, sight, silence in zip(sandboxes, seen, silences, strict=True):
+            status = judge(sandbox, sight, silence, owner=owner)
+            news = replace(sandbox, status=status, has_run=sandbox.has_run or status is SandboxStatus.RUNNING)
+            if news != sandbox:
+                await self._store.run(
+                    "UPDATE sandboxes SET status = ?, has_run = max(has_run, ?) WHERE id = ?",
+                    (status, news.has_run, sandbox.id),
+                )
+            current.append(news)
+        return current
+
+    def addresses(self, sandbox: Sandbox) -> list[ExposedUrl]:
+        """The one its spec speaks of, if it does."""
+        name = self._addresses.get(sandbox.spec_id)
+        if name is None or sandbox.port is None:
+            return []
+        url = f"http://127.0.0.1:{sandbox.port}/?session_api_key={sandbox.key.get_secret_value()}"
+        return [ExposedUrl(name=name, url=url, port=sandbox.port)]
+
+    def workspace(self, sandbox_id: str) -> Path | None:
+        """The folder a sandbox works in."""
+        return self._place(sandbox_id).workspace
+
+    def last_words(self, sandbox_id: str) -> str:
+        """The last line a sandbox wrote, if any. Blocks."""
+        return self._place(sandbox_id).last_words()
+
+    async def start(self, spec: Spec) -> str:
+        """Start the processes of a new sandbox and give its id; it may not answer yet. Raises `SandboxError`."""
+        sandbox_id, key, created_at = secrets.token_hex(10), new_key(), now()
+        port = await self._take_port() if spec.address else None
+        place = self._place(sandbox_id)
+        environment = {"SESSION_API_KEY": key.get_secret_value(), "SANDBOX_ID": sandbox_id}
+        try:
+            await asyncio.to_thread(place.make, spec)
+            leader = await asyncio.to_thread(launch, spec, place, port, environment)
+        except (SandboxError, OSError):
+            await asyncio.to_thread(place.remove)
+            raise
+        try:
+            await self._store.run(
+                "INSERT INTO sandboxes (id, spec_id, created_at, key, port, pid, ticks, boot, status)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'STARTING')",
+                (sandbox_id, spec.id, created_at, key.get_secret_value(), port, leader.pid, leader.ticks, leader.boot),
+            )
+        except sqlite3.Error:
+            await end_session(leader)
+            raise
+        return sandbox_id
+
+    async def pause(self, sandbox_id: str) -> bool:
+        """Stop every process of a sandbox; False when there is none to stop."""
+        return await self._signal(sandbox_id, SandboxStatus.PAUSED)
+
+    async def resume(self, sandbox_id: str) -> bool:
+        """Let every process of a sandbox go on; False when there is none."""
+        return await self._signal(sandbox_id, SandboxStatus.RUNNING)
+
+    async def delete(self, sandbox_id: str) -> bool:
+        """End the processes of a sandbox and remove its folder; False when there is no such sandbox."""
+        async with self._turns[sandbox_id]:
+            sandbox = await self._stored(sandbox_id)
+            if sandbox is None:
+                return False
+            await self._check_own(sandbox)
+            if not await end_session(sandbox.leader):
+                raise LocalServiceError(f"Not every process of sandbox {sandbox_id} could be ended. Try again.")
+            await asyncio.to_thread(self._place(sandbox_id).remove)
+            await self._store.run("DELETE FROM sandboxes WHERE id = ?", (sandbox_id,))
+        self._turns.pop(sandbox_id, None)
+        return True
+
+    async def _signal(self, sandbox_id: str, wanted: SandboxStatus) -> bool:
+        async with self._turns[sandbox_id]:
+            sandbox = await self._stored(sandbox_id)
+            if sandbox is None or await asyncio.to_thread(look, sandbox.leader) is Seen.GONE:
+                return False
+            to_state = stop_session if wanted is SandboxStatus.PAUSED else continue_session
+            done = await to_state(sandbox.leader)
+            if sandbox.port:
+                self._liveness.forget(sandbox.port)
+        if not done:
+            raise LocalServiceError(f"Not every process of sandbox {sandbox_id} could be signalled. Try again.")
+        return True
+
+    async def _stored(self, sandbox_id: str) -> Sandbox | None:
+        rows = await self._store.by_ids("sandboxes", [sandbox_id])
+        return Sandbox.of(rows[0]) if rows else None
+
+    async def _check_own(self, sandbox: Sandbox) -> None:
+        """Refuse to end what may run out of sight: its processes cannot be seen here, and the owner saw them alive."""
+        dead = sandbox.status in {SandboxStatus.MISSING, SandboxStatus.ERROR}
+        if not dead and not self._ownership.held() and await asyncio.to_thread(look, sandbox.leader) is Seen.GONE:
+            raise LocalServiceError(
+                f"Sandbox {sandbox.id} is not seen from here. Delete it in the Quarterdeck that runs it."
+            )
+
+    def _place(self, sandbox_id: str) -> Place:
+        return Place(self._folder / sandbox_id)
+
+    async def _take_port(self) -> int:
+        rows = await self._store.select("sandboxes", "port IS NOT NULL")
+        port = free_port(self._given_ports | {row["port"] for row in rows})
+        self._given_ports.add(port)
+        return port
+
+    async def _silence(self, sandbox: Sandbox, seen: Seen) -> float | None:
+        """How long the address of a sandbox has been silent while its processes ran."""
+        if sandbox.port is None or seen is not Seen.ALIVE:
+            return None
+        return await self._liveness.silence(sandbox.port)
+
+
+def judge(sandbox: Sandbox, seen: Seen, silence: float | None, *, owner: bool) -> SandboxStatus:
+    """Say what state a sandbox is in; `silence` in seconds is None when its address answers or it has none.
+
+    Only the owner of the data folder declares a sandbox dead: to everybody else, who may just not see its processes, it
+    is what the owner last saw.
+    """
+    if seen is Seen.GONE:
+        if not owner:
+            return sandbox.status
+        return SandboxStatus.MISSING if sandbox.has_run else SandboxStatus.ERROR
+    if seen is Seen.STOPPED:
+        return SandboxStatus.PAUSED
+    if silence is None:
+        return SandboxStatus.RUNNING
+    return SandboxStatus.STARTING if silence < READY_WITHIN else SandboxStatus.ERROR
+
+
+@dataclass(frozen=True)
+class _Heard:
+    silent_since: float | None
+    believed_until: float
+
+
+class Liveness:
+    """Remembers what ports answered; death is seen in the process itself, so a remembered answer hides none."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._heard: dict[int, _Heard] = {}
+
+    async def silence(self, port: int) -> float | None:
+        """For how many seconds the port has been found silent; None when it answers."""
+        last = self._heard.get(port)
+        asked_at = self._clock()
+        if last is None or asked_at > last.believed_until:
+            answered = await answers(port)
+            heard_at = self._clock()
+            since = None if answered else (last and last.silent_since) or asked_at
+            rest = _BELIEVED_FOR if answered else _RESTS_AFTER_SILENCE * (heard_at - asked_at)
+            last = self._heard[port] = _Heard(since, heard_at + rest)
+        return None if last.silent_since is None else self._clock() - last.silent_since
+
+    def forget(self, port: int) -> None:
+        """Ask anew next time, and count silence from then."""
+        self._heard.pop(port, None)
+
+
+async def answers(port: int) -> bool:
+    """Ask ``/alive`` on a port of 127.0.0.1; any HTTP answer is one."""
+    try:
+        async with asyncio.timeout(_ANSWERS_WITHIN):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            try:
+                writer.write(b"GET /alive HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
+                return (await reader.readline()).startswith(b"HTTP/")
+            finally:
+                writer.close()
+    except (OSError, TimeoutError, ValueError):  # ValueError: a first line without end
+        return False

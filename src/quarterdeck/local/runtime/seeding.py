@@ -1,0 +1,144 @@
+"""What a simulation begins with: shares of statuses and agents' states as on a busy server, spread over two months."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any, TypeVar
+
+from quarterdeck.client.models.enums import ExecutionStatus, GitProvider, SandboxStatus
+from quarterdeck.local.records import stamp
+from quarterdeck.local.specs import Spec
+from quarterdeck.local.store import Store
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+
+SPECS = (
+    Spec("simulated-base", ("agent-server", "--port", "1"), environment={"LOG_LEVEL": "info"}),
+    Spec("simulated-node", ("agent-server", "--port", "1", "--node")),
+    Spec("simulated-large", ("agent-server", "--port", "1", "--memory", "16g"), environment={"CACHE_TOKEN": "none"}),
+)
+"""The first is the default."""
+
+_SHARES = {
+    SandboxStatus.PAUSED: 60,
+    SandboxStatus.RUNNING: 30,
+    SandboxStatus.ERROR: 5,
+    SandboxStatus.MISSING: 3,
+    SandboxStatus.STARTING: 2,
+}
+"""Percent of the sandboxes in each status."""
+_AGENTS = {
+    ExecutionStatus.RUNNING: 35,
+    ExecutionStatus.FINISHED: 25,
+    ExecutionStatus.IDLE: 20,
+    ExecutionStatus.WAITING_FOR_CONFIRMATION: 10,
+    ExecutionStatus.PAUSED: 5,
+    ExecutionStatus.ERROR: 3,
+    ExecutionStatus.STUCK: 2,
+}
+_SPEC_SHARES = {SPECS[0].id: 70, SPECS[1].id: 20, SPECS[2].id: 10}
+_INHABITANTS = {1: 76, 2: 9, 3: 3, 0: 12}
+"""Percent of the sandboxes that have so many conversations."""
+_WITHOUT_SANDBOX = 0.05
+"""Conversations whose sandbox was deleted, for each sandbox that there is."""
+_OLDEST = timedelta(days=60)
+
+_VERBS = ("Fix", "Add", "Remove", "Explain", "Refactor", "Test", "Speed up", "Document", "Port", "Review")
+_THINGS = (
+    "the login page",
+    "a retry to the uploader",
+    "the flaky date test",
+    "dark mode",
+    "the search index",
+    "unused settings",
+    "the release script",
+    "paging of invoices",
+    "the cache of avatars",
+    "error messages",
+    "the import wizard",
+    "rate limits",
+)
+_OWNERS = ("harbour", "northwind", "tidewater", "lantern")
+_REPOSITORIES = ("web", "api", "billing", "docs", "mobile", "infra")
+_MODELS = ("anthropic/claude-sonnet-4-5", "openai/gpt-5.1", "mistral/devstral-medium")
+
+
+async def seed(store: Store, number: int, ids: Sequence[str], now: datetime) -> None:
+    """Fill a store with sandboxes of these ids, newest first, and conversations; equal numbers make equal ones."""
+    dice = Random(f"sandboxes {number}")  # noqa: S311 - nothing here is secret
+    sandboxes = [
+        (
+            sandbox_id,
+            _weighted(dice, _SPEC_SHARES),
+            now - _OLDEST * (place + dice.random()) / len(ids) - timedelta(seconds=20),
+            new_key(dice),
+            _weighted(dice, _SHARES),
+        )
+        for place, sandbox_id in enumerate(ids)
+    ]
+    dice = Random(f"conversations {number}")  # noqa: S311 - nothing here is secret
+    async with store.transaction() as connection:
+        await connection.executemany(
+            "INSERT INTO sandboxes (id, spec_id, created_at, key, status, pid, ticks, boot)"
+            " VALUES (?, ?, ?, ?, ?, 0, 0, '')",
+            [(each, spec, stamp(born), key, status) for each, spec, born, key, status in sandboxes],
+        )
+        await connection.executemany(
+            "INSERT INTO conversations (id, sandbox_id, title, repository, branch, git_provider, trigger, pr_number,"
+            " llm_model, agent, cost, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, 'gui', '[]', ?, ?, ?, ?, ?)",
+            list(_conversations(dice, sandboxes, now)),
+        )
+
+
+def new_id(dice: Random) -> str:
+    """An id of a sandbox that shows what it is of."""
+    return f"sim-{dice.getrandbits(48):012x}"
+
+
+def new_key(dice: Random) -> str:
+    """What looks like the key of a sandbox."""
+    return f"simulated-{dice.getrandbits(128):032x}"
+
+
+def _conversations(dice: Random, sandboxes: Sequence[Row], now: datetime) -> Iterator[Row]:
+    """The rows of conversations that live in these sandboxes, and of those whose sandbox was deleted."""
+    for sandbox_id, _, born, _, status in sandboxes:
+        for _ in range(_weighted(dice, _INHABITANTS)):
+            yield _conversation(dice, sandbox_id, status, born + (now - born) * dice.random() / 10, now)
+    for _ in range(round(len(sandboxes) * _WITHOUT_SANDBOX)):
+        yield _conversation(dice, new_id(dice), SandboxStatus.MISSING, now - _OLDEST * dice.random(), now)
+
+
+def _conversation(dice: Random, sandbox_id: str, status: SandboxStatus, born: datetime, now: datetime) -> Row:
+    """A conversation of that age; one that is at work was updated just now, the others some time ago."""
+    agent = _weighted(dice, _AGENTS)
+    quiet = timedelta(seconds=dice.uniform(0, 40))
+    if agent is not ExecutionStatus.RUNNING or status is not SandboxStatus.RUNNING:
+        quiet = min(timedelta(minutes=dice.expovariate(1 / 90)), (now - born) * 0.9)
+    repository = None if dice.random() < 0.15 else f"{dice.choice(_OWNERS)}/{dice.choice(_REPOSITORIES)}"
+    return (
+        f"{dice.getrandbits(128):032x}",
+        sandbox_id,
+        _title(dice),
+        repository,
+        "main" if repository else None,
+        GitProvider.GITHUB if repository else None,
+        dice.choice(_MODELS),
+        agent,
+        dice.expovariate(1 / 1.5),
+        stamp(born),
+        stamp(max(born, now - quiet)),
+    )
+
+
+def _title(dice: Random) -> str:
+    """A title such as people give, or the one a conversation has before it is given any."""
+    if dice.random() < 0.1:
+        return f"Conversation {dice.getrandbits(20):05x}"
+    return f"{dice.choice(_VERBS)} {dice.choice(_THINGS)}"
+
+
+def _weighted(dice: Random, weights: dict[T, int]) -> T:
+    """One of these, each as often as its weight says."""
+    return dice.choices(list(weights), list(weights.values()))[0]

@@ -1,0 +1,274 @@
+"""Sandboxes that are only rows, and change by themselves as if people and agents were at work."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from random import Random
+
+import aiosqlite
+from fastapi import HTTPException
+
+from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus, UrlName
+from quarterdeck.local.records import ExposedUrl, stamp
+from quarterdeck.local.runtime.base import Sandbox
+from quarterdeck.local.runtime.seeding import SPECS, new_id, new_key, seed
+from quarterdeck.local.specs import Spec
+from quarterdeck.local.store import Store
+
+Clock = Callable[[], datetime]
+"""Gives the moment it is, in UTC."""
+NOWHERE = "http://127.0.0.1:1/simulated"
+"""Where simulated sandboxes say that they are: nothing listens at port 1."""
+
+_PAUSED_AFTER = timedelta(seconds=0.6)
+"""How long a pause takes."""
+_RUNS_AFTER = (2.0, 5.0)
+"""Between how many seconds a start or resume takes."""
+_CATCHES_UP = timedelta(seconds=60)
+"""The longest time that is made up for when nobody asked anything."""
+_STEP = timedelta(seconds=0.2)
+"""The shortest time that is let pass, so that many requests at once cost no more than one."""
+_PICKED_FOR_ONE = 4
+"""How many sandboxes are looked at, at a time, for one that is due to change."""
+_ROUNDS = 20
+"""How often so many are picked before it is given up to find some that change."""
+_PAUSES, _FAILS, _WAKES, _RECOVERS = 0.20, 0.025, 0.10, 0.15
+"""How likely a sandbox that was picked does so. As many must pause as wake, and fail as recover, given the shares of
+statuses that a simulation begins with."""
+_AT_WORK = (ExecutionStatus.RUNNING, ExecutionStatus.RUNNING, ExecutionStatus.FINISHED, ExecutionStatus.IDLE)
+
+
+@dataclass(frozen=True)
+class Faults:
+    """What goes wrong on purpose: nothing, unless it is said."""
+
+    pauses_fail: frozenset[str] = frozenset()
+    """Sandboxes whose pause is answered with a server error."""
+    pauses_ignored: frozenset[str] = frozenset()
+    """Sandboxes whose pause is answered as done, and not done."""
+    gone: frozenset[str] = frozenset()
+    """Sandboxes that are listed until something is asked of them, and then gone."""
+    rate_limit_at: int | None = None
+    """Which request for a change, counted from 1, is told to come back later."""
+    retry_after: int = 1
+    """In how many seconds it may."""
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """How many sandboxes are pretended, and what becomes of them; equal seeds make equal ones."""
+
+    sandboxes: int
+    churn: float = 1.0
+    """Percent of them that change by themselves in a second."""
+    seed: int = 1
+    faults: Faults = Faults()
+
+    def ids(self) -> tuple[str, ...]:
+        """The ids of the sandboxes it begins with, newest first."""
+        dice = Random(f"ids {self.seed}")  # noqa: S311 - nothing here is secret
+        return tuple(new_id(dice) for _ in range(self.sandboxes))
+
+
+def some_faults(ids: Sequence[str]) -> Faults:
+    """A few of each fault, for trying: of 100 sandboxes four pauses fail, two are ignored and three are gone."""
+    return Faults(
+        pauses_fail=frozenset(ids[3::25]),
+        pauses_ignored=frozenset(ids[7::50]),
+        gone=frozenset(ids[11::33]),
+        rate_limit_at=20,
+        retry_after=2,
+    )
+
+
+class SimulatedRuntime:
+    """Changes the rows of sandboxes and conversations with time, which passes only when somebody asks."""
+
+    answers_when_ready = False
+    specs = SPECS
+
+    def __init__(self, simulation: Simulation, store: Store, clock: Clock) -> None:
+        self._simulation = simulation
+        self._faults = simulation.faults
+        self._store = store
+        self._clock = clock
+        self._now = clock()
+        self._dice = Random(f"world {simulation.seed}")  # noqa: S311 - nothing here is secret
+        self._coming: dict[str, tuple[datetime, SandboxStatus]] = {}
+        """When which sandbox will read how; what is asked of one anew takes the place of what was coming."""
+        self._owed = 0.0
+        self._asked = 0
+        self._passing = asyncio.Lock()
+
+    async def open(self) -> None:
+        """Fill the store with what the simulation begins with."""
+        await seed(self._store, self._simulation.seed, self._simulation.ids(), self._now)
+        for row in await self._store.select("sandboxes", "status = 'STARTING'"):
+            self._come(row["id"], SandboxStatus.RUNNING, self._dice.uniform(2, 60))
+
+    async def catch_up(self) -> None:
+        """Let the time pass that has passed: what was under way arrives, and some rows change by themselves."""
+        await self._store.changes.run(self._pass_time())
+
+    async def look(self, sandboxes: Sequence[Sandbox]) -> list[Sandbox]:
+        """They are what their rows say."""
+        return list(sandboxes)
+
+    def addresses(self, sandbox: Sandbox) -> list[ExposedUrl]:
+        """Three addresses where nothing answers."""
+        place, key = f"{NOWHERE}/{sandbox.id}", sandbox.key.get_secret_value()
+        return [
+            ExposedUrl(name=UrlName.AGENT_SERVER, url=place, port=1),
+            ExposedUrl(name=UrlName.VSCODE, url=f"{place}/vscode/?tkn={key}&folder=workspace", port=1),
+            ExposedUrl(name=UrlName.WORKER_1, url=f"{place}/worker-1", port=1),
+        ]
+
+    def workspace(self, _sandbox_id: str) -> Path | None:
+        """None: there are no files."""
+        return None
+
+    def last_words(self, _sandbox_id: str) -> str:
+        """None: nothing runs."""
+        return ""
+
+    async def start(self, spec: Spec) -> str:
+        """A new sandbox, which runs in a while."""
+        self._count()
+        sandbox_id = new_id(self._dice)
+        await self._store.run(
+            "INSERT INTO sandboxes (id, spec_id, created_at, key, status, pid, ticks, boot)"
+            " VALUES (?, ?, ?, ?, 'STARTING', 0, 0, '')",
+            (sandbox_id, spec.id, stamp(self._now), new_key(self._dice)),
+        )
+        self._run_soon(sandbox_id)
+        return sandbox_id
+
+    async def pause(self, sandbox_id: str) -> bool:
+        """Let a sandbox that is up be paused in a moment; nothing happens to any other."""
+        status = await self._asked_for(sandbox_id)
+        if sandbox_id in self._faults.pauses_fail:
+            raise HTTPException(500, "The simulated sandbox does not let itself be paused")
+        up = status in {SandboxStatus.RUNNING, SandboxStatus.STARTING}
+        if up and sandbox_id not in self._faults.pauses_ignored:
+            self._pause_soon(sandbox_id)
+        return status not in {None, SandboxStatus.MISSING}
+
+    async def resume(self, sandbox_id: str) -> bool:
+        """Wake a paused sandbox; nothing happens to any other."""
+        status = await self._asked_for(sandbox_id)
+        if status is SandboxStatus.PAUSED:
+            async with self._store.transaction() as connection:
+                await self._wake(connection, [sandbox_id])
+        return status not in {None, SandboxStatus.MISSING}
+
+    async def delete(self, sandbox_id: str) -> bool:
+        """Take a sandbox away; its conversations stay, without one."""
+        await self._asked_for(sandbox_id)
+        return await self._remove(sandbox_id)
+
+    def _count(self) -> None:
+        """Count what is asked; raises 429 when it is the turn of that."""
+        self._asked += 1
+        if self._asked == self._faults.rate_limit_at:
+            raise HTTPException(429, "Too many requests", {"Retry-After": str(self._faults.retry_after)})
+
+    async def _asked_for(self, sandbox_id: str) -> SandboxStatus | None:
+        """The status of the sandbox that is asked something; None when there is none."""
+        self._count()
+        if sandbox_id in self._faults.gone:
+            await self._remove(sandbox_id)
+        rows = await self._store.by_ids("sandboxes", [sandbox_id])
+        return SandboxStatus(rows[0]["status"]) if rows else None
+
+    async def _remove(self, sandbox_id: str) -> bool:
+        self._coming.pop(sandbox_id, None)
+        return await self._store.run("DELETE FROM sandboxes WHERE id = ?", (sandbox_id,)) > 0
+
+    async def _pass_time(self) -> None:
+        async with self._passing:
+            before, now = self._now, self._clock()
+            if now - before < _STEP:
+                return
+            self._now = now
+            passed = min(now - before, _CATCHES_UP).total_seconds()
+            if self._simulation.churn:
+                self._owed += passed * await self._store.count("sandboxes") * self._simulation.churn / 100
+            changes, self._owed = int(self._owed), self._owed % 1
+            due = [(status, each) for each, (when, status) in self._coming.items() if when <= now]
+            if due or changes:
+                async with self._store.transaction() as connection:
+                    await connection.executemany("UPDATE sandboxes SET status = ? WHERE id = ?", due)
+                    for _, sandbox_id in due:
+                        del self._coming[sandbox_id]
+                    await self._change_some(connection, changes)
+
+    async def _change_some(self, connection: aiosqlite.Connection, changes: int) -> None:
+        """Change so many sandboxes, or conversations in them, of those that there are."""
+        (row,) = await connection.execute_fetchall("SELECT max(rowid) FROM sandboxes")
+        for _ in range(_ROUNDS):
+            if not changes or not row[0]:
+                return
+            picked = [self._dice.randint(1, row[0]) for _ in range(_PICKED_FOR_ONE * changes)]
+            found = await connection.execute_fetchall(
+                "SELECT id, status, EXISTS (SELECT 1 FROM conversations WHERE sandbox_id = sandboxes.id) AS inhabited"
+                " FROM sandboxes WHERE rowid IN (SELECT value FROM json_each(?))",
+                (str(picked),),
+            )
+            fates = [(one["id"], fate) for one in found if (fate := self._fate(one["status"], bool(one["inhabited"])))]
+            chosen = self._dice.sample(fates, min(changes, len(fates)))
+            changes -= len(chosen)
+            await self._fulfil(connection, chosen)
+
+    def _fate(self, status: str, inhabited: bool) -> SandboxStatus | None:
+        """Where a picked sandbox goes; RUNNING is to work on, None to stay as it is."""
+        fate = self._dice.random()
+        match status:
+            case SandboxStatus.RUNNING if fate < _FAILS:
+                return SandboxStatus.ERROR
+            case SandboxStatus.RUNNING if fate < _FAILS + _PAUSES:
+                return SandboxStatus.PAUSED
+            case SandboxStatus.RUNNING if inhabited:
+                return SandboxStatus.RUNNING
+            case SandboxStatus.PAUSED if fate < _WAKES:
+                return SandboxStatus.STARTING
+            case SandboxStatus.ERROR if fate < _RECOVERS:
+                return SandboxStatus.STARTING
+        return None
+
+    async def _fulfil(self, connection: aiosqlite.Connection, fates: Sequence[tuple[str, SandboxStatus]]) -> None:
+        going = {status: [each for each, fate in fates if fate is status] for status in SandboxStatus}
+        for sandbox_id in going[SandboxStatus.PAUSED]:
+            self._pause_soon(sandbox_id)
+        for sandbox_id in going[SandboxStatus.ERROR]:
+            self._coming.pop(sandbox_id, None)
+        await connection.executemany(
+            "UPDATE sandboxes SET status = 'ERROR' WHERE id = ?", [(each,) for each in going[SandboxStatus.ERROR]]
+        )
+        await self._wake(connection, going[SandboxStatus.STARTING])
+        await connection.executemany(
+            "UPDATE conversations SET cost = coalesce(cost, 0) + ?, updated_at = ?, agent = ? WHERE sandbox_id = ?",
+            [
+                (self._dice.expovariate(1 / 0.02), stamp(self._now), self._dice.choice(_AT_WORK), each)
+                for each in going[SandboxStatus.RUNNING]
+            ],
+        )
+
+    async def _wake(self, connection: aiosqlite.Connection, ids: Sequence[str]) -> None:
+        """Let sandboxes start with new keys, as remote ones do, and run in a while."""
+        await connection.executemany(
+            "UPDATE sandboxes SET status = 'STARTING', key = ? WHERE id = ?",
+            [(new_key(self._dice), each) for each in ids],
+        )
+        for sandbox_id in ids:
+            self._run_soon(sandbox_id)
+
+    def _run_soon(self, sandbox_id: str) -> None:
+        self._come(sandbox_id, SandboxStatus.RUNNING, self._dice.uniform(*_RUNS_AFTER))
+
+    def _pause_soon(self, sandbox_id: str) -> None:
+        self._come(sandbox_id, SandboxStatus.PAUSED, _PAUSED_AFTER.total_seconds())
+
+    def _come(self, sandbox_id: str, status: SandboxStatus, after: float) -> None:
+        self._coming[sandbox_id] = (self._now + timedelta(seconds=after), status)

@@ -1,1 +1,0 @@
-"""A service that pretends: sandboxes and conversations in memory, made by a seed, changing as if people used them."""
