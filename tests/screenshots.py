@@ -22,7 +22,7 @@ from pydantic import SecretStr
 from textual.pilot import Pilot
 
 from quarterdeck.cli.connect import Connector
-from quarterdeck.cli.target import Target
+from quarterdeck.cli.known import Target
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.conversation import NewConversation, StartTask
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, StdioServer

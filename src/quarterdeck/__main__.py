@@ -2,6 +2,6 @@
 
 import sys
 
-from quarterdeck.cli import main
+from quarterdeck.cli.main import main
 
 sys.exit(main())

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from quarterdeck.cli import main
+from quarterdeck.cli.main import main
 from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.local.service import LocalService
 from tests.conftest import Home

@@ -154,3 +154,13 @@ def test_without_a_save_there_is_nothing_to_undo(run: Run) -> None:
     ended = run("settings", "undo")
     assert ended.status == 1
     assert "nothing to undo" in ended.err
+
+
+def test_what_an_earlier_form_of_the_journal_holds_is_left_alone_and_named(run: Run, home: Home) -> None:
+    old = home.state / "notebook" / "journal" / "some.json"
+    old.parent.mkdir(parents=True)
+    old.write_text("[]")
+    ended = run("settings", "undo")
+    assert ended.status == 1
+    assert str(home.state / "notebook") in ended.err
+    assert old.read_text() == "[]"

@@ -12,7 +12,7 @@ from tests.conftest import Home
 SENTINEL = "sentinel-91c"
 STUCK = """
 import os, sys, time
-from quarterdeck.cli import main
+from quarterdeck.cli.main import main
 from quarterdeck.tui.app import Deck
 def hold_up(self):
     os.write(2, b"STUCK")
@@ -22,7 +22,7 @@ sys.exit(main())
 """
 CRASHING = f"""
 import sys
-from quarterdeck.cli import main
+from quarterdeck.cli.main import main
 from quarterdeck.tui.app import Deck
 def crash(self):
     key = "{SENTINEL}"

@@ -10,9 +10,7 @@ import pytest
 from keyring.backend import KeyringBackend
 
 from quarterdeck.cli.connect import Connector
-from quarterdeck.cli.kept_notes import KeptNotes
-from quarterdeck.cli.known import KnownConnections
-from quarterdeck.cli.target import Target
+from quarterdeck.cli.known import KnownConnections, Target
 from quarterdeck.config.connections import LOCAL
 from quarterdeck.config.keys import SystemKeyring
 from quarterdeck.config.load import load
@@ -59,7 +57,6 @@ class Desk:
             target.connection,
             Connector(loaded, target, self.environ, known),
             connections=known,
-            notes=KeptNotes(loaded.folders.notebook),
             state=KeptState(loaded.folders.kept),
             notices=[f"{problem}." for problem in loaded.problems],
             theme=theme,

@@ -17,7 +17,6 @@ from quarterdeck.fleet.session import Session
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.connected import Connect
 from quarterdeck.tui.kept_state import RunState
-from quarterdeck.tui.notes import Notes
 from quarterdeck.tui.screens.listing import ListScreen
 from tests.client.fakes import FAST, FakeServer
 from tests.servers import Mode, open_server
@@ -156,11 +155,10 @@ async def seated(
     *,
     size: tuple[int, int] = NARROW,
     crashes: Path,
-    notes: Notes | None = None,
     state: RunState | None = None,
 ) -> AsyncIterator[Seat]:
     """A deck on that connection, with somebody at it."""
-    async with seated_at(Deck(endpoint, connect, crash_folder=crashes, notes=notes, state=state), size) as seat:
+    async with seated_at(Deck(endpoint, connect, crash_folder=crashes, state=state), size) as seat:
         yield seat
 
 

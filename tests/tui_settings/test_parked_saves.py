@@ -10,7 +10,6 @@ from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.settings.disabled import DisabledServers, listed
 from quarterdeck.tui.kept_state import KeptState
-from quarterdeck.tui.notes import about
 from tests.tui.seat import LOCAL
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
@@ -18,7 +17,7 @@ from tests.tui_settings.form import FormSeat
 
 async def kept(folder: Path) -> tuple[McpServer, ...]:
     """The disabled servers that are kept."""
-    return listed(await KeptState(folder / "state").read(DisabledServers, about(LOCAL)))
+    return listed(await KeptState(folder / "state").read(DisabledServers, LOCAL.about))
 
 
 async def park(seat: FormSeat, row: str, *keys: str) -> None:

@@ -4,7 +4,6 @@ import pytest
 
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.journal import Journal
-from quarterdeck.tui.notes import about
 from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
@@ -51,7 +50,7 @@ async def test_a_refusal_is_said_and_the_edits_are_kept(sit_before: Sit, status:
         await seat.until(lambda: f"Not saved: {words}"[:60] in " ".join(seat.text.split()))
         assert seat.form.draft.changes == {"git_user_name": "Grace"}
         await seat.press("U")
-        assert (await seat.deck.state.read(Journal, about(seat.deck.endpoint))) is None
+        assert (await seat.deck.state.read(Journal, seat.deck.endpoint.about)) is None
 
 
 async def test_a_complaint_about_a_server_of_the_list_stands_at_its_row_without_what_was_sent(sit_before: Sit) -> None:

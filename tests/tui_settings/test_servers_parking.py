@@ -4,7 +4,6 @@ from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.settings.disabled import DisabledServers
-from quarterdeck.tui.notes import about
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
 
@@ -62,7 +61,7 @@ async def test_one_parked_without_its_key_asks_for_it_before_it_is_stored_again(
         await seat.sees("will be parked", "to type")
         await seat.save()
         await seat.sees("verified")
-        kept = await seat.deck.state.read(DisabledServers, about(seat.deck.endpoint))
+        kept = await seat.deck.state.read(DisabledServers, seat.deck.endpoint.about)
         assert kept is not None
         assert "sentinel-sse-key" not in kept.model_dump_json()
         await go_to_parked(seat)

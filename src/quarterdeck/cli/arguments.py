@@ -1,21 +1,16 @@
 """What can be typed after `quarterdeck`."""
 
-from __future__ import annotations
-
+import re
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
+from typing import NoReturn
 
 from quarterdeck import __version__
-from quarterdeck.cli.command_line import CommandLine
 
 MOST_SIMULATED = 1_000_000
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
-
-    _Commands = _SubParsersAction[ArgumentParser]
+AddParser = Callable[..., ArgumentParser]
+"""`add_parser` of a group of commands."""
 
 _DESCRIPTION = """\
 A terminal deck for agent conversation services: settings, conversations and sandboxes, live.
@@ -33,14 +28,65 @@ its id does. Exit status: 0 all done and verified by reading, 1 some were not, 2
 3 nothing matched."""
 
 
+class CommandLine:
+    """The words of one command line; what was not said is as it stands here."""
+
+    command: str = "deck.run"
+    """Module of `quarterdeck.cli` and function in it that run the command."""
+    url: str | None = None
+    connection: str | None = None
+    read_only: bool = False
+    quiet: bool = False
+    json: bool = False
+    all: bool = False
+    dry_run: bool = False
+
+    port: int = 3000
+    simulate: int | None = None
+    churn: float | None = None
+    faults: bool = False
+    assignments: Sequence[tuple[str, str]] = ()
+    accept_losses: bool = False
+    file: str | None = None
+    spec: str | None = None
+    verb: str = ""
+    ids: Sequence[str] = ()
+    filter: str | None = None
+    yes: bool = False
+    watch: bool = False
+    message: str | None = None
+    title: str | None = None
+    repository: str | None = None
+    branch: str | None = None
+    sandbox: str | None = None
+
+
+_KEY_OPTION = re.compile(r"--?(api-?)?(key|token|secret|password)(=.*)?", re.DOTALL)
+
+
+class _Parser(ArgumentParser):
+    """A parser whose complaints repeat no value: somebody may have typed a key."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(re.sub(r"invalid choice: .*? \(choose", "no such choice (choose", message, flags=re.DOTALL))
+
+
 def parse(words: Sequence[str]) -> CommandLine:
     """Read a command line; ends the process, with status 2 and a line on standard error, where it means nothing."""
-    return parser(words).parse_args(words, CommandLine())
+    parser = _parser()
+    if any(_KEY_OPTION.fullmatch(word) for word in words):
+        parser.error("a key is never an argument, for others can see it; --help says where it is looked for")
+    found, rest = parser.parse_known_args(words, CommandLine())
+    if found.verb and not any(word.startswith("--") for word in rest):
+        found.ids = [*found.ids, *rest]  # an id may begin with a dash
+    elif rest:
+        options = [word.partition("=")[0] for word in rest if word.startswith("-")]
+        parser.error(f"unrecognized arguments: {' '.join(options)}" if options else "there are words too many")
+    return found
 
 
-def parser(words: Collection[str]) -> ArgumentParser:
-    """Build the parser of these words: of a group of commands that is not among them, only its name and help."""
-    top = ArgumentParser(
+def _parser() -> ArgumentParser:
+    top = _Parser(
         "quarterdeck",
         description=_DESCRIPTION,
         epilog=_EPILOG,
@@ -51,19 +97,13 @@ def parser(words: Collection[str]) -> ArgumentParser:
     quiet = "no bell and no notice from the deck about conversations that are watched"
     top.add_argument("--quiet", action="store_true", default=SUPPRESS, help=quiet)
     top.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    commands = top.add_subparsers(title="commands", metavar="COMMAND", prog="quarterdeck")
-    _serve(commands)
-    _add(commands, "doctor", "doctor", "say what answers, what it can do and whether the key is right")
-    groups: tuple[tuple[str, str, Callable[[_Commands], None]], ...] = (
-        ("settings", "show, change, export or import the stored settings", _settings),
-        ("sandboxes", "list, start, pause, resume or delete sandboxes", _sandboxes),
-        ("conversations", "list or create conversations", _conversations),
-    )
-    for name, help_text, fill in groups:
-        group = _group(commands, name, help_text)
-        if name in words:
-            fill(group)
-    _connections(commands)
+    add = top.add_subparsers(title="commands", metavar="COMMAND", prog="quarterdeck").add_parser
+    _serve(add)
+    _command(add, "doctor", "doctor.run", "say what answers, what it can do and whether the key is right")
+    _settings(_group(add, "settings", "show, change, export or import the stored settings"))
+    _sandboxes(_group(add, "sandboxes", "list, start, pause, resume or delete sandboxes"))
+    _conversations(_group(add, "conversations", "list or create conversations"))
+    _connections(add)
     return top
 
 
@@ -78,16 +118,18 @@ def _where() -> ArgumentParser:
     return where
 
 
-def _add(commands: _Commands, name: str, command: str, help_text: str) -> ArgumentParser:
-    added = commands.add_parser(name, help=help_text, description=help_text, parents=[_where()], allow_abbrev=False)
+def _command(add: AddParser, name: str, command: str, help_text: str) -> ArgumentParser:
+    added = add(name, help=help_text, description=help_text, parents=[_where()], allow_abbrev=False)
     added.add_argument("--json", action="store_true", default=SUPPRESS, help="print JSON")
     added.set_defaults(command=command)
     return added
 
 
-def _group(commands: _Commands, name: str, help_text: str) -> _Commands:
-    group = commands.add_parser(name, help=help_text, description=help_text, parents=[_where()], allow_abbrev=False)
-    return group.add_subparsers(title="commands", metavar="COMMAND", required=True, prog=f"quarterdeck {name}")
+def _group(add: AddParser, name: str, help_text: str) -> AddParser:
+    group = add(name, help=help_text, description=help_text, parents=[_where()], allow_abbrev=False)
+    return group.add_subparsers(
+        title="commands", metavar="COMMAND", required=True, prog=f"quarterdeck {name}"
+    ).add_parser
 
 
 def _port(text: str) -> int:
@@ -119,11 +161,9 @@ def _assignment(text: str) -> tuple[str, str]:
     raise ArgumentTypeError("write KEY=VALUE, for example language=en")
 
 
-def _serve(commands: _Commands) -> None:
+def _serve(add: AddParser) -> None:
     text = "run the local service on 127.0.0.1; its key comes from QUARTERDECK_API_KEY, or is made and printed once"
-    serve = commands.add_parser(
-        "serve", help="run the local service on 127.0.0.1", description=text, allow_abbrev=False
-    )
+    serve = add("serve", help="run the local service on 127.0.0.1", description=text, allow_abbrev=False)
     serve.add_argument("--port", type=_port, default=SUPPRESS, metavar="N", help="port to listen on (default 3000)")
     serve.add_argument(
         "--simulate",
@@ -145,7 +185,7 @@ def _serve(commands: _Commands) -> None:
         default=SUPPRESS,
         help="let some things go wrong in the simulation: pauses that fail or do nothing, sandboxes gone, one refusal",
     )
-    serve.set_defaults(command="serve")
+    serve.set_defaults(command="serve.run")
 
 
 def _filter(command: ArgumentParser) -> None:
@@ -159,10 +199,10 @@ def _dry_run(command: ArgumentParser) -> None:
     )
 
 
-def _settings(commands: _Commands) -> None:
-    show = _add(commands, "show", "settings_show", "show the stored settings; secrets only as stored or not")
+def _settings(add: AddParser) -> None:
+    show = _command(add, "show", "settings.show", "show the stored settings; secrets only as stored or not")
     show.add_argument("--all", action="store_true", default=SUPPRESS, help="the less used ones of this server too")
-    change = _add(commands, "set", "settings_set", "change settings, then read them back")
+    change = _command(add, "set", "settings.change", "change settings, then read them back")
     _saving(change)
     change.add_argument(
         "assignments",
@@ -171,12 +211,12 @@ def _settings(commands: _Commands) -> None:
         metavar="KEY=VALUE",
         help="KEY= makes it not set, KEY=- reads it from standard input (the only way for a secret)",
     )
-    write = _add(commands, "export", "settings_export", "write the settings, without secrets, as TOML or JSON")
+    write = _command(add, "export", "settings.export", "write the settings, without secrets, as TOML or JSON")
     write.add_argument("file", nargs="?", metavar="FILE", help="a new file (.toml or .json); default: standard output")
-    take = _add(commands, "import", "settings_import", "take the settings of an export; stored secrets stay")
+    take = _command(add, "import", "settings.take", "take the settings of an export; stored secrets stay")
     take.add_argument("file", metavar="FILE", help="an export; - reads standard input")
     _saving(take)
-    _saving(_add(commands, "undo", "settings_undo", "take back the last save that was made from this machine"))
+    _saving(_command(add, "undo", "settings.undo", "take back the last save that was made from this machine"))
 
 
 def _saving(change: ArgumentParser) -> None:
@@ -186,18 +226,18 @@ def _saving(change: ArgumentParser) -> None:
     )
 
 
-def _sandboxes(commands: _Commands) -> None:
-    listing = _add(commands, "list", "sandboxes_list", "list the sandboxes")
+def _sandboxes(add: AddParser) -> None:
+    listing = _command(add, "list", "sandboxes.show", "list the sandboxes")
     _filter(listing)
     listing.add_argument(
         "--watch", action="store_true", default=SUPPRESS, help="print a line for each change of a state, until ended"
     )
-    _add(commands, "specs", "sandboxes_specs", "list what a sandbox can be started from; the first is the default")
-    start = _add(commands, "start", "sandboxes_start", "start a sandbox")
+    _command(add, "specs", "sandboxes.specs", "list what a sandbox can be started from; the first is the default")
+    start = _command(add, "start", "sandboxes.start", "start a sandbox")
     start.add_argument("spec", nargs="?", metavar="SPEC", help="id of a spec (default: the server's first)")
     _dry_run(start)
     for verb, ends in (("pause", "are paused"), ("resume", "are up"), ("delete", "are gone")):
-        change = _add(commands, verb, "sandboxes_change", f"{verb} sandboxes, and read them until they {ends}")
+        change = _command(add, verb, "sandboxes_change.run", f"{verb} sandboxes, and read them until they {ends}")
         change.add_argument("ids", nargs="*", metavar="ID", help="id of a sandbox; with --filter only what passes both")
         change.set_defaults(verb=verb)
         _filter(change)
@@ -207,9 +247,9 @@ def _sandboxes(commands: _Commands) -> None:
         change.epilog = _CHANGE_EPILOG
 
 
-def _conversations(commands: _Commands) -> None:
-    _filter(_add(commands, "list", "conversations_list", "list the conversations, newest first"))
-    create = _add(commands, "create", "conversations_create", "create a conversation and follow it until it is ready")
+def _conversations(add: AddParser) -> None:
+    _filter(_command(add, "list", "conversations.show", "list the conversations, newest first"))
+    create = _command(add, "create", "conversations.create", "create a conversation and follow it until it is ready")
     create.add_argument("--message", metavar="TEXT", help="first message; - reads it from standard input")
     create.add_argument("--title", metavar="TEXT")
     create.add_argument("--repository", metavar="OWNER/NAME")
@@ -217,10 +257,10 @@ def _conversations(commands: _Commands) -> None:
     create.add_argument("--sandbox", metavar="ID", help="use this sandbox instead of a new one")
 
 
-def _connections(commands: _Commands) -> None:
+def _connections(add: AddParser) -> None:
     text = "list the connections of connections.toml, and where the key of each is"
-    group = commands.add_parser("connections", help=text, description=text, allow_abbrev=False)
+    group = add("connections", help=text, description=text, allow_abbrev=False)
     below = group.add_subparsers(title="commands", metavar="COMMAND", required=True, prog="quarterdeck connections")
     listing = below.add_parser("list", help=text, description=text, allow_abbrev=False)
     listing.add_argument("--json", action="store_true", default=SUPPRESS, help="print JSON")
-    listing.set_defaults(command="connections_list")
+    listing.set_defaults(command="connections.show")

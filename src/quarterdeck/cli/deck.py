@@ -1,40 +1,55 @@
-"""Opens the deck in a terminal and leaves that terminal as it was."""
+"""Opens the deck in a terminal and leaves that terminal as it was, in time.
+
+Textual handles no signal that ends a program. Each becomes an ordinary exit here; should that hang, because the
+terminal is gone or a name look-up sits in a thread, the terminal is restored by hand and the process ends.
+"""
 
 import asyncio
+import errno
 import os
+import signal
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import termios
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from threading import Thread, Timer
+from types import FrameType
+from typing import Any
 
-from quarterdeck.cli.command_line import CommandLine
+from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.connect import Connector
-from quarterdeck.cli.failure import CommandError
-from quarterdeck.cli.kept_notes import KeptNotes
-from quarterdeck.cli.known import KnownConnections
-from quarterdeck.cli.leaving import Terminal, end_within, leaving_on_signals
-from quarterdeck.cli.output import note
-from quarterdeck.cli.target import LastConnectionGoneError, Target, choose
+from quarterdeck.cli.known import KnownConnections, LastConnectionGoneError, Target, choose
+from quarterdeck.cli.output import CommandError, note
 from quarterdeck.config.connections import LOCAL
 from quarterdeck.config.edit import remember
 from quarterdeck.config.files import ConfigError
 from quarterdeck.config.load import Config
-from quarterdeck.tui import garbage
+from quarterdeck.tui.app import Deck
 from quarterdeck.tui.kept_state import KeptState
+from quarterdeck.tui.terminal.driver import end_without_terminal
+from quarterdeck.tui.theme import THEMES
 
 CLEANUP = 1.0
 """Seconds that tasks and threads still get when the terminal is back."""
+ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+GRACE = 2.0
+"""Seconds an ordinary exit may take after a signal."""
+_MODES_OFF = "".join(f"\x1b[?{mode}l" for mode in (1000, 1002, 1003, 1006, 1015, 1016, 2004, 2048, 1004, 2026))
+_RESTORE = f"\x1b[<u{_MODES_OFF}\x1b[?7h\x1b[?1049l\x1b[?25h\x1b[0m"
 
 
 def run(arguments: CommandLine, config: Config) -> int:
     """Open the deck and end the process with its exit status; raises CommandError (status 2) for an unfit terminal."""
     refuse_unfit_terminal(os.environ)
-    garbage.wait()
     home = str(Path.home())
-    notices = [f"{problem}.".replace(home, "~") for problem in config.problems]
+    problems = [*config.problems, *filter(None, [config.folders.left_behind])]
+    notices = [f"{problem}.".replace(home, "~") for problem in problems]
     target = _target(arguments, config, notices)
+    _end_with_the_terminal()
     failures: dict[str, None] = {}
     status = asyncio.run(_open(target, config, notices, failures, quiet=arguments.quiet))
     with suppress(OSError):  # a terminal that was closed takes no more words
@@ -56,6 +71,19 @@ def refuse_unfit_terminal(environ: Mapping[str, str]) -> None:
         raise CommandError("The deck needs a terminal that writes UTF-8.", "Set LANG to one such as C.UTF-8.", status=2)
 
 
+def _end_with_the_terminal() -> None:
+    """End the process where a thread finds that the terminal is gone: some go without a signal."""
+    report = threading.excepthook
+
+    def on_error(failure: threading.ExceptHookArgs) -> None:
+        if isinstance(failure.exc_value, OSError) and failure.exc_value.errno == errno.EIO:
+            end_without_terminal()
+        else:
+            report(failure)
+
+    threading.excepthook = on_error
+
+
 def _target(arguments: CommandLine, config: Config, notices: list[str]) -> Target:
     """What the arguments mean; for a last connection that is gone, the local service, and a sentence that says so."""
     try:
@@ -69,9 +97,6 @@ def _target(arguments: CommandLine, config: Config, notices: list[str]) -> Targe
 async def _open(
     target: Target, config: Config, notices: Sequence[str], failures: dict[str, None], *, quiet: bool
 ) -> int:
-    from quarterdeck.tui.app import Deck
-    from quarterdeck.tui.theme import THEMES
-
     keep = partial(_remember, config, failures)
     known = KnownConnections(config, target, os.environ, on_open=lambda name: keep(last_connection=name))
     themes = [theme.name for theme in THEMES]
@@ -80,7 +105,6 @@ async def _open(
         target.connection,
         Connector(config, target, os.environ, known),
         connections=known,
-        notes=KeptNotes(config.folders.notebook),
         state=KeptState(config.folders.kept),
         notices=notices,
         quiet=quiet,
@@ -102,3 +126,65 @@ def _remember(config: Config, failures: dict[str, None], **what: str) -> None:
         remember(config.folders.preferences, **what)
     except ConfigError as error:
         failures[str(error)] = None
+
+
+class Terminal:
+    """The terminal as it was before the deck drew on it."""
+
+    def __init__(self) -> None:
+        self._input = sys.__stdin__.fileno() if sys.__stdin__ is not None else 0
+        self._output = sys.__stderr__.fileno() if sys.__stderr__ is not None else 2
+        self._modes: list[Any] = termios.tcgetattr(self._input)
+
+    def restore(self) -> None:
+        """Put it back without Textual; waits at most half a second for a terminal that does not read."""
+        writer = Thread(target=self._put_back, daemon=True)
+        writer.start()
+        writer.join(0.5)
+
+    def _put_back(self) -> None:
+        try:
+            termios.tcsetattr(self._input, termios.TCSANOW, self._modes)
+            os.write(self._output, _RESTORE.encode())
+        except (OSError, termios.error):
+            return  # the terminal is gone: nothing is left to put back
+
+
+def end_within(seconds: float, status: int, before: Callable[[], None] = lambda: None) -> Timer:
+    """End the process with that status, after `before`, unless it has ended or the timer was cancelled by then."""
+
+    def end() -> None:
+        before()
+        os._exit(status)
+
+    timer = Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+@contextmanager
+def leaving_on_signals(leave: Callable[[int], None], terminal: Terminal) -> Iterator[None]:
+    """Call `leave(128 + signal)` on the loop when a signal asks to end; signals ignored from outside stay ignored.
+
+    The handlers are Python's and not the loop's: they also run while something holds the loop up.
+    """
+    loop = asyncio.get_running_loop()
+    before = {number: signal.getsignal(number) for number in ENDING}
+    timers: list[Timer] = []
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        status = 128 + number
+        timers.append(end_within(GRACE, status, terminal.restore))
+        loop.call_soon_threadsafe(leave, status)
+
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, on_signal)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for timer in timers:
+            timer.cancel()

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from quarterdeck.cli.command_line import CommandLine
+from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.connect import Connector
+from quarterdeck.cli.known import choose
 from quarterdeck.cli.oneshot import words_of
 from quarterdeck.cli.output import as_json, table
-from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.capabilities import Generation, KeyState, Server

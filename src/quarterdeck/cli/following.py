@@ -6,8 +6,7 @@ import time
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
 
-from quarterdeck.cli.sandbox_reading import read_some
-from quarterdeck.cli.sandbox_rows import utc_now
+from quarterdeck.cli.sandbox_rows import read_some, utc_now
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.fleet.bulk import BulkJob, BulkRow, Order, Plan, RowState, Verdict, change_verdict, delete_verdict

@@ -1,17 +1,19 @@
-"""The connections of this person: those of the file, the server of the command line, and the keys of them all."""
-
-from __future__ import annotations
+"""Which server a command line means, the connections of this person, and where their keys are."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
-from quarterdeck.cli.target import Target
+from pydantic import SecretStr
+
+from quarterdeck.cli.arguments import CommandLine
+from quarterdeck.cli.output import CommandError
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.config import connections, edit
-from quarterdeck.config.connections import LOCAL, LOCAL_NAME, Connection
+from quarterdeck.config.connections import LOCAL, LOCAL_NAME, Connection, check_url
 from quarterdeck.config.files import ConfigError
 from quarterdeck.config.keys import (
     Found,
@@ -26,14 +28,71 @@ from quarterdeck.config.keys import (
 from quarterdeck.config.load import Config
 from quarterdeck.tui.connections import Connections
 
-if TYPE_CHECKING:
-    from pydantic import SecretStr
+URL_VARIABLE = "QUARTERDECK_URL"
+KEY_VARIABLE = "QUARTERDECK_API_KEY"
+
+
+class Target(NamedTuple):
+    """A server, and how far it goes with it."""
+
+    connection: Connection
+    remembered: bool = True
+    """Whether it may become the last connection; a bare address never does."""
+    read_only: bool = False
+    """Whether nothing may be changed in this run, on this server or any other."""
+
+
+class LastConnectionGoneError(CommandError):
+    """The connection used last is no longer configured, and nothing else was asked for."""
+
+
+def choose(arguments: CommandLine, config: Config, environ: Mapping[str, str]) -> Target:
+    """Take --url, --connection, QUARTERDECK_URL, the last connection or the local service, in this order.
+
+    Raises CommandError (status 2) when what is asked for does not exist.
+    """
+    target = _chosen(arguments, config, environ)
+    if arguments.read_only:
+        return target._replace(connection=replace(target.connection, read_only=True), read_only=True)
+    return target
+
+
+def _chosen(arguments: CommandLine, config: Config, environ: Mapping[str, str]) -> Target:
+    if arguments.url is not None:
+        return _at(arguments.url, "--url")
+    if arguments.connection is not None:
+        return _called(arguments.connection, config)
+    if environ.get(URL_VARIABLE):
+        return _at(environ[URL_VARIABLE], URL_VARIABLE)
+    last = config.preferences.last_connection or LOCAL_NAME
+    if last != LOCAL_NAME and last not in config.connections:
+        words = f"The last connection, {last!a}, is no longer in {config.folders.connections}."
+        raise LastConnectionGoneError(words, "Choose one with --connection NAME (local: the local service).", status=2)
+    return _called(last, config)
+
+
+def _at(url: str, source: str) -> Target:
+    try:
+        address = check_url(url)
+    except ConfigError as error:
+        raise CommandError(f"{source}: {error}.", status=2) from None
+    return Target(Connection(urlsplit(address).netloc, address, key_env=KEY_VARIABLE), remembered=False)
+
+
+def _called(name: str, config: Config) -> Target:
+    if name == LOCAL_NAME:
+        return Target(LOCAL)
+    connection = config.connections.get(name)
+    if connection is None:
+        advice = f"Write it in {config.folders.connections}, or choose another with --connection or --url."
+        raise CommandError(f"There is no connection called {name!a}.", advice, status=2)
+    return Target(connection)
 
 
 class KnownConnections(Connections):
     """Reads and writes the file of connections, and finds keys.
 
-    A key is bound to an address: an endpoint anywhere else gets none, whatever its name.
+    A key is bound to an address: a connection anywhere else gets none, whatever its name.
     """
 
     def __init__(
@@ -61,18 +120,18 @@ class KnownConnections(Connections):
         asked = () if self._target.remembered else (self._target.connection,)
         return (LOCAL, *self._found.values(), *asked), problems
 
-    def is_kept(self, endpoint: Connection) -> bool:
+    def is_kept(self, connection: Connection) -> bool:
         """Whether it is in the file; a server given by its address never counts as one that is."""
-        return self._connection(endpoint) is not None
+        return self._kept(connection) is not None
 
-    def opened_as(self, endpoint: Connection) -> Connection:
-        """The endpoint, read-only where --read-only was said."""
-        return replace(endpoint, read_only=True) if self._target.read_only else endpoint
+    def opened_as(self, connection: Connection) -> Connection:
+        """The connection, read-only where --read-only was said."""
+        return replace(connection, read_only=True) if self._target.read_only else connection
 
-    async def opened(self, endpoint: Connection) -> None:
+    async def opened(self, connection: Connection) -> None:
         """Remember it as the last connection, if it has a name."""
-        if endpoint.embedded or self.is_kept(endpoint):
-            await asyncio.to_thread(self._on_open, LOCAL_NAME if endpoint.embedded else endpoint.name)
+        if connection.embedded or self.is_kept(connection):
+            await asyncio.to_thread(self._on_open, LOCAL_NAME if connection.embedded else connection.name)
 
     def problem_with(self, connection: Connection) -> str | None:
         """What keeps a connection from being written, in one sentence, or None."""
@@ -84,97 +143,98 @@ class KnownConnections(Connections):
 
     async def save(self, connection: Connection, instead_of: str | None) -> None:
         """Write a connection, in the place of the one of that name if one is given."""
-        with _told():
+        with _in_words():
             await asyncio.to_thread(edit.save_connection, self._folders.connections, connection, instead_of)
         await self.read()
 
-    async def delete(self, endpoint: Connection) -> None:
+    async def delete(self, connection: Connection) -> None:
         """Take a connection out of the file, then its key out of where it is kept."""
-        with _told():
-            await asyncio.to_thread(edit.delete_table, self._folders.connections, connections.TABLE, endpoint.name)
-        await self.forget_key(endpoint)
+        with _in_words():
+            await asyncio.to_thread(edit.delete_table, self._folders.connections, connections.TABLE, connection.name)
+        await self.forget_key(connection)
         await self.read()
 
     # Keys
 
-    async def find_key(self, endpoint: Connection) -> Found:
-        """The key of an endpoint; raises ServiceError(LOCAL) for one that cannot be sent."""
-        if endpoint.embedded:
-            return Found(None, Place.NOWHERE, await super().key_source(endpoint))
-        with _told():
-            return await self._keys.find(self._owner(endpoint), self.key_variable(endpoint))
+    async def find_key(self, connection: Connection) -> Found:
+        """The key of a connection; raises ServiceError(LOCAL) for one that cannot be sent."""
+        if connection.embedded:
+            return Found(None, Place.NOWHERE, await super().key_source(connection))
+        with _in_words():
+            return await self._keys.find(self._owner(connection), self.key_variable(connection))
 
-    def key_variable(self, endpoint: Connection) -> str | None:
-        """Name of the environment variable that may hold the key of an endpoint."""
-        if self._is_target(endpoint):
+    def key_variable(self, connection: Connection) -> str | None:
+        """Name of the environment variable that may hold the key of a connection."""
+        if self._is_target(connection):
             return self._target.connection.key_env
-        connection = self._connection(endpoint)
-        return None if connection is None else connection.key_env
+        kept = self._kept(connection)
+        return None if kept is None else kept.key_env
 
-    async def key_source(self, endpoint: Connection) -> str:
-        """Where the key of an endpoint comes from, never what it is."""
-        if self.typed_key(endpoint) is not None:
-            return await super().key_source(endpoint)
+    async def key_source(self, connection: Connection) -> str:
+        """Where the key of a connection comes from, never what it is."""
+        if self.typed_key(connection) is not None:
+            return await super().key_source(connection)
         try:
-            return (await self.find_key(endpoint)).words
+            return (await self.find_key(connection)).words
         except ServiceError as error:
             return f"none: {error.words}"
 
-    async def has_key(self, endpoint: Connection) -> bool:
-        """Whether a key is kept for an endpoint, in the keyring or the key file."""
-        owner = self._owner(endpoint)
-        with _told():
+    async def has_key(self, connection: Connection) -> bool:
+        """Whether a key is kept for a connection, in the keyring or the key file."""
+        owner = self._owner(connection)
+        with _in_words():
             return owner is not None and (await self._keys.find(owner, None)).key is not None
 
-    async def keep_key(self, endpoint: Connection, key: SecretStr, *, in_file: bool) -> bool:
+    async def keep_key(self, connection: Connection, key: SecretStr, *, in_file: bool) -> bool:
         """Keep a key for a connection of the file; False when the system keyring is not available."""
-        owner = self._owner(endpoint)
+        owner = self._owner(connection)
         if owner is None:
             return False
         try:
-            with _told():
+            with _in_words():
                 await self._keys.keep(owner, key, in_file=in_file)
         except KeyringUnavailableError:
             return False
-        self.type_key(endpoint, None)
+        self.type_key(connection, None)
         return True
 
     async def move_key(self, old: Connection, new: Connection) -> None:
-        """Let the key kept or typed for one endpoint be that of another, kept in the same place."""
+        """Let the key kept or typed for one connection be that of another, kept in the same place."""
         await super().move_key(old, new)
         before, after = owner_of(old), owner_of(new)
         if before is None or after is None:
             return
         try:
-            with _told():
+            with _in_words():
                 await self._keys.move(before, after)
         except KeyringUnavailableError:
             words = "The system keyring did not take the key under its new name."
             raise ServiceError(ErrorKind.LOCAL, words, "Enter the key again.", outcome=Outcome.NOT_SENT) from None
 
-    async def forget_key(self, endpoint: Connection) -> None:
-        """Forget what is kept and what was typed for an endpoint."""
-        await super().forget_key(endpoint)
-        owner = owner_of(endpoint)
+    async def forget_key(self, connection: Connection) -> None:
+        """Forget what is kept and what was typed for a connection."""
+        await super().forget_key(connection)
+        owner = owner_of(connection)
         if owner is not None:
-            with _told():
+            with _in_words():
                 await self._keys.forget(owner)
 
-    def _is_target(self, endpoint: Connection) -> bool:
+    def _is_target(self, connection: Connection) -> bool:
         """Whether it is the server that the command line or the environment gave by its address."""
-        return not self._target.remembered and endpoint.place == self._target.connection.place
+        return not self._target.remembered and connection.place == self._target.connection.place
 
-    def _connection(self, endpoint: Connection) -> Connection | None:
-        connection = self._found.get(endpoint.name)
-        here = connection is not None and connection.place == endpoint.place and not self._is_target(endpoint)
-        return connection if here else None
+    def _kept(self, connection: Connection) -> Connection | None:
+        """The connection of the file that is at the same place."""
+        kept = self._found.get(connection.name)
+        here = kept is not None and kept.place == connection.place and not self._is_target(connection)
+        return kept if here else None
 
-    def _owner(self, endpoint: Connection) -> Owner | None:
-        return owner_of(endpoint) if self.is_kept(endpoint) else None
+    def _owner(self, connection: Connection) -> Owner | None:
+        return owner_of(connection) if self.is_kept(connection) else None
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _in_words() -> Iterator[None]:
     """Turn what is wrong with a file into an error that the deck can show."""
     try:
         yield

@@ -1,19 +1,23 @@
-"""What all one-shot commands share: open a client for the chosen server, act, and turn failures into one line."""
+"""What all one-shot commands share: a client for the chosen server, failures in one line, whole lists, filters."""
 
 import asyncio
 import os
 from collections.abc import AsyncIterable, Awaitable, Callable
 from typing import TypeVar
 
-from quarterdeck.cli.command_line import CommandLine
+from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.connect import Connector
-from quarterdeck.cli.failure import CommandError
-from quarterdeck.cli.target import choose
+from quarterdeck.cli.known import choose
+from quarterdeck.cli.output import CommandError
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.page import Page
 from quarterdeck.config.load import Config
+from quarterdeck.fleet.filters import Filter, Grammar, parse
+from quarterdeck.fleet.filters import R as Row
 
+NOTHING_MATCHED = 3
+"""The exit status of a command whose filter lets nothing through."""
 R = TypeVar("R")
 
 
@@ -45,3 +49,11 @@ async def every(pages: AsyncIterable[Page[R]]) -> tuple[list[R], int]:
         records += page.items
         unreadable += page.unreadable
     return records, unreadable
+
+
+def typed_filter(typed: str | None, grammar: Grammar[Row]) -> Filter:
+    """Read a filter; raises CommandError (status 2) for one that cannot be understood whole."""
+    wanted = parse(typed or "", grammar, finished=True)
+    if wanted.problems:
+        raise CommandError(f"--filter: {' '.join(wanted.problems)}", status=2)
+    return wanted

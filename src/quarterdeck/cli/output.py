@@ -1,11 +1,22 @@
 """What commands print: a server's text made safe, tables aligned, JSON in plain ASCII."""
 
+import json
 import sys
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from quarterdeck.tui.text import Shown, line
+
+
+class CommandError(Exception):
+    """A command that cannot go on: what is wrong, what to do, and the exit status (2 for wrong usage)."""
+
+    def __init__(self, words: str, advice: str = "", *, status: int = 1) -> None:
+        super().__init__(words)
+        self.words = words
+        self.advice = advice
+        self.status = status
 
 
 def say(text: str) -> None:
@@ -43,8 +54,6 @@ def moment(when: datetime | None) -> str:
 
 
 def _json(value: Any, indent: int | None) -> str:
-    import json
-
     return json.dumps(value, indent=indent, default=str).replace("\x7f", "\\u007f")
 
 

@@ -1,17 +1,20 @@
-"""Sandboxes as a filter looks at them: read once, with the conversations in them where the filter asks about those."""
+"""Sandboxes as commands see them: read once, with the conversations in them where a filter asks about those."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from quarterdeck.cli.oneshot import every
-from quarterdeck.cli.plain import sandbox_plain
+from quarterdeck.cli.output import note
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.client.models.members import as_json
 from quarterdeck.client.models.sandbox import Sandbox
+from quarterdeck.fleet.displacement import Cap, forecast, guessed
 from quarterdeck.fleet.filters import Filter, Kind
 from quarterdeck.fleet.memories import SandboxMemories
+from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, by_sandbox, sandbox_row
 
 GRAMMAR = SANDBOX_GRAMMAR._replace(
@@ -80,3 +83,31 @@ def row_plain(row: SandboxRow, now: datetime) -> dict[str, Any]:
 def utc_now() -> datetime:
     """The moment it is."""
     return datetime.now(UTC)
+
+
+def sandbox_plain(sandbox: Sandbox) -> dict[str, Any]:
+    """A sandbox without its key; addresses without their queries."""
+    addresses = [{"name": url.name, "address": url.address, "port": url.port} for url in sandbox.exposed_urls]
+    return as_json(sandbox, without={"access"}) | {"exposed_urls": addresses}
+
+
+async def read_some(client: Client, ids: Sequence[str]) -> dict[str, Sandbox | None]:
+    """The sandboxes of these ids, None for one the server does not know; reads the list where no batch can be read.
+
+    It takes its turn among what is asked for meanwhile, so that what was asked for first comes to its end soon.
+    """
+    answer = await client.sandboxes.read(ids)
+    if answer is not None:
+        return dict(zip(ids, answer, strict=True))
+    found: dict[str, Sandbox | None] = dict.fromkeys(ids)
+    async for page in client.sandboxes.pages():
+        found.update((sandbox.id, sandbox) for sandbox in page.items if sandbox.id in found)
+    return found
+
+
+async def tell_displacement(client: Client, count: int) -> None:
+    """Read all sandboxes, and say which ones a server of this kind would pause for `count` more; often none."""
+    rows = (await read_all(client, conversations=False)).rows
+    cap = guessed(Cap(), (row.id for row in rows))
+    if words := forecast(rows, utc_now(), cap.about, Action.START, count=count).words:
+        note(words)

@@ -2,22 +2,29 @@
 
 import asyncio
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
 
-from quarterdeck.cli.change_report import NOT_DONE, in_order, tell_end, tell_plan, tell_row, unknown_rows
-from quarterdeck.cli.command_line import CommandLine
-from quarterdeck.cli.failure import CommandError
-from quarterdeck.cli.filtering import NOTHING_MATCHED
+from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.following import Following, Verb
-from quarterdeck.cli.foretelling import tell_displacement
-from quarterdeck.cli.oneshot import with_client
-from quarterdeck.cli.output import note
-from quarterdeck.cli.sandbox_rows import utc_now
-from quarterdeck.cli.selection import Selected, Wanted, select
+from quarterdeck.cli.oneshot import NOTHING_MATCHED, typed_filter, with_client
+from quarterdeck.cli.output import CommandError, as_json, note, say, table
+from quarterdeck.cli.sandbox_rows import (
+    GRAMMAR,
+    Reading,
+    asks_about_conversations,
+    read_all,
+    rows_of,
+    tell_displacement,
+    utc_now,
+)
 from quarterdeck.client.client import Client
 from quarterdeck.config.load import Config
-from quarterdeck.fleet.bulk import BulkRow, Plan, RowState, plan, rows_of
+from quarterdeck.fleet.bulk import BulkRow, Plan, RowState, counted, plan
+from quarterdeck.fleet.bulk import rows_of as bulk_rows_of
+from quarterdeck.fleet.filters import Filter, kept
 from quarterdeck.fleet.sandbox_state import StateWord, why_not_delete, why_not_pause, why_not_resume
 from quarterdeck.fleet.sandboxes import SandboxRow
 
@@ -27,6 +34,65 @@ _ALREADY = {
     Verb.DELETE: frozenset[StateWord](),
 }
 """States in which there is nothing left to do."""
+NOT_DONE = frozenset({RowState.FAILED, RowState.UNCHANGED, RowState.UNDONE, RowState.GONE, RowState.STOPPED})
+"""Ends of a row that was to be changed, and was not."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a command line asks for; without ids every sandbox is looked at, without a filter those are taken."""
+
+    ids: tuple[str, ...]
+    filter: Filter
+
+    @classmethod
+    def of(cls, arguments: CommandLine) -> "Wanted":
+        """Read a command line; raises CommandError (status 2) for one that names nothing: that never means all."""
+        wanted = cls(tuple(dict.fromkeys(arguments.ids)), typed_filter(arguments.filter, GRAMMAR))
+        if not wanted.ids and not wanted.filter:
+            raise CommandError(
+                "No sandbox is named.",
+                "Give ids, or --filter with at least one condition, like status:running.",
+                status=2,
+            )
+        return wanted
+
+
+@dataclass(frozen=True)
+class Selected:
+    """The sandboxes a command is for, in the order they were named, or in their server's."""
+
+    rows: tuple[SandboxRow, ...]
+    unknown: tuple[str, ...] = ()
+    """Ids that were named and that the server does not know."""
+    unreadable: int = 0
+    """Records that could not be read: the filter has not seen them."""
+
+    @property
+    def by_id(self) -> dict[str, SandboxRow]:
+        """The rows by their ids."""
+        return {row.id: row for row in self.rows}
+
+
+async def select(client: Client, wanted: Wanted) -> Selected:
+    """Read what is needed to find them, and find them."""
+    read = await _read(client, wanted)
+    found = {row.id: row for row in read.rows}
+    if not wanted.ids:
+        return Selected(tuple(kept(read.rows, wanted.filter, utc_now(), GRAMMAR)), (), read.unreadable)
+    named = [found[one] for one in wanted.ids if one in found]
+    unknown = tuple(one for one in wanted.ids if one not in found)
+    return Selected(tuple(kept(named, wanted.filter, utc_now(), GRAMMAR)), unknown)
+
+
+async def _read(client: Client, wanted: Wanted) -> Reading:
+    """Read the sandboxes named, or all of them where there is no other way."""
+    conversations = asks_about_conversations(wanted.filter)
+    if wanted.ids and not conversations:
+        answer = await client.sandboxes.read(wanted.ids)
+        if answer is not None:
+            return Reading(rows_of((one for one in answer if one is not None), None))
+    return await read_all(client, conversations=conversations)
 
 
 def run(arguments: CommandLine, config: Config) -> int:
@@ -62,7 +128,7 @@ def _why_not(verb: Verb, row: SandboxRow) -> str | None:
 async def _foretell(client: Client, planned: Plan[SandboxRow], selected: Selected, arguments: CommandLine) -> int:
     """Say what would be done, and do nothing; a deletion without its word is wrong usage."""
     verb = Verb(arguments.verb)
-    rows = in_order([*rows_of(planned).values(), *unknown_rows(selected)], selected, arguments.ids)
+    rows = in_order([*bulk_rows_of(planned).values(), *unknown_rows(selected)], selected, arguments.ids)
     tell_plan(rows, selected, verb, json=arguments.json)
     if verb is Verb.RESUME:
         await tell_displacement(client, len(planned.rows))
@@ -114,3 +180,53 @@ def _stops_at_first_interrupt(following: Following) -> Iterator[None]:
         yield
     finally:
         loop.remove_signal_handler(signal.SIGINT)
+
+
+def unknown_rows(selected: Selected) -> list[BulkRow]:
+    """What is said of ids that the server does not know."""
+    return [BulkRow(one, RowState.GONE, "There is no sandbox of this id.") for one in selected.unknown]
+
+
+def in_order(rows: Iterable[BulkRow], selected: Selected, named: Sequence[str]) -> list[BulkRow]:
+    """The rows as they were named, or as their server lists them."""
+    places = {one: place for place, one in enumerate(named or selected.by_id)}
+    return sorted(rows, key=lambda row: places[row.id])
+
+
+def tell_plan(rows: Sequence[BulkRow], selected: Selected, verb: Verb, *, json: bool) -> None:
+    """Say what would be done to each, and what would be left out and why."""
+    statuses = {row.id: row.record.status for row in selected.rows}
+    if json:
+        as_json([_plain(row, statuses.get(row.id)) for row in rows])
+        return
+    cells = [
+        (row.id, statuses.get(row.id), verb if row.state is RowState.WAITING else "skip", _why(row)) for row in rows
+    ]
+    table(("ID", "STATUS", "PLAN", "WHY"), cells)
+
+
+def tell_row(row: BulkRow, status: str | None, *, json: bool) -> None:
+    """Say of one row that has come to its end how it did: done on standard output, the rest on standard error."""
+    if row.state is RowState.DONE and not json:
+        say(f"{row.id}  {status or 'deleted'}")
+    elif row.state in NOT_DONE:
+        note(f"{row.id}: {row.state}. {_why(row)}")
+
+
+def tell_end(rows: Sequence[BulkRow], statuses: Mapping[str, str | None], *, json: bool) -> None:
+    """Say what became of all rows; `statuses` are the server's last words."""
+    if json:
+        as_json([_plain(row, statuses.get(row.id)) for row in rows])
+    elif len(rows) > 1:
+        note(f"{counted(rows)}.")
+
+
+def _plain(row: BulkRow, status: str | None) -> dict[str, Any]:
+    result = "planned" if row.state is RowState.WAITING else row.state.value
+    return {"id": row.id, "done": row.state is RowState.DONE, "status": status, "result": result, "why": _why(row)}
+
+
+def _why(row: BulkRow) -> str:
+    """Why it is so; what a rule says after its semicolon names keys of the deck."""
+    rule, semicolon, _ = row.words.partition(";")
+    return f"{rule}." if row.state is RowState.SKIPPED and semicolon else row.words

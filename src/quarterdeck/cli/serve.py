@@ -3,8 +3,8 @@
 import asyncio
 from dataclasses import replace
 
-from quarterdeck.cli.command_line import CommandLine
-from quarterdeck.cli.failure import CommandError
+from quarterdeck.cli.arguments import CommandLine
+from quarterdeck.cli.output import CommandError
 from quarterdeck.config.load import Config
 from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.runtime.simulated import Simulation, some_faults

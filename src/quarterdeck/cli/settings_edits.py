@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import SecretStr, ValidationError
 
-from quarterdeck.cli.failure import CommandError
+from quarterdeck.cli.output import CommandError
 from quarterdeck.client.models.mcp import McpConfig
 from quarterdeck.settings.catalogue import BY_KEY
 from quarterdeck.settings.draft import MCP, Draft

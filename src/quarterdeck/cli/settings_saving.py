@@ -5,10 +5,9 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from quarterdeck.cli.command_line import CommandLine
-from quarterdeck.cli.failure import CommandError
-from quarterdeck.cli.output import as_json, note, say
-from quarterdeck.cli.target import choose
+from quarterdeck.cli.arguments import CommandLine
+from quarterdeck.cli.known import choose
+from quarterdeck.cli.output import CommandError, as_json, note, say
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.capabilities import Server
@@ -21,7 +20,6 @@ from quarterdeck.settings.review import Line, Review, problems
 from quarterdeck.settings.save import Questions, Request, SaveResult, save
 from quarterdeck.settings.verify import ADDED_AGAIN, Verified, verify
 from quarterdeck.tui.kept_state import KeptState
-from quarterdeck.tui.notes import about
 from quarterdeck.tui.settings.typed_secrets import RememberingStore, TypedSecrets
 
 
@@ -73,7 +71,7 @@ async def _note_down(meant: Draft, result: SaveResult, server: Server, config: C
     saved = journal.saved_of(meant, result.found, datetime.now(UTC), server.release or "")
     try:
         state = KeptState(config.folders.kept)
-        await state.change(journal.Journal, about(endpoint), lambda kept: journal.with_save(kept, saved))
+        await state.change(journal.Journal, endpoint.about, lambda kept: journal.with_save(kept, saved))
     except ServiceError as error:
         note(f"this save cannot be undone later: {error.words}")
 

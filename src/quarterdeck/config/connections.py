@@ -61,6 +61,11 @@ class Connection:
         """Name and address: what tells it from others, however it is spoken to."""
         return self.name, self.url
 
+    @property
+    def about(self) -> str:
+        """What is kept about it between runs goes by: the address, whatever it is called."""
+        return self.url or self.name
+
 
 LOCAL = Connection("local service")
 """The embedded local service."""

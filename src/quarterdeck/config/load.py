@@ -41,9 +41,12 @@ class Folders:
         return self.state / "state"
 
     @property
-    def notebook(self) -> Path:
-        """The folder of what is noted down from one run to the next."""
-        return self.state / "notebook"
+    def left_behind(self) -> str | None:
+        """A sentence about what an earlier form of the state files holds, which nobody reads; None where nothing is."""
+        notebook = self.state / "notebook"
+        if not any(notebook.rglob("*.json")):
+            return None
+        return f"{notebook} holds what an earlier Quarterdeck kept between runs; it is not read, and left as it is"
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from quarterdeck.tui.connected import OPENING, Connect, utc_now
 from quarterdeck.tui.connecting import ConnectingApp
 from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.kept_state import RunState
-from quarterdeck.tui.notes import Notes
 from quarterdeck.tui.text import Shown, escaped
 from quarterdeck.tui.theme import THEMES, variable_defaults
 
@@ -70,7 +69,6 @@ class Deck(ConnectingApp):
         *,
         crash_folder: Path,
         connections: Connections | None = None,
-        notes: Notes | None = None,
         state: RunState | None = None,
         notices: Sequence[str] = (),
         quiet: bool = False,
@@ -83,7 +81,6 @@ class Deck(ConnectingApp):
             connect,
             crash_folder=crash_folder,
             connections=connections,
-            notes=notes,
             state=state,
             notices=notices,
             quiet=quiet,

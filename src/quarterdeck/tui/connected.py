@@ -22,7 +22,6 @@ from quarterdeck.tui import garbage, text
 from quarterdeck.tui.commands import Place
 from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.kept_state import RunState
-from quarterdeck.tui.notes import Notes, about
 from quarterdeck.tui.one_at_a_time import OneAtATime
 from quarterdeck.tui.releases import Releases
 from quarterdeck.tui.text import Shown
@@ -81,7 +80,6 @@ class ConnectedApp(OneAtATime):
         *,
         crash_folder: Path,
         connections: Connections | None = None,
-        notes: Notes | None = None,
         state: RunState | None = None,
         notices: Sequence[str] = (),
         quiet: bool = False,
@@ -90,14 +88,13 @@ class ConnectedApp(OneAtATime):
         super().__init__()
         self.endpoint = endpoint
         self.connections = connections or Connections()
-        self.notes = notes or Notes()
         self.state = state or RunState()
         """What outlives a run."""
         self.notices = notices
         """Sentences to show once there is a screen."""
         self.quiet = quiet
         """Whether nobody wants to be called by a bell or a notice."""
-        self.releases = Releases(self.notes)
+        self.releases = Releases(self.state)
         self.clock = clock
         self.crash_folder = crash_folder
         self.session: Session | None = None
@@ -133,7 +130,7 @@ class ConnectedApp(OneAtATime):
         self.session_news.publish(News(About.SERVER, moved=True))
         try:
             async with self.client_of(endpoint) as client:
-                self.session = Session(client, self._publish, self.clock, self.state, about(endpoint))
+                self.session = Session(client, self._publish, self.clock, self.state, endpoint.about)
                 self.run_worker(self.connections.opened(endpoint), group="opened")
                 await self.session.run()
         except ServiceError as error:

@@ -1,42 +1,47 @@
 """The release that was last seen at each server, known before it answers again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict
 
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.tui.notes import Notes, about
+from quarterdeck.config.connections import Connection
+from quarterdeck.tui.kept_state import RunState
 
-if TYPE_CHECKING:
-    from quarterdeck.config.connections import Connection
 
-KIND = "release"
+class SeenRelease(BaseModel):
+    """What stands in the state file."""
+
+    model_config = ConfigDict(frozen=True)
+    kind: ClassVar[str] = "release"
+    version: Literal[1] = 1
+    release: str
 
 
 class Releases:
-    """Releases by server, noted down; a note that cannot be read or written costs nothing but the memory of it."""
+    """Releases by server; a state file that cannot be read or written costs nothing but the memory of it."""
 
-    def __init__(self, notes: Notes) -> None:
-        self._notes = notes
+    def __init__(self, state: RunState) -> None:
+        self._state = state
         self._seen: dict[str, str] = {}
 
     def at(self, endpoint: Connection) -> str:
         """The release last seen there, empty while none is known."""
-        return self._seen.get(about(endpoint), "")
+        return self._seen.get(endpoint.about, "")
 
     async def recall(self, endpoints: Iterable[Connection]) -> None:
-        """Read what was noted about servers that were not seen in this run."""
+        """Read what was kept about servers that were not seen in this run."""
         for endpoint in endpoints:
-            if about(endpoint) not in self._seen:
+            if endpoint.about not in self._seen:
                 with suppress(ServiceError):
-                    noted = await self._notes.read(KIND, endpoint)
-                    self._seen.setdefault(about(endpoint), noted if isinstance(noted, str) else "")
+                    kept = await self._state.read(SeenRelease, endpoint.about)
+                    self._seen.setdefault(endpoint.about, kept.release if kept is not None else "")
 
     async def saw(self, endpoint: Connection, release: str) -> None:
-        """Note down which release answers there."""
+        """Keep which release answers there."""
         if release and release != self.at(endpoint):
-            self._seen[about(endpoint)] = release
+            self._seen[endpoint.about] = release
             with suppress(ServiceError):
-                await self._notes.change(KIND, endpoint, lambda noted: release)
+                await self._state.change(SeenRelease, endpoint.about, lambda kept: SeenRelease(release=release))

@@ -17,7 +17,6 @@ from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.lists.columns import chosen_columns
 from quarterdeck.tui.lists.listing import Listing, R
 from quarterdeck.tui.lists.marks import Marks, marked_words
-from quarterdeck.tui.notes import about
 from quarterdeck.tui.screens.live_list import LiveList
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.filter_bar import FilterBar
@@ -58,7 +57,7 @@ class ArrangedList(LiveList[R]):
     async def _read_view(self, endpoint: Connection) -> None:
         before = self.view
         try:
-            kept = await self.app.state.read(KeptViews, about(endpoint))
+            kept = await self.app.state.read(KeptViews, endpoint.about)
         except ServiceError as error:
             self.say_error(error)
             return
@@ -88,7 +87,7 @@ class ArrangedList(LiveList[R]):
             return
         try:
             await self.app.state.change(
-                KeptViews, about(self._view_of), lambda kept: KeptViews.with_view(kept, noun, self.view)
+                KeptViews, self._view_of.about, lambda kept: KeptViews.with_view(kept, noun, self.view)
             )
         except ServiceError as error:
             self.say_error(error)

@@ -16,7 +16,6 @@ from quarterdeck.settings.form_fields import FormFields
 from quarterdeck.settings.mcp_identity import Identity
 from quarterdeck.settings.merge import Conflict, merge, news_of
 from quarterdeck.tui.cells import EMPTY, Tone
-from quarterdeck.tui.notes import about
 from quarterdeck.tui.screens.settings_frame import SettingsFrame
 from quarterdeck.tui.settings.source import SettingsSource
 from quarterdeck.tui.settings.typed_secrets import RememberingStore
@@ -128,7 +127,7 @@ class LoadedSettings(SettingsFrame):
     async def _kept_here(self, endpoint: Connection) -> tuple[McpServer, ...]:
         """The MCP servers that this machine keeps for a service; as before, when they cannot be read."""
         try:
-            return listed(await self.app.state.read(DisabledServers, about(endpoint)))
+            return listed(await self.app.state.read(DisabledServers, endpoint.about))
         except ServiceError as error:
             self.say_error(error)
             return self.form.draft.parked

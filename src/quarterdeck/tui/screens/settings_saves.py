@@ -20,7 +20,6 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.commands import command_at
 from quarterdeck.tui.dialogs.detail import DetailDialog
-from quarterdeck.tui.notes import about
 from quarterdeck.tui.screens.settings_servers import SettingsServers
 from quarterdeck.tui.settings import files as settings_files
 from quarterdeck.tui.settings.saving import Saving
@@ -105,7 +104,7 @@ class SettingsSaves(SettingsServers):
         self._tell("Reading what is stored now…")
         try:
             with self.app.opening():
-                saved = journal.last(await self.app.state.read(Journal, about(endpoint)))
+                saved = journal.last(await self.app.state.read(Journal, endpoint.about))
                 found = await store.load()
         except ServiceError as error:
             self.say_error(error)

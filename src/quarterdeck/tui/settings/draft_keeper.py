@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.settings.unsaved import Run, UnsavedEdits, ended, left_behind, to_keep, with_run, without_run
 from quarterdeck.tui.kept_state import RunState
-from quarterdeck.tui.notes import about
 from quarterdeck.tui.processes import is_running, this_process
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class DraftKeeper:
 
     def keep(self, endpoint: Connection, draft: Draft) -> None:
         """Note down these edits soon, in place of the ones before; without edits the note goes."""
-        place = about(endpoint)
+        place = endpoint.about
         if draft.edited or place in self._noted or place in self._waiting or self._is_writing:
             self._waiting[place] = endpoint, draft
             if not self._is_writing:
@@ -55,7 +54,7 @@ class DraftKeeper:
     async def found(self, endpoint: Connection) -> tuple[tuple[str, Run], ...]:
         """What earlier runs left behind about a server, newest first."""
         try:
-            return left_behind(await self._state.read(UnsavedEdits, about(endpoint)), is_running)
+            return left_behind(await self._state.read(UnsavedEdits, endpoint.about), is_running)
         except ServiceError as error:
             self._failed(error)
             return ()
@@ -67,7 +66,7 @@ class DraftKeeper:
     async def take_over(self, endpoint: Connection, name: str, draft: Draft) -> None:
         """Make what an earlier run left behind a note of this run, in one step; `draft` has its edits."""
         if await self._change(endpoint, lambda kept: self._with(draft, without_run(kept, name))):
-            self._noted[about(endpoint)] = endpoint
+            self._noted[endpoint.about] = endpoint
 
     async def finish(self) -> None:
         """Write now what waits, and leave the edits that are still there behind for the next run."""
@@ -98,7 +97,7 @@ class DraftKeeper:
 
     async def _change(self, endpoint: Connection, change: Change) -> bool:
         try:
-            await self._state.change(UnsavedEdits, about(endpoint), change)
+            await self._state.change(UnsavedEdits, endpoint.about, change)
         except ServiceError as error:
             self._failed(error)
             return False

@@ -13,7 +13,6 @@ from quarterdeck.settings.save import Questions, Request, SaveResult, save
 from quarterdeck.tui.cells import Cell
 from quarterdeck.tui.dialogs.conflicts import ConflictsDialog
 from quarterdeck.tui.dialogs.review import review_dialog
-from quarterdeck.tui.notes import about
 
 if TYPE_CHECKING:
     from quarterdeck.client.models.capabilities import Server
@@ -71,7 +70,7 @@ class Saving:
         if not result.saved:
             return result
         await self._keep_parked(before, after)
-        kept = listed(await self.app.state.read(DisabledServers, about(self.endpoint)))
+        kept = listed(await self.app.state.read(DisabledServers, self.endpoint.about))
         return replace(result, draft=result.draft.with_parked(kept))
 
     async def _keep_parked(
@@ -80,11 +79,9 @@ class Saving:
         """Keep some servers here in place of others, or (not `at_once`) first of all beside them."""
         if before != after:
             gone = before if at_once else ()
-            await self.app.state.change(
-                DisabledServers, about(self.endpoint), lambda kept: exchanged(kept, gone, after)
-            )
+            await self.app.state.change(DisabledServers, self.endpoint.about, lambda kept: exchanged(kept, gone, after))
 
     async def _note(self, result: SaveResult, meant: Draft) -> None:
         release = self.app.session.release if self.app.session is not None else ""
         saved = journal.saved_of(meant, result.found, self.app.clock(), release)
-        await self.app.state.change(journal.Journal, about(self.endpoint), lambda kept: journal.with_save(kept, saved))
+        await self.app.state.change(journal.Journal, self.endpoint.about, lambda kept: journal.with_save(kept, saved))

@@ -1,25 +1,53 @@
-"""`quarterdeck conversations create`: create a conversation and follow its start task."""
+"""`quarterdeck conversations`: list them, or create one and follow its start task."""
 
 import asyncio
 import sys
+from datetime import UTC, datetime
+from typing import Any
 
-from quarterdeck.cli.command_line import CommandLine
-from quarterdeck.cli.failure import CommandError
-from quarterdeck.cli.oneshot import with_client
-from quarterdeck.cli.output import as_json, note, say
-from quarterdeck.cli.plain import conversation_plain
+from quarterdeck.cli.arguments import CommandLine
+from quarterdeck.cli.oneshot import NOTHING_MATCHED, every, typed_filter, with_client
+from quarterdeck.cli.output import CommandError, as_json, moment, note, say, table
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.client.models.enums import StartTaskStatus
+from quarterdeck.client.models.members import as_json as plain_json
 from quarterdeck.config.load import Config
+from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, conversation_row
+from quarterdeck.fleet.filters import kept
 
 PATIENCE = 180.0
-"""Seconds a start task may take: servers wait up to 120 for a sandbox (contract g.2)."""
+"""Seconds a start task may take: servers wait up to 120 for a sandbox."""
 EVERY = 0.5
 """Seconds between two readings of a start task."""
 
 
-def run(arguments: CommandLine, config: Config) -> int:
+def show(arguments: CommandLine, config: Config) -> int:
+    """Print the conversations the filter lets through with the status of their sandbox, newest first.
+
+    Without a filter an empty list is status 0, with one 3.
+    """
+    wanted = typed_filter(arguments.filter, CONVERSATION_GRAMMAR)
+
+    async def read_and_print(client: Client) -> int:
+        read, unreadable = await every(client.conversations.pages())
+        # Without the list of sandboxes one without sandbox is one whose sandbox the server itself calls missing.
+        rows = kept(map(conversation_row, read), wanted, datetime.now(UTC), CONVERSATION_GRAMMAR)
+        found = [row.record for row in rows if row.record is not None]
+        if arguments.json:
+            as_json([_plain(conversation) for conversation in found])
+        else:
+            cells = [(each.id, each.sandbox_status, each.title, moment(each.updated_at)) for each in found]
+            table(("ID", "SANDBOX", "TITLE", "UPDATED (UTC)"), cells)
+        if unreadable:
+            note(f"{unreadable} of {unreadable + len(read)} records could not be read.")
+            return 1
+        return NOTHING_MATCHED if wanted and not found else 0
+
+    return with_client(arguments, config, read_and_print)
+
+
+def create(arguments: CommandLine, config: Config) -> int:
     """Create a conversation; 0 only when it is ready and can be read. Steps go to standard error."""
     new = NewConversation(
         message=_message(arguments.message),
@@ -29,7 +57,7 @@ def run(arguments: CommandLine, config: Config) -> int:
         sandbox_id=arguments.sandbox,
     )
 
-    async def create(client: Client) -> int:
+    async def send(client: Client) -> int:
         before = await _newest(client)
         answer = await client.conversations.create(new)
         if isinstance(answer, StartTask):
@@ -37,12 +65,12 @@ def run(arguments: CommandLine, config: Config) -> int:
         else:
             conversation = answer or await _appeared(client, before)
         if arguments.json:
-            as_json(conversation_plain(conversation))
+            as_json(_plain(conversation))
         else:
             say(conversation.id)
         return 0
 
-    return with_client(arguments, config, create)
+    return with_client(arguments, config, send)
 
 
 def _message(typed: str | None) -> str | None:
@@ -98,3 +126,8 @@ async def _appeared(client: Client, before: tuple[Conversation, ...]) -> Convers
             "The server took the request, but which conversation is the new one is unknown.", "List them."
         )
     return new[0]
+
+
+def _plain(conversation: Conversation) -> dict[str, Any]:
+    """A conversation without its sandbox's key and the address that may carry it."""
+    return plain_json(conversation, without={"session_api_key", "conversation_url"})

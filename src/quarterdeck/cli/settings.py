@@ -1,0 +1,194 @@
+"""`quarterdeck settings`: show, set, export, import and undo."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from quarterdeck.cli.arguments import CommandLine
+from quarterdeck.cli.known import choose
+from quarterdeck.cli.oneshot import with_client
+from quarterdeck.cli.output import CommandError, as_json, note, say, table
+from quarterdeck.cli.settings_edits import FROM_INPUT, edited, refuse_seen_secrets, typed
+from quarterdeck.cli.settings_saving import save_and_report
+from quarterdeck.client.client import Client
+from quarterdeck.client.models.capabilities import Server
+from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.settings import LOAD_ONLY, SECRET_FIELDS, Settings
+from quarterdeck.config.load import Config
+from quarterdeck.settings import files as settings_files
+from quarterdeck.settings import journal, masks, words
+from quarterdeck.settings.catalogue import CATALOGUE
+from quarterdeck.settings.draft import MCP, Draft
+from quarterdeck.settings.fields import Field
+from quarterdeck.settings.form_fields import fields_on, kind_in
+from quarterdeck.tui import files
+from quarterdeck.tui.kept_state import KeptState
+
+
+def show(arguments: CommandLine, config: Config) -> int:
+    """Print the settings; a server that has none stored yet is said to have none."""
+
+    async def read_and_print(client: Client) -> int:
+        _, draft = await _read(client)
+        if arguments.json:
+            as_json(None if draft.base is None else _plain(draft.base))
+        elif draft.base is None:
+            say("No settings are stored on this server yet; it uses its defaults.")
+        else:
+            shown = [entry for entry in draft.fields.fields if _is_there(draft, entry)]
+            listed = [entry for entry in shown if arguments.all or _is_listed(draft, entry)]
+            table(("SETTING", "VALUE"), [row for entry in listed for row in _rows(draft, entry)])
+            if len(listed) < len(shown):
+                note(f"{len(shown) - len(listed)} less used settings stand at their defaults; --all lists them too.")
+        return 0
+
+    return with_client(arguments, config, read_and_print)
+
+
+def _is_there(draft: Draft, entry: Field) -> bool:
+    return not entry.absent and (not entry.extra or hasattr(draft.base, entry.key))
+
+
+def _is_listed(draft: Draft, entry: Field) -> bool:
+    return not entry.minor or draft.was(entry.key) != entry.unset_to or draft.stored(entry.key) is True
+
+
+def _rows(draft: Draft, entry: Field) -> Iterator[tuple[str, str]]:
+    """A field with its value in words, MCP servers one by one below theirs."""
+    yield entry.key, words.current(draft, entry.key)
+    for server in draft.servers.left if entry.key == MCP else ():
+        facts = (words.server_details(server.server), words.key_words(server.server))
+        yield f"  {words.server_title(server.server)}", ", ".join(fact for fact in facts if fact)
+
+
+def change(arguments: CommandLine, config: Config) -> int:
+    """Store the changes; 0 only when all of them were read back."""
+    assignments = typed(arguments.assignments)
+
+    async def save(client: Client) -> int:
+        server, draft = await _read(client)
+        refuse_seen_secrets(draft.fields, arguments.assignments)
+        return await save_and_report(client, server, edited(draft, assignments), arguments, config)
+
+    return with_client(arguments, config, save)
+
+
+def export(arguments: CommandLine, config: Config) -> int:
+    """Write the settings to a new file of mode 0600, or to standard output."""
+
+    async def write(client: Client) -> int:
+        server, draft = await _read(client)
+        if draft.base is None:
+            raise CommandError("No settings are stored on this server yet.", "There is nothing to export.")
+        data = settings_files.exported(draft, release=server.release or await client.release() or "")
+        as_data = arguments.json or (arguments.file or "").casefold().endswith(".json")
+        _write(settings_files.as_json(data) if as_data else settings_files.as_toml(data), arguments.file)
+        return 0
+
+    return with_client(arguments, config, write)
+
+
+def _write(text: str, name: str | None) -> None:
+    if name is None:
+        sys.stdout.write(text)
+        return
+    try:
+        files.write(Path(name), text, over=False)
+    except FileExistsError:
+        raise CommandError(f"{name} is there already.", "Name another file, or move it away.", status=2) from None
+    except files.FileRefusedError as error:
+        raise CommandError(str(error), status=2) from None
+    note(f"written to {name}, without secrets; only you can open it.")
+
+
+def take(arguments: CommandLine, config: Config) -> int:
+    """Store what the file holds; 0 only when all of it was read back."""
+    text = _file_text(arguments.file or FROM_INPUT)
+
+    async def save(client: Client) -> int:
+        server, draft = await _read(client)
+        try:
+            found = settings_files.imported(text, draft)
+        except settings_files.ImportRefused as error:
+            raise CommandError(str(error), "Nothing was changed.", status=2) from None
+        for each in found.notes:
+            note(each)
+        return await save_and_report(client, server, found.draft, arguments, config)
+
+    return with_client(arguments, config, save)
+
+
+def _file_text(name: str) -> str:
+    if name == FROM_INPUT:
+        return sys.stdin.read() if sys.stdin is not None else ""
+    try:
+        return files.read(Path(name))
+    except files.FileRefusedError as error:
+        raise CommandError(str(error), status=2) from None
+
+
+def undo(arguments: CommandLine, config: Config) -> int:
+    """Store the reverse of the last save; 0 only when all of it was read back."""
+
+    async def save(client: Client) -> int:
+        connection = choose(arguments, config, os.environ).connection
+        saved = journal.last(await KeptState(config.folders.kept).read(journal.Journal, connection.about))
+        if saved is None:
+            left_behind = config.folders.left_behind
+            advice = f"{left_behind}." if left_behind else ""
+            raise CommandError("No save from here is noted, so there is nothing to undo.", advice)
+        server, draft = await _read(client)
+        back = journal.undone(saved, draft)
+        for label in back.cannot:
+            note(f"{label}: cannot be brought back, for secrets are not kept.")
+        for label in back.moved:
+            note(f"{label}: changed again since, and left alone.")
+        if not back.draft.edited:
+            raise CommandError("Nothing of the last save can be undone.")
+        return await save_and_report(client, server, back.draft, arguments, config)
+
+    return with_client(arguments, config, save)
+
+
+async def _read(client: Client) -> tuple[Server, Draft]:
+    """What the server can do, and a draft of what it holds, without edits; raises ServiceError."""
+    server = await client.describe()
+    base = await client.settings.load()
+    schema = await client.settings.schema() if server.schema else ()
+    return server, Draft(base, fields=fields_on(server, schema, kind_in(base)))
+
+
+def _plain(settings: Settings) -> dict[str, Any]:
+    """The known fields of a record; of secrets only whether they are stored, where the server tells."""
+    record = settings.model_dump(mode="json", exclude={"mcp_config", "secrets_store", "leaves", *SECRET_FIELDS})
+    known = {entry.key for entry in CATALOGUE} | set(LOAD_ONLY) | set(type(settings).model_fields)
+    plain = {key: _shown(value) for key, value in record.items() if key in known}
+    if settings.leaves:
+        plain["leaves"] = {place: masks.document(value, place) for place, value in settings.leaves.items()}
+    return plain | {"mcp_config": _mcp_plain(settings.mcp_config)}
+
+
+def _shown(value: Any) -> Any:
+    return masks.address(value) if isinstance(value, str) and "://" in value else value
+
+
+def _mcp_plain(config: McpConfig | None) -> dict[str, Any] | None:
+    if config is None:
+        return None
+    return {
+        "sse_servers": [_remote(server) for server in config.sse_servers],
+        "shttp_servers": [_remote(server) | {"timeout": server.timeout} for server in config.shttp_servers],
+        "stdio_servers": [_stdio(server) for server in config.stdio_servers],
+    }
+
+
+def _remote(server: SseServer | ShttpServer) -> dict[str, Any]:
+    key_set = server.api_key is not None and bool(server.api_key.get_secret_value())
+    return {"url": masks.address(server.url), "api_key_set": key_set}
+
+
+def _stdio(server: StdioServer) -> dict[str, Any]:
+    arguments = list(masks.arguments(server.args))
+    return {"name": server.name, "command": server.command, "args": arguments, "env_set": sorted(server.env)}
