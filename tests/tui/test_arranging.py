@@ -1,8 +1,11 @@
 """How a person arranges a list: filter, order, columns, marks; and that it stays so from run to run."""
 
 import json
-from collections.abc import AsyncIterator
+import re
+import time
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -200,6 +203,31 @@ async def test_an_address_is_copied_where_there_is_no_browser_and_what_it_holds_
         assert ("password" in seat.text) is ("password" in said)
         assert "hush" not in seat.text
         assert seat.deck.clipboard == url
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[None]:
+    """Another zone than that of the server, by a time that no other has."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "HERE-05:31")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("elsewhere")
+async def test_times_of_day_are_those_of_the_person(fleet: FakeFleet, tmp_path: Path) -> None:
+    began = datetime.now().replace(microsecond=0)
+    async with at_sandboxes(fleet, tmp_path) as seat:
+        await seat.press("L")
+        await seat.sees("/api/v1/sandboxes/search")
+        asked = re.search(r"(\d\d:\d\d:\d\d) .*/api/v1/sandboxes/search", seat.text)
+        await seat.press("escape", "enter", "G")
+        await seat.sees("Timeline")
+        seen = re.search(r"Timeline.*?(\d\d:\d\d:\d\d)", seat.text, re.DOTALL)
+    for found in (asked, seen):
+        assert found is not None
+        assert (datetime.strptime(found[1], "%H:%M:%S") - began).seconds < 300
 
 
 async def test_at_60_by_20_all_is_still_there(fleet: FakeFleet, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def logged_line(request: LoggedRequest) -> Cell:
     else:
         ended, tone = request.error or "left", Tone.BAD if request.error else Tone.MUTED
     return (
-        (Shown(f"{request.when:%H:%M:%S}  "), Tone.MUTED),
+        (Shown(f"{request.when.astimezone():%H:%M:%S}  "), Tone.MUTED),
         (text.line(f"{ended:<8.8}"), tone),
         (Shown(f" {request.ms:>7.0f} ms  "), Tone.MUTED),
         (Shown(f"{request.method:<6} "), Tone.KEY),

@@ -59,7 +59,7 @@ def timeline(events: Sequence[Event], now: datetime) -> list[Cell]:
 def _event(event: Event, now: datetime, *, lasts: bool) -> list[Cell]:
     sign, tone = glyph(event.what)
     took = calm_age(event.seen_at, now) if lasts else age(event.lasted)
-    moment = f"{event.seen_at:%H:%M:%S}" if now - event.seen_at < DAY else f"{event.seen_at:%b %d %H:%M}"
+    moment = format(event.seen_at.astimezone(), "%H:%M:%S" if now - event.seen_at < DAY else "%b %d %H:%M")
     line = (
         (Shown(f"{moment:<{LABEL_WIDE}}"), Tone.MUTED),
         (sign, tone),
