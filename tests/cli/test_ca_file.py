@@ -11,7 +11,7 @@ import trustme
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.client.models.capabilities import KeyState
+from quarterdeck.client.models.server import KeyState
 from tests.cli.conftest import Run
 from tests.client.fakes import FAST, plain
 from tests.conftest import Home

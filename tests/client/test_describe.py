@@ -2,7 +2,7 @@ import pytest
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.generations import losses
-from quarterdeck.client.models.capabilities import Generation, KeyState
+from quarterdeck.client.models.server import Generation, KeyState
 from quarterdeck.client.models.settings import Settings
 from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, client_of
 

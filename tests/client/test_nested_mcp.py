@@ -6,11 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.client.generations import secrets_lost
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
-from quarterdeck.client.nested_mcp import config_of, map_of, shown_after_store
+from quarterdeck.client.nested_mcp import config_of, map_of, secrets_lost, shown_after_store
 from tests.client.fakes import Answer, client_of
 from tests.client.nested_server import RECORD, NestedServer
 from tests.client.test_nested_settings import client_to
@@ -216,7 +215,7 @@ async def test_a_load_after_a_store_tells_what_was_foreseen() -> None:
     assert settings.mcp_config == shown_after_store(shown)
 
 
-async def test_a_lost_answer_of_a_store_with_secrets_is_settled_by_what_can_be_seen() -> None:
+async def test_a_lost_answer_of_a_store_with_hidden_secrets_is_not_taken_for_a_yes() -> None:
     keeper = NestedServer()
     lost_answer = [Answer(status=502)]
     client, wire = client_of(
@@ -224,6 +223,7 @@ async def test_a_lost_answer_of_a_store_with_secrets_is_settled_by_what_can_be_s
     )
     client.server = client_to(keeper)[0].server
     config = McpConfig(stdio_servers=(StdioServer(name="fs", command="npx", env={"T": SecretStr("v")}),))
-    await client.settings.store(await client.settings.load(), {"mcp_config": config})
-    assert len(wire.sent("POST")) == 1
+    with pytest.raises(ServiceError) as caught:
+        await client.settings.store(await client.settings.load(), {"mcp_config": config})
+    assert (caught.value.outcome, len(wire.sent("POST"))) == (Outcome.UNKNOWN, 1)
     assert RECORD["agent_settings"]["mcp_config"] == {}

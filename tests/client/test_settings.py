@@ -10,8 +10,8 @@ from pydantic import SecretStr
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.generations import losses
-from quarterdeck.client.models.capabilities import Server
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import LOAD_ONLY, Loss, Settings
 from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer, client_of
 
@@ -108,6 +108,29 @@ async def test_an_answer_of_something_else_is_never_taken_for_nothing_stored(ans
     with pytest.raises(ServiceError) as caught:
         await client.settings.load()
     assert caught.value.kind is ErrorKind.WRONG_API
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (Answer({"error": "gone"}, 410), "410"),
+        (Answer({"detail": "Gone"}, 410), "410"),
+        (Answer({"detail": "Method Not Allowed"}, 405), "does not take GET there (status 405)"),
+        (Answer({"error": "no"}, 405), "405"),
+    ],
+)
+async def test_settings_that_are_gone_or_not_to_be_read_are_not_taken_for_nothing_stored(
+    answer: Answer, said: str
+) -> None:
+    client, _ = client_of({LOAD: [answer], STORE: [answer]})
+    assert (await client.describe()).generation == "flat"
+    with pytest.raises(ServiceError) as caught:
+        await client.settings.load()
+    assert said in caught.value.words
+    with pytest.raises(ServiceError) as caught:
+        await client.settings.store(None, {"language": "fr"})
+    assert str(answer.status) in caught.value.words
+    assert "another kind of server" not in caught.value.words
 
 
 async def test_a_record_that_cannot_be_read_names_the_place_and_not_the_value() -> None:
@@ -236,6 +259,18 @@ async def test_a_store_that_was_not_done_is_repeated_once_with_the_same_body(ans
     first, second = server.sent("POST")
     assert first.content == second.content
     assert (caught.value.kind, caught.value.outcome) == (ErrorKind.UNKNOWN_OUTCOME, Outcome.UNKNOWN)
+
+
+@pytest.mark.parametrize("changes", [{"llm_api_key": SecretStr("k")}, {"llm_api_key": SecretStr("k"), "email": "a@b"}])
+async def test_a_secret_whose_answer_was_lost_is_not_said_to_be_stored(changes: dict[str, Any]) -> None:
+    keeper = Keeper(LOADED)
+    client, _ = client_of(keeper)
+    base = await client.settings.load()
+    keeper.failures = [(False, Answer(status=500)), (False, Answer(status=500))]
+    keeper.record = LOADED | {"email": "a@b", "language": "de"}
+    with pytest.raises(ServiceError) as caught:
+        await client.settings.store(base, changes)
+    assert caught.value.outcome is Outcome.UNKNOWN
 
 
 async def test_a_store_is_not_repeated_over_the_change_of_another() -> None:

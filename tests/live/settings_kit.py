@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.models.capabilities import Server
 from quarterdeck.client.models.mcp import McpConfig
+from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Settings
-from quarterdeck.client.nested_rules import CANONICAL
+from quarterdeck.client.nested import CANONICAL
 
 FLAGS: Mapping[str, str] = {"llm_api_key": "llm_api_key_set", "search_api_key": "search_api_key_set"}
 """Secret field -> the member that says whether one is stored."""

@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 import pytest
 
-from quarterdeck.client.models.capabilities import Server
+from quarterdeck.client.models.server import Server
 
 OUTCOMES = ("passed", "skipped", "failed", "error")
 

@@ -9,7 +9,7 @@ import pytest
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind
-from quarterdeck.client.models.capabilities import KeyState
+from quarterdeck.client.models.server import KeyState
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.session import Session
 from tests.live.forwarder import Forwarder, forwarder

@@ -7,9 +7,9 @@ import pytest
 from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.generations import secrets_lost, shown_after_store
 from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
+from quarterdeck.client.nested_mcp import secrets_lost, shown_after_store
 from tests.live.settings_kit import changed, settings_of, unlike
 from tests.live.summary import Notes
 

@@ -2,8 +2,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from quarterdeck.client.models.capabilities import Generation, KeyState, Server
 from quarterdeck.client.models.mcp import McpConfig, McpServer, SseServer, StdioServer
+from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.mcp import EntryState

@@ -1,8 +1,8 @@
 from pydantic import SecretStr
 
 from quarterdeck.client.flat import KNOWN_BY
-from quarterdeck.client.models.capabilities import FieldRules, Generation, KeyState, Server
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.server import FieldRules, Generation, KeyState, Server
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.review import Act, Line, problems, review

@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from pydantic import SecretStr
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.capabilities import Generation, KeyState, Server
 from quarterdeck.client.models.mcp import StdioServer
+from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.models.settings import Settings, SettingsChanges
-from quarterdeck.client.prepared import PreparedRequest
+from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.merge import Conflict, Side
 from quarterdeck.settings.review import Review

@@ -12,7 +12,7 @@ from typing import Any
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
-from quarterdeck.client.nested_rules import CANONICAL
+from quarterdeck.client.nested import CANONICAL
 from quarterdeck.settings.masks import address
 from quarterdeck.settings.review import WITH_SECRETS
 from quarterdeck.tui.dialogs.review import ReviewDialog

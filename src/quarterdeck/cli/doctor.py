@@ -14,8 +14,8 @@ from quarterdeck.cli.oneshot import words_of
 from quarterdeck.cli.output import as_json, table
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.client.models.capabilities import Generation, KeyState, Server
 from quarterdeck.client.models.page import Page
+from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.config.connections import Connection
 from quarterdeck.config.load import Config, Folders
 

@@ -13,8 +13,8 @@ from quarterdeck.cli.output import CommandError, as_json, note, say, table
 from quarterdeck.cli.settings_edits import FROM_INPUT, edited, refuse_seen_secrets, typed
 from quarterdeck.cli.settings_saving import save_and_report
 from quarterdeck.client.client import Client
-from quarterdeck.client.models.capabilities import Server
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import LOAD_ONLY, SECRET_FIELDS, Settings
 from quarterdeck.config.load import Config
 from quarterdeck.settings import files as settings_files

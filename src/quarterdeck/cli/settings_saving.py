@@ -10,7 +10,7 @@ from quarterdeck.cli.known import choose
 from quarterdeck.cli.output import CommandError, as_json, note, say
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.client.models.capabilities import Server
+from quarterdeck.client.models.server import Server
 from quarterdeck.config.connections import Connection
 from quarterdeck.config.load import Config
 from quarterdeck.settings import journal

@@ -10,14 +10,14 @@ from pydantic import SecretStr
 
 from quarterdeck.client.conversations import ConversationsResource
 from quarterdeck.client.describe import describe, release_of
+from quarterdeck.client.generations import UNASKED
 from quarterdeck.client.limits import Limits
-from quarterdeck.client.models.capabilities import Server
+from quarterdeck.client.models.server import Server
 from quarterdeck.client.network import App
 from quarterdeck.client.options import OptionsResource
 from quarterdeck.client.probe import Probe, alive, probe
 from quarterdeck.client.profiles import ProfilesResource
 from quarterdeck.client.request import KeyHeader, LoggedRequest
-from quarterdeck.client.rules import UNASKED
 from quarterdeck.client.sandboxes import SandboxesResource
 from quarterdeck.client.secrets import SecretsResource
 from quarterdeck.client.settings import SettingsResource

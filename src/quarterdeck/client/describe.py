@@ -5,10 +5,12 @@ from typing import Any
 
 from quarterdeck.client.bodies import read_json
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.client.models.capabilities import Generation, KeyState, Server
+from quarterdeck.client.flat import FLAT_SETTINGS
+from quarterdeck.client.generations import rules_of
+from quarterdeck.client.models.server import Generation, KeyState, Server
+from quarterdeck.client.nested import NESTED_SETTINGS
 from quarterdeck.client.refusals import not_offered
 from quarterdeck.client.request import Repeat, Request
-from quarterdeck.client.rules import FLAT_SETTINGS, NESTED_SETTINGS, rules_of
 from quarterdeck.client.transport import Transport
 
 LOCAL_SERVICE = "quarterdeck-local"
@@ -73,14 +75,14 @@ async def _ask(transport: Transport, path: str) -> _Says:
     try:
         reply = await transport.send(request)
     except ServiceError as error:
+        if error.status in (405, 410, 500):
+            return _Says.FAILING
         if not_offered(error):
             return _Says.ABSENT
         if error.kind is ErrorKind.MISSING:
             return _Says.OPEN
         if error.kind in (ErrorKind.AUTH, ErrorKind.DENIED):
             return _Says.REFUSED
-        if error.status == 500:
-            return _Says.FAILING
         raise
     return _Says.OPEN if isinstance(read_json(reply.body, str(request), reply.status), dict) else _Says.ABSENT
 

@@ -1,21 +1,57 @@
-"""The flat generation: its records, and the body that stores changes to one (contract section c.1)."""
+"""The flat generation: what it does with each field, its records, and the body that stores changes to one."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from quarterdeck.client.models.capabilities import FieldRules, Server
 from quarterdeck.client.models.mcp import McpConfig
+from quarterdeck.client.models.server import FieldRules, Server
 from quarterdeck.client.models.settings import LOAD_ONLY, SECRET_FIELDS, Loss, Settings, SettingsChanges
 from quarterdeck.client.redact import is_mask
 from quarterdeck.client.unsendable import invalid
 
-FILLS_ADDRESS = "sandbox_grouping_strategy"
-"""A member that records have from release 1.6 on, where the server fills in the address of a model's provider."""
-
+FLAT_SETTINGS = "/api/settings"
 KNOWN_BY = frozenset({"user_version", "v1_enabled", "condenser_max_size"})
 """Members that records of the known releases always have, though null, and the documented record has not."""
+FILLS_ADDRESS = "sandbox_grouping_strategy"
+"""A member that records have from release 1.6 on, where the server fills in the address of a model's provider."""
+NOT_IN_EFFECT = (
+    "agent",
+    "max_iterations",
+    "max_budget_per_task",
+    "enable_default_condenser",
+    "sandbox_base_container_image",
+    "sandbox_runtime_container_image",
+    "remote_runtime_resource_factor",
+    "sandbox_api_key",
+)
+"""Fields that conversations of these releases do not read."""
 
 _NOT_SENT_BACK = LOAD_ONLY | {"secrets_store", "leaves"}
+_ALWAYS_SET = FieldRules(nullable=False, clearable=False)
+_CLEARED_BY_EMPTY = FieldRules(nullable=False, clear_with="")
+_BOTH = {
+    "enable_default_condenser": _ALWAYS_SET,
+    "enable_sound_notifications": _ALWAYS_SET,
+    "enable_proactive_conversation_starters": _ALWAYS_SET,
+    "enable_solvability_analysis": _ALWAYS_SET,
+    "secrets_store": _ALWAYS_SET,
+    "llm_api_key": _CLEARED_BY_EMPTY,
+}
+_REPLACING = {
+    "llm_model": _CLEARED_BY_EMPTY,
+    "llm_base_url": _CLEARED_BY_EMPTY,
+    "user_consents_to_analytics": _ALWAYS_SET,
+    "search_api_key": FieldRules(nullable=False, clear_with=" "),
+}
+"""Where a store replaces the record, null keeps some fields and wipes the others (SERVERS.md: unsetting a field)."""
+_MERGING = {"search_api_key": _CLEARED_BY_EMPTY, "sandbox_api_key": _CLEARED_BY_EMPTY}
+"""Where it merges, as the local service does, null unsets, except a secret, which an empty text clears."""
+
+
+def flat_rules(*, merges: bool) -> Mapping[str, FieldRules]:
+    """What a flat server does with each field, which ones are in effect included."""
+    rules = _BOTH | (_MERGING if merges else _REPLACING)
+    return rules | {name: rules.get(name, FieldRules())._replace(in_effect=False) for name in NOT_IN_EFFECT}
 
 
 def flat_members(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -30,9 +66,9 @@ def flat_members(content: Mapping[str, Any]) -> dict[str, Any]:
 def flat_body(base: Settings | None, changes: SettingsChanges, server: Server) -> dict[str, Any]:
     """Write the body that stores these changes.
 
-    A server that replaces gets the whole record as it was loaded, members we do not know included, since it would wipe
-    what is left out (contract T1); a server that merges gets the changes only. Raises ServiceError(INVALID) for a field
-    that cannot be unset.
+    A server that replaces gets the whole record as it was loaded, members we do not know included; a server that merges
+    gets the changes only (SERVERS.md: what a flat store keeps). Raises ServiceError(INVALID) for a field that cannot be
+    unset.
     """
     body = {} if base is None or server.merges else _loaded(base)
     for name, value in changes.items():
@@ -42,13 +78,15 @@ def flat_body(base: Settings | None, changes: SettingsChanges, server: Server) -
     if isinstance(body.get("mcp_config"), McpConfig):
         body["mcp_config"] = mcp_body(body["mcp_config"])
     if FILLS_ADDRESS in body and "llm_model" in changes and not server.merges:
-        # The address that the server filled in for the old model is hidden from us and would stay (contract T32).
+        # An address that is not told may be the server's own, of the old model (SERVERS.md: the address of a model).
         body.setdefault("llm_base_url", "")
     return body
 
 
 def flat_losses(base: Settings, changes: SettingsChanges, server: Server) -> Iterator[Loss]:
     """What goes, or may go, of what no load tells and no body can bring back (SERVERS.md: what a flat store keeps)."""
+    if server.merges:
+        return
     if base.sandbox_api_key is None and "sandbox_api_key" not in changes:
         yield Loss("sandbox_api_key", certain=True)
     if server.local or (base.model_extra or {}).keys() >= KNOWN_BY:
@@ -61,7 +99,7 @@ def flat_losses(base: Settings, changes: SettingsChanges, server: Server) -> Ite
 
 
 def mcp_body(config: McpConfig) -> dict[str, Any]:
-    """Write tool servers with exactly the members they were given, and with all three lists (contract c.1)."""
+    """Write tool servers with exactly the members they were given, and with all three lists."""
     lists: dict[str, Any] = {"sse_servers": (), "stdio_servers": (), "shttp_servers": ()}
     return lists | config.model_dump(exclude_unset=True)
 

@@ -1,4 +1,4 @@
-"""What differs between servers in how they keep settings, chosen here: records, bodies and what is lost."""
+"""Which of the two generations a server is of: where it keeps its settings, their records, bodies and losses."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,23 +6,33 @@ from typing import Any
 from pydantic import SecretStr
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.flat import flat_body, flat_losses, flat_members, mcp_body
-from quarterdeck.client.models.capabilities import Generation, Server
+from quarterdeck.client.flat import FLAT_SETTINGS, flat_body, flat_losses, flat_members, flat_rules, mcp_body
 from quarterdeck.client.models.mcp import McpConfig
+from quarterdeck.client.models.server import FieldRules, Generation, KeyState, Server
 from quarterdeck.client.models.settings import SECRET_FIELDS, Loss, Settings, SettingsChanges
-from quarterdeck.client.nested import kind_switch, nested_body, nested_losses, nested_members
-from quarterdeck.client.nested_mcp import secrets_lost, shown_after_store
+from quarterdeck.client.nested import NESTED_RULES, NESTED_SETTINGS, nested_body, nested_losses, nested_members
+from quarterdeck.client.nested_mcp import shown_after_store
+from quarterdeck.client.redact import secrets_in
 from quarterdeck.client.unsendable import refuse_unsendable
 
-__all__ = [
-    "canonical_members",
-    "kind_switch",
-    "losses",
-    "secrets_lost",
-    "shown_after_store",
-    "shows",
-    "store_body",
-]
+UNASKED = Server(Generation.FLAT, KeyState.UNPROVEN, fields=flat_rules(merges=False))
+"""A server before it has been described: the documented one, at its most destructive."""
+
+
+def rules_of(generation: Generation, *, merges: bool) -> Mapping[str, FieldRules]:
+    """What a server of this generation does with each field."""
+    match generation:
+        case Generation.FLAT:
+            return flat_rules(merges=merges)
+        case Generation.NESTED:
+            return NESTED_RULES
+        case Generation.NONE:
+            return {}
+
+
+def settings_path(server: Server) -> str:
+    """Where a server keeps its settings."""
+    return NESTED_SETTINGS if server.generation is Generation.NESTED else FLAT_SETTINGS
 
 
 def canonical_members(content: Mapping[str, Any], server: Server) -> dict[str, Any]:
@@ -46,7 +56,7 @@ def store_body(base: Settings | None, changes: SettingsChanges, server: Server) 
 
 
 def shows(now: Settings, changes: SettingsChanges, server: Server) -> bool:
-    """Whether a record shows all changes that can be seen: secrets are never told, and unset text may read as empty."""
+    """Whether a record shows all of these changes; of a secret it can show only that none is stored."""
     return all(_shown(now, name, value, server) for name, value in changes.items())
 
 
@@ -56,7 +66,7 @@ def losses(base: Settings | None, changes: SettingsChanges, server: Server) -> t
         return ()
     if server.generation is Generation.NESTED:
         return tuple(nested_losses(base, changes))
-    return () if server.merges else tuple(flat_losses(base, changes, server))
+    return tuple(flat_losses(base, changes, server))
 
 
 def _plain(value: Any) -> Any:
@@ -64,13 +74,16 @@ def _plain(value: Any) -> Any:
 
 
 def _shown(now: Settings, name: str, value: Any, server: Server) -> bool:
-    if name in SECRET_FIELDS or name == "secrets_store" or isinstance(value, SecretStr):
-        return True
+    if isinstance(value, SecretStr) or name == "secrets_store":
+        return False
+    if name in SECRET_FIELDS:
+        return getattr(now, f"{name}_set", None) is False
     if "." in name:
         return value is None or bool(now.leaves.get(name) == value)
     found = getattr(now, name, None)
     if isinstance(value, McpConfig) and server.mcp_secrets_hidden:
-        value = shown_after_store(value)
+        return not secrets_in(mcp_body(value)) and found == shown_after_store(value)
+    # An unset text may read as an empty one.
     return bool(found == value) or (value is None and (found == "" or found == McpConfig()))
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from quarterdeck.client.bodies import read_json
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.client.models.capabilities import Generation, Server
-from quarterdeck.client.nested_rules import CONVERSATION
+from quarterdeck.client.models.server import Generation, Server
+from quarterdeck.client.nested import CONVERSATION
 from quarterdeck.client.refusals import not_offered
 from quarterdeck.client.request import Query, Request
 from quarterdeck.client.schema import SCHEMA_PATHS, choices_at

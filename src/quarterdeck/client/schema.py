@@ -1,13 +1,13 @@
-"""Reading the form schemas of the nested generation (contract section c.2)."""
+"""Settings as a nested server describes them itself, for a form (SERVERS.md: schemas)."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import ValidationError
 
 from quarterdeck.client.bodies import wrong_api
-from quarterdeck.client.models.schema import SchemaField
-from quarterdeck.client.nested_rules import AGENT, CANONICAL, CONVERSATION
+from quarterdeck.client.models.base import NullIsEmpty, Wire
+from quarterdeck.client.nested import AGENT, CANONICAL, CONVERSATION
 from quarterdeck.client.redact import is_secret_name
 
 SCHEMA_PATHS: Mapping[str, str] = {
@@ -15,6 +15,36 @@ SCHEMA_PATHS: Mapping[str, str] = {
     CONVERSATION: "/api/v1/settings/conversation-schema",
 }
 """Section of the record -> where its schema is."""
+
+
+class SchemaChoice(Wire):
+    """One value of a field that takes only some."""
+
+    value: Any
+    label: str = ""
+
+
+class SchemaField(Wire):
+    """One setting of the nested generation.
+
+    `place` and `depends_on` are dotted places as in `Settings.leaves`; `value_type` is string, integer, number,
+    boolean, array or object; `variant` is the agent kind it is for, None for all. Bounds and nullability are not told.
+    """
+
+    place: str
+    label: str
+    description: str | None = None
+    section: str = ""
+    section_label: str = ""
+    value_type: str = "string"
+    default: Any = None
+    prominence: str = "minor"
+    """"critical", "major" or "minor"."""
+    depends_on: tuple[str, ...] = ()
+    """Shown only when each of these is on."""
+    secret: bool = False
+    choices: Annotated[tuple[SchemaChoice, ...], NullIsEmpty] = ()
+    variant: str | None = None
 
 
 def schema_fields(section: str, content: Any) -> tuple[SchemaField, ...]:

@@ -7,8 +7,8 @@ from pydantic import SecretStr
 
 from quarterdeck.client.bodies import read_json
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.capabilities import Generation, Server
 from quarterdeck.client.models.secrets import CustomSecret, ProviderToken, read_custom_secret, read_custom_secrets
+from quarterdeck.client.models.server import Generation, Server
 from quarterdeck.client.records import Records
 from quarterdeck.client.refusals import not_offered, offers_nothing
 from quarterdeck.client.request import Repeat, Request, Response, segment

@@ -1,26 +1,55 @@
-"""The stored settings, of either generation (contract section c)."""
+"""The stored settings, of either generation."""
 
+import json
+import re
+import shlex
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
 from quarterdeck.client.bodies import nested_deeper, read_json, wrong_api
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.generations import canonical_members, shows, store_body
-from quarterdeck.client.models.capabilities import Generation, Server
-from quarterdeck.client.models.schema import SchemaField
+from quarterdeck.client.generations import UNASKED, canonical_members, settings_path, shows, store_body
+from quarterdeck.client.models.server import Generation, Server
 from quarterdeck.client.models.settings import Settings, SettingsChanges
 from quarterdeck.client.nested import SECTIONS, at_fields
-from quarterdeck.client.prepared import PreparedRequest
+from quarterdeck.client.redact import Location, replace_secrets
 from quarterdeck.client.refusals import not_offered
 from quarterdeck.client.request import KeyHeader, Repeat, Request, Response
-from quarterdeck.client.rules import UNASKED, settings_path
-from quarterdeck.client.schema import SCHEMA_PATHS, schema_fields
+from quarterdeck.client.schema import SCHEMA_PATHS, SchemaField, schema_fields
 from quarterdeck.client.transport import Settle, Transport
 
 DEEPEST = 50
 """Levels of nesting a record may have; real ones have five."""
+_MARK = "\ue000"
+"""Marks the name of a secret in the text until the text is quoted; a private character that JSON leaves as it is."""
+
+
+@dataclass(frozen=True)
+class PreparedRequest:
+    """Method, address and body of a request that has not been sent; secrets in the body are still `SecretStr`."""
+
+    method: str
+    path: str
+    body: Any
+    base: str = ""
+    header: KeyHeader = KeyHeader.SESSION
+
+    def curl(self) -> str:
+        """Write it as a shell command that reads the key and every secret from the environment."""
+        prefix = "Bearer " if self.header is KeyHeader.BEARER else ""
+        shown = json.dumps(replace_secrets(self.body, _marked), ensure_ascii=False, indent=2)
+        data = re.sub(f"{_MARK}(\\w+){_MARK}", r"""'"$\1"'""", shlex.quote(shown))
+        return " \\\n  ".join(
+            (
+                f"curl -X {self.method} {shlex.quote(self.base + self.path)}",
+                f'-H "{self.header.value}: {prefix}$QUARTERDECK_API_KEY"',
+                "-H 'Content-Type: application/json'",
+                f"--data {data}",
+            )
+        )
 
 
 class SettingsResource:
@@ -36,7 +65,7 @@ class SettingsResource:
         self._server = server
 
     async def load(self, *, background: bool = False) -> Settings | None:
-        """Load the stored settings; None when nothing has been stored yet."""
+        """Load the stored settings; None when nothing has been stored yet (SERVERS.md: nothing stored)."""
         request = Request("GET", settings_path(self._server()), background=background)
         try:
             response = await self._send(request)
@@ -46,13 +75,11 @@ class SettingsResource:
             raise
         content = read_json(response.body, str(request), response.status)
         if not isinstance(content, dict) or nested_deeper(content, DEEPEST):
-            raise wrong_api(
-                "The server answered something that is not a settings record.", str(request), response.status
-            )
+            words = "The server answered something that is not a settings record."
+            raise wrong_api(words, str(request), response.status)
         if self._nested and not any(content.get(section) for section in SECTIONS):
-            raise wrong_api(
-                "The server answered a settings record without agent settings.", str(request), response.status
-            )
+            words = "The server answered a settings record without agent settings."
+            raise wrong_api(words, str(request), response.status)
         return _record(canonical_members(content, self._server()), str(request))
 
     async def schema(self) -> tuple[SchemaField, ...]:
@@ -83,6 +110,7 @@ class SettingsResource:
         """Store changes to what was loaded.
 
         After a lost answer the settings are read again, and the body is sent once more only if they still equal `base`.
+        That it was stored is believed of what can be read back, and a secret cannot.
         """
         prepared = self.preview(base, changes)
 
@@ -108,10 +136,30 @@ class SettingsResource:
         try:
             return await self._transport.send(request, settle)
         except ServiceError as error:
+            if error.status in _REFUSED:
+                raise _refused(error) from None
             known = self._server() is not UNASKED and self._server().generation is not Generation.NONE
             if known and not_offered(error):
                 raise _moved(error) from None
             raise
+
+
+_REFUSED = {
+    405: "The server has settings at this path, and does not take {method} there (status 405).",
+    410: "The server says that its settings are gone for good (status 410).",
+}
+"""Answers that say neither that nothing is stored nor that another server answers."""
+
+
+def _refused(error: ServiceError) -> ServiceError:
+    return ServiceError(
+        ErrorKind.NOT_OFFERED,
+        _REFUSED[error.status or 0].format(method=error.request.partition(" ")[0]),
+        "Ask whoever runs it; a newer release may keep them elsewhere.",
+        request=error.request,
+        status=error.status,
+        outcome=error.outcome,
+    )
 
 
 def _moved(error: ServiceError) -> ServiceError:
@@ -126,7 +174,7 @@ def _moved(error: ServiceError) -> ServiceError:
 
 
 def _record(members: dict[str, Any], request: str) -> Settings:
-    """Read a record."""
+    """Read a record; an error names the places that cannot be read, and no value."""
     try:
         return Settings.model_validate(members)
     except ValidationError as error:
@@ -135,3 +183,7 @@ def _record(members: dict[str, Any], request: str) -> Settings:
     raise ServiceError(
         ErrorKind.SHAPE, words, "The server may be of a release not known here.", request=request, status=200
     )
+
+
+def _marked(at: Location, _: str) -> str:
+    return _MARK + re.sub(r"\W", "_", "_".join(map(str, at)), flags=re.ASCII).upper() + _MARK

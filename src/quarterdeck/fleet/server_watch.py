@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.client.models.capabilities import KeyState, Server
+from quarterdeck.client.models.server import KeyState, Server
 from quarterdeck.fleet.health import Health
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.watch import backoff

@@ -1,6 +1,6 @@
 """What a saved setting reaches: which conversations go by it, and from when on (needs.md fact 0.12, need 19)."""
 
-from quarterdeck.client.models.capabilities import Server
+from quarterdeck.client.models.server import Server
 from quarterdeck.settings.catalogue import BY_KEY, SESSIONS_ONLY
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control, Field, Group

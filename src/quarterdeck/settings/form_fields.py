@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from quarterdeck.client.models.capabilities import Generation, Server
-from quarterdeck.client.models.schema import SchemaField
+from quarterdeck.client.models.server import Generation, Server
 from quarterdeck.client.models.settings import Settings
+from quarterdeck.client.schema import SchemaField
 from quarterdeck.settings import catalogue as choices
 from quarterdeck.settings import checks
 from quarterdeck.settings.catalogue import CATALOGUE

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from quarterdeck.client.generations import losses as client_losses
-from quarterdeck.client.models.capabilities import Server
 from quarterdeck.client.models.mcp import McpServer
+from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Loss as ClientLoss
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft

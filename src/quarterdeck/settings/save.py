@@ -10,7 +10,7 @@ from typing import Protocol
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.generations import losses
-from quarterdeck.client.models.capabilities import Server
+from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Settings, SettingsChanges
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft

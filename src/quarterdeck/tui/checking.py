@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.client.models.capabilities import Generation, KeyState
+from quarterdeck.client.models.server import Generation, KeyState
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Span, Tone
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
     from quarterdeck.client.client import Client
-    from quarterdeck.client.models.capabilities import Server
+    from quarterdeck.client.models.server import Server
 
 _KEY: dict[KeyState, tuple[Shown, Tone]] = {
     KeyState.ACCEPTED: (Shown("the key is accepted"), Tone.GOOD),

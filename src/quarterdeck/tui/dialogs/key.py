@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from quarterdeck.client.models.capabilities import KeyState
+from quarterdeck.client.models.server import KeyState
 from quarterdeck.config.connections import Connection
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone

@@ -19,7 +19,7 @@ from quarterdeck.tui.screens.conversation_sandboxes import ConversationSandboxes
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
-    from quarterdeck.client.models.capabilities import Server
+    from quarterdeck.client.models.server import Server
     from quarterdeck.fleet.session import Session
     from quarterdeck.tui.copying import Copyable
     from quarterdeck.tui.lists.folding import Folding

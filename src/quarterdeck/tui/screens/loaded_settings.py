@@ -25,8 +25,8 @@ from quarterdeck.tui.widgets.settings.rows import RowKind
 if TYPE_CHECKING:
     from quarterdeck.client.client import Client
     from quarterdeck.client.models.mcp import McpServer
-    from quarterdeck.client.models.schema import SchemaField
     from quarterdeck.client.models.settings import Settings
+    from quarterdeck.client.schema import SchemaField
     from quarterdeck.config.connections import Connection
     from quarterdeck.fleet.news import News
 

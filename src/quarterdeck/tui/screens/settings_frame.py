@@ -25,7 +25,7 @@ from quarterdeck.tui.widgets.settings.form import SettingsForm
 from quarterdeck.tui.widgets.settings.key_hints import row_hints
 
 if TYPE_CHECKING:
-    from quarterdeck.client.models.capabilities import Server
+    from quarterdeck.client.models.server import Server
 
 
 class SettingsFrame(DeckScreen):

@@ -13,7 +13,7 @@ from quarterdeck.tui.widgets.settings.lists import Lists
 
 if TYPE_CHECKING:
     from quarterdeck.client.client import Client
-    from quarterdeck.client.models.capabilities import Server
+    from quarterdeck.client.models.server import Server
 
 SUGGESTED = frozenset({"llm_model", "agent", "security_analyzer"})
 """Fields that servers suggest values for."""

@@ -15,8 +15,8 @@ from quarterdeck.tui.dialogs.conflicts import ConflictsDialog
 from quarterdeck.tui.dialogs.review import review_dialog
 
 if TYPE_CHECKING:
-    from quarterdeck.client.models.capabilities import Server
     from quarterdeck.client.models.mcp import McpServer
+    from quarterdeck.client.models.server import Server
     from quarterdeck.config.connections import Connection
     from quarterdeck.settings.draft import Draft
     from quarterdeck.settings.merge import Conflict, Side

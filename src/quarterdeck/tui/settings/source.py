@@ -10,9 +10,9 @@ from quarterdeck.tui.settings.typed_secrets import RememberingStore, TypedSecret
 
 if TYPE_CHECKING:
     from quarterdeck.client.client import Client
-    from quarterdeck.client.models.capabilities import Server
-    from quarterdeck.client.models.schema import SchemaField
+    from quarterdeck.client.models.server import Server
     from quarterdeck.client.models.settings import Settings
+    from quarterdeck.client.schema import SchemaField
     from quarterdeck.config.connections import Connection
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from quarterdeck.client.errors import Outcome, ServiceError
-from quarterdeck.client.generations import secrets_lost
 from quarterdeck.client.models.mcp import McpConfig, McpServer, StdioServer
 from quarterdeck.client.models.settings import Settings, SettingsChanges
-from quarterdeck.client.prepared import PreparedRequest
+from quarterdeck.client.nested_mcp import secrets_lost
+from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.settings.mcp import listed
 from quarterdeck.settings.mcp_identity import Transport, name_of, transport_of
 from quarterdeck.settings.words import has_secret

@@ -10,8 +10,8 @@ from typing import Any
 from textual import on
 from textual.message import Message
 
-from quarterdeck.client.models.capabilities import Server
 from quarterdeck.client.models.mcp import McpServer
+from quarterdeck.client.models.server import Server
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.mcp_identity import Identity
 from quarterdeck.tui.widgets.settings.editor import KEEP, FieldEditor

@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Static
 
-from quarterdeck.client.models.capabilities import Server
+from quarterdeck.client.models.server import Server
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.mcp import Entry
