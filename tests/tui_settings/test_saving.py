@@ -235,8 +235,8 @@ async def test_a_replaced_secret_is_sent_once_and_forgotten(sit_before: Sit) -> 
         await seat.press("enter")
         await seat.type("new-key-1")
         await seat.press("enter", "ctrl+s")
-        await seat.sees("Review the changes")
-        await seat.press("enter")
+        await seat.sees("This save also loses", "API key", "Search API key", "Git tokens and custom secrets")
+        await seat.press("y")
         await seat.sees("1 the server does not tell of", "As stored")
         assert SecretStr("new-key-1") not in seat.form.draft.edits.values()
     assert [asked.body["sandbox_api_key"] for asked in server.sent("POST")] == ["new-key-1"]
