@@ -24,6 +24,7 @@ SHORT = Limits(
     start=0.3,
     alive=0.3,
     body=100_000,
+    list_body=100_000,
     repeat_after=0,
     per_second=10_000,
 )

@@ -10,7 +10,7 @@ import pytest
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.limits import Limits
-from quarterdeck.client.models.members import moment
+from quarterdeck.client.models.base import moment
 from tests.client.exchanges.nested import NESTED
 from tests.client.exchanges.replay import Case, exchange, replaying
 from tests.client.fakes import Answer, client_of

@@ -7,9 +7,11 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from pydantic import SecretStr
+
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.client.models.page import Page
-from quarterdeck.client.models.sandbox import NO_ACCESS, Access, Sandbox
+from quarterdeck.client.models.sandbox import ExposedUrl, Sandbox
+from quarterdeck.client.paging import Page
 from quarterdeck.fleet.health import HealthState
 from quarterdeck.fleet.store import Changes
 from quarterdeck.fleet.watch import Watch
@@ -24,8 +26,10 @@ def at(seconds: float) -> datetime:
 
 def sandbox(status: str, sandbox_id: str = "abc", *, served: bool = False, key: str = "box-key") -> Sandbox:
     """A sandbox as a server lists it; `served` ones have a key and the address of their agent server."""
-    access = Access(key, [("AGENT_SERVER", "http://box:8000", None)]) if served else NO_ACCESS
-    return Sandbox(id=sandbox_id, status=status, access=access)
+    if not served:
+        return Sandbox(id=sandbox_id, status=status)
+    url = ExposedUrl(name="AGENT_SERVER", url=SecretStr("http://box:8000"))
+    return Sandbox(id=sandbox_id, status=status, session_api_key=SecretStr(key), exposed_urls=(url,))
 
 
 def failure(kind: ErrorKind = ErrorKind.UNREACHABLE, retry_after: float | None = None) -> ServiceError:
@@ -98,7 +102,7 @@ class FakeServer:
             await self._answer(f"page {number}", fails=self.fail_page in (None, number))
             items = tuple(self.items[number * self.page_size : (number + 1) * self.page_size])
             follows = (number + 1) * self.page_size < len(self.items)
-            page = Page(items, str(number + 1) if follows else None)
+            page = Page(items, more=follows)
             if self._pages.get(number) != page:
                 self._pages[number] = page
             yield self._pages[number]

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from quarterdeck.client.models.conversation import Conversation, StartRequest, StartTask
-from quarterdeck.client.models.metrics import Metrics
+from quarterdeck.client.models.conversation import Conversation, Metrics
+from quarterdeck.client.models.start_task import StartRequest, StartTask
 from quarterdeck.fleet.conversations import (
     CONVERSATION_GRAMMAR,
     DECK_GRAMMAR,

@@ -2,8 +2,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from quarterdeck.client.models.conversation import Conversation
-from quarterdeck.client.models.metrics import Metrics
+from quarterdeck.client.models.conversation import Conversation, Metrics
 from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, ConversationRow, conversation_row
 from quarterdeck.fleet.filters import kept, parse
 from quarterdeck.fleet.memories import SandboxMemories

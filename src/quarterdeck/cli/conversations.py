@@ -9,9 +9,9 @@ from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import NOTHING_MATCHED, every, typed_filter, with_client
 from quarterdeck.cli.output import CommandError, as_json, moment, note, say, table
 from quarterdeck.client.client import Client
-from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
+from quarterdeck.client.models.conversation import Conversation, NewConversation
 from quarterdeck.client.models.enums import StartTaskStatus
-from quarterdeck.client.models.members import as_json as plain_json
+from quarterdeck.client.models.start_task import StartTask
 from quarterdeck.config.load import Config
 from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, conversation_row
 from quarterdeck.fleet.filters import kept
@@ -130,4 +130,4 @@ async def _appeared(client: Client, before: tuple[Conversation, ...]) -> Convers
 
 def _plain(conversation: Conversation) -> dict[str, Any]:
     """A conversation without its sandbox's key and the address that may carry it."""
-    return plain_json(conversation, without={"session_api_key", "conversation_url"})
+    return conversation.model_dump(mode="json", exclude={"session_api_key", "conversation_url"})

@@ -14,8 +14,8 @@ from quarterdeck.cli.oneshot import words_of
 from quarterdeck.cli.output import as_json, table
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.client.models.page import Page
 from quarterdeck.client.models.server import Generation, KeyState, Server
+from quarterdeck.client.paging import Page
 from quarterdeck.config.connections import Connection
 from quarterdeck.config.load import Config, Folders
 
@@ -123,7 +123,7 @@ async def _stored(client: Client) -> str:
 
 async def _first(pages: AsyncIterable[Page[Any]], openly: str) -> str:
     async for page in pages:
-        return f"can be listed ({len(page.items)}{' or more' if page.next_page_id else ''}){openly}"
+        return f"can be listed ({len(page.items)}{' or more' if page.more else ''}){openly}"
     return f"can be listed (0){openly}"
 
 

@@ -11,7 +11,7 @@ from quarterdeck.cli.known import choose
 from quarterdeck.cli.output import CommandError
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.client.models.page import Page
+from quarterdeck.client.paging import Page
 from quarterdeck.config.load import Config
 from quarterdeck.fleet.filters import Filter, Grammar, parse
 from quarterdeck.fleet.filters import R as Row

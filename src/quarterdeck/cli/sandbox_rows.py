@@ -9,7 +9,6 @@ from quarterdeck.cli.oneshot import every
 from quarterdeck.cli.output import note
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.conversation import Conversation
-from quarterdeck.client.models.members import as_json
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.displacement import Cap, forecast, guessed
 from quarterdeck.fleet.filters import Filter, Kind
@@ -88,7 +87,7 @@ def utc_now() -> datetime:
 def sandbox_plain(sandbox: Sandbox) -> dict[str, Any]:
     """A sandbox without its key; addresses without their queries."""
     addresses = [{"name": url.name, "address": url.address, "port": url.port} for url in sandbox.exposed_urls]
-    return as_json(sandbox, without={"access"}) | {"exposed_urls": addresses}
+    return sandbox.model_dump(mode="json", exclude={"session_api_key", "exposed_urls"}) | {"exposed_urls": addresses}
 
 
 async def read_some(client: Client, ids: Sequence[str]) -> dict[str, Sandbox | None]:

@@ -18,7 +18,6 @@ from quarterdeck.cli.sandbox_rows import (
 from quarterdeck.cli.sandboxes_watch import watch
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.client.models.members import as_json as plain_json
 from quarterdeck.client.models.sandbox import SandboxSpec
 from quarterdeck.config.load import Config
 from quarterdeck.fleet.ages import age
@@ -119,4 +118,4 @@ async def _foretell(client: Client, arguments: CommandLine) -> int:
 
 def _spec_plain(spec: SandboxSpec) -> dict[str, Any]:
     """A spec; of its environment only the names."""
-    return plain_json(spec, without={"initial_env"}) | {"initial_env_set": sorted(spec.initial_env)}
+    return spec.model_dump(mode="json", exclude={"initial_env"}) | {"initial_env_set": sorted(spec.initial_env)}

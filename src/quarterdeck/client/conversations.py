@@ -1,19 +1,15 @@
-"""App conversations and the start tasks that create them (contract section g)."""
+"""App conversations and the start tasks that create them."""
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from quarterdeck.client.bodies import read_json
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.client.models.conversation import (
-    Conversation,
-    NewConversation,
-    StartTask,
-    read_conversation,
-    read_start_task,
-)
-from quarterdeck.client.models.page import Page
-from quarterdeck.client.records import Records
+from quarterdeck.client.models.base import Listed
+from quarterdeck.client.models.conversation import Conversation, NewConversation
+from quarterdeck.client.models.start_task import StartTask
+from quarterdeck.client.paging import Page, Records
 from quarterdeck.client.refusals import not_offered, offers_nothing
 from quarterdeck.client.request import Repeat, Request, Response, segment
 from quarterdeck.client.transport import FAILED, Transport
@@ -28,7 +24,7 @@ CANNOT_RENAME = "This server cannot rename conversations."
 
 
 def _undashed(record_id: str) -> str:
-    """App records write ids without dashes, other places with them (contract T22)."""
+    """App records write ids without dashes, other places with them (SERVERS.md)."""
     return record_id.replace("-", "").lower()
 
 
@@ -37,8 +33,8 @@ class ConversationsResource:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self._conversations = Records(transport, read_conversation, _undashed)
-        self._tasks = Records(transport, read_start_task, _undashed)
+        self._conversations = Records(transport, Listed[Conversation], _undashed)
+        self._tasks = Records(transport, Listed[StartTask], _undashed)
         self._documented_only = False
         self._tasks_listed = True
 
@@ -95,18 +91,16 @@ class ConversationsResource:
     async def create(self, new: NewConversation) -> StartTask | Conversation | None:
         """Create a conversation and return the task that does it, whatever else the server answers with, or nothing.
 
-        An answer says nothing about success: that is in the start task (contract T15). After None, list again.
+        An answer says nothing about success: that is in the start task. After None, list again.
         """
         request = Request(
             "POST", CONVERSATIONS, body=creation_body(new), repeat=Repeat.ONCE, seconds=self._transport.limits.start
         )
         response = await self._transport.send(request)
         answer = _content(response)
-        for read in (read_start_task, read_conversation):
-            try:
-                return read(answer)
-            except ValueError:
-                continue
+        for model in (StartTask, Conversation):
+            with suppress(ValueError):
+                return model.model_validate(answer)
         return None
 
     async def start_tasks(self, ids: Sequence[str], *, background: bool = False) -> tuple[StartTask | None, ...] | None:
@@ -129,7 +123,7 @@ class ConversationsResource:
         """Give a conversation another title, and see in the answer that it has it.
 
         Raises ServiceError(NOT_OFFERED) where a server has no such request, wants something else in it, or takes it and
-        keeps the title (contract T26).
+        keeps the title.
         """
         request = Request("PATCH", _path(conversation_id), body={"title": title}, repeat=Repeat.ONCE)
         try:
@@ -139,7 +133,7 @@ class ConversationsResource:
                 raise
             raise offers_nothing(CANNOT_RENAME, error) from None
         try:
-            record: Conversation | None = read_conversation(_content(response))
+            record: Conversation | None = Conversation.model_validate(_content(response))
         except ValueError:
             record = await self._read_one(conversation_id)
         if record is not None and (record.title or "").strip() != title.strip():
@@ -182,7 +176,7 @@ class ConversationsResource:
         return ServiceError(ErrorKind.MISSING, words, advice, request=error.request, status=error.status)
 
     async def delete(self, conversation_id: str) -> None:
-        """Delete a conversation; its sandbox goes with it when no other conversation uses it (contract T27).
+        """Delete a conversation; its sandbox goes with it when no other conversation uses it.
 
         Raises ServiceError(NOT_OFFERED) where a server has no such request.
         """
@@ -217,8 +211,8 @@ def _wants_publicity(error: ServiceError) -> bool:
 
 
 def creation_body(new: NewConversation) -> dict[str, Any]:
-    """Write what a conversation is created with; a message is a list of typed parts (contract T16)."""
-    body: dict[str, Any] = {name: value for name, value in new._asdict().items() if value is not None}
+    """Write what a conversation is created with; a message is a list of typed parts."""
+    body: dict[str, Any] = new.model_dump(exclude_none=True)
     if (message := body.pop("message", None)) is not None:
         body["initial_message"] = {"role": "user", "content": [{"type": "text", "text": message}], "run": True}
     return body

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from quarterdeck.client.bodies import read_json, wrong_api
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.profiles import Profiles, read_profiles
+from quarterdeck.client.models.profiles import Profiles
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.refusals import not_offered, offers_nothing
 from quarterdeck.client.request import Repeat, Request, Response, segment
@@ -31,7 +31,7 @@ class ProfilesResource:
         request = Request("GET", PROFILES)
         response = await self._send(request)
         try:
-            return read_profiles(read_json(response.body))
+            return Profiles.model_validate(read_json(response.body))
         except (ServiceError, ValueError):
             raise wrong_api("The server answered something that is no list of profiles.", str(request), 200) from None
 

@@ -1,13 +1,13 @@
-"""Sandboxes and the specs they are started from (contract sections e and f)."""
+"""Sandboxes and the specs they are started from."""
 
 from collections.abc import AsyncIterator, Sequence
 
 from quarterdeck.client.bodies import read_json
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.models.base import Listed
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.client.models.page import Page
-from quarterdeck.client.models.sandbox import Sandbox, SandboxSpec, read_sandbox, read_spec
-from quarterdeck.client.records import Records
+from quarterdeck.client.models.sandbox import Sandbox, SandboxSpec
+from quarterdeck.client.paging import Page, Records
 from quarterdeck.client.refusals import not_offered, offers_nothing
 from quarterdeck.client.request import Repeat, Request, segment
 from quarterdeck.client.transport import Transport
@@ -19,13 +19,13 @@ SPECS = "/api/v1/sandbox-specs"
 class SandboxesResource:
     """Lists, starts, pauses, resumes and deletes sandboxes; every failure is a ServiceError.
 
-    Starting and resuming may pause other sandboxes (contract T30): read the whole list after each.
+    Starting and resuming may pause other sandboxes: read the whole list after each.
     """
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self._sandboxes = Records(transport, read_sandbox)
-        self._specs = Records(transport, read_spec)
+        self._sandboxes = Records(transport, Listed[Sandbox])
+        self._specs = Records(transport, Listed[SandboxSpec])
 
     def forget(self) -> None:
         """Forget what was found not to be offered: another server may answer now."""
@@ -44,13 +44,13 @@ class SandboxesResource:
     async def start(self, spec_id: str | None = None) -> Sandbox:
         """Start a sandbox, from the server's default spec when none is named; it may take a minute and more.
 
-        The spec goes into the query: a body is ignored and the default one started (contract T14).
+        The spec goes into the query: a body is ignored and the default one started.
         """
         query = (("sandbox_spec_id", spec_id),) if spec_id is not None else ()
         request = Request("POST", SANDBOXES, query, repeat=Repeat.ONCE, seconds=self._transport.limits.start)
         response = await self._transport.send(request)
         try:
-            return read_sandbox(read_json(response.body))
+            return Sandbox.model_validate(read_json(response.body))
         except (ServiceError, ValueError):
             words, advice = "It was started, but the server's answer cannot be read.", "Read the list again to find it."
             raise ServiceError(
@@ -74,7 +74,7 @@ class SandboxesResource:
         await self._transport.send(self._order(sandbox_id, "resume"), settle)
 
     async def delete(self, sandbox_id: str) -> None:
-        """Delete a sandbox; servers go by the query, not by the path, so both are made of one id (contract T13)."""
+        """Delete a sandbox; servers go by the query, not by the path, so both are made of one id (SERVERS.md)."""
         path, query = f"{SANDBOXES}/{segment(sandbox_id)}", (("sandbox_id", sandbox_id),)
         seconds = self._transport.limits.delete
         try:
@@ -113,4 +113,4 @@ class SandboxesResource:
 
 _PAUSED: frozenset[str] = frozenset({SandboxStatus.PAUSED})
 _UP: frozenset[str] = frozenset({SandboxStatus.STARTING, SandboxStatus.RUNNING})
-"""A sandbox that is up reads either of these, idle ones nearly always the first (contract T11)."""
+"""A sandbox that is up reads either of these, idle ones nearly always the first."""

@@ -7,9 +7,10 @@ from pydantic import SecretStr
 
 from quarterdeck.client.bodies import read_json
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.secrets import CustomSecret, ProviderToken, read_custom_secret, read_custom_secrets
+from quarterdeck.client.models.base import Listed
+from quarterdeck.client.models.secrets import CustomSecret, CustomSecrets, ProviderToken
 from quarterdeck.client.models.server import Generation, Server
-from quarterdeck.client.records import Records
+from quarterdeck.client.paging import Records
 from quarterdeck.client.refusals import not_offered, offers_nothing
 from quarterdeck.client.request import Repeat, Request, Response, segment
 from quarterdeck.client.transport import Transport
@@ -30,7 +31,7 @@ class SecretsResource:
     def __init__(self, transport: Transport, server: Callable[[], Server]) -> None:
         self._transport = transport
         self._server = server
-        self._records = Records(transport, read_custom_secret)
+        self._records = Records(transport, Listed[CustomSecret])
 
     async def list(self) -> tuple[CustomSecret, ...]:
         """Read the names and descriptions of all custom secrets, in the server's order."""
@@ -122,7 +123,7 @@ class SecretsResource:
         request = Request("GET", FLAT_SECRETS)
         response = await self._transport.send(request)
         try:
-            return read_custom_secrets(read_json(response.body))
+            return CustomSecrets.model_validate(read_json(response.body)).custom_secrets
         except (ServiceError, ValueError):
             words, advice = "The list of secrets cannot be read.", "The server may be of a release not known here."
             raise ServiceError(ErrorKind.SHAPE, words, advice, request=str(request), status=response.status) from None

@@ -7,8 +7,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from quarterdeck.client.models.conversation import Conversation, StartTask
+from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus, StartTaskStatus
+from quarterdeck.client.models.start_task import StartTask
 from quarterdeck.fleet.filters import Grammar, Measure, Unit
 from quarterdeck.fleet.start_tasks import start_progress
 

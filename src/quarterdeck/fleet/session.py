@@ -12,10 +12,11 @@ from typing import Any, ClassVar
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
-from quarterdeck.client.models.page import Page
+from quarterdeck.client.models.conversation import Conversation, NewConversation
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.client.models.server import Server
+from quarterdeck.client.models.start_task import StartTask
+from quarterdeck.client.paging import Page
 from quarterdeck.fleet.bulk import BulkJob
 from quarterdeck.fleet.conversations import last_execution_status
 from quarterdeck.fleet.displacement import Coming, Displacement, guessed, running_oldest_first

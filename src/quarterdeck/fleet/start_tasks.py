@@ -8,7 +8,7 @@ from quarterdeck.client.models.enums import StartTaskStatus
 from quarterdeck.fleet.ages import stopwatch
 
 if TYPE_CHECKING:
-    from quarterdeck.client.models.conversation import StartTask
+    from quarterdeck.client.models.start_task import StartTask
 
 STEPS: dict[str, str] = {
     StartTaskStatus.WORKING: "beginning",

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapp
 from typing import Generic, NamedTuple, Protocol
 
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.client.models.page import Page
+from quarterdeck.client.paging import Page
 from quarterdeck.fleet.health import Health, HealthState, after_answer, after_failure, after_pass
 from quarterdeck.fleet.store import Changes, R, Store
 
@@ -213,7 +213,7 @@ class Watch(Generic[R]):
             listed += [record.id for record in page.items]
             self._health = after_answer(self._health, self._clock())
             last = await self._take_page(page)
-            if page.next_page_id is None:
+            if not page.more:
                 continue  # what its end changed is told with what the whole list changed
             self._tell(last)
             if self._ticks and self._clock() >= self._tick_at + self._look.interval:

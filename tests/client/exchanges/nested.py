@@ -1,7 +1,6 @@
 """Exchanges of release 1.11.0: nested settings, profiles, secrets, and what only that release answers so."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from pydantic import SecretStr
@@ -67,11 +66,11 @@ def same_record(result: Settings | None, body: Any) -> bool:
 
 
 def same_secrets(result: Any, body: Any) -> bool:
-    return bool(body["items"] == [asdict(secret) for secret in result])
+    return bool(body["items"] == [secret.model_dump() for secret in result])
 
 
 def same_profiles(result: Any, body: Any) -> bool:
-    read = [asdict(profile) for profile in result.items]
+    read = [profile.model_dump() for profile in result.items]
     return (read, result.active) == (body["profiles"], body["active_profile"])
 
 

@@ -23,7 +23,7 @@ def told(record: dict[str, Any]) -> dict[str, Any]:
 
 def same_page(result: Any, body: Any) -> bool:
     records = [shown(record) for record in result.items]
-    return records == [told(item) for item in body["items"]] and result.next_page_id == body["next_page_id"]
+    return records == [told(item) for item in body["items"]] and result.more == (body["next_page_id"] is not None)
 
 
 def same_batch(result: Any, body: Any) -> bool:

@@ -1,12 +1,17 @@
-"""What the settings models share: how strict they are."""
+"""What the models of the wire share: how strict they are, and members that are read leniently."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Generic, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+T = TypeVar("T")
 
 
 class Wire(BaseModel):
     """A record read from a server; members we do not know are ignored."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", validate_by_name=True, validate_by_alias=True)
 
 
 class Kept(BaseModel):
@@ -21,3 +26,40 @@ def _nothing_as_empty(value: object) -> object:
 
 NullIsEmpty = BeforeValidator(_nothing_as_empty)
 """Of a list: null means that there is nothing in it."""
+EmptyIsNull = BeforeValidator(lambda value: None if value == "" else value)
+"""Of a text: an empty one is none."""
+
+
+def moment(value: object) -> datetime | None:
+    """Read a server's time as UTC: a zone-less one means UTC (SERVERS.md), an unreadable one is None."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+    if not isinstance(value, datetime):
+        return None
+    if value.tzinfo is None:
+        return value.replace(tzinfo=UTC)
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        return None
+
+
+Moment = Annotated[datetime | None, BeforeValidator(moment)]
+
+
+def _page_id(value: object) -> str | None:
+    return str(value) if isinstance(value, str | int) and value != "" else None
+
+
+PageId = Annotated[str | None, BeforeValidator(_page_id)]
+"""Just as it was given, also a number; an empty one means the end of the list."""
+
+
+class Listed(Wire, Generic[T]):
+    """A page of a list as servers answer it."""
+
+    items: tuple[T | None, ...]
+    next_page_id: PageId = None

@@ -1,14 +1,13 @@
-"""Custom secrets and tokens of git providers: written, never read back (contract section d)."""
+"""Custom secrets and tokens of git providers: written, never read back."""
 
 from dataclasses import dataclass
 
 from pydantic import SecretStr
 
-from quarterdeck.client.models.members import every, members, optional, text
+from quarterdeck.client.models.base import Wire
 
 
-@dataclass(frozen=True)
-class CustomSecret:
+class CustomSecret(Wire):
     """A secret that sandboxes get as an environment variable; its value is never told."""
 
     name: str
@@ -20,20 +19,15 @@ class CustomSecret:
         return self.name
 
 
+class CustomSecrets(Wire):
+    """The answer that lists them all at once."""
+
+    custom_secrets: tuple[CustomSecret, ...]
+
+
 @dataclass(frozen=True)
 class ProviderToken:
     """Access to one git provider; a `token` of None keeps the stored one, a `host` of None means the usual one."""
 
     token: SecretStr | None = None
     host: str | None = None
-
-
-def read_custom_secret(value: object) -> CustomSecret:
-    """Read a custom secret; raises ValueError."""
-    given = members(value).get
-    return CustomSecret(text(given("name")), optional(text, given("description")))
-
-
-def read_custom_secrets(value: object) -> tuple[CustomSecret, ...]:
-    """Read the answer that lists them all at once; raises ValueError."""
-    return every(read_custom_secret, members(value).get("custom_secrets"))

@@ -85,7 +85,7 @@ class NewConversationDialog(Dialog[NewConversation]):
             "selected_branch": self._typed("#branch"),
             "sandbox_id": str(self.query_one("#sandbox", Select).value) or None,
         }
-        new = self._asked._replace(**typed)
+        new = self._asked.model_copy(update=typed)
         problem = problem_with(new)
         if problem is None:
             self.dismiss(new)

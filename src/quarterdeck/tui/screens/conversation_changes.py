@@ -56,7 +56,7 @@ async def create(screen: ConversationsScreen, session: Session, asked: NewConver
 async def retry(screen: ConversationsScreen, session: Session, row: ConversationRow) -> None:
     """Ask again for what a failed start was asked for, as far as the server tells; put that away once it is created."""
     request = row.task.request if row.task is not None else None
-    asked = NewConversation(**request._asdict()) if request is not None else NewConversation()
+    asked = NewConversation(**request.model_dump()) if request is not None else NewConversation()
     if await create(screen, session, asked):
         session.dismiss((row.id,))
 
