@@ -105,9 +105,10 @@ async def test_an_unknown_sandbox_ends_the_task(caller: Caller, folder: Path) ->
 async def test_an_id_of_ones_own_is_used_once(caller: Caller) -> None:
     sandbox_id = (await caller.start("shell"))["id"]
     body = {"sandbox_id": sandbox_id, "conversation_id": str(uuid.uuid4())}
-    first, second = [await caller.created(body) for _ in range(2)]
-    assert first["app_conversation_id"] == uuid.UUID(body["conversation_id"]).hex
-    assert (second["status"], await caller.get(f"{PATH}/count")) == ("ERROR", 1)
+    first, meanwhile = [await caller.post(PATH, body) for _ in range(2)]
+    assert (await caller.ended(first["id"]))["app_conversation_id"] == uuid.UUID(body["conversation_id"]).hex
+    afterwards = await caller.created(body)
+    assert (meanwhile["status"], afterwards["status"], await caller.get(f"{PATH}/count")) == ("ERROR", "ERROR", 1)
 
 
 async def test_a_repository_is_really_cloned(caller: Caller, folder: Path, repository: Path) -> None:

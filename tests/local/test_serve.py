@@ -79,3 +79,12 @@ async def test_a_port_in_use_is_named(folder: Path) -> None:
 async def test_a_key_that_no_header_can_carry_is_refused(folder: Path, key: str) -> None:
     with pytest.raises(LocalServiceError, match="cannot be sent"):
         await serve(folder, 0, SecretStr(key))
+
+
+async def test_it_answers_to_names_of_loopback_only(folder: Path) -> None:
+    async with serving(folder) as (_, client):
+        for host in ("localhost", "LOCALHOST:80", "127.0.0.1", "127.8.8.8:1", "[::1]:3000"):
+            assert (await client.get("/alive", headers={"Host": host})).status_code == 200, host
+        for host in ("example.com", "127.0.0.1.example.com:3000", "localhost.example.com", "10.0.0.1", "[::1", ""):
+            for path in ("/alive", "/api/settings", "/nowhere"):
+                assert (await client.get(path, headers={"Host": host})).status_code == 421, (host, path)

@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 
-from quarterdeck.local.errors import LocalServiceError, TakenNameError, TokenRefusedError, UnknownNameError
+from quarterdeck.local.errors import BusyError, LocalServiceError, TakenNameError, TokenRefusedError, UnknownNameError
 
 Answers = Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]]
 """What to answer to each kind of exception."""
@@ -32,6 +32,14 @@ async def on_failure(_request: Request, error: Exception) -> Response:
     return json_answer(500, {"detail": words})
 
 
+async def on_busy(_request: Request, error: Exception) -> Response:
+    """Answer 429, and when to come back."""
+    answer = json_answer(429, {"detail": str(error)})
+    if isinstance(error, BusyError):
+        answer.headers["Retry-After"] = str(error.retry_after)
+    return answer
+
+
 @dataclass(frozen=True)
 class Words:
     """Answers with the text of an exception as the one member of an object."""
@@ -46,6 +54,7 @@ class Words:
 
 OF_ALL: Answers = {
     RequestValidationError: on_invalid,
+    BusyError: on_busy,
     LocalServiceError: on_failure,
     sqlite3.Error: on_failure,
     OSError: on_failure,
@@ -61,9 +70,8 @@ OF_FLAT: Answers = {
 
 
 def _problem(problem: Mapping[str, Any]) -> dict[str, Any]:
-    told = {"type": problem["type"], "loc": list(problem["loc"]), "msg": problem["msg"], "input": None}
+    plain = {"type": problem["type"], "loc": list(problem["loc"]), "msg": problem["msg"], "input": None}
     context: Mapping[str, Any] = problem.get("ctx", {})
-    plain: dict[str, Any] = {
-        name: value if isinstance(value, str | int | float) else {} for name, value in context.items()
-    }
-    return told | ({"ctx": plain} if plain else {})
+    if context:
+        plain["ctx"] = {name: value if isinstance(value, str | int | float) else {} for name, value in context.items()}
+    return plain

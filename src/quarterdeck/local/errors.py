@@ -5,6 +5,14 @@ class LocalServiceError(Exception):
     """Something the local service could not do; its text is one or two plain sentences without secrets."""
 
 
+class BusyError(LocalServiceError):
+    """The service takes no more requests for a while, `retry_after` seconds."""
+
+    def __init__(self, words: str, retry_after: int) -> None:
+        super().__init__(words)
+        self.retry_after = retry_after
+
+
 class SandboxError(LocalServiceError):
     """A sandbox did not come up."""
 

@@ -1,11 +1,15 @@
-"""Who may ask, and how much they may send."""
+"""Who may ask, under which name, and how much they may send."""
 
 import secrets
+from ipaddress import ip_address
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from fastapi import HTTPException, Security
 from fastapi.security import APIKeyHeader
 from pydantic import SecretStr
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY = 8_000_000
@@ -46,3 +50,28 @@ class BodyLimit:
             return message
 
         await self._app(scope, counted, send)
+
+
+class LoopbackOnly:
+    """Answers 421 (RFC 9110) to what is asked of another host than this machine.
+
+    A web page can have its own name resolve to 127.0.0.1 and ask under that name; the Host header gives it away.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what names loopback."""
+        app = self._app
+        if scope["type"] == "http" and not _is_loopback(Headers(scope=scope).get("host", "")):
+            app = PlainTextResponse("This service answers to localhost and 127.0.0.1 only", 421)
+        await app(scope, receive, send)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+        return name == "localhost" or ip_address(name).is_loopback
+    except ValueError:
+        return False

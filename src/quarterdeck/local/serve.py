@@ -11,20 +11,15 @@ from hypercorn.config import Config
 from pydantic import SecretStr
 
 from quarterdeck.local.errors import LocalServiceError
+from quarterdeck.local.guard import LoopbackOnly
 from quarterdeck.local.runtime.launching import new_key
 from quarterdeck.local.runtime.simulated import Simulation
-from quarterdeck.local.service import LocalService
+from quarterdeck.local.service import App, LocalService
 
 _ENDINGS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
-async def serve(
-    folder: Path,
-    port: int,
-    key: SecretStr | None = None,
-    *,
-    simulation: Simulation | None = None,
-) -> None:
+async def serve(folder: Path, port: int, key: SecretStr | None = None, *, simulation: Simulation | None = None) -> None:
     """Serve a data folder on 127.0.0.1 until SIGTERM, SIGINT or SIGHUP; sandboxes go on running.
 
     With a `simulation` the folder is left alone, and what it describes is served instead. Port 0 takes a free one. The
@@ -45,7 +40,7 @@ async def serve(
         print(f"serving http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
         if service.key is made:
             print(f"key {made.get_secret_value()}", flush=True)
-        await _answer(service, listening.detach(), ending)
+        await _answer(LoopbackOnly(service.app), listening.detach(), ending)
     finally:
         await service.close()
 
@@ -59,14 +54,14 @@ def _ending() -> asyncio.Event:
     return ending
 
 
-async def _answer(service: LocalService, listening: int, ending: asyncio.Event) -> None:
+async def _answer(app: App, listening: int, ending: asyncio.Event) -> None:
     """Answer what comes to a listening socket, given by its number, until told to end; closes it."""
     config = Config()
     config.bind = [f"fd://{listening}"]
     config.loglevel = "WARNING"
     config.graceful_timeout = 1.0
     config.include_server_header = False
-    await serve_asgi(service.app, config, shutdown_trigger=ending.wait)
+    await serve_asgi(app, config, shutdown_trigger=ending.wait)
 
 
 def _listen(port: int) -> socket.socket:

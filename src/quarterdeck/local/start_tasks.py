@@ -21,6 +21,8 @@ from quarterdeck.local.runtime.sessions import Seen, identify, look
 from quarterdeck.local.sandboxes import Sandboxes
 from quarterdeck.local.store import Store
 
+_UNDER_WAY = "status NOT IN ('READY', 'ERROR')"
+
 
 class Order(StrEnum):
     """How start tasks can be sorted; the value is what the request says."""
@@ -103,7 +105,7 @@ class StartTasks:
 
     async def go_on(self) -> None:
         """Take up the tasks whose service ended before they did."""
-        for row in await self._rows("status NOT IN ('READY', 'ERROR')", ()):
+        for row in await self._rows(_UNDER_WAY, ()):
             runner = Identity(row["runner_pid"], row["runner_ticks"], row["runner_boot"])
             if runner == _self() or look(runner) is Seen.GONE:
                 request = StartConversationBody.model_validate_json(row["request"])
@@ -113,7 +115,9 @@ class StartTasks:
     async def _create(self, request: StartConversationBody) -> StartTaskRecord:
         task_id, created_at, runner = uuid.uuid4().hex, now(), _self()
         conversation_id = request.conversation_id.hex if request.conversation_id else uuid.uuid4().hex
-        taken = conversation_id in await self._conversations.read([conversation_id])
+        taken = conversation_id in await self._conversations.read([conversation_id]) or await self._store.count(
+            "start_tasks", f"{_UNDER_WAY} AND conversation_id = ?", (conversation_id,)
+        )
         await self._store.run(
             "INSERT INTO start_tasks VALUES (?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?)",
             (

@@ -8,9 +8,9 @@ from pathlib import Path
 from random import Random
 
 import aiosqlite
-from fastapi import HTTPException
 
 from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus, UrlName
+from quarterdeck.local.errors import BusyError, LocalServiceError
 from quarterdeck.local.records import ExposedUrl, stamp
 from quarterdeck.local.runtime.base import Sandbox
 from quarterdeck.local.runtime.seeding import SPECS, new_id, new_key, seed
@@ -149,7 +149,7 @@ class SimulatedRuntime:
         """Let a sandbox that is up be paused in a moment; nothing happens to any other."""
         status = await self._asked_for(sandbox_id)
         if sandbox_id in self._faults.pauses_fail:
-            raise HTTPException(500, "The simulated sandbox does not let itself be paused")
+            raise LocalServiceError("The simulated sandbox does not let itself be paused.")
         up = status in {SandboxStatus.RUNNING, SandboxStatus.STARTING}
         if up and sandbox_id not in self._faults.pauses_ignored:
             self._pause_soon(sandbox_id)
@@ -169,10 +169,10 @@ class SimulatedRuntime:
         return await self._remove(sandbox_id)
 
     def _count(self) -> None:
-        """Count what is asked; raises 429 when it is the turn of that."""
+        """Count what is asked; raises `BusyError` when it is the turn of that."""
         self._asked += 1
         if self._asked == self._faults.rate_limit_at:
-            raise HTTPException(429, "Too many requests", {"Retry-After": str(self._faults.retry_after)})
+            raise BusyError("Too many requests", self._faults.retry_after)
 
     async def _asked_for(self, sandbox_id: str) -> SandboxStatus | None:
         """The status of the sandbox that is asked something; None when there is none."""
