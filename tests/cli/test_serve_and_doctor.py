@@ -46,6 +46,21 @@ def test_doctor_says_that_nothing_answers(run: Run) -> None:
     assert any("127.0.0.1:9" in finding["words"] for finding in ended.json["findings"] if not finding["good"])
 
 
+def test_doctor_says_where_a_key_travels_in_clear(run: Run) -> None:
+    clear = run("doctor", "--url", "http://0.0.0.0:9")
+    assert clear.out.count("in clear") == 1
+    for address in ("https://0.0.0.0:9", "http://127.0.0.1:9"):
+        assert "in clear" not in run("doctor", "--url", address).out
+
+
+def test_doctor_names_a_folder_that_could_not_be_made(run: Run, home: Home) -> None:
+    home.config.parent.write_text("a file where a folder should be")
+    ended = run("doctor", "--json")
+    assert ended.json["healthy"] is False
+    [wrong] = [finding for finding in ended.json["findings"] if "cannot be written" in finding["words"]]
+    assert str(home.config) in wrong["words"]
+
+
 def test_doctor_names_a_broken_configuration(run: Run, home: Home) -> None:
     home.config.mkdir(parents=True)
     (home.config / "connections.toml").write_text("nonsense")

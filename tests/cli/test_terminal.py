@@ -286,3 +286,11 @@ def test_a_terminal_that_takes_nothing_any_more_does_not_keep_the_deck_from_endi
         terminal.shows("local service", "No conversations")
         terminal.type_unread("3" + "21" * 60 + "\x11")
         assert terminal.process.wait(20) == 0
+
+
+def test_a_config_folder_that_cannot_be_written_is_told_at_the_start(home: Home) -> None:
+    home.config.parent.write_text("a file where a folder should be")
+    with Terminal(*quarterdeck()) as terminal:
+        terminal.shows("No conversations.", "cannot be written")
+        terminal.press("ctrl+q")
+        terminal.ends()

@@ -15,7 +15,14 @@ def conversation(conversation_id: str, sandbox_id: str | None, title: str | None
 
 @pytest.mark.parametrize(
     ("sandbox_id", "short"),
-    [("7WNtsgx91", "7WNtsg"), ("oh-agent-server-7WNtsgx91", "7WNtsg"), ("abc", "abc"), ("a-", "a-"), ("", "")],
+    [
+        ("7WNtsgx91", "7WNtsg"),
+        ("oh-agent-server-7WNtsgx91", "7WNtsg"),
+        ("abc", "abc"),
+        ("a-", "a-"),
+        ("-dash", "-dash"),
+        ("", ""),
+    ],
 )
 def test_a_short_id_leaves_out_what_all_ids_share(sandbox_id: str, short: str) -> None:
     assert short_id(sandbox_id) == short

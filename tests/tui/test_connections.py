@@ -1,6 +1,7 @@
 """The list of connections by keys: seen, switched, checked, and what the command line and the file say of them."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +9,8 @@ from quarterdeck import __version__
 from quarterdeck.cli.known import KEY_VARIABLE, Target
 from quarterdeck.config.connections import LOCAL, Connection
 from tests.tui.desk import NOBODY, OTHER_KEY, Desk, at_list, clear_and_type, desk, keyring, urls
-from tests.tui.seat import NARROW, WIDE
+from tests.tui.fake_fleet import FakeFleet
+from tests.tui.seat import NARROW, WIDE, answering, seated
 
 __all__ = ["desk", "keyring", "urls"]
 
@@ -148,3 +150,13 @@ async def test_what_is_written_by_hand_while_the_deck_runs_is_there_the_next_tim
         desk.write(desk.file.read_text() + f'\n[connections.later]\nurl = "{NOBODY}"\n')
         await at_list(seat)
         await seat.sees("later")
+
+
+async def test_a_check_says_that_the_key_went_in_clear(tmp_path: Path) -> None:
+    fleet = FakeFleet(nested=True)
+    async with seated(answering(fleet.server), Connection("prod", "http://server.test"), crashes=tmp_path) as seat:
+        await seat.sees("No conversations.")
+        await seat.press("c")
+        await seat.sees("Connections", "the key can be read on the way")
+        await seat.press("t")
+        await seat.sees("in clear")

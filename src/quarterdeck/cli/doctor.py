@@ -2,8 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterable, Awaitable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import AsyncIterable, Awaitable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from quarterdeck.cli.connect import Connector
 from quarterdeck.cli.known import choose
 from quarterdeck.cli.oneshot import words_of
 from quarterdeck.cli.output import as_json, table
+from quarterdeck.client.address import sends_in_clear, shown_host
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.server import Generation, KeyState, Server
@@ -27,6 +28,8 @@ class Finding:
     name: str
     words: str
     good: bool = True
+    careful: bool = False
+    """Good, but not without a danger."""
 
 
 _KEY_WORDS = {
@@ -48,6 +51,7 @@ def run(arguments: CommandLine, config: Config) -> int:
     findings = [
         Finding("connection", f"{target.connection.name}{' (read-only)' if target.connection.read_only else ''}"),
         Finding("address", target.connection.url or "none: the embedded local service, in this process"),
+        *_in_clear(target.connection),
         *_ca_file(target.connection),
         *asyncio.run(_examine(connector, target.connection)),
         *_folders(config.folders),
@@ -55,17 +59,34 @@ def run(arguments: CommandLine, config: Config) -> int:
     ]
     healthy = all(finding.good for finding in findings)
     if arguments.json:
-        as_json({"healthy": healthy, "findings": [asdict(finding) for finding in findings]})
+        as_json({"healthy": healthy, "findings": [_plain(finding) for finding in findings]})
     else:
-        rows = [("ok" if finding.good else "wrong", finding.name, finding.words) for finding in findings]
+        rows = [(_sign(finding), finding.name, finding.words) for finding in findings]
         table(("", "CHECK", "FOUND"), rows)
     return 0 if healthy else 1
 
 
-async def _examine(connector: Connector, endpoint: Connection) -> list[Finding]:
-    source = await connector.known.key_source(endpoint)
+def _plain(finding: Finding) -> dict[str, Any]:
+    return {"name": finding.name, "words": finding.words, "good": finding.good}
+
+
+def _sign(finding: Finding) -> str:
+    if finding.good:
+        return "careful" if finding.careful else "ok"
+    return "wrong"
+
+
+def _in_clear(connection: Connection) -> list[Finding]:
+    if connection.url is None or not sends_in_clear(connection.url):
+        return []
+    words = f"none: the key goes to {shown_host(connection.url)} in clear, and all else too; https:// would hide it"
+    return [Finding("encryption", words, careful=True)]
+
+
+async def _examine(connector: Connector, connection: Connection) -> list[Finding]:
+    source = await connector.known.key_source(connection)
     try:
-        async with connector(endpoint) as client:
+        async with connector(connection) as client:
             server = await client.describe()
             release = server.release or await client.release()
             return [
@@ -77,11 +98,11 @@ async def _examine(connector: Connector, endpoint: Connection) -> list[Finding]:
         return [Finding("answer", f"{words_of(error)} {error.advice}", good=False), Finding("key", f"from: {source}")]
 
 
-def _ca_file(endpoint: Connection) -> list[Finding]:
+def _ca_file(connection: Connection) -> list[Finding]:
     """Whether the certificates to trust can be read, where a connection names some."""
-    if endpoint.ca_file is None:
+    if connection.ca_file is None:
         return []
-    path = Path(endpoint.ca_file).expanduser()
+    path = Path(connection.ca_file).expanduser()
     words = f"{path}, trusted alone at this address" if os.access(path, os.R_OK) else f"{path} cannot be read"
     return [Finding("CA file", words, os.access(path, os.R_OK))]
 
@@ -100,7 +121,7 @@ def _answer_words(server: Server, release: str | None) -> str:
 
 
 def _resources(client: Client, server: Server) -> tuple[Awaitable[Finding], ...]:
-    """What can be read; where the key was refused, a list that can be read is open to anybody (contract T10)."""
+    """What can be read; where the key was refused, a list that can be read is open to anybody."""
     openly = " - without the right key: anybody who reaches this server can" if server.key is KeyState.REFUSED else ""
     return (
         _try("settings", _stored(client)),
@@ -132,12 +153,13 @@ async def _count(client: Client) -> str:
 
 
 def _folders(folders: Folders) -> list[Finding]:
-    places: Mapping[str, Path] = {"config": folders.config, "data": folders.data, "state": folders.state}
-    return [_folder(name, path) for name, path in places.items()]
-
-
-def _folder(name: str, path: Path) -> Finding:
-    if not path.exists():
-        return Finding(f"{name} folder", f"{path} (made when first needed)")
-    usable = path.is_dir() and os.access(path, os.R_OK | os.W_OK | os.X_OK)
-    return Finding(f"{name} folder", str(path) if usable else f"{path} cannot be written", usable)
+    unusable = folders.unusable()
+    places = {"config": folders.config, "data": folders.data, "state": folders.state}
+    return [
+        Finding(
+            f"{name} folder",
+            unusable.get(name) or (str(path) if path.exists() else f"{path} (made when first needed)"),
+            name not in unusable,
+        )
+        for name, path in places.items()
+    ]

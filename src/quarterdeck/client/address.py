@@ -52,6 +52,11 @@ def is_loopback(address: str) -> bool:
     return is_ip(host) and ip_address(host).is_loopback
 
 
+def sends_in_clear(address: str) -> bool:
+    """Whether what is sent there, the key included, can be read on the way: plain http to another machine."""
+    return urlsplit(address).scheme == "http" and not is_loopback(address)
+
+
 def is_ip(host: str) -> bool:
     """Whether a host is given by its IP address."""
     try:

@@ -3,6 +3,7 @@
 A file that cannot be read is named, defaults take its place, and it is never overwritten.
 """
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,6 +41,11 @@ class Folders:
         """The folder of the state files."""
         return self.state / "state"
 
+    def unusable(self) -> dict[str, str]:
+        """The folders that cannot be written, or could not be made, each with a sentence."""
+        places = {"config": self.config, "data": self.data, "state": self.state}
+        return {name: f"{path} cannot be written" for name, path in places.items() if not _writable(path)}
+
     @property
     def left_behind(self) -> str | None:
         """A sentence about what an earlier form of the state files holds, which nobody reads; None where nothing is."""
@@ -47,6 +53,13 @@ class Folders:
         if not any(notebook.rglob("*.json")):
             return None
         return f"{notebook} holds what an earlier Quarterdeck kept between runs; it is not read, and left as it is"
+
+
+def _writable(path: Path) -> bool:
+    """Whether a folder can be written; of one that is not there, whether it can be made."""
+    while not path.exists() and path != path.parent:
+        path = path.parent
+    return path.is_dir() and os.access(path, os.R_OK | os.W_OK | os.X_OK)
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,8 @@ SHORT = 6
 
 def short_id(sandbox_id: str) -> str:
     """The first characters of what follows the last dash ("oh-agent-server-7WNtsgx" is "7WNtsg")."""
-    return (sandbox_id.rpartition("-")[2] or sandbox_id)[:SHORT]
+    before, _, last = sandbox_id.rpartition("-")
+    return (last if before and last else sandbox_id)[:SHORT]
 
 
 NOTHING_TOLD: Mapping[str, str | None] = {}

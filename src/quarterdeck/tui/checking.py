@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from quarterdeck.client.address import sends_in_clear
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.server import Generation, KeyState
 from quarterdeck.tui import text
@@ -41,15 +42,18 @@ async def check(connecting: AbstractAsyncContextManager[Client], *, with_release
         async with connecting as client:
             server = await client.describe()
             release = server.release or (await client.release() if with_release else None) or ""
+            in_clear = sends_in_clear(client.url)
     except ServiceError as error:
         return Verdict((text.line(f"{error.words} {error.advice}"), Tone.BAD))
-    return Verdict(_words(server, release), server.key, release)
+    return Verdict(_words(server, release, in_clear=in_clear), server.key, release)
 
 
-def _words(server: Server, release: str) -> Span:
+def _words(server: Server, release: str, *, in_clear: bool) -> Span:
     if server.generation is Generation.NONE:
         return Shown("something answers, but it has no settings: look at the address"), Tone.BAD
     named = text.line(f"release {release}") if release else Shown("release not told")
     answer = Shown("local service" if server.local else named)
     words, tone = _KEY[server.key]
+    if in_clear:
+        words, tone = Shown(f"{words}, and went there in clear"), Tone.WARN if tone is Tone.GOOD else tone
     return Shown(f"{answer}, {server.generation} settings; {words}"), tone

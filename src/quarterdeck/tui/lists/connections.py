@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from quarterdeck.client.address import is_loopback
+from quarterdeck.client.address import sends_in_clear
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.health import HealthState
 from quarterdeck.tui import text
@@ -100,14 +100,13 @@ def about(row: ConnectionRow, width: int, key_words: str | None, checked: Span |
     endpoint = row.connection
     key = text.line(key_words) if key_words is not None else Shown("looking for it…")
     sent_as = Shown("Authorization: Bearer" if endpoint.header == "bearer" else "X-Session-API-Key")
-    plain_http = endpoint.url is not None and endpoint.url.startswith("http:") and not is_loopback(endpoint.url)
     facts: list[tuple[str, bool, Shown, Tone]] = [
         ("key", True, key, Tone.PLAIN),
         ("sent as", not endpoint.embedded, sent_as, Tone.PLAIN),
         ("read-only", row.read_only, Shown("nothing is changed on the server"), Tone.PLAIN),
         ("CA file", endpoint.ca_file is not None, text.line(endpoint.ca_file or ""), Tone.PLAIN),
         ("release", bool(row.release), row.release, Tone.PLAIN),
-        ("careful", plain_http, PLAIN_HTTP, Tone.WARN),
+        ("careful", endpoint.url is not None and sends_in_clear(endpoint.url), PLAIN_HTTP, Tone.WARN),
         ("kept", not (row.kept or endpoint.embedded), NOT_KEPT, Tone.WARN),
     ]
     if checked is not None:
