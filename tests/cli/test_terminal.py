@@ -5,7 +5,10 @@ import signal
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from quarterdeck.tui.driver import Pastes
 from tests.cli.pty_kit import Terminal, quarterdeck
 from tests.conftest import Home
 
@@ -138,6 +141,46 @@ def test_what_a_terminal_answers_late_is_taken_for_no_keys() -> None:
         terminal.shows("/ hush")
         terminal.press("ctrl+q")
         assert terminal.ends() == 0
+
+
+COLOURED_LOG = b"\x1b[31mD p y\x1b[0m\x1b[1;32m:q\x1b[0m\x1b\x1b[201\x1b[20"
+"""A log with colours, as it is copied; what a deck took for keys of it would delete, pause and copy."""
+
+
+def test_a_pasted_coloured_log_presses_no_key_however_it_is_split() -> None:
+    with Terminal(*quarterdeck()) as terminal:
+        terminal.shows("local service", "No conversations")
+        for byte in b"\x1b[200~" + COLOURED_LOG + b"\x1b[201~":
+            terminal.send(bytes([byte]))
+        terminal.press("/")
+        terminal.shows("/ words, tokens")
+        for byte in b"\x1b[200~" + COLOURED_LOG + b"\x1b[201~":
+            terminal.send(bytes([byte]))
+        terminal.press("!")
+        terminal.shows("/ D p y:q[201[20!")
+        terminal.press("ctrl+q")
+        assert terminal.ends() == 0
+
+
+@given(st.lists(st.tuples(st.booleans(), st.text("\x1b[201~a", max_size=12)), max_size=6), st.integers(1, 5))
+def test_pastes_are_cut_out_wherever_the_stream_is_split(pieces: list[tuple[bool, str]], size: int) -> None:
+    told = [(pasted, text) for pasted, text in pieces if "\x1b[200~" not in text and "\x1b[201~" not in f"{text}\x1b["]
+    stream = "".join(f"\x1b[200~{text}\x1b[201~" if pasted else f"<{text}>" for pasted, text in told)
+    pastes = Pastes()
+    cut = [part for at in range(0, len(stream), size) for part in pastes.cut(stream[at : at + size])]
+    assert [text for pasted, text in cut if pasted] == [text for pasted, text in told if pasted]
+    typed = "".join(text for pasted, text in cut if not pasted) + pastes.give_up()
+    assert typed == "".join(f"<{text}>" for pasted, text in told if not pasted)
+
+
+def test_the_rest_of_a_paste_that_comes_after_its_escape_was_taken_for_a_key_is_a_paste() -> None:
+    pastes = Pastes()
+    assert list(pastes.cut("\x1b")) == []
+    assert pastes.give_up() == "\x1b"
+    assert [part for text in ("[2", "00~D", "py\x1b[201~") for part in pastes.cut(text) if part[1]] == [(True, "Dpy")]
+    assert list(pastes.cut("\x1b")) == []
+    assert pastes.give_up() == "\x1b"
+    assert list(pastes.cut("[A")) == [(False, "[A")]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
@@ -281,11 +324,12 @@ def test_a_terminal_that_cannot_show_it_gets_words(changed: dict[str, str], word
         assert b"\x1b" not in terminal.output
 
 
-def test_a_terminal_that_takes_nothing_any_more_does_not_keep_the_deck_from_ending() -> None:
+def test_a_terminal_that_takes_nothing_any_more_does_not_keep_a_signal_from_ending_the_deck() -> None:
     with Terminal(*quarterdeck()) as terminal:
         terminal.shows("local service", "No conversations")
-        terminal.type_unread("3" + "21" * 60 + "\x11")
-        assert terminal.process.wait(20) == 0
+        terminal.type_unread("3" + "21" * 60)
+        terminal.process.send_signal(signal.SIGTERM)
+        assert terminal.process.wait(20) == 128 + signal.SIGTERM
 
 
 def test_a_config_folder_that_cannot_be_written_is_told_at_the_start(home: Home) -> None:

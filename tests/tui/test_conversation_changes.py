@@ -53,7 +53,7 @@ async def test_a_conversation_gets_the_title_that_was_typed(fleet: FakeFleet, tm
         await seat.sees("A title has at least one letter.")
         await seat.type("Port the parser")
         await seat.press("enter")
-        await seat.sees("It is called Port the parser.", "Finished         Port the parser")
+        await seat.sees("It is called Port the parser.", "Finished  Port the parser")
         assert fleet.conversations["c1"]["title"] == "Port the parser"
 
 

@@ -204,17 +204,6 @@ async def test_quitting_goes_ahead_of_keys_that_wait(
         assert not seat.list_screen.table.marks
 
 
-async def test_a_key_is_painted_once_it_is_answered_whenever_the_screen_was_painted_last(
-    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
-        monkeypatch.setattr(seat.deck.screen._update_timer, "resume", lambda: None)
-        painted = asyncio.Event()
-        monkeypatch.setattr(seat.deck, "post_display_hook", painted.set)
-        seat.at_once("j")
-        await asyncio.wait_for(painted.wait(), 5)
-
-
 async def test_work_that_can_wait_waits_for_a_key_but_not_for_ever(
     fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

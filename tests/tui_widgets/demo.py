@@ -5,19 +5,15 @@ from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
 from textual import on
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.pilot import Pilot
-from textual.screen import Screen
 from textual.strip import Strip
 
 from quarterdeck.tui import theme
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.terminal.app import TerminalApp
-from quarterdeck.tui.terminal.narrow_updates import NarrowCompositor
-from quarterdeck.tui.terminal.pen import Pen
 from quarterdeck.tui.text import Shown, line
-from quarterdeck.tui.widgets.live_table import Column, LiveTable
-from quarterdeck.tui.widgets.table_messages import TableMessage
+from quarterdeck.tui.widgets.table import Table, TableMessage
+from quarterdeck.tui.widgets.table_layout import Column
 
 Heard = TypeVar("Heard", bound=TableMessage)
 NOON = datetime(2025, 6, 1, 12, 0, tzinfo=UTC)
@@ -107,7 +103,7 @@ class Clock:
         return self.now
 
 
-class PaintedTable(LiveTable[Box]):
+class PaintedTable(Table[Box]):
     """The table, noting each line it is asked to paint."""
 
     def __init__(self, clock: Clock) -> None:
@@ -119,15 +115,7 @@ class PaintedTable(LiveTable[Box]):
         return super().render_line(y)
 
 
-class NarrowScreen(Screen[None]):
-    """A screen that draws no more than what changed, like those of the deck."""
-
-    def __init__(self, pen: Pen) -> None:
-        super().__init__()
-        self._compositor = NarrowCompositor(pen)
-
-
-class Demo(TerminalApp):
+class Demo(App[int]):
     """The table alone on a screen."""
 
     CSS = "Screen { background: $background; color: $foreground; }"
@@ -142,9 +130,6 @@ class Demo(TerminalApp):
         self.heard: list[TableMessage] = []
         self.table.show(boxes(count))
 
-    def get_default_screen(self) -> Screen[None]:
-        return NarrowScreen(self.pen)
-
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return theme.variable_defaults(self.current_theme)
 
@@ -154,11 +139,11 @@ class Demo(TerminalApp):
     def on_mount(self) -> None:
         self.table.focus()
 
-    @on(LiveTable.Highlighted)
-    @on(LiveTable.Chosen)
-    @on(LiveTable.Marked)
-    @on(LiveTable.Seen)
-    @on(LiveTable.SortAsked)
+    @on(Table.Highlighted)
+    @on(Table.Chosen)
+    @on(Table.Marked)
+    @on(Table.Seen)
+    @on(Table.SortAsked)
     def hear(self, message: TableMessage) -> None:
         self.heard.append(message)
 

@@ -23,10 +23,6 @@ class Watched(Lines):
         super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
         return self
 
-    def draw_again(self, *parts: Region) -> None:
-        self.asked += parts
-        super().draw_again(*parts)
-
 
 class Page(App[None]):
     """A page 20 cells wide and 6 lines high."""

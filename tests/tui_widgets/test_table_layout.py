@@ -1,6 +1,6 @@
 """Columns by width: what is dropped first, who gets the cells left over, and that nothing overlaps."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,16 +9,16 @@ from quarterdeck.tui.cells import EMPTY
 from quarterdeck.tui.widgets.table_layout import GAP, GUTTER, LEAST, MARGIN, Column, Keyed, fit
 
 
-def column(width: int, *, flex: int = 0, priority: int = 0) -> Column[Keyed]:
-    return Column("key", "TITLE", width, lambda _row, _now: EMPTY, flex=flex, priority=priority)
+def column(width: int, *, flex: int = 0, priority: int = 0, key: str = "key") -> Column[Keyed]:
+    return Column(key, "TITLE", width, lambda _row, _now: EMPTY, flex=flex, priority=priority)
 
 
 def shown(columns: Sequence[Column[Keyed]], room: int) -> list[int]:
     return [place.number for place in fit(columns, room)]
 
 
-def widths(columns: Sequence[Column[Keyed]], room: int) -> list[int]:
-    return [place.width for place in fit(columns, room)]
+def widths(columns: Sequence[Column[Keyed]], room: int, content: Mapping[str, int] | None = None) -> list[int]:
+    return [place.width for place in fit(columns, room, content)]
 
 
 def room_for(*sizes: int) -> int:
@@ -47,10 +47,18 @@ def test_among_equals_the_rightmost_is_dropped() -> None:
     assert shown([column(10), column(10, priority=1), column(10, priority=1)], room_for(10, 10)) == [0, 1]
 
 
-def test_cells_left_over_go_to_the_columns_with_a_share() -> None:
-    columns = [column(10), column(10, flex=1), column(10, flex=2)]
-    assert widths(columns, room_for(10, 10, 10) + 9) == [10, 13, 16]
-    assert widths(columns, room_for(10, 10, 10) + 10) == [10, 13, 17]
+def test_a_column_with_a_share_takes_what_it_wants_and_the_largest_share_the_rest() -> None:
+    columns = [column(10), column(10, flex=1, key="place"), column(10, flex=2, key="title")]
+    content = {"key": 10, "place": 14, "title": 16}
+    assert widths(columns, room_for(10, 10, 10) + 8, content) == [10, 12, 16]
+    assert widths(columns, room_for(10, 10, 10) + 20, content) == [10, 14, 26]
+
+
+def test_a_column_is_as_wide_as_what_stands_in_it_and_one_without_gives_its_place_away() -> None:
+    columns = [column(20, key="state"), column(16, key="place", priority=1), column(9, key="cost", priority=2)]
+    assert widths(columns, 120, {"state": 9, "place": 0, "cost": 7}) == [9, 7]
+    assert widths(columns, 120, {"state": 30, "place": 0, "cost": 1}) == [20, len("TITLE")]
+    assert shown(columns, 120) == [0, 1, 2], "a table without rows shows all of its titles"
 
 
 def test_a_column_with_a_share_gives_way_before_others_are_cut() -> None:

@@ -29,8 +29,8 @@ from quarterdeck.config.edit import remember
 from quarterdeck.config.files import ConfigError
 from quarterdeck.config.load import Config
 from quarterdeck.tui.app import Deck
+from quarterdeck.tui.driver import end_without_terminal
 from quarterdeck.tui.kept_state import KeptState
-from quarterdeck.tui.terminal.driver import end_without_terminal
 from quarterdeck.tui.theme import THEMES
 
 CLEANUP = 1.0

@@ -35,3 +35,5 @@ def indented(text: Shown, tone: Tone = Tone.PLAIN) -> Cell:
 
 
 EMPTY: Cell = ()
+DASH: Cell = cell(Shown("-"), Tone.MUTED)
+"""What stands where there is nothing to say."""

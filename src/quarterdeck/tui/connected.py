@@ -18,7 +18,7 @@ from textual.signal import Signal
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.fleet.news import About, News
-from quarterdeck.tui import garbage, text
+from quarterdeck.tui import text
 from quarterdeck.tui.commands import Place
 from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.kept_state import RunState
@@ -48,8 +48,6 @@ A mode of its own: Textual replaces no screen that a mode began with, and paints
 """
 SHOWN_AFTER = 0.5
 """Seconds that the first rows have to reach the screen, with nothing else in their way."""
-STARTED_AFTER = 5.0
-"""Seconds after the first frame when most of what stays is there."""
 
 
 def utc_now() -> datetime:
@@ -115,8 +113,6 @@ class ConnectedApp(OneAtATime):
 
     def on_ready(self) -> None:
         """The first frame is on the screen: now the heavy work may begin."""
-        self.set_timer(STARTED_AFTER, garbage.settle)
-        self.set_interval(garbage.EVERY, garbage.look)
         self.open_session(self.endpoint)
 
     @work(exclusive=True, group="session")

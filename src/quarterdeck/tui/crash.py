@@ -1,21 +1,46 @@
-"""An app whose crash shows one line and leaves a report, instead of a traceback with every local variable in it."""
+"""The app under all of the deck: it drives the terminal of a person, and a crash of it shows no value it was holding.
+
+Textual prints a traceback with local variables, and those may be keys. This is the one place that goes around it, with
+Textual's inner names; tests/test_crash.py crashes an app of the installed release in every way.
+"""
 
 import sys
 from pathlib import Path
 
 from rich.console import RenderableType
 from rich.text import Text
+from textual import events, on
+from textual.app import App
+from textual.binding import Binding
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
 
 from quarterdeck.tui.crash_report import farewell
-from quarterdeck.tui.terminal.app import TerminalApp
+from quarterdeck.tui.driver import PersonDriver
 
 
-class CrashSafe(TerminalApp):
+class CrashSafe(App[int]):
     """Ends on an unforeseen error with the terminal restored, one sentence, and a report in `crash_folder`."""
 
+    BINDINGS = [Binding("ctrl+l", "draw_again", show=False, priority=True)]
     crash_folder: Path
     """Where reports are kept."""
     _crashed = False
+
+    def get_driver_class(self) -> type[Driver]:
+        """What drives the terminal: Textual's choice, but for the terminal of a person."""
+        chosen = super().get_driver_class()
+        return PersonDriver if chosen is LinuxDriver else chosen
+
+    @on(Driver.SignalResume)
+    @on(events.Resize)
+    def action_draw_again(self) -> None:
+        """Draw all of it.
+
+        The shell has had the screen while the app was asleep, and a terminal that is as large as before may have been
+        smaller in between.
+        """
+        self.screen.refresh()
 
     def panic(self, *renderables: RenderableType) -> None:
         """End like any crash: what an error brings to be printed may quote anything."""

@@ -156,15 +156,7 @@ class OneAtATime(CrashSafe):
         while self._typed_ahead and (not self._at_work or self._repeats(self._typed_ahead[0])):
             await self._take(self._typed_ahead.popleft())
         if not self._at_work:
-            self._paint()
             self._rested.set()
-
-    def _paint(self) -> None:
-        """Paint now what keys changed: a screen that was just painted for another reason would wait for its turn."""
-        with suppress(ScreenStackError):
-            screen = self.screen
-            with screen._context():
-                screen._on_timer_update()
 
     def _stands(self) -> bool:
         """Whether nothing is under way where a key would go, and all is as it was at the last look."""

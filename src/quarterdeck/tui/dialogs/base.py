@@ -13,14 +13,13 @@ from textual.widgets import Static
 
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.paint import content, plain
-from quarterdeck.tui.terminal.screen import TerminalScreen
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.key_bar import hint_cell
 
 Result = TypeVar("Result")
 
 
-class Dialog(ModalScreen[Result | None], TerminalScreen[Result | None]):
+class Dialog(ModalScreen[Result | None]):
     """A question above a screen. It acts on nothing: it dismisses with the answer, or with None for escape."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = "dialog.tcss"

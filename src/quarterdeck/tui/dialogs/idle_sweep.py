@@ -22,7 +22,8 @@ from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.lists.sandbox_cells import money, status
 from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.live_table import Column, LiveTable
+from quarterdeck.tui.widgets.table import Table
+from quarterdeck.tui.widgets.table_layout import Column
 
 NAMED = 6
 """Sandboxes of unknown quiet time that are named."""
@@ -57,7 +58,7 @@ class IdleSweepDialog(Dialog[Sweep]):
             Column("status", "STATUS", 12, lambda idle, now: status(idle.row, now), priority=1),
             Column("conversation", "CONVERSATION", 12, _title, flex=1),
         ]
-        table = LiveTable(columns, clock=self._clock, id="found")
+        table = Table(columns, clock=self._clock, id="found")
         table.can_focus = False
         yield table
         yield Static(id="total")
@@ -70,7 +71,7 @@ class IdleSweepDialog(Dialog[Sweep]):
 
     def _sweep(self) -> None:
         self._found = sweep(self._rows(), self._threshold, self._clock())
-        table: LiveTable[IdleRow] = self.query_one("#found", LiveTable)
+        table: Table[IdleRow] = self.query_one("#found", Table)
         table.show(self._found.rows)
         if not self._found.rows:
             table.say_empty(Shown("Nothing has been quiet for so long."), Shown("A shorter time may find some."))
@@ -116,7 +117,7 @@ class IdleSweepDialog(Dialog[Sweep]):
 
     def action_look(self, step: int) -> None:
         """Move in what was found."""
-        self.query_one("#found", LiveTable).action_move(step)
+        self.query_one("#found", Table).action_move(step)
 
 
 def _title(idle: IdleRow, now: datetime) -> Cell:

@@ -20,7 +20,8 @@ from quarterdeck.tui.lists.job_cells import counts_cell, state_cell
 from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.key_bar import hint_cell
-from quarterdeck.tui.widgets.live_table import Column, LiveTable
+from quarterdeck.tui.widgets.table import Table
+from quarterdeck.tui.widgets.table_layout import Column
 
 LOOKS = 0.25
 """Seconds between two looks at how far it is."""
@@ -64,7 +65,7 @@ class ProgressDialog(Dialog[CopyWish]):
             Column("id", title, max(9, len(title)), self._short_id),
             Column("words", "", 12, self._words, flex=1),
         ]
-        yield LiveTable(columns, clock=lambda: datetime.min, id="rows")
+        yield Table(columns, clock=lambda: datetime.min, id="rows")
 
     def _short_id(self, row: BulkRow, now: datetime) -> Cell:
         return cell(text.line(self._job.named[row.id].short_id))
@@ -75,9 +76,9 @@ class ProgressDialog(Dialog[CopyWish]):
         return cell(text.line(self._job.named[row.id].name), Tone.MUTED)
 
     @property
-    def table(self) -> LiveTable[BulkRow]:
+    def table(self) -> Table[BulkRow]:
         """The rows."""
-        return self.query_one("#rows", LiveTable)
+        return self.query_one("#rows", Table)
 
     def on_mount(self) -> None:
         """Show how far it is, and follow it."""

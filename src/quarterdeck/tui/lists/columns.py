@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quarterdeck.tui.widgets.live_table import Column
-from quarterdeck.tui.widgets.table_layout import R
+from quarterdeck.tui.widgets.table_layout import Column, R
 
 
 def chosen_columns(columns: Sequence[Column[R]], names: Sequence[str] | None) -> tuple[Column[R], ...]:

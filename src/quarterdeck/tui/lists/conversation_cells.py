@@ -10,15 +10,14 @@ from quarterdeck.fleet.ages import calm_age
 from quarterdeck.fleet.conversations import Category, ConversationRow
 from quarterdeck.fleet.sandboxes import short_id
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import Cell, Span, Tone, cell
+from quarterdeck.tui.cells import DASH, Cell, Span, Tone, cell
 from quarterdeck.tui.look import WATCHED, drawn, glyph
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.live_table import Column
+from quarterdeck.tui.widgets.table_layout import Column
 
 if TYPE_CHECKING:
     from quarterdeck.client.models.conversation import Conversation
 
-DASH = cell(Shown("-"), Tone.MUTED)
 TONES = {Category.TROUBLE: Tone.BAD, Category.BUSY: Tone.BUSY}
 
 
@@ -96,7 +95,7 @@ def _told(of: Callable[[Conversation], str | None]) -> Callable[[ConversationRow
 
 COLUMNS: tuple[Column[ConversationRow], ...] = (
     Column("state", "STATE", 19, marked_state, sort=lambda row: row.state.word),
-    Column("title", "TITLE", 17, title, sort=lambda row: row.title.casefold() or None, flex=3),
+    Column("title", "TITLE", 24, title, sort=lambda row: row.title.casefold() or None, flex=3),
     Column("repository", "REPO@BRANCH", 16, place, sort=lambda row: row.place or None, flex=2, priority=1),
     Column(
         "updated", "UPDATED", 8, lambda row, now: _ago(row.updated_at, now), sort=lambda row: row.updated_at, right=True

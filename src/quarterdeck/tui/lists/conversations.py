@@ -24,7 +24,7 @@ from quarterdeck.tui.lists.conversation_detail import detail
 from quarterdeck.tui.lists.listing import counted, tally
 from quarterdeck.tui.look import glyph
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.live_table import Column
+from quarterdeck.tui.widgets.table_layout import Column
 
 if TYPE_CHECKING:
     from quarterdeck.fleet.session import Session

@@ -15,7 +15,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.look import glyph
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.live_table import Column
+from quarterdeck.tui.widgets.table_layout import Column
 
 if TYPE_CHECKING:
     from quarterdeck.fleet.session import Session

@@ -10,12 +10,11 @@ from quarterdeck.fleet.conversations import ConversationWord, conversation_state
 from quarterdeck.fleet.sandbox_state import UP, StateWord
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.cells import DASH, Cell, Tone, cell
 from quarterdeck.tui.look import glyph
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.live_table import Column
+from quarterdeck.tui.widgets.table_layout import Column
 
-DASH = cell(Shown("-"), Tone.MUTED)
 UNKNOWN = cell(Shown("?"), Tone.MUTED)
 OF_SANDBOX = frozenset[str]({ConversationWord.SANDBOX_ERROR, ConversationWord.ARCHIVED})
 """Words for a conversation that say nothing of its agent."""
@@ -91,7 +90,7 @@ def sandbox_columns(last_told: LastTold) -> tuple[Column[SandboxRow], ...]:
     return (
         Column("status", "STATUS", 20, status, sort=lambda row: row.memory.settled.word),
         Column("sandbox", "SANDBOX", 9, lambda row, now: cell(text.line(row.short_id)), sort=lambda row: row.id),
-        Column("conversation", "CONVERSATION", 14, conversation, sort=_by_title, flex=3),
+        Column("conversation", "CONVERSATION", 24, conversation, sort=_by_title, flex=3),
         Column("for", "FOR", 7, lasted, sort=lambda row: row.memory.settled.since, right=True),
         Column("agent", "AGENT", 12, agent, sort=by_agent, priority=1),
         Column("quiet", "QUIET", 7, quiet, sort=lambda row: row.quiet_since, priority=2, right=True),

@@ -16,7 +16,7 @@ from quarterdeck.tui.lists.listing import counted
 from quarterdeck.tui.lists.sandbox_cells import sandbox_columns
 from quarterdeck.tui.lists.sandbox_detail import detail
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.live_table import Column
+from quarterdeck.tui.widgets.table_layout import Column
 
 if TYPE_CHECKING:
     from quarterdeck.fleet.session import Session

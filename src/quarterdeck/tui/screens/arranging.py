@@ -20,7 +20,7 @@ from quarterdeck.tui.lists.marks import Marks, marked_words
 from quarterdeck.tui.screens.live_list import LiveList
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.filter_bar import FilterBar
-from quarterdeck.tui.widgets.table_messages import Marked, SortAsked
+from quarterdeck.tui.widgets.table import Table
 
 if TYPE_CHECKING:
     from quarterdeck.config.connections import Connection
@@ -160,8 +160,8 @@ class ArrangedList(LiveList[R]):
 
     # The order
 
-    @on(SortAsked)
-    def _title_clicked(self, event: SortAsked) -> None:
+    @on(Table.SortAsked)
+    def _title_clicked(self, event: Table.SortAsked) -> None:
         chosen = self.arrangement
         self._sort_by(event.key, reverse=chosen.column == event.key and not chosen.reverse)
 
@@ -203,8 +203,8 @@ class ArrangedList(LiveList[R]):
         marked = marked_words(self.table.marks, shown, filtered=bool(self.arrangement.filter))
         return (*marked, *super().counts())
 
-    @on(Marked)
-    def _marks_changed(self, event: Marked) -> None:
+    @on(Table.Marked)
+    def _marks_changed(self, event: Table.Marked) -> None:
         self._marks.marked(event.ids)
         self.filter_bar.say(self.counts())
         self.refresh_frame()

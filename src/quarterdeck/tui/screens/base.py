@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.events import ScreenResume
-from textual.geometry import Size
 from textual.message import Message
-from textual.messages import Layout, Update
+from textual.screen import Screen
 from textual.widget import Widget
 
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import Command, Place, command_at, commands_at
 from quarterdeck.tui.connected import ConnectedApp
-from quarterdeck.tui.terminal.screen import TerminalScreen
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.header import Header, HeaderState
 from quarterdeck.tui.widgets.key_bar import KeyBar
@@ -31,7 +29,7 @@ WIDE = 100
 """Columns from which a screen shows its side pane."""
 
 
-class DeckScreen(TerminalScreen[None]):
+class DeckScreen(Screen[None]):
     """One of the deck's screens: a subclass names its `PLACE` and says what is between header and keys."""
 
     PLACE: ClassVar[Place]
@@ -42,8 +40,6 @@ class DeckScreen(TerminalScreen[None]):
 
     app = getters.app(ConnectedApp)
     _watching = False
-    _drawn_at = 0.0
-    """When it was drawn for the first time, on the clock of messages."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -90,38 +86,9 @@ class DeckScreen(TerminalScreen[None]):
     def _say_it_here_too(self, said: ConnectedApp.Said) -> None:
         self.say(said.words, Tone.WARN)
 
-    # The first drawing, which Textual would do three times
-
-    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
-        """Lay the widgets out and draw them.
-
-        The first time every widget that got its first size asks for the same again, in case its scrollbars changed what
-        there is room for; where there are none, nothing can have changed.
-        """
-        super()._refresh_layout(size, scroll)
-        if not self._drawn_at and self._compositor.layers:
-            self._drawn_at = Message().time
-            for widget, _ in self._compositor.layers:
-                if not any(widget.scrollbars_enabled):
-                    widget._layout_required = widget._repaint_required = False
-
-    @on(Layout)
-    @on(Update)
-    def _leave_what_is_drawn(self, asked: Layout | Update) -> None:
-        """Let what was asked for before the first drawing be: it has all of that."""
-        if asked.time < self._drawn_at:
-            asked.stop()
-            asked.prevent_default()
-
     @on(ScreenResume)
-    def _come_up(self, event: ScreenResume) -> None:
-        """Catch up with what happened behind another screen, and draw all of it; a first layout has done that."""
+    def _catch_up_with_frame(self) -> None:
         self.refresh_frame()
-        undrawn = not self._drawn_at
-        event.prevent_default()
-        self._on_screen_resume(event)
-        if undrawn and self._drawn_at:
-            self._repaint_required = False
 
     # What the frame says
 

@@ -16,7 +16,7 @@ from quarterdeck.tui.lists.live_rows import found
 from quarterdeck.tui.opening import can_open_browser, may_hold_secret
 from quarterdeck.tui.screens.arranging import ArrangedList
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.table_messages import Chosen
+from quarterdeck.tui.widgets.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +58,7 @@ class ListScreen(ArrangedList[R]):
         hidden = (marks & rows.keys()) - set(shown)
         return list(found(rows, (*shown, *sorted(hidden)))), hidden
 
-    @on(Chosen)
+    @on(Table.Chosen)
     async def _row_chosen(self) -> None:
         await self.action_command("detail")
 

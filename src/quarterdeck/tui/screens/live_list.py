@@ -15,7 +15,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.lists.listing import Listing, R
 from quarterdeck.tui.screens.rows_screen import RowsScreen
-from quarterdeck.tui.widgets.table_messages import Highlighted, Seen
+from quarterdeck.tui.widgets.table import Table
 
 if TYPE_CHECKING:
     from quarterdeck.fleet.session import Session
@@ -247,13 +247,13 @@ class LiveList(RowsScreen[R]):
             self._told = self.app.session
             self.app.session.look(self.listing.about, self.table.visible_ids)
 
-    @on(Seen)
+    @on(Table.Seen)
     def _other_rows_seen(self) -> None:
         self._look()
         if self.is_current and self._patience > HURRIED:
             self._wait(HURRIED)
 
-    @on(Highlighted)
+    @on(Table.Highlighted)
     def _cursor_moved(self) -> None:
         self.arrangement.moved(monotonic())
         self._show_row()

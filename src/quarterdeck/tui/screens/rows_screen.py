@@ -19,19 +19,28 @@ from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.filter_bar import FilterBar
 from quarterdeck.tui.widgets.lines import Lines
-from quarterdeck.tui.widgets.live_table import LiveTable
+from quarterdeck.tui.widgets.table import Table
 
-ROOM_BESIDE = 116
-"""Width from which the row under the cursor is described beside the list without taking columns that matter."""
+LIST_WIDTH = 76
+"""Columns that the list keeps when the row under the cursor is described beside it."""
+SIDE_WIDTHS = (30, 44)
+"""Columns of that description, at least and at most."""
 HELD = Shown("order held")
 """Said while rows stand still although their places are other ones."""
+
+
+def _fit_side(side: Widget, width: int) -> None:
+    """Give the side pane what a screen of this width has to spare, or hide it."""
+    least, most = SIDE_WIDTHS
+    side.styles.width = min(most, width - LIST_WIDTH)
+    side.display = width - LIST_WIDTH >= least
 
 
 class RowsScreen(DeckScreen, Generic[R]):
     """The rows of a `listing`, those its arrangement lets through, in its order; a subclass keeps them true."""
 
     CSS_PATH = "listing.tcss"
-    AUTO_FOCUS = "LiveTable"
+    AUTO_FOCUS = "Table"
     HORIZONTAL_BREAKPOINTS = []  # a class on the screen would style every widget anew before the first frame
 
     def __init__(self, listing: Listing[R]) -> None:
@@ -39,7 +48,7 @@ class RowsScreen(DeckScreen, Generic[R]):
         self.listing = listing
         self.rows = LiveRows(listing)
         self.arrangement = Arrangement(listing, self.rows)
-        self.table: LiveTable[R] = LiveTable(listing.columns, clock=self.app.clock, id="table")
+        self.table: Table[R] = Table(listing.columns, clock=self.app.clock, id="table")
         self.filter_bar = FilterBar(Shown(listing.grammar.hint))
         self.side = Lines(hang=LABEL_WIDE, id="side-text")
         self._side_says: list[Cell] = []
@@ -48,14 +57,12 @@ class RowsScreen(DeckScreen, Generic[R]):
         """Counts and filter, the table, and at its side what is known of the row under the cursor."""
         yield self.filter_bar
         side = VerticalScroll(self.side, id="side", can_focus=False)
-        side.display = self.app.size.width >= ROOM_BESIDE
+        _fit_side(side, self.app.size.width)
         yield Horizontal(self.table, side, id="list")
 
     def on_resize(self, event: events.Resize) -> None:
         """The side pane is there where there is room for it."""
-        if event.size == self._compositor.size:
-            event.prevent_default()  # laid out for it already, when it came to be shown
-        self.query_one("#side").display = event.size.width >= ROOM_BESIDE
+        _fit_side(self.query_one("#side"), event.size.width)
 
     # What is said around the table
 

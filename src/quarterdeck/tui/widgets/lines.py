@@ -15,11 +15,10 @@ from textual.widget import Widget
 
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import STYLES, content
-from quarterdeck.tui.widgets.bare_lines import BareLines
-from quarterdeck.tui.widgets.table_strips import LineOfText, fit_cell
+from quarterdeck.tui.widgets.strips import LineOfText, fit_cell
 
 
-class Lines(BareLines):
+class Lines(Widget):
     """One cell a line, wrapped, inside of something that scrolls.
 
     A line that changed is painted alone. The screen is laid out anew only when they are more than fit, before or after.
@@ -50,7 +49,7 @@ class Lines(BareLines):
         pairs = enumerate(zip_longest(before, after, fillvalue=self._blank))
         changed = [Region(0, y, self.size.width, 1) for y, (old, new) in pairs if old is not new]
         if changed:
-            self.draw_again(*changed)
+            self.refresh(*changed)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """As many lines as the cells take at this width."""

@@ -1,6 +1,6 @@
 """Which columns of a table fit a width, where each stands and how wide it is."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -20,18 +20,21 @@ R = TypeVar("R", bound=Keyed)
 GUTTER = 3
 """Cells before the first column: cursor, mark, blank."""
 MARGIN = 1
-"""Blank cells after the last column, before the scrollbar."""
+"""Blank cells after the last column."""
 GAP = 2
 """Cells between two columns."""
 LEAST = 4
 """Cells below which a column with a share is not shrunk."""
+ARROW = 2
+"""Cells that the mark of the sorted column takes behind its title."""
 
 
 class Column(NamedTuple, Generic[R]):
     """One column: how wide, what it shows, how it sorts.
 
-    `width` in cells is the least it needs, two for the header's arrow included; `flex` its share of what is left over.
-    Columns of higher `priority` are dropped first where the table is narrow, those of priority 0 never.
+    A column is as wide as its title and what stands in it, but takes no more than `width` cells unless it has a share
+    (`flex`) of what is left over. Columns of higher `priority` are dropped first where the table is narrow, those of
+    priority 0 never.
     """
 
     key: str
@@ -54,15 +57,20 @@ class Placed(NamedTuple):
     width: int
 
 
-def fit(columns: Sequence[Column[Any]], room: int) -> tuple[Placed, ...]:
-    """Place columns in `room` cells in their order, between gutter and margin."""
-    shown = _kept(columns, room)
-    widths = {number: columns[number].width for number in shown}
-    _share_out(columns, widths, room - _needed(widths.values()))
+def fit(columns: Sequence[Column[Any]], room: int, content: Mapping[str, int] | None = None) -> tuple[Placed, ...]:
+    """Place columns in `room` cells in their order, between gutter and margin.
+
+    `content` tells by key how many cells the widest text in a column takes; a column in which nothing stands gives its
+    place away. Without it each column is taken to be full.
+    """
+    wanted = {number: _wanted(column, content) for number, column in enumerate(columns)}
+    widths = {number: min(cells, columns[number].width) for number, cells in wanted.items() if cells}
+    _drop(columns, widths, room)
+    _share_out(columns, widths, wanted, room - _needed(widths.values()))
     placed: list[Placed] = []
     x = GUTTER
-    for number in shown:
-        width = min(widths[number], room - MARGIN - x)
+    for number, cells in widths.items():
+        width = min(cells, room - MARGIN - x)
         if width <= 0:
             break
         placed.append(Placed(number, x, width))
@@ -70,27 +78,37 @@ def fit(columns: Sequence[Column[Any]], room: int) -> tuple[Placed, ...]:
     return tuple(placed)
 
 
+def _wanted(column: Column[Any], content: Mapping[str, int] | None) -> int:
+    """Cells a column would take if there were room enough; 0 for one that may give its place away."""
+    inside = column.width if content is None else content.get(column.key, 0)
+    if not inside and column.priority:
+        return 0
+    return max(len(column.title) + (ARROW if column.sort is not None else 0), inside)
+
+
 def _needed(widths: Collection[int]) -> int:
     return GUTTER + sum(widths) + GAP * (len(widths) - 1) + MARGIN
 
 
-def _kept(columns: Sequence[Column[Any]], room: int) -> list[int]:
-    """The columns left after dropping, rightmost first among equals, what does not fit."""
-    shown = list(range(len(columns)))
-    while _needed([columns[number].width for number in shown]) > room:
-        least = max(reversed(shown), key=lambda number: columns[number].priority, default=None)
+def _drop(columns: Sequence[Column[Any]], widths: dict[int, int], room: int) -> None:
+    """Drop what does not fit, the rightmost first among equals."""
+    while _needed(widths.values()) > room:
+        least = max(reversed(list(widths)), key=lambda number: columns[number].priority, default=None)
         if least is None or columns[least].priority == 0:
-            break
-        shown.remove(least)
-    return shown
+            return
+        del widths[least]
 
 
-def _share_out(columns: Sequence[Column[Any]], widths: dict[int, int], spare: int) -> None:
-    """Give spare cells to the columns with a share, or take missing ones from them."""
-    sharers = [number for number in widths if columns[number].flex]
-    shares = sum(columns[number].flex for number in sharers)
-    for number in sharers:
-        part = max(spare * columns[number].flex // shares, min(LEAST - widths[number], 0))
-        shares -= columns[number].flex
+def _share_out(columns: Sequence[Column[Any]], widths: dict[int, int], wanted: Mapping[int, int], spare: int) -> None:
+    """Give spare cells to the columns with a share as far as they want them, the rest to the one with the largest.
+
+    Where cells are missing they are taken from the same columns, the smallest share first.
+    """
+    sharers = sorted((number for number in widths if columns[number].flex), key=lambda number: -columns[number].flex)
+    for number in sharers if spare > 0 else reversed(sharers):
+        most, least = wanted[number] - widths[number], min(LEAST - widths[number], 0)
+        part = max(min(spare, most), least)
         widths[number] += part
         spare -= part
+    if sharers and spare > 0:
+        widths[sharers[0]] += spare

@@ -31,6 +31,10 @@ class TableRows(Generic[R]):
     def __getitem__(self, number: int) -> R | None:
         return self._by_id.get(self._ids[number])
 
+    def get(self, row_id: str) -> R | None:
+        """The row of an id, None where there is none."""
+        return self._by_id.get(row_id)
+
     @property
     def all(self) -> Sequence[R]:
         """Every row."""

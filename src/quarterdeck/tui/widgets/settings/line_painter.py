@@ -12,8 +12,7 @@ from textual.widget import Widget
 
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.widgets.settings.lines import GUTTER, MARGIN, Line
-from quarterdeck.tui.widgets.table_palette import Look, Palette
-from quarterdeck.tui.widgets.table_strips import LineOfText, fit_cell
+from quarterdeck.tui.widgets.strips import LineOfText, Look, Palette, fit_cell
 
 CURSOR = "▌"
 STRUCK = Style(strike=True)

@@ -8,10 +8,7 @@ from textual.color import Color
 from quarterdeck.tui import text, theme
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.table_drawer import RowDrawer
-from quarterdeck.tui.widgets.table_palette import Look, Palette
-from quarterdeck.tui.widgets.table_strips import clip, empty_strips, fit_cell
-from tests.tui_widgets.demo import COLUMNS, NOON, Box
+from quarterdeck.tui.widgets.strips import Palette, clip, empty_strips, fit_cell
 
 SCRIPTS = st.text(st.sampled_from("ab c漢字한é́ऩि🎉👨‍👩‍👧❤️🇩🇪ａﷺ")) | st.text()
 TONED = st.lists(st.tuples(SCRIPTS.map(text.line), st.sampled_from(Tone)), max_size=5).map(tuple)
@@ -41,14 +38,6 @@ def test_spans_are_cut_together_and_keep_their_tones(cell: Cell, width: int) -> 
     assert "".join(piece for piece, _ in pieces) == clip("".join(span for span, _ in cell), width)[0]
     assert [tone for _, tone in pieces] == [tone for _, tone in cell]
     assert cells == sum(cell_len(piece) for piece, _ in pieces)
-
-
-@given(SCRIPTS, st.integers(1, 200), st.builds(Look, st.booleans(), st.booleans(), st.booleans()))
-def test_every_line_is_exactly_as_wide_as_the_table(title: str, width: int, look: Look) -> None:
-    drawer = RowDrawer(COLUMNS, PALETTE, width)
-    strip = drawer.row(Box("box-1", title=title), look, NOON)
-    assert cell_len(strip.text) == strip.cell_length == max(width, 3)
-    assert cell_len(drawer.header("title", reverse=False).text) == width
 
 
 def test_an_empty_table_teaches_in_words_that_fit_any_width() -> None:

@@ -1,17 +1,73 @@
-"""Texts cut at their width and joined into lines: what a table, or any list of cells, is painted from."""
+"""Lines as they are painted: the styles of a theme, texts cut at their width, and spans joined into strips."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from rich.cells import get_character_cell_size
 from rich.segment import Segment
-from rich.style import Style
+from rich.style import Style as RichStyle
+from textual.color import Color
 from textual.content import Content
 from textual.strip import Strip
+from textual.style import Style
 
+from quarterdeck.tui import theme
 from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.paint import STYLES
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.table_palette import Look, Palette
 
 READABLE = 72
 """Cells of the longest line of prose."""
+
+
+WITHOUT_COLOUR = {Tone.MUTED: "dim", Tone.WARN: "bold", Tone.EDITED: "italic", Tone.BUSY: "italic"}
+"""What sets tones apart where there is no colour, besides the weight that `paint.STYLES` gives."""
+
+
+class Look(NamedTuple):
+    """How a row stands out."""
+
+    cursor: bool = False
+    focused: bool = False
+    marked: bool = False
+
+    @property
+    def ground(self) -> str | None:
+        """The variable of the background, None for the one behind the table."""
+        if self.cursor:
+            return theme.ROW_CURSOR if self.focused else theme.ROW_BLURRED
+        return theme.ROW_MARKED if self.marked else None
+
+
+class Palette:
+    """Styles made from a theme's variables; `background` is the colour behind the table."""
+
+    def __init__(self, variables: Mapping[str, str], background: Color, *, colour: bool = True) -> None:
+        self._variables = dict(variables)
+        self._background = background
+        self._colour = colour
+        self._tones: dict[Look, dict[Tone, RichStyle]] = {}
+        self.ground = self._style(None, f"${theme.tone_variable(Tone.PLAIN)}")
+        self.header = self._style(theme.TABLE_HEADER_BACKGROUND, f"bold ${theme.TABLE_HEADER}")
+        self.sorted = self.header + RichStyle(reverse=True)
+
+    def tones(self, look: Look) -> Mapping[Tone, RichStyle]:
+        """The style of each tone in a row that looks like this."""
+        if look not in self._tones:
+            self._tones[look] = {tone: self._style(look.ground, self._words(tone, look)) for tone in Tone}
+        return self._tones[look]
+
+    def _words(self, tone: Tone, look: Look) -> str:
+        at_cursor = look.cursor and look.focused
+        words = [f"${theme.tone_variable(Tone.PLAIN)}", *STYLES[tone].split()]
+        if not self._colour:
+            weight = [word for word in words[1:] if not word.startswith("$")]
+            words = [words[0], "reverse"] if at_cursor else [words[0], *weight, WITHOUT_COLOUR.get(tone, "")]
+        return " ".join([*words, "bold"] if at_cursor else words)
+
+    def _style(self, ground: str | None, words: str) -> RichStyle:
+        background = self._background if ground is None else Color.parse(self._variables[ground])
+        return (Style(background=background) + Style.parse(words, self._variables)).rich_style
 
 
 def clip(text: str, width: int) -> tuple[str, int]:
@@ -45,13 +101,13 @@ class LineOfText:
     40 bytes on the way to the terminal.
     """
 
-    def __init__(self, style: Style) -> None:
+    def __init__(self, style: RichStyle) -> None:
         self.cells = 0
         self._style = style
         self._texts: list[str] = []
         self._segments: list[Segment] = []
 
-    def add(self, text: str, cells: int, style: Style) -> None:
+    def add(self, text: str, cells: int, style: RichStyle) -> None:
         """Write a text that takes `cells` cells."""
         if style is not self._style:
             self._close_segment()
@@ -64,7 +120,7 @@ class LineOfText:
         if x > self.cells:
             self.add(" " * (x - self.cells), x - self.cells, self._style)
 
-    def strip(self, width: int, style: Style | None = None) -> Strip:
+    def strip(self, width: int, style: RichStyle | None = None) -> Strip:
         """The line, filled with blanks (of a style of their own, where one is given) up to `width` cells."""
         self.add("", 0, style or self._style)
         self.blank_to(width)
@@ -90,7 +146,7 @@ def empty_strips(title: Shown, hint: Shown, width: int, height: int, palette: Pa
     return [_centred(text, style, width, palette.ground) for text, style in lines[:height]]
 
 
-def _centred(text: str, style: Style, width: int, ground: Style) -> Strip:
+def _centred(text: str, style: RichStyle, width: int, ground: RichStyle) -> Strip:
     shown, cells = clip(text, width)
     line = LineOfText(ground)
     line.blank_to((width - cells) // 2)
