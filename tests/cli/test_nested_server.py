@@ -1,0 +1,64 @@
+"""The settings commands on a server of the nested generation, which tells no secret of an MCP server."""
+
+import asyncio
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+from hypercorn.asyncio import serve
+from hypercorn.config import Config
+
+from tests.cli.conftest import Run
+from tests.servers import open_server
+
+SERVERS = {"shttp_servers": [{"url": "https://tools.example/mcp", "api_key": "sentinel-2"}]}
+SLOWER = {"shttp_servers": [{"url": "https://tools.example/mcp", "timeout": 90}]}
+
+
+@pytest.fixture
+def nested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Its address; its key is in the environment."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    opened, ended = Event(), Event()
+
+    async def answer() -> None:
+        service = await open_server(tmp_path / "nested", "nested")
+        monkeypatch.setenv("QUARTERDECK_API_KEY", service.key.get_secret_value())
+        opened.set()
+        config = Config()
+        config.errorlog = None
+        config.bind = [f"fd://{listening.detach()}"]
+        await serve(service.app, config, shutdown_trigger=lambda: asyncio.to_thread(ended.wait))
+        await service.close()
+
+    thread = Thread(target=lambda: asyncio.run(answer()))
+    thread.start()
+    assert opened.wait(30)
+    yield address
+    ended.set()
+    thread.join()
+
+
+def test_lesser_settings_are_shown_where_all_are_asked_for(run: Run, nested: str) -> None:
+    assert run("--url", nested, "settings", "set", "language=fr").status == 0
+    some, everything = (run("--url", nested, "settings", "show", *more) for more in ((), ("--all",)))
+    assert "less used settings stand at their defaults; --all lists them too" in some.err
+    assert everything.err == ""
+    assert len(everything.out.splitlines()) > len(some.out.splitlines())
+
+
+def test_secrets_of_servers_are_lost_only_where_somebody_says_so(run: Run, nested: str) -> None:
+    assert run("--url", nested, "settings", "set", "mcp_config=-", typed=json.dumps(SERVERS)).status == 0
+    change = ("--url", nested, "settings", "set", "mcp_config=-")
+    refused = run(*change, typed=json.dumps(SLOWER))
+    assert refused.status == 2
+    assert "--accept-losses" in refused.err
+    assert "90" not in run("--url", nested, "settings", "show", "--json").out
+    done = run(*change, "--accept-losses", typed=json.dumps(SLOWER))
+    assert done.status == 0
+    assert "loses something" in done.err
+    assert "90" in run("--url", nested, "settings", "show", "--json").out
