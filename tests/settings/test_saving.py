@@ -34,6 +34,9 @@ class FakeStore:
     def losing(self, base: Settings | None, changes: SettingsChanges) -> tuple[str, ...]:
         return ()
 
+    async def secret_names(self) -> frozenset[str] | None:
+        return None
+
     async def load(self) -> Settings | None:
         if self.stores and self.down_after is not None:
             raise self.down_after
@@ -56,7 +59,7 @@ async def _mine(conflicts: Sequence[Conflict]) -> Sequence[Side]:
     return [Side.MINE] * len(conflicts)
 
 
-async def _yes(review: Review, request: Request | None, again: bool) -> bool:
+async def _yes(review: Review, request: Request | None, why: str) -> bool:
     return True
 
 
@@ -76,10 +79,27 @@ DRAFT = Draft(BASE).set("language", "fr").set("llm_api_key", SecretStr("new"))
 
 
 async def test_an_unknown_outcome_is_found_out_by_reading() -> None:
-    result, told = await saved(DRAFT, FakeStore(BASE, failure=LOST))
+    result, told = await saved(Draft(BASE).set("language", "fr"), FakeStore(BASE, failure=LOST))
     assert "Unknown whether it was stored; reading back…" in told
-    assert (result.words, result.saved) == ("Saved · 2 of 2 verified", True)
+    assert (result.words, result.saved) == ("Saved · 1 of 1 verified", True)
     assert not result.draft.edited
+
+
+async def test_a_secret_is_accepted_only_where_the_server_said_yes_to_the_request_that_stores_it() -> None:
+    had = BASE.model_copy(update={"llm_api_key_set": True})
+    edited = Draft(had).set("language", "fr").set("llm_api_key", SecretStr("new"))
+    result, _ = await saved(edited, FakeStore(had))
+    assert (result.words, result.saved) == ("Saved · 1 verified, 1 accepted", True)
+    result, _ = await saved(edited, FakeStore(had, failure=LOST))
+    assert result.words.startswith("Not known whether it is stored: API key. No answer came. The edit is kept")
+    assert (result.saved, result.error) == (False, True)
+    assert result.draft.changes == {"llm_api_key": SecretStr("new")}
+
+
+async def test_a_cleared_secret_is_verified_by_reading() -> None:
+    had = BASE.model_copy(update={"llm_api_key_set": True})
+    result, _ = await saved(Draft(had).unset("llm_api_key"), FakeStore(had, failure=LOST))
+    assert (result.words, result.saved) == ("Saved · 1 of 1 verified", True)
 
 
 async def test_an_unknown_outcome_that_was_none_keeps_all_edits() -> None:

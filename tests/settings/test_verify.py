@@ -16,7 +16,7 @@ def test_all_changes_seen() -> None:
     config = McpConfig(stdio_servers=(FILES,), shttp_servers=(stored,))
     found = BASE.model_copy(update={"language": "fr", "llm_api_key_set": True, "mcp_config": config})
     result = verify(draft, found)
-    assert (result.good, result.asked, result.stored) == (4, 4, True)
+    assert (result.good, result.asked, len(result.accepted), result.stored) == (3, 4, 1, True)
 
 
 def test_a_field_that_came_back_different_is_named() -> None:
@@ -44,7 +44,8 @@ def test_a_secret_the_server_does_not_tell_of_is_not_counted_as_seen() -> None:
         Draft(BASE).set("sandbox_api_key", SecretStr("x")).set("language", "fr"),
         BASE.model_copy(update={"language": "fr"}),
     )
-    assert (result.good, result.untold, result.stored) == (1, ("Sandbox API key",), True)
+    assert (result.good, [each.label for each in result.accepted], result.stored) == (1, ["Sandbox API key"], True)
+    assert result.counted == "1 verified, 1 accepted"
 
 
 def test_an_empty_text_counts_as_not_set() -> None:
@@ -79,3 +80,14 @@ def test_a_deleted_server_that_is_back_is_a_difference_with_a_reason() -> None:
     stored = Settings(mcp_config=McpConfig(stdio_servers=(FILES,)))
     (difference,) = verify(Draft(stored).remove_server(0), stored).differences
     assert (difference.found, difference.note) == ("there", ADDED_AGAIN)
+
+
+def test_what_the_server_dropped_beside_the_settings_of_the_form_is_named() -> None:
+    base = Settings.model_validate({"language": "de", "theme_colour": "red", "provider_tokens_set": {"github": None}})
+    found = Settings.model_validate({"language": "fr", "provider_tokens_set": {}})
+    differences = verify(Draft(base).set("language", "fr"), found, secrets_gone={"TOKEN"}).differences
+    assert [(each.label, each.meant, each.found, each.asked) for each in differences] == [
+        ("Provider tokens", "github", "none", False),
+        ("Custom secrets", "TOKEN", "not there", False),
+        ("theme_colour", "red", "not there", False),
+    ]

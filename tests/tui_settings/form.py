@@ -1,5 +1,7 @@
 """Somebody at the settings form: goes to a field by the filter, types, pastes, saves."""
 
+import re
+
 from textual import events
 
 from quarterdeck.client.client import Client
@@ -98,6 +100,11 @@ class FormSeat(Seat):
         await self.type("uvx")
         await self.press("ctrl+s")
         await self.sees(f"{name}  uvx")
+
+    @property
+    def unwrapped(self) -> str:
+        """The screen as one line, without the frame and the scroll bar of a dialog."""
+        return " ".join(re.sub(r"[\u2580-\u259f]", " ", self.text).split())
 
     async def save_verified(self, count: int) -> None:
         """Save, agree even where something is lost, and see that all of it is stored."""

@@ -15,12 +15,15 @@ class Refusing:
     def __init__(self, *answers: Answer) -> None:
         self.record = Settings().model_dump(mode="json") | {"git_user_name": "Ada", "llm_model": "a/b"}
         self.answers = list(answers)
+        self.meanwhile: dict[str, object] = {}
+        """What somebody else stores just before the next answer."""
 
     def __call__(self, asked: Asked) -> Answer:
         if asked.path != "/api/settings":
             return NO_ROUTE
         if asked.method == "GET":
             return Answer(self.record)
+        self.record |= self.meanwhile
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if answer.status < 300:
             self.record |= {name: value for name, value in asked.body.items() if value is not None}
@@ -68,10 +71,15 @@ async def test_a_complaint_about_a_server_of_the_list_stands_at_its_row_without_
 
 
 async def test_when_somebody_was_faster_the_save_begins_anew(sit_before: Sit) -> None:
-    server = FakeServer(Refusing(Answer({"detail": "It changed"}, 409), Answer({"message": "Settings stored"})))
+    refusing = Refusing(Answer({"detail": "It changed"}, 409), Answer({"message": "Settings stored"}))
+    server = FakeServer(refusing)
     async with sit_before(server) as seat:
-        await save_a_name(seat)
-        await seat.until(lambda: len(server.sent("POST")) == 1)
+        await seat.fill("git_user_name", "Grace")
+        await seat.press("enter", "ctrl+s")
+        await seat.sees("Review the changes")
+        refusing.meanwhile = {"language": "fr"}
+        await seat.press("y")
+        await seat.until(lambda: "It changed. Changed there meanwhile: Language." in seat.unwrapped)
         await seat.agree()
         await seat.sees("Saved · 1 of 1 verified")
         assert len(server.sent("POST")) == 2

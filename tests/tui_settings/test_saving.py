@@ -4,6 +4,7 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
+from quarterdeck.client.flat import KNOWN_BY
 from quarterdeck.client.models.mcp import StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.config.connections import Connection
@@ -73,7 +74,7 @@ async def test_a_secret_is_replaced_and_cleared_and_never_on_the_screen(sit: Sit
         await seat.sees("$LLM_API_KEY")
         assert "sentinel" not in seat.deck.export_screenshot()
         await seat.press("enter")
-        await seat.sees("Saved · 1 of 1 verified")
+        await seat.sees("Saved · 1 accepted")
         await seat.press("x")
         await seat.sees("will be cleared")
         await seat.save()
@@ -235,8 +236,58 @@ async def test_a_replaced_secret_is_sent_once_and_forgotten(sit_before: Sit) -> 
         await seat.press("enter")
         await seat.type("new-key-1")
         await seat.press("enter", "ctrl+s")
-        await seat.sees("This save also loses", "API key", "Search API key", "Git tokens and custom secrets")
-        await seat.press("y")
-        await seat.sees("1 the server does not tell of", "As stored")
+        await seat.agree()
+        await seat.sees("Saved · 1 accepted", "As stored")
         assert SecretStr("new-key-1") not in seat.form.draft.edits.values()
     assert [asked.body["sandbox_api_key"] for asked in server.sent("POST")] == ["new-key-1"]
+
+
+async def test_a_secret_the_server_never_said_yes_to_is_not_called_saved(sit_before: Sit) -> None:
+    store = Store(llm_api_key_set=True, **dict.fromkeys(KNOWN_BY))
+    server = FakeServer(store)
+    async with sit_before(server) as seat:
+        store.refuses = Answer({"error": "Something went wrong storing settings"}, 500)
+        await seat.go_to("llm_api_key")
+        await seat.press("enter")
+        await seat.type("new-key-1")
+        await seat.press("enter", "ctrl+s")
+        await seat.agree()
+        await seat.sees("1 edited", "Not known whether it is stored: API key.")
+        assert seat.form.draft.changes == {"llm_api_key": SecretStr("new-key-1")}
+        store.refuses = None
+        await seat.press("ctrl+s")
+        await seat.agree()
+        await seat.sees("As stored", "Saved · 1 accepted")
+    assert server.sent("POST")[-1].body["llm_api_key"] == "new-key-1"
+
+
+async def test_what_an_unknown_server_may_lose_is_named_before_and_what_it_lost_after_a_save(sit_before: Sit) -> None:
+    store = Wiping(git_user_name="Ada", llm_api_key_set=True, provider_tokens_set={"github": None}, theme="red")
+    async with sit_before(FakeServer(store)) as seat:
+        await seat.fill("git_user_name", "Grace")
+        await seat.press("ctrl+s")
+        await seat.sees("This save also loses", "API key: this server's release is not known")
+        assert "Git tokens (github) and custom secrets: this server's release is not known" in seat.unwrapped
+        await seat.press("y")
+        await seat.sees("What the server holds is not what was saved")
+        for lost in ("Provider tokens", "Custom secrets", "theme"):
+            assert f"{lost} (not changed by this save)" in seat.unwrapped
+        assert "meant DEPLOY_KEY holds not there" in seat.unwrapped
+
+
+class Wiping(Store):
+    """A server of no known release, which forgets git tokens, custom secrets and what it does not know itself."""
+
+    def __init__(self, **record: Any) -> None:
+        super().__init__(**record)
+        self.secrets = [{"name": "DEPLOY_KEY"}]
+        self.ignores = {"theme"}
+
+    def __call__(self, asked: Asked) -> Answer | Exception:
+        if asked.path == "/api/secrets":
+            return Answer({"custom_secrets": self.secrets})
+        if asked.method == "POST" and asked.path == "/api/settings":
+            self.secrets = []
+            self.record |= {"provider_tokens_set": {}, "llm_api_key_set": False}
+            del self.record["theme"]
+        return super().__call__(asked)

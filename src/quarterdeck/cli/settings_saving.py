@@ -18,7 +18,7 @@ from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.merge import Conflict, Side
 from quarterdeck.settings.review import Line, Review, problems
 from quarterdeck.settings.save import Questions, Request, SaveResult, save
-from quarterdeck.settings.verify import ADDED_AGAIN, Verified, verify
+from quarterdeck.settings.verify import ADDED_AGAIN, Verified
 from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.settings.typed_secrets import RememberingStore, TypedSecrets
 
@@ -34,7 +34,7 @@ class Agreement:
         fields = ", ".join(dict.fromkeys(conflict.key for conflict in conflicts))
         raise CommandError(f"Somebody else changes {fields} right now; nothing was saved.", "Run it again.")
 
-    async def agree(self, review: Review, request: Request | None, again: bool) -> bool:
+    async def agree(self, review: Review, request: Request | None, why: str) -> bool:
         """Tell what a save does; raises CommandError (status 2) for MCP secrets that would go unasked."""
         if self._arguments.dry_run:
             _plan(review, as_data=self._arguments.json)
@@ -54,7 +54,7 @@ async def save_and_report(client: Client, server: Server, draft: Draft, argument
     """
     if stops := [problem for problem in problems(draft, server) if problem.stops]:
         raise CommandError(" ".join(f"{problem.key}: {problem.words}" for problem in stops), status=2)
-    store = RememberingStore(client.settings, TypedSecrets(), hidden=server.mcp_secrets_hidden)
+    store = RememberingStore(client.settings, client.secrets, TypedSecrets(), hidden=server.mcp_secrets_hidden)
     agreement = Agreement(arguments)
     result = await save(draft, store, server, Questions(agreement.settle, agreement.agree), lambda step: None)
     if result.meant is not None and result.meant.changes:
@@ -63,7 +63,7 @@ async def save_and_report(client: Client, server: Server, draft: Draft, argument
         return 0
     if result.meant is None and result.error:
         raise CommandError(" ".join((result.words, *(f"{each.key}: {each.words}" for each in result.complaints))))
-    return _report(result, hidden=server.mcp_secrets_hidden, as_data=arguments.json)
+    return _report(result, as_data=arguments.json)
 
 
 async def _note_down(meant: Draft, result: SaveResult, server: Server, config: Config, endpoint: Connection) -> None:
@@ -76,21 +76,27 @@ async def _note_down(meant: Draft, result: SaveResult, server: Server, config: C
         note(f"this save cannot be undone later: {error.words}")
 
 
-def _report(result: SaveResult, *, hidden: bool, as_data: bool) -> int:
-    meant = result.meant
-    seen = Verified(0) if meant is None else verify(meant, result.found, hidden=hidden)
+def _report(result: SaveResult, *, as_data: bool) -> int:
+    seen = result.seen or Verified(0)
     if as_data:
         differences = {each.key: {"meant": each.meant, "found": each.found} for each in seen.differences}
-        as_json({"asked": seen.asked, "verified": seen.good, "differences": differences})
+        counts = {"asked": seen.asked, "verified": seen.good, "accepted": len(seen.accepted)}
+        as_json({**counts, "not_known": [each.key for each in seen.not_known], "differences": differences})
     else:
-        say(f"{seen.good} of {seen.asked} changes verified" if meant else "nothing to change: stored already")
+        say(_outcome(result, seen))
         for each in seen.differences:
             note(f"{each.key}: meant {each.meant}, but the server holds {each.found}.")
-        for label in seen.untold:
-            note(f"{label}: sent, but this server does not tell whether it is stored.")
         for title in seen.returned:
             note(f"{title}: a copy was deleted and is back. {ADDED_AGAIN}")
-    return 0 if result.saved and not seen.untold and not seen.returned else 1
+    if result.error and not seen.differences:
+        note(result.words)
+    return 0 if result.saved and not seen.returned else 1
+
+
+def _outcome(result: SaveResult, seen: Verified) -> str:
+    if result.meant is None:
+        return "nothing to change: stored already"
+    return seen.counted if seen.accepted else f"{seen.good} of {seen.asked} changes verified"
 
 
 def _plan(review: Review, *, as_data: bool) -> None:

@@ -68,6 +68,8 @@ Tell = Callable[[str], None]
 TRIES = 3
 """How often a save is begun anew because the server says that somebody else was faster."""
 
+TOKENS = "secrets_store"
+"""The field that stands for git tokens and custom secrets."""
 HERE = "Done on this machine; the server has no part in it."
 
 
@@ -96,6 +98,9 @@ class Store(Protocol):
     def losing(self, base: Settings | None, changes: SettingsChanges) -> tuple[str, ...]:
         """Names of MCP servers whose secrets go with these changes."""
 
+    async def secret_names(self) -> frozenset[str] | None:
+        """Names of the custom secrets; None where they are not told."""
+
 
 async def _nothing(_: Draft) -> None:
     """There is nothing to do before."""
@@ -106,8 +111,8 @@ class Questions:
     """Who decides: None or False means not to go on."""
 
     settle: Callable[[Sequence[Conflict]], Awaitable[Sequence[Side] | None]]
-    agree: Callable[[Review, Request | None, bool], Awaitable[bool]]
-    """Without a request nothing is sent; the third argument says that something changed on the server meanwhile."""
+    agree: Callable[[Review, Request | None, str], Awaitable[bool]]
+    """Without a request nothing is sent; the third argument says why it is asked again, empty the first time."""
     prepare: Callable[[Draft], Awaitable[None]] = _nothing
     """What must be done before the draft that was agreed to is sent; its ServiceError stops the save."""
 
@@ -124,8 +129,14 @@ class SaveResult:
     """What was agreed to and is done, or may be; None when it is sure that nothing was."""
     found: Settings | None = None
     """What was read back after that."""
-    differences: tuple[Difference, ...] = ()
+    seen: Verified | None = None
+    """What reading back told."""
     complaints: tuple[Problem, ...] = ()
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """What came back other than meant."""
+        return self.seen.differences if self.seen is not None else ()
 
 
 class _NotAgreedError(Exception):
@@ -137,39 +148,51 @@ class _NotAgreedError(Exception):
 
 
 async def save(
-    draft: Draft, store: Store, server: Server, questions: Questions, tell: Tell, tries: int = TRIES
+    draft: Draft,
+    store: Store,
+    server: Server,
+    questions: Questions,
+    tell: Tell,
+    tries: int = TRIES,
+    refused: ServiceError | None = None,
 ) -> SaveResult:
-    """Save a draft; `tell` is given each step in words."""
+    """Save a draft; `tell` is given each step in words. `refused` is why the try before was not taken."""
     try:
-        agreed = await _agree(draft, store, server, questions, tell)
+        agreed = await _agree(draft, store, server, questions, tell, refused)
     except _NotAgreedError as stopped:
         return SaveResult(stopped.draft, "Not saved; your edits are kept.")
     except ServiceError as error:
         return _failed(draft, error)
     if not agreed.edited:
         return SaveResult(agreed, "The server holds all of this already; nothing was sent.", saved=True)
+    secrets: frozenset[str] | None = None
     try:
         await questions.prepare(agreed)
         if not agreed.changes:
             return SaveResult(replace(agreed, edits={}, past=(), future=()), HERE, saved=True, meant=agreed)
+        if any(loss.field == TOKENS for loss in losses(agreed.base, agreed.changes, server)):
+            secrets = await store.secret_names()
         tell("Saving…")
         await store.store(agreed.base, agreed.changes)
     except ServiceError as error:
         if error.kind is ErrorKind.CONFLICT and tries > 1:
-            return await save(agreed, store, server, questions, tell, tries - 1)
+            return await save(agreed, store, server, questions, tell, tries - 1, error)
         if error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
             return _failed(agreed, error)
         tell("Unknown whether it was stored; reading back…")
-        return await _read_back(agreed, store, server, sure=False)
+        return await _read_back(agreed, store, server, secrets, error)
     tell("Reading back…")
-    return await _read_back(agreed, store, server, sure=True)
+    return await _read_back(agreed, store, server, secrets, None)
 
 
-async def _agree(draft: Draft, store: Store, server: Server, questions: Questions, tell: Tell) -> Draft:
+async def _agree(
+    draft: Draft, store: Store, server: Server, questions: Questions, tell: Tell, refused: ServiceError | None
+) -> Draft:
     """Merge with what the server holds and ask, again and again until what was agreed to is what would be sent."""
     agreed: Draft | None = None
     while True:
         tell("Reading what is stored now…")
+        before = draft
         draft = await _merged(draft, await store.load(), questions)
         same = agreed is not None and (agreed.base, agreed.edits) == (draft.base, draft.edits)
         if same or not draft.edited:
@@ -177,9 +200,32 @@ async def _agree(draft: Draft, store: Store, server: Server, questions: Question
         request = store.preview(draft.base, draft.changes) if draft.changes else None
         tell("In review")
         losing = store.losing(draft.base, draft.changes)
-        if not await questions.agree(review(draft, server, losing), request, agreed is not None):
+        why = _why(refused, _changed(before, draft), again=agreed is not None)
+        if not await questions.agree(review(draft, server, losing), request, why):
             raise _NotAgreedError(draft)
         agreed = draft
+
+
+def _why(refused: ServiceError | None, changed: str, *, again: bool) -> str:
+    """Why a review is shown once more: what the server said, and what is another one there than before."""
+    if refused is not None:
+        moved = f"Changed there meanwhile: {changed}." if changed else "No setting that can be read there has changed."
+        return f"Not saved: {refused.words} {moved}"
+    if not again:
+        return ""
+    return f"Something changed on the server since the last look{f': {changed}' if changed else ''}."
+
+
+def _changed(before: Draft, after: Draft) -> str:
+    """Labels of the settings that are others on the server than they were."""
+    moved = [entry.label for entry in after.fields.fields if _was(before, entry.key) != _was(after, entry.key)]
+    return ", ".join(moved)
+
+
+def _was(draft: Draft, key: str) -> object:
+    if key == MCP:
+        return draft.base.mcp_config if draft.base is not None else None
+    return draft.stored(key) if draft.field_at(key).secret else draft.was(key)
 
 
 async def _merged(draft: Draft, theirs: Settings | None, questions: Questions) -> Draft:
@@ -195,44 +241,56 @@ async def _merged(draft: Draft, theirs: Settings | None, questions: Questions) -
     return result
 
 
-async def _read_back(meant: Draft, store: Store, server: Server, *, sure: bool) -> SaveResult:
+async def _read_back(
+    meant: Draft, store: Store, server: Server, secrets: frozenset[str] | None, lost: ServiceError | None
+) -> SaveResult:
+    """Say what is stored after a request; `secrets` are the custom ones before it, `lost` why no yes came."""
     try:
         found = await store.load()
+        left = await store.secret_names() if secrets else None
     except ServiceError as error:
-        known = "Stored, but not verified" if sure else "Unknown whether it was stored"
+        known = "Stored, but not verified" if lost is None else "Unknown whether it was stored"
         words = f"{known}: {error.words} Your edits are kept; save again to see."
         return SaveResult(meant, words, error=True, meant=meant)
     gone = {loss.field for loss in losses(meant.base, meant.changes, server) if loss.certain}
-    seen = verify(meant, found, hidden=store.hidden, gone=gone)
-    if not sure and seen.untouched:
-        return SaveResult(_still_to_do(meant, seen, found), "It was not stored; your edits are kept.", error=True)
-    return SaveResult(
-        _still_to_do(meant, seen, found),
-        _words(seen),
-        saved=seen.stored,
-        error=not seen.stored,
-        meant=meant,
-        found=found,
-        differences=seen.differences,
+    seen = verify(
+        meant,
+        found,
+        accepted=lost is None,
+        hidden=store.hidden,
+        gone=gone,
+        secrets_gone=() if secrets is None or left is None else secrets - left,
     )
+    draft = _still_to_do(meant, seen, found)
+    if lost is not None and seen.untouched:
+        return SaveResult(draft, "It was not stored; your edits are kept.", error=True)
+    words = _words(seen) if not seen.not_known else _not_known(seen, lost)
+    return SaveResult(draft, words, saved=seen.stored, error=not seen.stored, meant=meant, found=found, seen=seen)
 
 
 def _still_to_do(meant: Draft, seen: Verified, found: Settings | None) -> Draft:
-    """A draft on what the server holds now, with only those edits that did not arrive."""
+    """A draft on what the server holds now, with only those edits that did not arrive or of which nobody knows."""
     missing = {difference.key for difference in seen.differences if difference.asked}
+    missing |= {untold.key for untold in seen.not_known}
     merged = merge(meant, found).draft
     left = {key: value for key, value in merged.edits.items() if key in missing}
     return replace(merged, edits=left, past=(), future=())
 
 
 def _words(seen: Verified) -> str:
-    counted = f"{seen.good} of {seen.told} verified" if seen.told else "sent"
-    untold = f", {len(seen.untold)} the server does not tell of" if seen.untold else ""
     if seen.stored:
-        return f"Saved · {counted}{untold}{_back(seen)}"
+        return f"Saved · {seen.counted}{_back(seen)}"
     first = seen.differences[0]
     more = f" and {len(seen.differences) - 1} more" if len(seen.differences) > 1 else ""
-    return f"Saved, but only {counted}{untold}: {first.label} is {first.found}{more}"
+    return f"Saved, but only {seen.counted}: {first.label} is {first.found}{more}"
+
+
+def _not_known(seen: Verified, lost: ServiceError | None) -> str:
+    """What is open of secrets that no reading can prove, and what can be done."""
+    labels = ", ".join(untold.label for untold in seen.not_known)
+    why = f" {lost.words}" if lost is not None else ""
+    rest = f" ({seen.counted})" if seen.told else ""
+    return f"Not known whether it is stored: {labels}.{why} The edit is kept with what you typed; save it again.{rest}"
 
 
 def _back(seen: Verified) -> str:

@@ -1,9 +1,9 @@
 """After a save: is what the server holds now what was meant?"""
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import SecretStr
 
@@ -32,13 +32,22 @@ class Difference:
     """Why it may be so."""
 
 
+class Untold(NamedTuple):
+    """A changed secret, which no reading can prove: the field it belongs to, and its label."""
+
+    key: str
+    label: str
+
+
 @dataclass(frozen=True)
 class Verified:
-    """The outcome of a save, seen by reading: how many of the changed fields hold what was meant."""
+    """The outcome of a save, seen by reading: how many of the changed things hold what was meant."""
 
     asked: int
-    untold: tuple[str, ...] = ()
-    """Labels of changed fields of which the server tells nothing."""
+    accepted: tuple[Untold, ...] = ()
+    """Secrets that cannot be read back, of which the server said yes to the very request that stores them."""
+    not_known: tuple[Untold, ...] = ()
+    """Secrets that cannot be read back, and no yes came."""
     differences: tuple[Difference, ...] = ()
     returned: tuple[str, ...] = ()
     """MCP servers of which a copy was deleted and is back: the server adds it itself, from its own configuration."""
@@ -46,7 +55,7 @@ class Verified:
     @property
     def told(self) -> int:
         """How many changes reading could tell of."""
-        return self.asked - len(self.untold) - len(self.returned)
+        return self.asked - len(self.accepted) - len(self.not_known) - len(self.returned)
 
     @property
     def good(self) -> int:
@@ -55,41 +64,93 @@ class Verified:
 
     @property
     def stored(self) -> bool:
-        """Whether nothing came back other than meant."""
-        return not self.differences
+        """Whether nothing came back other than meant, and nothing is left open."""
+        return not self.differences and not self.not_known
 
     @property
     def untouched(self) -> bool:
         """Whether not one change is there: a save that never arrived."""
         return self.told > 0 and self.good == 0
 
+    @property
+    def counted(self) -> str:
+        """How many changes are verified, and how many accepted."""
+        if self.accepted:
+            return ", ".join(
+                filter(None, (f"{self.good} verified" * bool(self.told), f"{len(self.accepted)} accepted"))
+            )
+        return f"{self.good} of {self.told} verified"
 
-def verify(meant: Draft, found: Settings | None, *, hidden: bool = False, gone: Container[str] = ()) -> Verified:
+
+def verify(
+    meant: Draft,
+    found: Settings | None,
+    *,
+    accepted: bool = True,
+    hidden: bool = False,
+    gone: Container[str] = (),
+    secrets_gone: Collection[str] = (),
+) -> Verified:
     """Compare a record read after the save of a draft with what the draft meant it to be, MCP servers one by one.
 
-    A parked server is meant not to be there, and what only this machine keeps is no matter of the record's.
+    A parked server is meant not to be there, and what only this machine keeps is no matter of the record's. What a
+    first save did not ask for is the server's to fill in, and another kind of agent brings its own settings.
 
-    What a first save did not ask for is the server's to fill in, and another kind of agent brings its own settings.
-    `hidden` says that the server tells no secrets of MCP servers: those are then compared without. `gone` are fields
-    that the save was said to take away.
+    `accepted` says that the server said yes to the request, `hidden` that it tells no secrets of MCP servers. `gone`
+    are fields that the save was said to take away, `secrets_gone` custom secrets that are not there afterwards.
     """
     fresh = Draft(found, fields=meant.fields)
-    untold = tuple(fresh.field_at(key).label for key in meant.edits if _untold(key, fresh))
+    untold = [Untold(key, fresh.field_at(key).label) for key in meant.edits if _untold(meant, key, fresh)]
     differences = [found for found in _field_differences(meant, fresh) if found.asked or found.key not in gone]
+    differences += _dropped(meant, fresh, secrets_gone)
     returned: tuple[str, ...] = ()
     if AGENT_KIND not in meant.edits:
         back = tuple(_returned(meant.servers, fresh.servers))
-        expected = (entry for entry in meant.servers.entries if entry.stays or entry in back)
-        differences += _server_differences(expected, meant.servers, fresh.servers, hidden=hidden)
+        expected = tuple(entry for entry in meant.servers.entries if entry.stays or entry in back)
+        others = tuple(_server_differences(expected, meant.servers, fresh.servers, hidden=hidden))
+        differences += others
         returned = tuple(words.server_title(entry.server) for entry in back)
+        if hidden:
+            sent = (entry.server for entry in meant.servers.edited if entry.stays)
+            titles = (words.server_title(server) for server in sent if _has_untold(server))
+            untold += (Untold(MCP, title) for title in titles if title not in {each.label for each in others})
     local = sum(entry.local for entry in meant.servers.edited)
-    return Verified(meant.count - local, untold, tuple(differences), returned)
+    return Verified(
+        meant.count - local,
+        tuple(untold) if accepted else (),
+        () if accepted else tuple(untold),
+        tuple(differences),
+        returned,
+    )
+
+
+def _has_untold(server: McpServer) -> bool:
+    """Whether a server has a part that is not told where the secrets of none are."""
+    return words.has_secret(server) or bool((server.model_extra or {}).get("headers"))
+
+
+def _dropped(meant: Draft, fresh: Draft, secrets_gone: Collection[str]) -> Iterator[Difference]:
+    """What was stored besides the settings of the form and is not told any more."""
+    if meant.base is None or fresh.base is None:
+        return
+    had, has = meant.base.provider_tokens_set or {}, fresh.base.provider_tokens_set or {}
+    if had.keys() - has.keys():
+        label = fresh.field_at("secrets_store").label
+        yield Difference("secrets_store", label, words.tokens_words(meant), words.tokens_words(fresh), asked=False)
+    if secrets_gone:
+        yield Difference("secrets", "Custom secrets", ", ".join(sorted(secrets_gone)), "not there", asked=False)
+    if AGENT_KIND in meant.edits:
+        return
+    told = fresh.base.model_extra or {}
+    for name, value in (meant.base.model_extra or {}).items():
+        if value is not None and told.get(name) is None:
+            yield Difference(name, name, words.unknown_words(name, value), "not there", asked=False)
 
 
 def _field_differences(meant: Draft, fresh: Draft) -> Iterator[Difference]:
     for entry in meant.fields.fields:
         asked = entry.key in meant.edits
-        if entry.control in (Control.SERVERS, Control.READ_ONLY) or (asked and _untold(entry.key, fresh)):
+        if entry.control in (Control.SERVERS, Control.READ_ONLY) or (asked and _untold(meant, entry.key, fresh)):
             continue
         if not asked and (meant.base is None or AGENT_KIND in meant.edits):
             continue
@@ -98,8 +159,11 @@ def _field_differences(meant: Draft, fresh: Draft) -> Iterator[Difference]:
             yield Difference(entry.key, entry.label, wanted, words.former(fresh, entry.key), asked)
 
 
-def _untold(key: str, fresh: Draft) -> bool:
-    return fresh.field_at(key).secret and fresh.stored(key) is None
+def _untold(meant: Draft, key: str, fresh: Draft) -> bool:
+    """Whether no reading tells that a secret is the new one: a stored one may be the old one still."""
+    if not fresh.field_at(key).secret:
+        return False
+    return fresh.stored(key) is None or (fresh.stored(key) is True and meant.edits[key] is not None)
 
 
 def _expected(meant: Draft, key: str) -> Any:

@@ -22,12 +22,11 @@ _TONES = {Act.UNSET: Tone.WARN, Act.REMOVED: Tone.WARN}
 _BY_ITSELF = {Act.ADDED: "added", Act.REMOVED: "deleted"}
 
 
-def review_lines(review: Review, *, again: bool) -> Iterator[Cell]:
+def review_lines(review: Review, *, why: str) -> Iterator[Cell]:
     """All lines of a review."""
-    if again:
-        yield cell(
-            Shown("Something changed on the server since the last look; this is what a save does now."), Tone.WARN
-        )
+    if why:
+        yield cell(text.line(why), Tone.WARN)
+        yield cell(Shown("This is what a save does now."), Tone.WARN)
         yield BLANK
     if review.losses:
         yield cell(Shown("This save also loses"), Tone.BAD)
@@ -75,17 +74,17 @@ class ReviewDialog(Dialog[bool]):
 
     HINTS = (("enter", "save"), ("esc", "go on editing"), ("r", "show the request"))
 
-    def __init__(self, review: Review, request: Request | None, *, again: bool, preface: Sequence[Cell] = ()) -> None:
+    def __init__(self, review: Review, request: Request | None, *, why: str, preface: Sequence[Cell] = ()) -> None:
         super().__init__(Shown("Review the changes"))
         self._preface = tuple(preface)
         self._review = review
         self._request = request
-        self._again = again
+        self._why = why
 
     def body(self) -> Iterable[Widget]:
         """The changes, and room for the request."""
         preface = (*self._preface, BLANK) if self._preface else ()
-        yield Static(lines((*preface, *review_lines(self._review, again=self._again))), id="changes")
+        yield Static(lines((*preface, *review_lines(self._review, why=self._why))), id="changes")
         request = Static(id="request")
         request.display = False
         yield request
@@ -139,12 +138,10 @@ class LosingUndoReviewDialog(LosingReviewDialog):
     REFUSED = Shown("Something would be lost: y takes it back all the same, esc leaves all as it is.")
 
 
-def review_dialog(
-    review: Review, request: Request | None, *, again: bool, preface: Sequence[Cell] = ()
-) -> ReviewDialog:
+def review_dialog(review: Review, request: Request | None, *, why: str, preface: Sequence[Cell] = ()) -> ReviewDialog:
     """The dialog for a review; without a request nothing is sent. A `preface` above it says which save is undone."""
     if preface:
         dialog: type[ReviewDialog] = LosingUndoReviewDialog if review.losses else UndoReviewDialog
     else:
         dialog = LosingReviewDialog if review.losses else ReviewDialog
-    return dialog(review, request, again=again, preface=preface)
+    return dialog(review, request, why=why, preface=preface)

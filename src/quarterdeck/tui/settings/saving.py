@@ -53,8 +53,8 @@ class Saving:
         except ServiceError as error:
             return replace(result, words=f"{result.words} · {error.words}", error=True)
 
-    async def _agree(self, review: Review, request: Request | None, again: bool) -> bool:
-        dialog = review_dialog(review, request, again=again, preface=self.preface)
+    async def _agree(self, review: Review, request: Request | None, why: str) -> bool:
+        dialog = review_dialog(review, request, why=why, preface=self.preface)
         return await self.app.push_screen_wait(dialog) is True
 
     async def _settle(self, result: SaveResult, prepared: Draft | None) -> SaveResult:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.client.models.mcp import McpConfig, McpServer, StdioServer
+from quarterdeck.client.models.secrets import CustomSecret
 from quarterdeck.client.models.settings import Settings, SettingsChanges
 from quarterdeck.client.nested_mcp import secrets_lost
 from quarterdeck.client.settings import PreparedRequest
@@ -28,6 +29,13 @@ class Service(Protocol):
 
     def preview(self, base: Settings | None, changes: SettingsChanges) -> PreparedRequest:
         """The request that would be sent."""
+
+
+class Secrets(Protocol):
+    """The custom secrets of a server."""
+
+    async def list(self) -> tuple[CustomSecret, ...]:
+        """Read the names of all."""
 
 
 @dataclass
@@ -61,8 +69,9 @@ class TypedSecrets:
 class RememberingStore:
     """The settings as the form sees them: with the secrets that were typed in this run, where none are told."""
 
-    def __init__(self, service: Service, typed: TypedSecrets, *, hidden: bool) -> None:
+    def __init__(self, service: Service, secrets: Secrets, typed: TypedSecrets, *, hidden: bool) -> None:
         self._service = service
+        self._secrets = secrets
         self._typed = typed
         self.hidden = hidden
         """Whether the server tells no secrets of MCP servers."""
@@ -94,6 +103,13 @@ class RememberingStore:
     def losing(self, base: Settings | None, changes: SettingsChanges) -> tuple[str, ...]:
         """Names of MCP servers whose secrets go with these changes, because they are not told and not typed again."""
         return secrets_lost(base, changes) if self.hidden else ()
+
+    async def secret_names(self) -> frozenset[str] | None:
+        """Names of the custom secrets; None where they are not told."""
+        try:
+            return frozenset(secret.name for secret in await self._secrets.list())
+        except ServiceError:
+            return None
 
     def _bare(self, base: Settings | None) -> Settings | None:
         """The record as the server told it."""
