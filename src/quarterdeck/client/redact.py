@@ -15,7 +15,9 @@ STARS = "**********"
 
 SECRET_WORD = "(?:key|token|secret|password|passwd|passphrase|pwd|credential|cookie|auth|authorization|bearer|header)s?"  # noqa: S105
 """The words that say of a value that it is secret: the only list of them."""
-_SECRET_NAME = re.compile(rf"(?:{SECRET_WORD}(?:[-_. ]?(?:id|value|text|data|\d+))?|(?:^|\.)env(?:ironment)?)$", re.I)
+_SECRET_NAME = re.compile(
+    rf"(?:{SECRET_WORD}(?:[-_. ]?(?:id|value|text|data|store|\d+))?|(?:^|\.)env(?:ironment)?)$", re.I
+)
 _OPEN_OF_AUTH = ("strategy", "header_name")
 """What says how something signs in, and nothing of what with."""
 _MASK = re.compile(r"[*•●∙·]+|<(?:hidden|redacted|masked|secret)>|\[(?:hidden|redacted|masked)\]", re.I)

@@ -3,7 +3,12 @@
 from datetime import UTC, datetime
 from typing import Annotated, Generic, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+
+from quarterdeck.client.redact import starred
 
 T = TypeVar("T")
 
@@ -15,9 +20,20 @@ class Wire(BaseModel):
 
 
 class Kept(BaseModel):
-    """A record that goes back to the server; members we do not know are kept and sent back."""
+    """A record that goes back to the server; members we do not know are kept and sent back.
+
+    They may be secrets, as may be addresses and arguments: its text forms, also as JSON, have stars for each.
+    """
 
     model_config = ConfigDict(frozen=True, extra="allow")
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        """What its text form, and that of a log, shows of it."""
+        return [(name, starred(value, name or "")) for name, value in super().__repr_args__()]
+
+    @model_serializer(mode="wrap", when_used="json")
+    def _as_json(self, write: SerializerFunctionWrapHandler) -> Any:
+        return starred(write(self))
 
 
 def _nothing_as_empty(value: object) -> object:

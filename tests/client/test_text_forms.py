@@ -1,0 +1,87 @@
+"""No text form of a record shows a secret, whatever member it is in."""
+
+import importlib
+import pkgutil
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from rich.pretty import pretty_repr
+
+import quarterdeck.client.models as package
+from quarterdeck.client.models.mcp import McpConfig
+from quarterdeck.client.models.settings import Settings
+
+SENTINEL = "sentinel-5f2a"
+SECRET_URL = f"https://me:{SENTINEL}@host.example/?token={SENTINEL}"
+UNKNOWN = {
+    "auth_token": SENTINEL,
+    "headers": {"X-Any": SENTINEL},
+    "env": {"ANY": SENTINEL},
+    "auth": {"strategy": "basic", "username": "me", "password": SENTINEL},
+    "homepage": SECRET_URL,
+    "deep": [{"clientSecret": {"value": SENTINEL}}, ["--api-key", SENTINEL, f"--token={SENTINEL}"]],
+}
+"""Members that no record knows."""
+
+
+def models() -> list[type[BaseModel]]:
+    inside = f"{package.__name__}."
+    modules = [importlib.import_module(inside + found.name) for found in pkgutil.iter_modules(package.__path__)]
+    found = {value for module in modules for value in vars(module).values() if isinstance(value, type)}
+    records = [each for each in found if issubclass(each, BaseModel) and each.__module__.startswith(inside)]
+    return sorted(records, key=lambda model: model.__name__)
+
+
+def value_for(name: str, annotation: Any) -> Any:
+    """The most telling value that a field takes."""
+    values: list[Any] = ["text", True, 1, "idle", "RUNNING", "WORKING", None, (), [UNKNOWN], UNKNOWN]
+    if "url" in name:
+        values.insert(0, SECRET_URL)
+    elif name == "args":
+        values.insert(0, ["--token", SENTINEL])
+    elif any(word in name for word in ("key", "token", "secret", "env", "leaves")) and not name.endswith("_set"):
+        values[:0] = [SENTINEL, {"ANY_TOKEN": SENTINEL}]
+    for value in values:
+        try:
+            TypeAdapter(annotation).validate_python(value)
+        except ValidationError:
+            continue
+        return value
+    raise AssertionError(f"nothing fits {name}: {annotation}")
+
+
+def forms(record: BaseModel) -> str:
+    return "\n".join((repr(record), str(record), f"{record}", pretty_repr(record), record.model_dump_json()))
+
+
+@pytest.mark.parametrize("model", models())
+def test_no_text_form_of_a_record_shows_a_secret(model: type[BaseModel]) -> None:
+    told = {field.alias or name: value_for(name, field.annotation) for name, field in model.model_fields.items()}
+    if model.model_config.get("extra") == "allow":
+        told |= UNKNOWN
+    try:
+        record = model.model_validate(told)
+    except ValidationError:
+        pytest.skip("it takes none of these values")
+    assert SENTINEL not in forms(record)
+
+
+def test_the_text_of_settings_shows_what_is_no_secret_and_none_of_what_tool_servers_hold() -> None:
+    server = {"url": SECRET_URL, "api_key": SENTINEL, **UNKNOWN}
+    stdio = {"name": "files", "command": "npx", "args": ["--token", SENTINEL, "plain"], "env": {"A": SENTINEL}}
+    config = {"sse_servers": [server], "stdio_servers": [stdio], "unlisted": {"odd": UNKNOWN}}
+    settings = Settings.model_validate(
+        {
+            "llm_model": "openai/gpt",
+            "secrets_store": {"custom_secrets": {"A": SENTINEL}, "github": SENTINEL},
+            "mcp_config": McpConfig.model_validate(config),
+            "leaves": {"agent_settings.x.auth_token": SENTINEL, "agent_settings.x.extra_headers": {"A": SENTINEL}},
+            "provider_tokens_set": {"github": "github.example"},
+            **UNKNOWN,
+        }
+    )
+    text = forms(settings)
+    assert SENTINEL not in text
+    assert all(word in text for word in ("openai/gpt", "files", "plain", "github.example", "basic"))
+    assert settings.model_dump()["headers"] == UNKNOWN["headers"]
