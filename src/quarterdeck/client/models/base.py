@@ -1,10 +1,8 @@
 """What the models of the wire share: how strict they are, and members that are read leniently."""
 
-from datetime import UTC, datetime
-from typing import Annotated, Generic, TypeVar
-
 from collections.abc import Iterable
-from typing import Any
+from datetime import UTC, datetime
+from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 

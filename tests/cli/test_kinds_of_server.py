@@ -1,0 +1,146 @@
+"""The settings commands on servers of either generation, and on one that nobody knows, over HTTP."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from tests.cli.conftest import Run
+from tests.client.fakes import NO_ROUTE, Answer, Asked
+from tests.client.nested_server import ADDRESSES, NestedServer
+
+SECRET = "sentinel-in-clear"
+OWN = "https://own.example/v1"
+
+
+@contextmanager
+def at_an_address(script: Callable[[Asked], Answer]) -> Iterator[str]:
+    """Serve what a stand-in answers; gives its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            found = script(Asked(self.command, urlsplit(self.path).path, (), httpx.Headers(), content))
+            self.send_response(found.status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(found.content)))
+            self.end_headers()
+            self.wfile.write(found.content)
+
+        do_GET = do_POST = answer  # noqa: N815 - the names that http.server calls
+
+        def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize("told", [None, OWN])
+def test_a_change_of_the_model_leaves_no_address_of_the_old_provider(run: Run, told: str | None) -> None:
+    keeper = NestedServer()
+    llm = keeper.record["agent_settings"]["llm"]
+    llm |= {"model": "anthropic/claude", "base_url": told or ADDRESSES["anthropic"]}
+    with at_an_address(keeper) as url:
+        planned = run("settings", "set", "llm_model=openai/gpt-5", "--dry-run", "--url", url)
+        assert (f"Base URL: {OWN} goes" in planned.out) is (told is not None)
+        ended = run("settings", "set", "llm_model=openai/gpt-5", "--url", url)
+        assert (ended.status, ended.out) == (0, "1 of 1 changes verified\n")
+        assert (OWN in ended.err) is (told is not None)
+        assert run("settings", "show", "--json", "--url", url).json["llm_base_url"] is None
+    assert (llm["model"], llm["base_url"]) == ("openai/gpt-5", None)
+
+
+def test_an_address_stays_with_another_model_of_its_provider_and_goes_for_one_that_is_named(run: Run) -> None:
+    keeper = NestedServer()
+    llm = keeper.record["agent_settings"]["llm"]
+    llm |= {"model": "anthropic/claude", "base_url": OWN}
+    with at_an_address(keeper) as url:
+        assert run("settings", "set", "llm_model=anthropic/claude-2", "--url", url).status == 0
+        assert llm["base_url"] == OWN
+        named = run("settings", "set", "llm_model=openai/gpt-5", "llm_base_url=https://new.example", "--url", url)
+        assert (named.status, named.err) == (0, "")
+        assert llm["base_url"] == "https://new.example"
+
+
+def test_what_a_server_of_no_known_release_may_lose_is_named_before_a_save(run: Run) -> None:
+    record: dict[str, Any] = {
+        "language": "en",
+        "llm_api_key_set": True,
+        "search_api_key_set": True,
+        "provider_tokens_set": {"github": None},
+    }
+
+    def replacing(asked: Asked) -> Answer:
+        if asked.path != "/api/settings":
+            return NO_ROUTE
+        if asked.method == "POST":
+            record.clear()
+            record.update(asked.body, llm_api_key_set=False, search_api_key_set=False, provider_tokens_set={})
+        return Answer(record if asked.method == "GET" else {})
+
+    with at_an_address(replacing) as url:
+        planned = run("settings", "set", "language=fr", "--dry-run", "--url", url).out
+        for lost in ("API key", "Search API key", "Sandbox API key", "Git tokens (github) and custom secrets"):
+            assert f"loses: {lost}: " in planned
+
+
+@pytest.mark.parametrize(("status", "said"), [(410, "gone for good (status 410)"), (405, "does not take GET")])
+def test_settings_that_are_gone_are_no_first_run(run: Run, status: int, said: str) -> None:
+    asked: list[str] = []
+
+    def script(one: Asked) -> Answer:
+        asked.append(one.method)
+        return Answer({"error": "no"}, status) if one.path == "/api/settings" else NO_ROUTE
+
+    with at_an_address(script) as url:
+        for command in (("show",), ("set", "language=fr")):
+            ended = run("settings", *command, "--url", url)
+            assert ended.status == 1
+            assert said in ended.err
+    assert "POST" not in asked
+
+
+def test_a_store_that_a_server_does_not_take_is_said_as_that(run: Run) -> None:
+    def script(one: Asked) -> Answer:
+        if one.path != "/api/settings":
+            return NO_ROUTE
+        return Answer({"language": "en"}) if one.method == "GET" else Answer({"detail": "Method Not Allowed"}, 405)
+
+    with at_an_address(script) as url:
+        ended = run("settings", "set", "language=fr", "--url", url)
+    assert ended.status == 1
+    assert "does not take POST there (status 405)" in ended.err
+    assert "another kind of server" not in ended.err
+
+
+def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(run: Run) -> None:
+    keeper = NestedServer()
+    keeper.record["agent_settings"]["x"] = {"auth_token": SECRET, "extra_headers": {"Any": SECRET}, "mode": "fast"}
+    fields = [
+        {"key": "x.auth_token", "label": "Auth token", "value_type": "string", "secret": False},
+        {"key": "x.extra_headers", "label": "Extra headers", "value_type": "object"},
+        {"key": "x.mode", "label": "Mode", "value_type": "string", "prominence": "major"},
+    ]
+    schema = Answer({"sections": [{"key": "x", "label": "X", "fields": fields}]})
+
+    def script(asked: Asked) -> Answer:
+        return schema if asked.path.endswith("/agent-schema") else keeper(asked)
+
+    with at_an_address(script) as url:
+        for words in ((), ("--json",), ("--all",)):
+            shown = run("settings", "show", *words, "--url", url)
+            assert shown.status == 0, shown.err
+            assert SECRET not in shown.out + shown.err
+            assert "fast" in shown.out
+        typed = json.dumps("new-" + SECRET)
+        changed = run("settings", "set", f"agent_settings.x.auth_token={typed}", "--url", url)
+        assert SECRET not in changed.out + changed.err
