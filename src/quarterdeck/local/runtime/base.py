@@ -63,45 +63,34 @@ class Runtime(Protocol):
     @property
     def specs(self) -> Sequence[Spec]:
         """What a sandbox can be started from; the first is the default."""
-        ...
 
     @property
     def answers_when_ready(self) -> bool:
         """Whether the answer to a start waits until the sandbox is ready."""
-        ...
 
     async def catch_up(self) -> None:
         """Do to the rows what happened by itself since; asked before any of them is told."""
-        ...
 
     async def look(self, sandboxes: Sequence[Sandbox]) -> list[Sandbox]:
         """What became of these sandboxes."""
-        ...
 
     def addresses(self, sandbox: Sandbox) -> list[ExposedUrl]:
         """Where a running sandbox is reached; the addresses hold its key."""
-        ...
 
     def workspace(self, sandbox_id: str) -> Path | None:
         """The folder a sandbox works in; None when it has none."""
-        ...
 
     def last_words(self, sandbox_id: str) -> str:
         """The last line a sandbox wrote, if any. Blocks."""
-        ...
 
     async def start(self, spec: Spec) -> str:
         """Begin a new sandbox and give its id. Raises `SandboxError`."""
-        ...
 
     async def pause(self, sandbox_id: str) -> bool:
         """Stop a sandbox; False when there is nothing to stop."""
-        ...
 
     async def resume(self, sandbox_id: str) -> bool:
         """Let a sandbox go on; False when there is nothing that could."""
-        ...
 
     async def delete(self, sandbox_id: str) -> bool:
         """End a sandbox and remove all of it; False when there is none."""
-        ...
