@@ -134,6 +134,18 @@ def test_conversations_are_filtered_too(on: On) -> None:
     assert on("conversations", "list", "--filter", "cost>abc").status == 2
 
 
+def test_tables_say_a_state_as_the_deck_does_and_mark_times_that_are_not_local(on: On) -> None:
+    for noun, wanted, word in (
+        ("conversations", "status:working", "Working"),
+        ("sandboxes", "status:paused", "Paused"),
+    ):
+        head, *rows = on(noun, "list", "--filter", wanted).out.splitlines()
+        assert "STATE" in head
+        assert "(UTC)" in head
+        assert rows
+        assert all(f"  {word}  " in row for row in rows)
+
+
 class Watching:
     """`sandboxes list --watch --json` in a process of its own, once it watches."""
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.known import KnownConnections, Target
-from quarterdeck.cli.output import as_json, table
+from quarterdeck.cli.output import as_json
+from quarterdeck.cli.tables import table
 from quarterdeck.config.connections import LOCAL, LOCAL_NAME, Connection
 from quarterdeck.config.load import Config
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import NOTHING_MATCHED, every, typed_filter, with_client
-from quarterdeck.cli.output import CommandError, as_json, moment, note, say, table
+from quarterdeck.cli.output import CommandError, as_json, note, say
+from quarterdeck.cli.tables import moment, table
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.conversation import Conversation, NewConversation
 from quarterdeck.client.models.enums import StartTaskStatus
@@ -23,7 +24,7 @@ EVERY = 0.5
 
 
 def show(arguments: CommandLine, config: Config) -> int:
-    """Print the conversations the filter lets through with the status of their sandbox, newest first.
+    """Print the conversations the filter lets through in the words of the deck, newest first.
 
     Without a filter an empty list is status 0, with one 3.
     """
@@ -33,16 +34,15 @@ def show(arguments: CommandLine, config: Config) -> int:
         read, unreadable = await every(client.conversations.pages())
         # Without the list of sandboxes one without sandbox is one whose sandbox the server itself calls missing.
         rows = kept(map(conversation_row, read), wanted, datetime.now(UTC), CONVERSATION_GRAMMAR)
-        found = [row.record for row in rows if row.record is not None]
         if arguments.json:
-            as_json([_plain(conversation) for conversation in found])
+            as_json([_plain(row.record) for row in rows if row.record is not None])
         else:
-            cells = [(each.id, each.sandbox_status, each.title, moment(each.updated_at)) for each in found]
-            table(("ID", "SANDBOX", "TITLE", "UPDATED (UTC)"), cells)
+            cells = [(row.id, row.state.word, row.title, moment(row.updated_at)) for row in rows]
+            table(("ID", "STATE", "TITLE", "UPDATED (UTC)"), cells)
         if unreadable:
             note(f"{unreadable} of {unreadable + len(read)} records could not be read.")
             return 1
-        return NOTHING_MATCHED if wanted and not found else 0
+        return NOTHING_MATCHED if wanted and not rows else 0
 
     return with_client(arguments, config, read_and_print)
 

@@ -11,7 +11,8 @@ from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.connect import Connector
 from quarterdeck.cli.known import choose
 from quarterdeck.cli.oneshot import words_of
-from quarterdeck.cli.output import as_json, table
+from quarterdeck.cli.output import as_json
+from quarterdeck.cli.tables import table
 from quarterdeck.client.address import sends_in_clear, shown_host
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError

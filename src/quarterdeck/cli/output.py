@@ -1,12 +1,10 @@
-"""What commands print: a server's text made safe, tables aligned, JSON in plain ASCII."""
+"""What commands print: a server's text made safe, JSON in plain ASCII."""
 
 import json
 import sys
-from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
-from quarterdeck.tui.text import Shown, line
+from quarterdeck.tui.text import line
 
 
 class CommandError(Exception):
@@ -39,25 +37,5 @@ def json_line(value: Any) -> None:
     print(_json(value, None))
 
 
-def table(titles: Sequence[str], rows: Sequence[Sequence[str | None]]) -> None:
-    """Print rows under their titles, columns aligned; a missing value is a dash."""
-    cells = [[Shown(title) for title in titles], *([line(value or "") or Shown("-") for value in row] for row in rows)]
-    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
-    for row in cells:
-        padded = (text + " " * (width - _width(text)) for text, width in zip(row, widths, strict=True))
-        print("  ".join(padded).rstrip())
-
-
-def moment(when: datetime | None) -> str:
-    """A time in UTC to the minute; empty for one the server did not give."""
-    return when.strftime("%Y-%m-%d %H:%M") if when is not None else ""
-
-
 def _json(value: Any, indent: int | None) -> str:
     return json.dumps(value, indent=indent, default=str).replace("\x7f", "\\u007f")
-
-
-def _width(text: str) -> int:
-    from rich.cells import cell_len
-
-    return cell_len(text)

@@ -4,7 +4,7 @@ from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import NOTHING_MATCHED, typed_filter, with_client
-from quarterdeck.cli.output import CommandError, as_json, moment, note, say, table
+from quarterdeck.cli.output import CommandError, as_json, note, say
 from quarterdeck.cli.sandbox_rows import (
     GRAMMAR,
     asks_about_conversations,
@@ -16,6 +16,7 @@ from quarterdeck.cli.sandbox_rows import (
     utc_now,
 )
 from quarterdeck.cli.sandboxes_watch import watch
+from quarterdeck.cli.tables import moment, table
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import SandboxSpec
@@ -26,7 +27,7 @@ from quarterdeck.fleet.sandboxes import SandboxRow
 
 
 def show(arguments: CommandLine, config: Config) -> int:
-    """Print the sandboxes the filter lets through with the status their server reports, newest first; or what changes.
+    """Print the sandboxes the filter lets through in the words of the deck, newest first; or what changes.
 
     Without a filter an empty list is status 0, with one 3.
     """
@@ -51,8 +52,9 @@ def show(arguments: CommandLine, config: Config) -> int:
 
 def _print(rows: list[SandboxRow]) -> None:
     """Print a table; what comes from conversations has columns only where they were read."""
-    cells = [(row.id, row.record.status, row.record.sandbox_spec_id, moment(row.record.created_at)) for row in rows]
-    titles = ("ID", "STATUS", "SPEC", "CREATED (UTC)")
+    now = utc_now()
+    cells = [(row.id, row.state(now).words, row.record.sandbox_spec_id, moment(row.record.created_at)) for row in rows]
+    titles = ("ID", "STATE", "SPEC", "CREATED (UTC)")
     if rows and rows[0].complete:
         extra = [_from_conversations(row) for row in rows]
         table((*titles, "QUIET", "SPENT", "CONVERSATION"), [(*a, *b) for a, b in zip(cells, extra, strict=True)])

@@ -10,7 +10,7 @@ from typing import Any
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.following import Following, Verb
 from quarterdeck.cli.oneshot import NOTHING_MATCHED, typed_filter, with_client
-from quarterdeck.cli.output import CommandError, as_json, note, say, table
+from quarterdeck.cli.output import CommandError, as_json, note, say
 from quarterdeck.cli.sandbox_rows import (
     GRAMMAR,
     Reading,
@@ -20,6 +20,7 @@ from quarterdeck.cli.sandbox_rows import (
     tell_displacement,
     utc_now,
 )
+from quarterdeck.cli.tables import table
 from quarterdeck.client.client import Client
 from quarterdeck.config.load import Config
 from quarterdeck.fleet.bulk import BulkRow, Plan, RowState, counted, plan
