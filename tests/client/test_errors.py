@@ -79,7 +79,48 @@ async def test_every_status_has_a_kind_words_and_advice(status: int, kind: Error
 )
 async def test_the_servers_own_words_are_found_and_kept_short(body: Any, said: str) -> None:
     error = await failing(Answer(body, 400))
-    assert error.words == (f"The server refuses this: {said}." if said else "The server refuses this.")
+    assert error.words == (
+        f"The server refuses this (status 400): {said}." if said else "The server refuses this (status 400)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "read", "write"),
+    [
+        (
+            400,
+            ("does not answer this (status 400): No.", "Read again"),
+            ("refuses this (status 400): No.", "Correct it"),
+        ),
+        (
+            418,
+            ("does not answer this (status 418): No.", "Read again"),
+            ("refuses this (status 418): No.", "Correct it"),
+        ),
+        (413, ("too large (status 413): No.", "limit raised"), ("too large (status 413): No.", "limit raised")),
+    ],
+)
+async def test_reads_and_writes_that_are_refused_have_words_of_their_own(
+    status: int, read: tuple[str, str], write: tuple[str, str]
+) -> None:
+    for error, told in (
+        (await failing_read(Answer({"detail": "No."}, status)), read),
+        (await failing(Answer({"detail": "No."}, status)), write),
+    ):
+        assert told[0] in error.words
+        assert told[1] in error.advice
+
+
+@pytest.mark.parametrize("status", [300, 302, 400, 401, 403, 404, 405, 409, 413, 418, 422, 429, 500, 503])
+async def test_every_refusal_names_its_status(status: int) -> None:
+    assert str(status) in (await failing_read(Answer(b"", status))).words
+    assert str(status) in (await failing(Answer(b"", status))).words
+
+
+@pytest.mark.parametrize("location", [None, "", "http://["])
+async def test_a_redirect_that_points_nowhere_is_told_as_one(location: str | None) -> None:
+    error = await failing_read(Answer(b"", 302, {} if location is None else {"Location": location}))
+    assert error.words == "The server points somewhere else without saying where (status 302)."
 
 
 async def test_complaints_about_fields_are_told_by_place_and_what_was_sent_is_not_repeated() -> None:

@@ -2,12 +2,18 @@
 
 import asyncio
 import gzip
+import re
 import socket
 import ssl
 import tracemalloc
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import pytest
+import trustme
+from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
@@ -326,3 +332,121 @@ async def test_a_knock_at_no_address_is_no_answer(address: str) -> None:
 async def test_a_knock_at_a_silent_server_gives_up() -> None:
     async with raw_server(silent) as server, client_at("http://127.0.0.1:1", limits=SHORT) as client:
         assert not await client.alive(server.url)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"<html><center>The plain HTTP request was sent to HTTPS port</center></html>",
+        b"Client sent an HTTP request to an HTTPS server.\n",
+        b"You're speaking plain HTTP to an SSL-enabled server port.",
+    ],
+)
+async def test_plain_http_at_a_port_of_tls_is_told_by_what_web_servers_say(said: bytes) -> None:
+    async with raw_server(answering(plain(said, "400 Bad Request"))) as server, client_at(server.url) as client:
+        error = await reading(client)
+    assert error.kind is ErrorKind.WRONG_API
+    assert "https" in error.words
+
+
+async def test_plain_http_at_a_port_that_hangs_up_may_be_https() -> None:
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(tls)
+    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0, ssl=tls)
+    async with server, client_at(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", limits=SHORT) as client:
+        error = await reading(client)
+    assert "closed the connection without an answer" in error.words
+    assert "may speak https" in error.advice
+
+
+async def test_a_port_that_never_answers_the_hello_of_tls_took_the_connection() -> None:
+    async def hold(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(5)
+
+    server = await asyncio.start_server(hold, "127.0.0.1", 0)
+    async with server, client_at(f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}", limits=SHORT) as client:
+        error = await reading(client)
+        assert len(client.log) == 1
+    assert (error.kind, error.outcome) == (ErrorKind.CONNECT_TIMEOUT, Outcome.NOT_SENT)
+    assert "took the connection but did not answer the TLS hello within 0." in error.words
+
+
+@contextmanager
+def full_port() -> Iterator[str]:
+    """A port that takes no connection and refuses none: as many wait there as it lets wait."""
+    with socket.socket() as listening, ExitStack() as waiting:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(0)
+        for _ in range(4):
+            one = waiting.enter_context(socket.socket())
+            one.setblocking(False)
+            one.connect_ex(listening.getsockname())
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+
+async def test_a_host_that_takes_no_connection_is_told_after_the_first_try_with_the_time_that_passed() -> None:
+    limits = SHORT._replace(connect=0.5, total=30.0)
+    with full_port() as url:
+        async with client_at(url, limits=limits) as client:
+            error = await reading(client)
+            assert [logged.attempt for logged in client.log] == [1]
+    assert error.kind is ErrorKind.CONNECT_TIMEOUT
+    assert re.search(r"did not take a connection within 0\.[5-9] s", error.words)
+
+
+async def test_a_write_that_no_connection_came_about_for_twice_tells_the_time_of_both() -> None:
+    limits = SHORT._replace(connect=0.5, total=30.0)
+    with full_port() as url:
+        async with client_at(url, limits=limits) as client:
+            with pytest.raises(ServiceError) as caught:
+                await client.sandboxes.pause("s1")
+            assert [logged.attempt for logged in client.log] == [1, 2]
+    assert re.search(r"did not take a connection within 1\.?\d* s", caught.value.words)
+
+
+async def test_what_the_watch_asks_in_vain_is_told_at_once() -> None:
+    async with client_at(f"http://127.0.0.1:{_free_port()}", limits=SHORT._replace(repeat_after=5.0)) as client:
+        with pytest.raises(ServiceError) as caught:
+            await anext(aiter(client.sandboxes.pages(background=True)))
+    assert caught.value.kind is ErrorKind.UNREACHABLE
+    assert len(client.log) == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "key", "clear"),
+    [
+        ("http://far.example", KEY, True),
+        ("http://far.example", None, False),
+        ("https://far.example", KEY, False),
+        ("http://127.0.0.1:3000", KEY, False),
+        ("http://localhost", KEY, False),
+    ],
+)
+async def test_a_key_that_others_could_read_is_told(url: str, key: str | None, clear: bool) -> None:
+    async with Client(url, SecretStr(key) if key else None) as client:
+        assert client.key_in_clear is clear
+
+
+@pytest.mark.parametrize(
+    ("ahead", "seconds"), [(timedelta(days=1), 86_400), (timedelta(hours=-3), -10_800), (timedelta(seconds=1), 0)]
+)
+async def test_what_the_clock_of_a_server_is_ahead_is_known_from_its_answers(ahead: timedelta, seconds: int) -> None:
+    async def answer(_: bytes, writer: asyncio.StreamWriter) -> None:
+        date = format_datetime(datetime.now(UTC) + ahead, usegmt=True)
+        writer.write(plain(b'{"items": []}', "200 OK", f"Date: {date}"))
+
+    async with raw_server(answer) as server, client_at(server.url) as client:
+        assert client.clock_offset == timedelta()
+        await anext(aiter(client.sandboxes.pages()))
+        assert abs(client.clock_offset.total_seconds() - seconds) < 3
+        assert bool(client.clock_offset) == bool(seconds)
+
+
+@pytest.mark.parametrize("date", ["yesterday", "", "Mon, 99 Xxx 2026 00:00:00 GMT"])
+async def test_a_date_that_cannot_be_read_tells_nothing(date: str) -> None:
+    async with (
+        raw_server(answering(plain(b"[]", "200 OK", f"Date: {date}"))) as server,
+        client_at(server.url) as client,
+    ):
+        await anext(aiter(client.sandboxes.pages()))
+        assert client.clock_offset == timedelta()

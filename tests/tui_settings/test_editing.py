@@ -225,7 +225,7 @@ async def test_a_refused_key_and_a_server_that_comes_back(tmp_path: Path) -> Non
         await opened.sees("Connection", "refused the key")
         await opened.press("escape")
         seat = await FormSeat.at(opened, loaded=False)
-        await seat.sees("The key is missing or not the right one.", "enters a key")
+        await seat.sees("The key is missing or not the right one", "enters a key")
         answers.append(Answer({"llm_model": "a/b"}))
         await seat.press("ctrl+r")
         await seat.sees("a/b")

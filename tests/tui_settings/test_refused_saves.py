@@ -37,10 +37,10 @@ async def save_a_name(seat: FormSeat) -> None:
 
 
 REFUSALS = {
-    "401": (Answer({"detail": "Unauthorized"}, 401), "The key is missing or not the right one."),
+    "401": (Answer({"detail": "Unauthorized"}, 401), "The key is missing or not the right one"),
     "403": (Answer({"detail": "Forbidden"}, 403), "The server does not allow this"),
     "404": (Answer({"detail": "Not Found"}, 404), "The settings are not where they were"),
-    "413": (Answer({"detail": "Too large"}, 413), "The server refuses this: Too large"),
+    "413": (Answer({"detail": "Too large"}, 413), "The server refuses this as too large (status 413): Too large"),
 }
 
 

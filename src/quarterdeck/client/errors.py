@@ -1,4 +1,4 @@
-"""What can go wrong with a server, as a value a person can read (reliability.md section 3)."""
+"""What can go wrong with a server, as a value a person can read."""
 
 from enum import StrEnum
 from typing import NamedTuple

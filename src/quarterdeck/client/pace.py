@@ -20,7 +20,7 @@ class Pace:
     """Gives out turns, at most `per_second` in any second and one fewer to background requests.
 
     A real server slows a client down that asks more than ten times a second, browsers of the same user included
-    (contract section h), and the slot kept free lets a key press go at once while a long list is read. A background
+    (SERVERS.md: rate), and the slot kept free lets a key press go at once while a long list is read. A background
     request that has waited for a second goes next: what people asked for is confirmed by such readings.
 
     The first background requests go at once. Those that keep coming go one by one: four answers at a time, every

@@ -14,10 +14,14 @@ from quarterdeck.client.retry import seconds_to_wait
 LONGEST = 200
 """Characters of a server's own words that are passed on."""
 NO_ROUTE = "Not Found"
-"""What servers say of a path they do not have; anything else names what was looked for (contract section h)."""
+"""What servers say of a path they do not have; anything else names what was looked for."""
 ENDS = (".", "!", "?", "…")
 """What a sentence ends with."""
 
+BAD_REQUEST = 400
+TOO_LARGE = 413
+_SPEAKS_TLS = re.compile(rb"(?i)http request (was sent )?to (an )?https|to an ssl-enabled")
+"""What web servers say to plain http at a port that speaks TLS."""
 _COMPLAINTS = re.compile(r"\d+ validation errors? for ")
 _COMPLAINT = re.compile(r"  (?P<message>\S.*?) \[type=\w+")
 
@@ -29,11 +33,11 @@ def refusal(request: Request, response: Response, secrets: Iterable[str] = ()) -
     """
     secrets = tuple(secrets)
     content = _content(response)
-    kind = _kind(request, response.status, content)
+    kind = _kind(request, response.status, content, response.body)
     said = _target(response) if kind is ErrorKind.REDIRECTED else _said(content, response)
     said = scrub(said, secrets)[:LONGEST].strip()
     wait = seconds_to_wait(response.retry_after)
-    words, advice = _words(kind, response.status, said, wait)
+    words, advice = _words(kind, request, response.status, said, wait)
     return ServiceError(
         kind,
         words,
@@ -70,13 +74,15 @@ def _content(response: Response) -> Any:
         return None
 
 
-def _kind(request: Request, status: int, content: Any) -> ErrorKind:
+def _kind(request: Request, status: int, content: Any, body: bytes) -> ErrorKind:
     if status >= 500:
         return ErrorKind.SERVER
     if status < 400:
         return ErrorKind.REDIRECTED
     if status in (404, 410):
         return ErrorKind.MISSING if request.item or _names_a_record(request, content) else ErrorKind.WRONG_API
+    if status == BAD_REQUEST and _SPEAKS_TLS.search(body[:4096]):
+        return ErrorKind.WRONG_API
     known = {
         401: ErrorKind.AUTH,
         403: ErrorKind.DENIED,
@@ -97,17 +103,21 @@ def _names_a_record(request: Request, content: Any) -> bool:
     return request.method != "GET" and isinstance(content.get("detail"), str) and content["detail"] != NO_ROUTE
 
 
-def _words(kind: ErrorKind, status: int, said: str, wait: float | None) -> tuple[str, str]:
-    """One sentence of what is wrong and one of what to do."""
-    because = f": {said}" if said else ""
-    because += "" if said.endswith(ENDS) else "."
+def _words(kind: ErrorKind, request: Request, status: int, said: str, wait: float | None) -> tuple[str, str]:
+    """One sentence of what is wrong, which names the status, and one of what to do."""
+    told = (f": {said}" if said else "") + ("" if said.endswith(ENDS) else ".")
+    because = f" (status {status}){told}"
     match kind:
         case ErrorKind.AUTH:
-            return "The key is missing or not the right one.", "Check the key of this connection."
+            return f"The key is missing or not the right one (status {status}).", "Check the key of this connection."
         case ErrorKind.DENIED:
             return f"The server does not allow this{because}", "Ask whoever runs it, or use another key."
         case ErrorKind.MISSING:
-            return "The server does not find it, or could not do it.", "Read the list again to see whether it is gone."
+            words = f"The server does not find it, or could not do it (status {status})."
+            return words, "Read the list again to see whether it is gone."
+        case ErrorKind.WRONG_API if status == BAD_REQUEST:
+            words = f"This port speaks https, and was asked in plain http (status {status})."
+            return words, "Write the address with https://."
         case ErrorKind.WRONG_API:
             error = wrong_api(f"The server has nothing at this path (status {status}).")
             return error.words, error.advice
@@ -115,29 +125,36 @@ def _words(kind: ErrorKind, status: int, said: str, wait: float | None) -> tuple
             return f"It is not in the state for this{because}", "Read again and decide anew."
         case ErrorKind.RATE:
             advice = "Try again in a moment." if wait is None else f"Try again in {wait:.0f} s."
-            return "The server asks for fewer requests.", advice
+            return f"The server asks for fewer requests (status {status}).", advice
         case ErrorKind.REDIRECTED:
-            return (
-                f"The server points {said} (status {status}), which is not followed.",
-                "Use the address it really has.",
-            )
+            return f"The server points {said} (status {status}).", "Use the address it really has."
         case ErrorKind.SERVER:
-            return f"The server failed with {status}{because}", "Its own log says more."
+            return f"The server failed with {status}{told}", "Its own log says more."
+        case _ if status == TOO_LARGE:
+            advice = "Send less, or have the limit raised by whoever runs the server or the proxy before it."
+            return f"The server refuses this as too large{because}", advice
+        case _ if request.method == "GET":
+            advice = "Read again; if it stays so, the server may be of a release not known here."
+            return f"The server does not answer this{because}", advice
         case _:
             return f"The server refuses this{because}", "Correct it and send it again."
 
 
 def _target(response: Response) -> str:
     """Where a redirect points, without the path and query of it."""
+    location = (response.location or "").strip()
     try:
-        origin = origin_of(response.location or "")
+        origin = origin_of(location)
     except ValueError:
-        origin = ""
-    return f"to {origin}" if origin.strip(":/") else "to another path"
+        location = ""
+    if not location:
+        return "somewhere else without saying where"
+    named = f"to {origin}" if origin.strip(":/") else "to another path"
+    return f"{named}, which is not followed"
 
 
 def _said(content: Any, response: Response) -> str:
-    """The server's own words, looked for in the order of contract section h."""
+    """The server's own words, looked for where servers put them (SERVERS.md: refusals)."""
     said = content if isinstance(content, str) else _said_in(content)
     if not said and content is None and not response.is_html:
         said = response.body[:4096].decode("utf-8", "replace").strip().partition("\n")[0]
@@ -158,7 +175,7 @@ def _said_in(content: Any) -> str:
 
 
 def _problems(content: Any, secrets: Iterable[str]) -> Iterator[FieldProblem]:
-    """Complaints about places of a body, without what they repeat of it, which may be a secret (contract T24)."""
+    """Complaints about places of a body, without what they repeat of it, which may be a secret."""
     if not isinstance(content, dict):
         return
     detail, error = content.get("detail"), content.get("error")

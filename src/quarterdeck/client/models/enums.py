@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class SandboxStatus(StrEnum):
-    """Status of a sandbox (contract section e)."""
+    """Status of a sandbox."""
 
     STARTING = "STARTING"
     RUNNING = "RUNNING"
@@ -14,7 +14,7 @@ class SandboxStatus(StrEnum):
 
 
 class ExecutionStatus(StrEnum):
-    """Status of the agent in a conversation (contract section g.1); null when its sandbox does not read RUNNING."""
+    """Status of the agent in a conversation; null when its sandbox does not read RUNNING."""
 
     IDLE = "idle"
     RUNNING = "running"
@@ -27,7 +27,7 @@ class ExecutionStatus(StrEnum):
 
 
 class StartTaskStatus(StrEnum):
-    """Step of a start task, in the order in which servers take them (contract section g.2)."""
+    """Step of a start task, in the order in which servers take them."""
 
     WORKING = "WORKING"
     WAITING_FOR_SANDBOX = "WAITING_FOR_SANDBOX"
@@ -41,7 +41,7 @@ class StartTaskStatus(StrEnum):
 
 
 class UrlName(StrEnum):
-    """Name of an exposed address of a sandbox (contract section e)."""
+    """Name of an exposed address of a sandbox."""
 
     AGENT_SERVER = "AGENT_SERVER"
     VSCODE = "VSCODE"
@@ -50,7 +50,7 @@ class UrlName(StrEnum):
 
 
 class GitProvider(StrEnum):
-    """Where a repository lives (contract section d)."""
+    """Where a repository lives."""
 
     GITHUB = "github"
     GITLAB = "gitlab"
