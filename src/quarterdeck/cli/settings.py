@@ -163,7 +163,7 @@ async def _read(client: Client) -> tuple[Server, Draft]:
 
 def _plain(settings: Settings) -> dict[str, Any]:
     """The known fields of a record; of secrets only whether they are stored, where the server tells."""
-    record = settings.model_dump(mode="json", exclude={"mcp_config", "secrets_store", "leaves", *SECRET_FIELDS})
+    record = settings.model_dump(exclude={"mcp_config", "secrets_store", "leaves", *SECRET_FIELDS})
     known = {entry.key for entry in CATALOGUE} | set(LOAD_ONLY) | set(type(settings).model_fields)
     plain = {key: _shown(value) for key, value in record.items() if key in known}
     if settings.leaves:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from quarterdeck.client.bodies import read_json, wrong_api
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.profiles import Profiles
+from quarterdeck.client.models.profile import Profiles
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.refusals import not_offered, offers_nothing
 from quarterdeck.client.request import Repeat, Request, Response, segment

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 from quarterdeck.client.bodies import read_json
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.base import Listed
-from quarterdeck.client.models.secrets import CustomSecret, CustomSecrets, ProviderToken
+from quarterdeck.client.models.secret import CustomSecret, CustomSecrets, ProviderToken
 from quarterdeck.client.models.server import Generation, Server
 from quarterdeck.client.paging import Records
 from quarterdeck.client.refusals import not_offered, offers_nothing

@@ -17,13 +17,13 @@ class Wire(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", validate_by_name=True, validate_by_alias=True)
 
 
-class Kept(BaseModel):
-    """A record that goes back to the server; members we do not know are kept and sent back.
+class Starred(BaseModel):
+    """A record that may hold secrets as plain text, in addresses, arguments and members we do not know.
 
-    They may be secrets, as may be addresses and arguments: its text forms, also as JSON, have stars for each.
+    Its text forms, that as JSON too, have stars in their place.
     """
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="ignore")
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
         """What its text form, and that of a log, shows of it."""
@@ -32,6 +32,12 @@ class Kept(BaseModel):
     @model_serializer(mode="wrap", when_used="json")
     def _as_json(self, write: SerializerFunctionWrapHandler) -> Any:
         return starred(write(self))
+
+
+class Kept(Starred):
+    """A record that goes back to the server; members we do not know are kept and sent back."""
+
+    model_config = ConfigDict(extra="allow")
 
 
 def _nothing_as_empty(value: object) -> object:

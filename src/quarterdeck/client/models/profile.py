@@ -4,10 +4,10 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from quarterdeck.client.models.base import Wire
+from quarterdeck.client.models.base import Starred, Wire
 
 
-class Profile(Wire):
+class Profile(Starred):
     """One stored copy of the LLM settings, without its key."""
 
     name: str
