@@ -117,6 +117,8 @@ async def _open(
     with leaving_on_signals(lambda status: deck.exit(status, status), Terminal()):
         await deck.run_async()
     status = deck.return_code or 0
+    if deck.unanswered:
+        failures[f"left without the answer to: {', '.join(deck.unanswered)}; look whether it happened"] = None
     end_within(CLEANUP, status)  # a name look-up in a thread cannot be called off, and Python would wait for it
     if closing := asyncio.all_tasks() - {asyncio.current_task()}:
         await asyncio.wait(closing)

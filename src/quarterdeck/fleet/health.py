@@ -55,6 +55,10 @@ class Health(NamedTuple):
     """Not all pages have been read: on the first pass, and after a later one broke in the middle."""
     unreadable: int = 0
     """Records of the last whole pass that could not be read."""
+    partial: bool = False
+    """The server may have listed only some: it gave as many as a page holds, and no way to the next one."""
+    refreshing: bool = False
+    """A reading of the whole list was asked for by a person and has not ended."""
     doubted: bool = False
     """The server lists nothing where it listed rows before; they are kept until it says so again."""
 
@@ -67,15 +71,24 @@ def after_answer(health: Health, now: float) -> Health:
     return health._replace(state=state, error=None, failures=0, read_at=now, next_try_at=None)
 
 
-def after_pass(health: Health, now: float, unreadable: int) -> Health:
+def after_pass(health: Health, now: float, unreadable: int, *, partial: bool = False) -> Health:
     """The health after the whole list was read through."""
     state = HealthState.ONLINE if health.state is HealthState.LOADING else health.state
-    return health._replace(state=state, whole_at=now, incomplete=False, unreadable=unreadable, doubted=False)
+    return health._replace(
+        state=state,
+        whole_at=now,
+        incomplete=False,
+        unreadable=unreadable,
+        partial=partial,
+        refreshing=False,
+        doubted=False,
+    )
 
 
 def after_failure(health: Health, error: ServiceError, *, next_try_at: float, broken: bool) -> Health:
     """The health after a reading failed; `broken` says that it failed in the middle of a pass."""
     incomplete = health.incomplete or broken
+    health = health._replace(refreshing=False)
     if error.kind is ErrorKind.AUTH:
         return health._replace(
             state=HealthState.REFUSED, error=error, failures=0, next_try_at=None, incomplete=incomplete
@@ -93,6 +106,8 @@ def after_failure(health: Health, error: ServiceError, *, next_try_at: float, br
 
 def health_words(health: Health, now: float) -> str:
     """Say it for a header: how old the data is, what is wrong with it, when the next try is."""
+    if health.refreshing:
+        return "reading…"
     if health.state is HealthState.REFUSED:
         return "key refused"
     if health.state is HealthState.LOADING:
@@ -126,6 +141,8 @@ def _doubts(health: Health) -> list[str]:
         words.append("server lists none, asking again")
     if health.incomplete and not health.failures:
         words.append("incomplete")
+    if health.partial:
+        words.append("perhaps not all")
     if health.unreadable:
         words.append(f"{health.unreadable} unreadable")
     return words

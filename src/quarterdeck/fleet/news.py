@@ -22,6 +22,8 @@ class News(NamedTuple):
     """Every row may show something else than before, not only these."""
     another_server: bool = False
     """Another server answers at the same address than before."""
+    wanted: str | None = None
+    """The id that the cursor should go to."""
     words: str = ""
     """A sentence for whoever looks at a list, raw: it may hold a server's text."""
     everywhere: bool = False

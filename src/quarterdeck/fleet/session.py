@@ -4,9 +4,9 @@ It knows no screen: whoever owns it gives a `publish` and is told which ids chan
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from datetime import datetime
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime, timedelta
 from itertools import chain, islice
 from typing import Any, ClassVar
 
@@ -35,6 +35,10 @@ from quarterdeck.fleet.watch import Watch
 
 ALIKE = 100
 """Sandboxes whose ids are looked at for what kind of server it is: they are all named alike."""
+LOST = frozenset({Outcome.UNKNOWN, Outcome.APPLIED})
+"""What is known of a request whose answer did not come, or cannot be read."""
+LOOKED_FOR = timedelta(minutes=2)
+"""How long after a lost answer the row it would have named is looked for."""
 DISMISSED = 300
 """Ids of start tasks that are kept as dismissed, the latest: servers tell of the newest start tasks only."""
 
@@ -52,6 +56,28 @@ class StartTasks:
     async def read(self, ids: Sequence[str], *, background: bool = False) -> Sequence[StartTask | None] | None:
         """These ones."""
         return await self._client.conversations.start_tasks(ids, background=background)
+
+
+class LostAnswers:
+    """Starts and creations of which nobody knows what became: a row that is the only new one can only be it."""
+
+    def __init__(self) -> None:
+        self._known: dict[About, tuple[frozenset[str], datetime]] = {}
+
+    def expect(self, about: About, known: frozenset[str] | None, now: datetime) -> None:
+        """Look for a row that was not `known` when it was asked for; None says that not all were known then."""
+        if known is not None:
+            self._known[about] = known, now
+
+    def find(self, about: About, ids: Iterable[str], now: datetime) -> str | None:
+        """The row it can only be, once; None while there is none, and where several are new."""
+        if about not in self._known:
+            return None
+        known, at = self._known[about]
+        new = [each for each in ids if each not in known]
+        if new or now - at > LOOKED_FOR:
+            del self._known[about]
+        return new[0] if len(new) == 1 else None
 
 
 class KeptDismissed(KeptModel):
@@ -143,6 +169,11 @@ class Session:
         self._unsettled: set[str] = set()
         """Sandboxes that changed, or are between two states, and whose conversations were not read since."""
         self._known_whole: dict[About, bool] = {}
+        self._writes: list[str] = []
+        self._written = asyncio.Event()
+        self._creating: set[str] = set()
+        """Start tasks created here whose sandbox is not known yet."""
+        self._lost = LostAnswers()
         self._total: int | None = None
         """How many conversations there were when they were first read; None for one page, and where nobody says."""
         self._counted = False
@@ -163,11 +194,35 @@ class Session:
             for keeper in (self._timelines, self._cap, self._dismissed, self._marks, self._watches):
                 group.create_task(keeper.run(self._files, self._about))
 
-    def refresh(self) -> None:
-        """Read everything again now."""
+    def refresh(self, *, asked: bool = False) -> None:
+        """Read everything again now; where a person `asked` for it, it shows until it is done."""
         for watch in (self.sandboxes, self.conversations, self.start_tasks):
-            watch.refresh()
+            watch.refresh(asked=asked)
         self._server.doubt()
+
+    # What is under way
+
+    @property
+    def writes(self) -> Sequence[str]:
+        """What was asked of the server and is not answered yet, a phrase each, the oldest first."""
+        return tuple(self._writes)
+
+    @contextmanager
+    def writing(self, words: str) -> Iterator[None]:
+        """Count what is asked of the server inside as a write under way."""
+        self._writes.append(words)
+        try:
+            yield
+        finally:
+            self._writes.remove(words)
+            if not self._writes:
+                self._written.set()
+
+    async def written(self) -> None:
+        """Wait until no write is under way."""
+        while self._writes:
+            self._written.clear()
+            await self._written.wait()
 
     # What is known
 
@@ -202,7 +257,7 @@ class Session:
             memory,
             self.residents.of(sandbox_id),
             before,
-            complete=not self.conversations.health.incomplete,
+            complete=not (self.conversations.health.incomplete or self.memories.timelines.perhaps_ours(sandbox_id)),
             last_told=self.last_statuses,
         )
 
@@ -278,6 +333,7 @@ class Session:
             self.job.look()
         if fresh or changes.gone:
             self._timelines.changed()
+        self._look_for_lost(About.SANDBOXES, self.sandboxes)
 
     def _conversations_read(self, changes: Changes[Conversation]) -> None:
         self._server.doubt_after_failure(About.CONVERSATIONS, self.conversations.health)
@@ -304,7 +360,36 @@ class Session:
         if not ended <= self.conversations.records.keys() and changes:
             self.conversations.refresh()
             self.sandboxes.refresh()
+        self._follow_created(changes.read)
         self._publish(News(About.START_TASKS, changes.changed | changes.added | changes.gone))
+        self._look_for_lost(About.START_TASKS, self.start_tasks)
+
+    def _follow_created(self, records: Iterable[StartTask]) -> None:
+        """Note which sandbox was made for a conversation created here, once its start task tells."""
+        now, timelines = self._clock(), self.memories.timelines
+        going_on = in_progress(records, now)
+        for record in records:
+            if record.id not in self._creating or (record.id in going_on and record.sandbox_id is None):
+                continue
+            self._creating.discard(record.id)
+            if record.sandbox_id is not None:
+                timelines.asked(record.sandbox_id, Action.START, now)
+            timelines.start_ended(now)
+            self._publish(News(About.SANDBOXES, frozenset(self.sandboxes.records)))
+
+    def _look_for_lost(self, about: About, watch: Watch[Any]) -> None:
+        """Tell of the row that can only be what a lost answer would have named."""
+        if watch.health.incomplete:
+            return
+        found = self._lost.find(about, watch.records, self._clock())
+        if found is None:
+            return
+        words = f"The answer was lost, but it was started: {short_id(found)} is new in the list."
+        if about is About.START_TASKS:
+            self.followed.add(found)
+            words = "The answer was lost, but it was created: its start is followed in the list."
+            about = About.CONVERSATIONS
+        self._publish(News(about, frozenset({found}), words=words, wanted=found))
 
     def _publish_of(self, about: About, ids: Iterable[str], everything: bool) -> None:
         """Tell what a reading of one list means for the other one."""
@@ -430,7 +515,8 @@ class Session:
         self.memories.asked(sandbox_id, action, self._clock())
         self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))
         try:
-            await send(sandbox_id)
+            with self.writing(f"{action} of {short_id(sandbox_id)}"):
+                await send(sandbox_id)
             self.memories.answered(sandbox_id)
         except ServiceError as error:
             if error.kind is ErrorKind.MISSING:
@@ -447,18 +533,25 @@ class Session:
         """Start a sandbox; servers answer once it is up or has failed."""
         timelines, lost = self.memories.timelines, False
         timelines.start_asked()
+        known = self._known(self.sandboxes)
         try:
-            with self._looking_for_displaced() as coming:
+            with self._looking_for_displaced() as coming, self.writing(f"start of {spec_id or 'a sandbox'}"):
                 record = await self.client.sandboxes.start(spec_id)
                 coming.answered(record.id)
             self.memories.started(record, self._clock())
             return record
         except ServiceError as error:
-            lost = error.outcome in (Outcome.UNKNOWN, Outcome.APPLIED)
+            if lost := error.outcome in LOST:
+                self._lost.expect(About.SANDBOXES, known, self._clock())
             raise
         finally:
             timelines.start_ended(self._clock(), lost=lost)
+            self._publish(News(About.SANDBOXES, frozenset(self.sandboxes.records)))
             self.sandboxes.refresh()
+
+    def _known(self, watch: Watch[Any]) -> frozenset[str] | None:
+        """What a list holds now; None while not all of it was read."""
+        return None if watch.health.incomplete else frozenset(watch.records)
 
     def _looking_for_displaced(self) -> AbstractContextManager[Coming]:
         running = running_oldest_first(self.sandboxes.records.values(), self.memories.by_id)
@@ -467,7 +560,8 @@ class Session:
     async def delete_sandbox(self, sandbox_id: str) -> None:
         """Delete a sandbox with its workspace."""
         try:
-            await self.client.sandboxes.delete(sandbox_id)
+            with self.writing(f"deletion of {short_id(sandbox_id)}"):
+                await self.client.sandboxes.delete(sandbox_id)
             self.memories.doubt(sandbox_id, self._clock())
         finally:
             self._look_closely()
@@ -487,13 +581,26 @@ class Session:
 
     async def create(self, new: NewConversation) -> str | None:
         """Create a conversation; its start task is followed from then on. Gives the id of what was answered, if any."""
+        timelines, known = self.memories.timelines, self._known(self.start_tasks)
+        timelines.start_asked()
+        followed, lost = False, False
         try:
-            answer = await self.client.conversations.create(new)
+            with self.writing("creation of a conversation"):
+                answer = await self.client.conversations.create(new)
             if answer is None:
                 return None
             self.followed.add(answer.id)
+            followed = isinstance(answer, StartTask)
             return answer.id
+        except ServiceError as error:
+            if lost := error.outcome in LOST:
+                self._lost.expect(About.START_TASKS, known, self._clock())
+            raise
         finally:
+            if followed and answer is not None:
+                self._creating.add(answer.id)
+            else:
+                timelines.start_ended(self._clock(), lost=lost)
             self.refresh()
 
     async def find_titles(self, words: str) -> int:
@@ -506,14 +613,16 @@ class Session:
     async def rename_conversation(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title."""
         try:
-            await self.client.conversations.rename(conversation_id, title)
+            with self.writing("renaming of a conversation"):
+                await self.client.conversations.rename(conversation_id, title)
         finally:
             self.conversations.refresh()
 
     async def delete_conversation(self, conversation_id: str) -> None:
         """Delete a conversation."""
         try:
-            await self.client.conversations.delete(conversation_id)
+            with self.writing("deletion of a conversation"):
+                await self.client.conversations.delete(conversation_id)
         finally:
             self.refresh()
 

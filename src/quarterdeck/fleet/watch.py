@@ -128,8 +128,14 @@ class Watch(Generic[R]):
         if self._due()[0] < before:
             self._wake()
 
-    def refresh(self) -> None:
-        """Ask for the whole list now; a reading under way is let finish first, and one second lies between two."""
+    def refresh(self, *, asked: bool = False) -> None:
+        """Ask for the whole list now; a reading under way is let finish first, and one second lies between two.
+
+        Where a person `asked` for it, the health says so until it was read or could not be.
+        """
+        if asked and not self._health.refreshing:
+            self._health = self._health._replace(refreshing=True)
+            self._tell(Changes())
         self._asked_at = max(self._clock(), self._began_at + REFRESH)
         self._wake()
 
@@ -224,7 +230,7 @@ class Watch(Generic[R]):
         self._tick_at = max(self._tick_at, self._began_at)
         self._one_page = self._pages_read <= 1
         if not listed and self.records and not self._health.doubted:
-            self._health = self._health._replace(doubted=True)
+            self._health = self._health._replace(doubted=True, refreshing=False)
             self._tell(Changes())
             return
         whole, all_known = self._store.keep_only(listed), not self._health.incomplete

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
     from quarterdeck.config.connections import Connection
     from quarterdeck.tui.kept_state import RunState
     from quarterdeck.tui.screens.base import DeckScreen
+
+
+ANSWERED_WITHIN = 3.0
+"""Seconds that a write under way gets when somebody leaves."""
 
 
 def _conversations() -> Screen[None]:
@@ -93,6 +99,8 @@ class Deck(ConnectingApp):
         self.set_reactive(Deck.theme, theme)
         self.stylesheet.set_variables(self.get_css_variables())
         self._on_theme = on_theme
+        self.unanswered: tuple[str, ...] = ()
+        """What was asked of the server and left without an answer."""
 
     def get_default_screen(self) -> Screen[None]:
         """The conversations: the first screen of a mode would have all styles parsed twice more, and be drawn twice."""
@@ -181,9 +189,23 @@ class Deck(ConnectingApp):
 
     @work(exclusive=True, group="leave")
     async def action_leave(self) -> None:
-        """Leave the deck, unless there are edits that the person wants to keep."""
-        if await self._may_leave():
-            self.exit(0)
+        """Leave the deck, unless there are edits that the person wants to keep; a write under way gets its time."""
+        if self.unanswered:
+            self.exit(1, 1)
+        elif await self._may_leave():
+            await self._wait_for_writes()
+            self.exit(int(bool(self.unanswered)), int(bool(self.unanswered)))
+
+    async def _wait_for_writes(self) -> None:
+        """Give what was asked of the server a moment to be answered; what is not is in `unanswered` then."""
+        session = self.session
+        if session is None or not session.writes:
+            return
+        self.unanswered = tuple(session.writes)
+        self.say_on_top(text.line(f"waiting for the answer to: {', '.join(self.unanswered)}; ctrl+q again leaves now"))
+        with suppress(TimeoutError):
+            await asyncio.wait_for(session.written(), ANSWERED_WITHIN)
+        self.unanswered = tuple(session.writes)
 
     def action_help_quit(self) -> None:
         """Tell who types ctrl+c what does leave."""

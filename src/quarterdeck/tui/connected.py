@@ -141,6 +141,8 @@ class ConnectedApp(OneAtATime):
         release = self.session.release if self.session is not None else ""
         if release and release != self.releases.at(self.endpoint):
             self.run_worker(self.releases.saw(self.endpoint, release), group="release")
+        if news.wanted is not None:
+            self.wanted = news.wanted
         self.session_news.publish(news)
         if news.everywhere:
             self._say_everywhere(news)
@@ -154,10 +156,14 @@ class ConnectedApp(OneAtATime):
     def _say_everywhere(self, news: News) -> None:
         """Say it on the screen, also below a dialog, and call the person where that is asked for."""
         words = text.line(news.words)
-        for screen in self.screen_stack:
-            screen.post_message(self.Said(words))
+        self.say_on_top(words)
         if news.call and not self.quiet:
             self.call_person(words)
+
+    def say_on_top(self, words: Shown) -> None:
+        """Say it where the person looks: in the dialog that is open, and on the screen below."""
+        for screen in self.screen_stack:
+            screen.post_message(self.Said(words))
 
     def call_person(self, words: Shown) -> None:
         """Ring, and have the terminal show a notice where it can."""
@@ -179,7 +185,7 @@ class ConnectedApp(OneAtATime):
     def action_read_again(self) -> None:
         """Read everything again now."""
         if self.session is not None:
-            self.session.refresh()
+            self.session.refresh(asked=True)
 
     def on_app_blur(self) -> None:
         """The terminal lost the focus: read less often."""

@@ -1,6 +1,7 @@
 """A form of a few members that is sent at once, and stays until the server has taken it."""
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from typing import ClassVar
 
 from textual import getters, on, work
@@ -12,6 +13,7 @@ from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.settings.fields import Problem, Severity
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.connected import ConnectedApp
 from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
@@ -30,6 +32,7 @@ class SendingDialog(Dialog[Shown]):
     HINTS = (("enter", "do it at once"), ("tab", "next field"), ("esc", "cancel"))
     BLAMED: ClassVar[str]
     """The member that a refusal is about."""
+    app = getters.app(ConnectedApp)
     asking = getters.query_one("#asking", Static)
 
     def __init__(self, title: Shown) -> None:
@@ -86,13 +89,19 @@ class SendingDialog(Dialog[Shown]):
     @work(exclusive=True, group="send")
     async def _send(self) -> None:
         self._show_sending(sending=True)
+        session = self.app.session
         try:
-            done = await self.send()
+            with session.writing("a change of the settings") if session is not None else nullcontext():
+                done = await self.send()
         except ServiceError as error:
             self._show_sending(sending=False)
             self._refused(error)
         else:
             self.dismiss(done)
+
+    @on(ConnectedApp.Said)
+    def _say_it_here_too(self, said: ConnectedApp.Said) -> None:
+        self.complain(said.words)
 
     def _refused(self, error: ServiceError) -> None:
         if error.kind in AT_PLACE:

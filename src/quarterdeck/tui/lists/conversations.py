@@ -21,7 +21,7 @@ from quarterdeck.fleet.start_tasks import FAILED, in_progress, worth_showing
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.lists.conversation_cells import COLUMNS, title
 from quarterdeck.tui.lists.conversation_detail import detail
-from quarterdeck.tui.lists.listing import counted, tally
+from quarterdeck.tui.lists.listing import counted, tally, unread
 from quarterdeck.tui.look import glyph
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table_layout import Column
@@ -136,9 +136,9 @@ class ConversationListing:
 
     def nothing(self, session: Session | None) -> tuple[Shown, Shown]:
         """What to do when there are no conversations."""
-        if session is None or session.conversations.health.read_at is None:
-            return Shown("Reading the conversations…"), Shown("")
-        return Shown("No conversations."), Shown("n creates one; 2 shows the sandboxes they live in.")
+        health = session.conversations.health if session is not None else None
+        none = Shown("No conversations."), Shown("n creates one; 2 shows the sandboxes they live in.")
+        return unread(session, health, self.noun) or none
 
     def detail(self, row: ConversationRow, now: datetime) -> list[Cell]:
         """Everything known about a conversation or a start task."""

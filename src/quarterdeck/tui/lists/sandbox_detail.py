@@ -47,6 +47,8 @@ def detail(row: SandboxRow, now: datetime, last_told: LastTold) -> list[Cell]:
     return [*said, *_addresses(row, state.known), *_conversations(row, last_told)]
 
 
+LISTED = 100
+"""Conversations of one sandbox that are listed, the newest: some hold thousands."""
 CAUSES = {Cause.YOU: Tone.KEY, Cause.SERVER: Tone.PLAIN, Cause.DISPLACED: Tone.WARN, Cause.UNKNOWN: Tone.MUTED}
 
 
@@ -90,9 +92,12 @@ def _addresses(row: SandboxRow, word: StateWord | None) -> list[Cell]:
 
 
 def _conversations(row: SandboxRow, last_told: LastTold) -> list[Cell]:
-    states = [conversation_state(each, last_told(each.id), row.record.status) for each in row.conversations]
-    said = [_conversation(each, state.word) for each, state in zip(row.conversations, states, strict=True)]
-    nobody = Shown("none: an orphan" if row.orphan else "still being read")
+    newest = row.conversations[:LISTED]
+    states = [conversation_state(each, last_told(each.id), row.record.status) for each in newest]
+    said = [_conversation(each, state.word) for each, state in zip(newest, states, strict=True)]
+    if (more := len(row.conversations) - len(newest)) > 0:
+        said.append(cell(Shown(f"and {more:,} more"), Tone.MUTED))
+    nobody = Shown("none: an orphan" if row.orphan else "none known yet")
     return [EMPTY, heading("Conversations"), *(said or [cell(nobody, Tone.MUTED)])]
 
 

@@ -12,7 +12,7 @@ from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.sandbox_state import StateWord
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, in_trouble, urgency
 from quarterdeck.tui.cells import Cell
-from quarterdeck.tui.lists.listing import counted
+from quarterdeck.tui.lists.listing import counted, unread
 from quarterdeck.tui.lists.sandbox_cells import sandbox_columns
 from quarterdeck.tui.lists.sandbox_detail import detail
 from quarterdeck.tui.text import Shown
@@ -93,9 +93,9 @@ class SandboxListing:
 
     def nothing(self, session: Session | None) -> tuple[Shown, Shown]:
         """What to do when there are no sandboxes."""
-        if session is None or session.sandboxes.health.read_at is None:
-            return Shown("Reading the sandboxes…"), Shown("")
-        return Shown("No sandboxes."), Shown("n starts one from a spec of the server.")
+        health = session.sandboxes.health if session is not None else None
+        none = Shown("No sandboxes."), Shown("n starts one from a spec of the server.")
+        return unread(session, health, self.noun) or none
 
     def detail(self, row: SandboxRow, now: datetime) -> list[Cell]:
         """Everything the server tells of a sandbox; its key and the queries of its addresses stay unseen."""

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quarterdeck.client.errors import ServiceError
+from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.client.models.conversation import NewConversation
 from quarterdeck.fleet.bulk import CONVERSATIONS, Order, listed_verdict, plan
 from quarterdeck.fleet.conversations import ConversationRow
@@ -37,17 +37,24 @@ TRAJECTORY: tuple[Cell, ...] = (
 async def create(screen: ConversationsScreen, session: Session, asked: NewConversation | None = None) -> bool:
     """Ask what to start with, create it, and follow its start task in the list; whether it was created."""
     choices, said = _choices(screen, session), _applies(session)
+    if asked is None and (asked := screen.unsent) is not None and screen.unsent_because:
+        said.append(cell(screen.unsent_because, Tone.BAD))
     if asked is not None and asked.sandbox_id and asked.sandbox_id not in (sandbox_id for _, sandbox_id in choices):
         said.append(cell(text.line(f"It was to live in {asked.sandbox_id}, which cannot take it now."), Tone.WARN))
     new = await screen.app.push_screen_wait(NewConversationDialog(choices, said, asked))
     if new is None:
+        screen.unsent = None
         return False
     screen.say(Shown("Creating the conversation…"), Tone.BUSY)
     try:
         task = await session.create(new)
     except ServiceError as error:
         screen.say_error(error)
-        return False
+        screen.unsent, screen.unsent_because = new, text.line(f"{error.words} {error.advice}")
+        if error.outcome in (Outcome.UNKNOWN, Outcome.APPLIED) or not screen.is_current:
+            return False  # it may have been created; n shows every word of it again
+        return await create(screen, session)
+    screen.unsent = None
     screen.app.wanted = task
     screen.say(Shown("Created. Its start is followed in the list, step by step."), Tone.GOOD)
     return True

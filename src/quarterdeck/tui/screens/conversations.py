@@ -19,6 +19,7 @@ from quarterdeck.tui.screens.conversation_sandboxes import ConversationSandboxes
 from quarterdeck.tui.text import Shown
 
 if TYPE_CHECKING:
+    from quarterdeck.client.models.conversation import NewConversation
     from quarterdeck.client.models.server import Server
     from quarterdeck.fleet.session import Session
     from quarterdeck.tui.copying import Copyable
@@ -38,6 +39,9 @@ class ConversationsScreen(ConversationSandboxes):
     def __init__(self) -> None:
         self._conversations = ConversationListing()
         super().__init__(self._conversations)
+        self.unsent: NewConversation | None = None
+        """What was asked for and not created, with every word of it."""
+        self.unsent_because = Shown("")
         self._unable: dict[str, tuple[Server | None, str]] = {}
         """Commands that a server turned out not to offer, with its words."""
 

@@ -108,6 +108,7 @@ class LoadedSettings(SettingsFrame):
                 found = await store.load()
         except ServiceError as error:
             failure = error
+        self.reading = False
         kept_here = await self._kept_here(endpoint)
         if client is not self._through or self.saving:
             return
@@ -163,6 +164,8 @@ class LoadedSettings(SettingsFrame):
         """Read the record again now; edits stay."""
         self.app.action_read_again()
         if self.app.client is not None and not self.saving:
+            self.reading = True
+            self.refresh_frame()
             self.load(self.app.client)
 
 

@@ -9,6 +9,7 @@ from textual import work
 from textual.binding import BindingType
 
 from quarterdeck.client.errors import ServiceError
+from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.fleet.bulk import plan
 from quarterdeck.fleet.sandbox_state import Action, SandboxState, StateWord, why_not_open, why_not_pause, why_not_resume
 from quarterdeck.fleet.sandboxes import SandboxRow
@@ -117,7 +118,10 @@ class SandboxesScreen(SandboxActions[SandboxRow]):
             self.say_error(error)
         else:
             self.app.wanted = record.id
-            self.say(text.line(f"Started {record.id}"), Tone.GOOD)
+            if record.status == SandboxStatus.ERROR:
+                self.say(text.line(f"The server made {record.id}, but it failed to start."), Tone.BAD)
+            else:
+                self.say(text.line(f"Started {record.id}"), Tone.GOOD)
 
     # Sweep
 

@@ -44,6 +44,8 @@ class SettingsFrame(DeckScreen):
         """The draft that the sentence in the message line is about."""
         self._loaded_at: datetime | None = None
         self._failure: ServiceError | None = None
+        self.reading = False
+        """Whether a reading was asked for and has not ended."""
 
     def parts(self) -> Iterable[Widget]:
         """Bar, filter, form, notice."""
@@ -84,6 +86,8 @@ class SettingsFrame(DeckScreen):
     def health(self) -> Cell:
         """How fresh the record is."""
         session = self.app.session
+        if self.reading:
+            return cell(Shown("reading…"), Tone.BUSY)
         if self._failure is not None:
             return cell(Shown("not read"), Tone.BAD)
         if self._loaded_at is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from textual import on, work
@@ -144,8 +145,10 @@ class SettingsLists(KeptSettings):
         return await self.app.push_screen_wait(dialog) is True
 
     async def _do(self, act: Callable[[], Awaitable[None]], done: str) -> None:
+        session = self.app.session
         try:
-            await act()
+            with session.writing("a change of the settings") if session is not None else nullcontext():
+                await act()
         except ServiceError as error:
             unsure = "Unknown whether it was done: " if error.outcome is Outcome.UNKNOWN else ""
             self._done(None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -43,11 +44,18 @@ class Saving:
         async def prepare(agreed: Draft) -> None:
             await self._keep_parked(agreed.parked, agreed.to_keep_here, at_once=False)
             prepared.append(agreed)
+            if self.app.session is not None:
+                under_way.enter_context(self.app.session.writing("save of the settings"))
+
+        async def agree(review: Review, request: Request | None, again: bool) -> bool:
+            under_way.close()
+            return await self._agree(review, request, again)
 
         async def settle(conflicts: Sequence[Conflict]) -> Sequence[Side] | None:
             return await self.app.push_screen_wait(ConflictsDialog(conflicts, draft.fields))
 
-        result = await save(draft, self.store, self.server, Questions(settle, self._agree, prepare), self.tell)
+        with ExitStack() as under_way:
+            result = await save(draft, self.store, self.server, Questions(settle, agree, prepare), self.tell)
         try:
             return await self._settle(result, prepared[-1] if prepared else None)
         except ServiceError as error:

@@ -1,0 +1,266 @@
+"""What was asked of a server and is not answered: what is said meanwhile, and what becomes of it."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+import pytest
+
+from quarterdeck.config.connections import Connection
+from tests.client.fakes import Answer, Asked, FakeServer
+from tests.tui.fake_fleet import CONVERSATIONS, SANDBOXES, FakeFleet
+from tests.tui.seat import WIDE, Seat, answering, seated
+
+PROD = Connection("prod", "http://server.test")
+LOST = httpx.ReadError("reset")
+
+
+class Slow(FakeServer):
+    """Answers what `holds` picks only once the gate is open; what it does is done at once."""
+
+    def __init__(self, fleet: FakeFleet, holds: Callable[[httpx.Request], bool]) -> None:
+        super().__init__(fleet.answer)
+        self.holds = holds
+        self.gate = asyncio.Event()
+        self.lost: Exception | None = None
+        """What comes in place of the held answer."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        answer = await super().handle_async_request(request)
+        if self.holds(request):
+            await self.gate.wait()
+            if self.lost is not None:
+                raise self.lost
+        return answer
+
+
+def posts(path: str) -> Callable[[httpx.Request], bool]:
+    return lambda request: request.method == "POST" and request.url.path == path
+
+
+@pytest.fixture
+def fleet() -> FakeFleet:
+    fleet = FakeFleet()
+    fleet.add("box")
+    fleet.talk("c1", "box", "Fix login")
+    return fleet
+
+
+async def start(seat: Seat) -> None:
+    await seat.press("2")
+    await seat.sees("1 Running", "live")
+    await seat.press("n")
+    await seat.sees("default-spec  (default)")
+    await seat.press("enter")
+    await seat.sees("Starting a sandbox from default-spec…")
+
+
+async def test_leaving_waits_a_moment_for_what_was_asked_for_and_says_so(fleet: FakeFleet, tmp_path: Path) -> None:
+    server = Slow(fleet, posts(SANDBOXES))
+    async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
+        await start(seat)
+        await seat.press("ctrl+q")
+        await seat.sees("waiting for the answer to: start of default-spec; ctrl+q again leaves now")
+        assert seat.deck.is_running
+        server.gate.set()
+        await seat.until(lambda: seat.deck.return_code is not None)
+        assert (seat.deck.return_code, seat.deck.unanswered) == (0, ())
+
+
+@pytest.mark.parametrize("again", [True, False])
+async def test_who_leaves_without_an_answer_is_told_with_status_one(
+    fleet: FakeFleet, tmp_path: Path, again: bool
+) -> None:
+    async with seated(answering(Slow(fleet, posts(SANDBOXES))), PROD, crashes=tmp_path, size=WIDE) as seat:
+        await start(seat)
+        await seat.press("ctrl+q")
+        await seat.sees("ctrl+q again leaves now")
+        if again:
+            await seat.press("ctrl+q")
+        await seat.until(lambda: seat.deck.return_code is not None)
+        assert (seat.deck.return_code, seat.deck.unanswered) == (1, ("start of default-spec",))
+
+
+@pytest.mark.parametrize("status", [405, 409, 410, 422])
+async def test_a_refused_creation_brings_the_form_back_with_every_word(
+    fleet: FakeFleet, tmp_path: Path, status: int
+) -> None:
+    def answer(asked: Asked) -> Answer | Exception:
+        if asked.method == "POST" and refusing:
+            return Answer({"detail": "Not so"}, status)
+        return fleet.answer(asked)
+
+    refusing = True
+    async with seated(answering(FakeServer(answer)), PROD, crashes=tmp_path, size=WIDE) as seat:
+        await seat.sees("Fix login")
+        await seat.press("n")
+        await seat.sees("First message")
+        await seat.type("port it")
+        await seat.press("enter")
+        await seat.type("to rust")
+        await seat.press("tab")
+        await seat.type("Port")
+        await seat.press("ctrl+s")
+        await seat.sees("First message", "port it", "to rust", "Port")
+        assert not fleet.created
+        refusing = False
+        await seat.press("ctrl+s")
+        await seat.until(lambda: fleet.created)
+        assert fleet.created[0]["initial_message"]["content"][0]["text"] == "port it\nto rust"
+        assert fleet.created[0]["title"] == "Port"
+
+
+async def test_words_that_may_have_arrived_are_in_the_form_that_n_opens(fleet: FakeFleet, tmp_path: Path) -> None:
+    server = Slow(fleet, posts(CONVERSATIONS))
+    server.lost = LOST
+    server.gate.set()
+    async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
+        await seat.sees("Fix login")
+        await seat.press("n")
+        await seat.sees("First message")
+        await seat.type("port it")
+        await seat.press("ctrl+s")
+        await seat.until(lambda: fleet.created and "First message" not in seat.text)
+        await seat.press("n")
+        await seat.sees("First message", "port it")
+
+
+async def test_the_cursor_goes_to_the_sandbox_that_a_lost_answer_would_have_named(
+    fleet: FakeFleet, tmp_path: Path
+) -> None:
+    server = Slow(fleet, posts(SANDBOXES))
+    server.lost = LOST
+    async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
+        await start(seat)
+        server.gate.set()
+        await seat.sees("The answer was lost, but it was started: new1 is new in the list.")
+        await seat.until(lambda: seat.list_screen.table.cursor_id == "new1")
+
+
+async def test_nothing_is_claimed_where_a_lost_start_may_be_one_of_several(fleet: FakeFleet, tmp_path: Path) -> None:
+    server = Slow(fleet, posts(SANDBOXES))
+    server.lost = LOST
+    async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
+        await start(seat)
+        fleet.add("somebody-elses")
+        server.gate.set()
+        await seat.sees("3 Running")
+        assert "it was started" not in seat.text
+        assert seat.list_screen.table.cursor_id == "box"
+
+
+async def test_the_cursor_goes_to_the_start_of_a_conversation_whose_answer_was_lost(
+    fleet: FakeFleet, tmp_path: Path
+) -> None:
+    server = Slow(fleet, posts(CONVERSATIONS))
+    server.lost = LOST
+    async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
+        await seat.sees("Fix login")
+        await seat.press("n")
+        await seat.sees("First message")
+        await seat.press("ctrl+s")
+        await seat.until(lambda: fleet.created)
+        now = datetime.now(UTC).isoformat()
+        fleet.tasks = [{"id": "t" * 32, "status": "WORKING", "created_at": now, "updated_at": now}]
+        server.gate.set()
+        await seat.sees("The answer was lost, but it was created: its start is followed in the list.")
+        await seat.until(lambda: seat.list_screen.table.cursor_id == "t" * 32)
+
+
+async def test_what_was_just_asked_for_is_no_orphan_and_nobody_else_s(fleet: FakeFleet, tmp_path: Path) -> None:
+    server = Slow(fleet, posts(SANDBOXES))
+    async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
+        await start(seat)
+        await seat.press("ctrl+r")
+        await seat.until(lambda: "new1" in seat.list_screen.rows)
+        seat.list_screen.table.move_to("new1")
+        await seat.press("enter")
+        await seat.sees("none known yet", "perhaps the start you asked for")
+        assert "nobody here asked for it" not in seat.text
+        assert "orphan" not in seat.text
+        server.gate.set()
+        await seat.sees("you asked for it", "none: an orphan")
+
+
+async def test_the_sandbox_of_a_conversation_just_created_is_no_orphan_either(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with seated(answering(fleet.server), PROD, crashes=tmp_path, size=WIDE) as seat:
+        await seat.sees("Fix login", "live")
+        await seat.until(lambda: not seat.session.sandboxes.health.incomplete)
+        now = datetime.now(UTC).isoformat()
+        fleet.tasks = [{"id": "task1", "status": "WAITING_FOR_SANDBOX", "created_at": now, "updated_at": now}]
+        await seat.press("n")
+        await seat.sees("First message")
+        await seat.press("ctrl+s")
+        await seat.until(lambda: fleet.created)
+        fleet.add("made")
+        await seat.press("2", "ctrl+r")
+        await seat.until(lambda: "made" in seat.list_screen.rows)
+        seat.list_screen.table.move_to("made")
+        await seat.press("enter")
+        await seat.sees("none known yet", "perhaps the start you asked for")
+        fleet.tasks[0] |= {"sandbox_id": "made", "status": "READY", "app_conversation_id": "c2"}
+        fleet.talk("c2", "made", "Port it")
+        await seat.sees("you asked for it", "Port it")
+        assert "nobody here asked for it" not in seat.text
+
+
+async def test_a_start_that_is_answered_as_failed_is_not_called_started(fleet: FakeFleet, tmp_path: Path) -> None:
+    def answer(asked: Asked) -> Answer | Exception:
+        if asked.method == "POST" and asked.path == SANDBOXES:
+            fleet.add("broken", "ERROR")
+            return Answer(fleet.sandboxes["broken"])
+        return fleet.answer(asked)
+
+    async with seated(answering(FakeServer(answer)), PROD, crashes=tmp_path, size=WIDE) as seat:
+        await seat.press("2")
+        await seat.sees("1 Running", "live")
+        await seat.press("n")
+        await seat.sees("default-spec  (default)")
+        await seat.press("enter")
+        await seat.sees("The server made broken, but it failed to start.")
+        assert "Started" not in seat.text
+
+
+@pytest.mark.parametrize("place", ["1", "2", "3"])
+async def test_a_reading_that_was_asked_for_shows_at_once_also_where_nothing_answers(
+    fleet: FakeFleet, tmp_path: Path, place: str
+) -> None:
+    server = Slow(fleet, lambda request: hanging)
+    hanging = False
+    async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
+        await seat.sees("Fix login", "live")
+        await seat.press(place)
+        await seat.until(lambda: "reading…" not in seat.line(0))
+        hanging = True
+        await seat.press("ctrl+r")
+        await seat.sees("reading…")
+        server.gate.set()
+        await seat.until(lambda: "reading…" not in seat.text)
+
+
+async def test_an_empty_list_says_why_it_is_empty(fleet: FakeFleet, tmp_path: Path) -> None:
+    def answer(asked: Asked) -> Answer | Exception:
+        if asked.path == f"{SANDBOXES}/search":
+            return Answer({"items": [{"no": "id"}] * 40, "next_page_id": None})
+        if asked.path == f"{CONVERSATIONS}/search":
+            return Answer({"detail": "No"}, 401)
+        return fleet.answer(asked)
+
+    async with seated(answering(FakeServer(answer)), PROD, crashes=tmp_path, size=WIDE) as seat:
+        await seat.sees("The conversations were not read: the key is refused.")
+        await seat.press("2")
+        await seat.sees("40 sandboxes could not be read.")
+        assert "No sandboxes" not in seat.text
+
+
+async def test_the_first_failed_try_is_said_and_what_goes_on_behind_it(tmp_path: Path) -> None:
+    def answer(asked: Asked) -> Exception:
+        tries.append(asked.path)
+        return httpx.ConnectError("refused")
+
+    tries: list[str] = []
+    async with seated(answering(FakeServer(answer)), PROD, crashes=tmp_path, size=WIDE) as seat:
+        await seat.sees("The conversations could not be read.", "nothing read yet", "next try in")
+        assert tries.count(f"{CONVERSATIONS}/search") == 1
