@@ -1,0 +1,68 @@
+"""One open connection, against a server within the process."""
+
+import asyncio
+import time
+from contextlib import suppress
+from typing import Any
+
+from quarterdeck.client.client import Client
+from quarterdeck.fleet.news import News
+from quarterdeck.fleet.session import Session
+from tests.client.fakes import FAST, NO_ROUTE, Answer, Asked, FakeServer
+
+from .fakes import NOON
+
+CONVERSATIONS = "/api/v1/app-conversations"
+SANDBOXES = "/api/v1/sandboxes"
+MANY = 8_000
+
+
+def conversations(count: int, boxes: int) -> list[dict[str, Any]]:
+    moment = {"created_at": "2026-03-14T09:00:00Z", "updated_at": "2026-03-14T10:00:00Z"}
+    state = {"sandbox_status": "RUNNING", "execution_status": "finished"}
+    return [
+        {"id": f"{n:08}", "title": f"Talk {n}", "sandbox_id": f"box{n % boxes}", **moment, **state}
+        for n in range(count)
+    ]
+
+
+async def read_whole(records: list[dict[str, Any]]) -> tuple[float, list[News]]:
+    """Read a list that comes as one array; gives the seconds of work and the news that there was."""
+    answer = Answer(Answer(records).content)
+
+    def script(asked: Asked) -> Answer:
+        if asked.path == CONVERSATIONS:
+            return answer
+        return Answer({"items": [], "next_page_id": None}) if asked.path == f"{SANDBOXES}/search" else NO_ROUTE
+
+    told: list[News] = []
+    async with Client("http://server.test", transport=FakeServer(script), limits=FAST) as client:
+
+        def rows_are_asked_for(news: News) -> None:
+            told.append(news)
+            for sandbox_id in news.ids:
+                session.residents.of(sandbox_id)
+
+        session = Session(client, rows_are_asked_for, lambda: NOON)
+        began = time.process_time()
+        running = asyncio.create_task(session.run())
+        while session.conversations.health.incomplete:
+            await asyncio.sleep(0)
+        took = time.process_time() - began
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
+        assert len(session.conversations.records) == len(records)
+    return took, told
+
+
+async def test_thousands_of_conversations_of_one_sandbox_cost_about_what_those_of_many_do() -> None:
+    of_many, _ = await read_whole(conversations(MANY, boxes=MANY))
+    of_one, _ = await read_whole(conversations(MANY, boxes=1))
+    assert of_one < 5 * of_many + 1
+
+
+async def test_one_long_answer_is_told_of_in_slices() -> None:
+    _, told = await read_whole(conversations(2_000, boxes=10))
+    assert max(len(news.ids) for news in told) <= 500
+    assert len({conversation for news in told for conversation in news.ids if conversation.isdigit()}) == 2_000
