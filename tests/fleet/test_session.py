@@ -14,7 +14,7 @@ from .fakes import NOON
 
 CONVERSATIONS = "/api/v1/app-conversations"
 SANDBOXES = "/api/v1/sandboxes"
-MANY = 8_000
+MANY = 3_000
 
 
 def conversations(count: int, boxes: int) -> list[dict[str, Any]]:
