@@ -47,9 +47,9 @@ class Saving:
             if self.app.session is not None:
                 under_way.enter_context(self.app.session.writing("save of the settings"))
 
-        async def agree(review: Review, request: Request | None, again: bool) -> bool:
+        async def agree(review: Review, request: Request | None, why: str) -> bool:
             under_way.close()
-            return await self._agree(review, request, again)
+            return await self._agree(review, request, why)
 
         async def settle(conflicts: Sequence[Conflict]) -> Sequence[Side] | None:
             return await self.app.push_screen_wait(ConflictsDialog(conflicts, draft.fields))
