@@ -1,3 +1,5 @@
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,22 @@ async def test_a_store_keeps_what_it_leaves_out(caller: Caller, folder: Path) ->
     await caller.post("/api/settings", DOCUMENTED | SECRETS)
     await caller.post("/api/settings", {"language": "fr"})
     assert stored(folder).items() >= (DOCUMENTED | SECRETS | {"language": "fr"}).items()
+
+
+@pytest.mark.parametrize("failing", ["settings", "secrets"])
+async def test_a_body_is_stored_whole_or_not_at_all(caller: Caller, folder: Path, failing: str) -> None:
+    body = {"language": "fr", "secrets_store": {"provider_tokens": {"github": {"token": "ghp"}}}}
+    with closing(sqlite3.connect(folder / "service.db", isolation_level=None)) as database:
+        database.execute(
+            f"CREATE TRIGGER full BEFORE INSERT ON documents WHEN new.name = '{failing}'"
+            " BEGIN SELECT RAISE(ABORT, 'no room'); END"
+        )
+        refused = await caller.http.post("/api/settings", json=body)
+        database.execute("DROP TRIGGER full")
+    assert (refused.status_code, "no room" in refused.json()["detail"]) == (500, True)
+    assert (stored(folder), stored(folder, "secrets")) == (None, None)
+    await caller.post("/api/settings", body)
+    assert (await caller.get("/api/settings"))["provider_tokens_set"] == {"github": None}
 
 
 async def test_null_unsets_a_value_and_keeps_a_secret(caller: Caller, folder: Path) -> None:
