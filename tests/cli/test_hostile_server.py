@@ -1,6 +1,7 @@
 """A server that answers nonsense: what can be shown is shown, and nothing of it acts on a terminal."""
 
 import json
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -30,13 +31,14 @@ TITLES: list[Any] = [
 
 
 @contextmanager
-def answering(path: str, items: list[Any]) -> Iterator[str]:
-    """A server with one list; gives its address."""
+def answering(path: str, answer: Any) -> Iterator[str]:
+    """A server that has one path, a list or something else; gives its address."""
+    known = {"items": answer, "next_page_id": None} if isinstance(answer, list) else answer
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             found = self.path.partition("?")[0] == path
-            body = json.dumps({"items": items, "next_page_id": None} if found else {"detail": "Not Found"}).encode()
+            body = json.dumps(known if found else {"detail": "Not Found"}).encode()
             self.send_response(200 if found else 404)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
@@ -78,3 +80,14 @@ def test_members_that_are_missing_or_null_leave_a_row(run: Run) -> None:
     assert listed.status == 1
     assert [line.split()[0] for line in listed.out.splitlines()] == ["ID", "b1", "b2"]
     assert "could not be read" in listed.err
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_an_export_acts_on_no_terminal_and_says_what_is_stored(run: Run, more: tuple[str, ...]) -> None:
+    name = "J\u00fcrgen \u202e001\u202c \x9b5n \x1b[2J\x7f\U000e0041"
+    with answering("/api/settings", {"llm_model": "a-model", "git_user_name": name}) as url:
+        ended = run("--url", url, "settings", "export", *more)
+    assert ended.status == 0
+    assert all(line.isprintable() for line in ended.out.splitlines())
+    read = json.loads(ended.out) if more else tomllib.loads(ended.out)
+    assert read["settings"]["git_user_name"] == name

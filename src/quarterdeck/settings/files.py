@@ -66,13 +66,17 @@ def exported(draft: Draft, *, release: str) -> dict[str, Any]:
 
 
 def as_json(data: dict[str, Any]) -> str:
-    """The data of `exported` as JSON."""
-    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+    """The data of `exported` as JSON, in ASCII: it may be shown by a terminal."""
+    return json.dumps(data, indent=2) + "\n"
 
 
 def as_toml(data: dict[str, Any]) -> str:
-    """The data of `exported` as TOML."""
-    return tomlkit.dumps(data)
+    """The data of `exported` as TOML; what a terminal would act on is escaped."""
+    return "".join(map(_printable, tomlkit.dumps(data)))
+
+
+def _printable(character: str) -> str:
+    return character if character.isprintable() or character in "\n\u200c\u200d" else f"\\U{ord(character):08x}"
 
 
 def imported(text: str, draft: Draft) -> Imported:
