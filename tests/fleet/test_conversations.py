@@ -5,6 +5,7 @@ import pytest
 
 from quarterdeck.client.models.conversation import Conversation, Metrics
 from quarterdeck.client.models.start_task import StartRequest, StartTask
+from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.conversations import (
     CONVERSATION_GRAMMAR,
     DECK_GRAMMAR,
@@ -14,11 +15,10 @@ from quarterdeck.fleet.conversations import (
     conversation_row,
     conversation_state,
     last_execution_status,
-    start_row,
 )
 from quarterdeck.fleet.filters import kept, parse
 from quarterdeck.fleet.order import ordered
-from quarterdeck.fleet.start_tasks import in_progress, start_progress, worth_showing
+from quarterdeck.fleet.start_tasks import in_progress, start_progress, start_row, worth_showing
 
 from .fakes import NOON, at
 
@@ -117,7 +117,7 @@ def test_a_failure_without_detail_is_explained(detail: str | None) -> None:
 
 def test_an_unknown_step_is_shown_as_it_came_and_goes_on() -> None:
     progress = start_progress(task("BREWING"), at(1))
-    assert (progress.words, progress.step, progress.ended) == ("BREWING", 0, False)
+    assert (progress.words, progress.ended) == ("BREWING", False)
 
 
 def test_a_start_that_gives_no_news_is_slow_and_no_longer_watched_closely() -> None:
@@ -166,19 +166,19 @@ def test_a_row_carries_what_a_list_shows_of_a_conversation() -> None:
 
 
 def test_a_row_carries_what_a_list_shows_of_a_start() -> None:
-    row = start_row(task("PREPARING_REPOSITORY"), at(5))
+    row = start_row(task("PREPARING_REPOSITORY"), ServerClock(at(5)))
     assert (row.title, row.place, row.state.word) == ("Add tests", "acme/api@main", "3/7 preparing repository")
     assert row.cost is None
-    assert start_row(task("ERROR"), at(5)).state.attention
+    assert start_row(task("ERROR"), ServerClock(at(5))).state.attention
 
 
 def test_rows_of_which_nothing_changed_are_the_same_objects() -> None:
     record, start = conversation("RUNNING", "idle"), task("WORKING")
-    row, start_line = conversation_row(record), start_row(start, at(0))
+    row, start_line = conversation_row(record), start_row(start, ServerClock(at(0)))
     assert conversation_row(record, None, row) is row
-    assert start_row(start, at(1), start_line) is start_line
+    assert start_row(start, ServerClock(at(1)), start_line) is start_line
     assert conversation_row(conversation("RUNNING", "running"), None, row) is not row
-    assert start_row(start, at(200), start_line).state.attention
+    assert start_row(start, ServerClock(at(200)), start_line).state.attention
 
 
 def row(row_id: str, agent: str, updated: float | None) -> ConversationRow:
@@ -196,7 +196,7 @@ def test_starts_come_first_then_who_needs_you_then_who_is_in_trouble_then_the_ne
         row("never", "idle", None),
         row("waits", "waiting_for_confirmation", 1),
         row("failed", "error", 3),
-        start_row(task("WORKING"), at(5)),
+        start_row(task("WORKING"), ServerClock(at(5))),
     ]
     ids = ordered({each.id: attention(each) for each in rows})
     assert ids == ["t", "waits", "failed", "stuck", "new", "old", "never"]
@@ -205,10 +205,10 @@ def test_starts_come_first_then_who_needs_you_then_who_is_in_trouble_then_the_ne
 def test_a_row_is_made_anew_when_its_mark_comes_or_goes_and_filters_know_it() -> None:
     record = conversation("RUNNING", "waiting_for_confirmation")
     plain = conversation_row(record)
-    marked = conversation_row(record, None, plain, unseen=True)
-    assert (plain.unseen, marked.unseen, marked.needs_you) == (False, True, True)
-    assert conversation_row(record, None, marked, unseen=True) is marked
-    assert not conversation_row(record, None, marked).unseen
+    marked = conversation_row(record, None, plain, unread=True)
+    assert (plain.unread, marked.unread, marked.needs_you) == (False, True, True)
+    assert conversation_row(record, None, marked, unread=True) is marked
+    assert not conversation_row(record, None, marked).unread
     told = {"unseen": [marked], "unread": [marked], "needs-you": [plain, marked], "!unread needs-you": [plain]}
     for typed, found in told.items():
         assert kept([plain, marked], parse(typed, DECK_GRAMMAR), at(0), DECK_GRAMMAR) == found

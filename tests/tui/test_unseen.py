@@ -55,7 +55,7 @@ def line_of(seat: Seat, title: str) -> str:
 
 def unseen(seat: Seat) -> set[str]:
     rows: list[ConversationRow] = list(seat.list_screen.rows.values())
-    return {row.id for row in rows if row.unseen}
+    return {row.id for row in rows if row.unread}
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])

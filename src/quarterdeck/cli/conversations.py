@@ -14,6 +14,7 @@ from quarterdeck.client.models.conversation import Conversation, NewConversation
 from quarterdeck.client.models.enums import StartTaskStatus
 from quarterdeck.client.models.start_task import StartTask
 from quarterdeck.config.load import Config
+from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, conversation_row
 from quarterdeck.fleet.filters import kept
 
@@ -33,11 +34,13 @@ def show(arguments: CommandLine, config: Config) -> int:
     async def read_and_print(client: Client) -> int:
         read, unreadable = await every(client.conversations.pages())
         # Without the list of sandboxes one without sandbox is one whose sandbox the server itself calls missing.
-        rows = kept(map(conversation_row, read), wanted, datetime.now(UTC), CONVERSATION_GRAMMAR)
+        clock = ServerClock(datetime.now(UTC), client.clock_offset)
+        listed = [conversation_row(record, clock=clock) for record in read]
+        rows = kept(listed, wanted, clock.now, CONVERSATION_GRAMMAR)
         if arguments.json:
             as_json([_plain(row.record) for row in rows if row.record is not None])
         else:
-            cells = [(row.id, row.state.word, row.title, moment(row.updated_at)) for row in rows]
+            cells = [(row.id, row.state.word, row.title, moment(row.told_updated)) for row in rows]
             table(("ID", "STATE", "TITLE", "UPDATED (UTC)"), cells)
         if unreadable:
             note(f"{unreadable} of {unreadable + len(read)} records could not be read.")

@@ -10,6 +10,7 @@ from quarterdeck.cli.output import note
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.sandbox import Sandbox
+from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.displacement import Cap, forecast, guessed
 from quarterdeck.fleet.filters import Filter, Kind
 from quarterdeck.fleet.memories import SandboxMemories
@@ -41,16 +42,16 @@ async def read_all(client: Client, *, conversations: bool) -> Reading:
     """Read the list of sandboxes, and that of conversations if it is wanted."""
     sandboxes, unreadable = await every(client.sandboxes.pages())
     if not conversations:
-        return Reading(rows_of(sandboxes, None), unreadable)
+        return Reading(rows_of(client, sandboxes, None), unreadable)
     inhabitants, unread = await every(client.conversations.pages())
     # One that could not be read may live in any of them: which one is an orphan is not known then.
-    return Reading(rows_of(sandboxes, inhabitants, complete=not unread), unreadable + unread)
+    return Reading(rows_of(client, sandboxes, inhabitants, complete=not unread), unreadable + unread)
 
 
 def rows_of(
-    sandboxes: Iterable[Sandbox], conversations: Iterable[Conversation] | None, *, complete: bool = True
+    client: Client, sandboxes: Iterable[Sandbox], conversations: Iterable[Conversation] | None, *, complete: bool = True
 ) -> tuple[SandboxRow, ...]:
-    """The rows of records that were read just now; `conversations` is None where they were not read."""
+    """The rows of records that were read just now by a client; `conversations` is None where they were not read."""
     memories, now = SandboxMemories(), utc_now()
     records = tuple(sandboxes)
     memories.observe(records, now, beginning=False)
@@ -61,6 +62,7 @@ def rows_of(
             memories.by_id[record.id],
             groups.get(record.id, ()),
             complete=complete and conversations is not None,
+            clock=ServerClock(now, client.clock_offset),
         )
         for record in records
     )
@@ -73,7 +75,7 @@ def row_plain(row: SandboxRow, now: datetime) -> dict[str, Any]:
     return sandbox_plain(row.record) | {
         "state": row.state(now).words,
         "conversations": living if row.complete else None,
-        "orphan": row.orphan if row.complete else None,
+        "orphan": row.unlinked if row.complete else None,
         "spent": round(float(row.spent), 4) if row.complete else None,
         "quiet_seconds": round(quiet.total_seconds()) if row.complete and quiet is not None else None,
     }

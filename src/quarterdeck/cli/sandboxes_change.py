@@ -92,7 +92,7 @@ async def _read(client: Client, wanted: Wanted) -> Reading:
     if wanted.ids and not conversations:
         answer = await client.sandboxes.read(wanted.ids)
         if answer is not None:
-            return Reading(rows_of((one for one in answer if one is not None), None))
+            return Reading(rows_of(client, (one for one in answer if one is not None), None))
     return await read_all(client, conversations=conversations)
 
 

@@ -1,7 +1,7 @@
 """Durations in words short enough for a column, and moments that a server tells by a clock of its own."""
 
 import math
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -17,14 +17,19 @@ _NONE_YET = {JUST_NOW: "0s", UNDER_A_MINUTE: "0m"}
 class ServerClock(NamedTuple):
     """What a server's moments are read by."""
 
-    now: datetime
+    now: datetime = datetime.max.replace(tzinfo=UTC)
     """By the clock of this machine."""
     offset: timedelta = timedelta()
     """What the server's clock is ahead of that."""
 
+    @property
+    def there(self) -> datetime:
+        """What the server's clock shows now."""
+        return self.now + self.offset
+
     def here(self, told: datetime | None) -> datetime | None:
         """A moment that the server told, by the clock of this machine; None for one that is ahead of any clock."""
-        if told is None or told - self.now - self.offset > FUTURE:
+        if told is None or told - self.now > self.offset + FUTURE:
             return None
         try:
             return told - self.offset
@@ -38,6 +43,10 @@ class ServerClock(NamedTuple):
             return ""
         apart = f"{age(abs(self.offset).total_seconds())} {'ahead of' if self.offset > timedelta() else 'behind'}"
         return f"The server's clock is {apart} this machine's; ages are reckoned by the server's."
+
+
+AS_TOLD = ServerClock()
+"""Takes every moment as it was told."""
 
 
 def age(seconds: float | None) -> str:
@@ -56,9 +65,14 @@ def age(seconds: float | None) -> str:
     return f"{whole // DAY}d"
 
 
+def seconds_since(moment: datetime | None, now: datetime) -> float | None:
+    """Seconds since a moment; both with a zone."""
+    return None if moment is None else (now - moment).total_seconds()
+
+
 def age_of(moment: datetime | None, now: datetime) -> str:
     """Word how long ago a moment was; both with a zone."""
-    return age(None if moment is None else (now - moment).total_seconds())
+    return age(seconds_since(moment, now))
 
 
 def calm_age(moment: datetime | None, now: datetime) -> str:

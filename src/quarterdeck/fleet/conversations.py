@@ -1,8 +1,6 @@
 """The rows of the conversation list, the word for each, and what may be asked of it."""
 
-from __future__ import annotations
-
-from collections.abc import Container, Iterable
+from collections.abc import Container
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
@@ -10,8 +8,8 @@ from typing import NamedTuple
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus, StartTaskStatus
 from quarterdeck.client.models.start_task import StartTask
-from quarterdeck.fleet.filters import Grammar, Measure, Unit
-from quarterdeck.fleet.start_tasks import start_progress
+from quarterdeck.fleet.ages import AS_TOLD, ServerClock, age_or_date, seconds_since
+from quarterdeck.fleet.filters import Grammar, Measure, Unit, haystack
 
 
 class ConversationWord(StrEnum):
@@ -134,14 +132,15 @@ class ConversationRow(NamedTuple):
     branch: str | None
     state: ConversationState
     created_at: datetime | None
+    """By the clock of this machine; None also where a server tells a moment that is ahead of any clock."""
     updated_at: datetime | None
     record: Conversation | None = None
     task: StartTask | None = None
     haystack: str = ""
     """All of its text a filter looks into, case folded."""
-    orphan: bool = False
+    unlinked: bool = False
     """Whether the sandbox it lived in is no more."""
-    unseen: bool = False
+    unread: bool = False
     """Whether it came to something since somebody looked at it, as far as is known."""
     watched: bool = False
     """Whether somebody keeps an eye on it."""
@@ -184,6 +183,26 @@ class ConversationRow(NamedTuple):
         metrics = self.record.metrics if self.record else None
         return metrics.accumulated_cost if metrics else None
 
+    @property
+    def told_created(self) -> datetime | None:
+        """When it was created, by the server's own clock."""
+        known = self.record or self.task
+        return known.created_at if known is not None else None
+
+    @property
+    def told_updated(self) -> datetime | None:
+        """When it changed last, by the server's own clock."""
+        known = self.record or self.task
+        return known.updated_at or known.created_at if known is not None else None
+
+    def created(self, now: datetime) -> str:
+        """How long ago it was created, or the date that the server tells of the future."""
+        return age_or_date(self.created_at, self.told_created, now)
+
+    def updated(self, now: datetime) -> str:
+        """How long ago it changed last, or the date that the server tells of the future."""
+        return age_or_date(self.updated_at, self.told_updated, now)
+
 
 def conversation_row(
     record: Conversation,
@@ -191,72 +210,39 @@ def conversation_row(
     before: ConversationRow | None = None,
     *,
     sandboxes: Container[str] | None = None,
-    unseen: bool = False,
+    unread: bool = False,
     watched: bool = False,
+    clock: ServerClock = AS_TOLD,
 ) -> ConversationRow:
     """Make the row of a conversation; gives `before` itself when it would be equal.
 
-    `sandboxes` are the ids of all sandboxes, None until they have been read completely; `unseen` says that it came to
+    `sandboxes` are the ids of all sandboxes, None until they have been read completely; `unread` says that it came to
     something since somebody looked, `watched` that somebody keeps an eye on it.
     """
     state = conversation_state(record, last_status)
-    orphan = _is_orphan(record, sandboxes)
-    if (
-        before is not None
-        and before.record is record
-        and before.state == state
-        and before.orphan is orphan
-        and before.unseen is unseen
-        and before.watched is watched
-    ):
-        return before
-    texts = (
-        record.id,
-        record.title,
-        record.selected_repository,
-        record.selected_branch,
-        record.llm_model,
-        record.sandbox_id,
-        state.word,
-    )
-    return ConversationRow(
+    row = ConversationRow(
         id=record.id,
         title=record.title or "",
         repository=record.selected_repository,
         branch=record.selected_branch,
         state=state,
-        created_at=record.created_at,
-        updated_at=record.updated_at or record.created_at,
+        created_at=clock.here(record.created_at),
+        updated_at=clock.here(record.updated_at or record.created_at),
         record=record,
-        haystack=_haystack(texts),
-        orphan=orphan,
-        unseen=unseen,
+        haystack=haystack(
+            record.id,
+            record.title,
+            record.selected_repository,
+            record.selected_branch,
+            record.llm_model,
+            record.sandbox_id,
+            state.word,
+        ),
+        unlinked=_is_unlinked(record, sandboxes),
+        unread=unread,
         watched=watched,
     )
-
-
-def start_row(task: StartTask, now: datetime, before: ConversationRow | None = None) -> ConversationRow:
-    """Make the row of a start task; gives `before` itself when it would be equal."""
-    progress = start_progress(task, now)
-    trouble = progress.failed or progress.slow
-    state = ConversationState(progress.words, Category.TROUBLE if trouble else Category.BUSY, progress.detail)
-    if before is not None and before.task is task and before.state == state:
-        return before
-    request = task.request
-    title, repository, branch = (
-        (request.title, request.selected_repository, request.selected_branch) if request else (None, None, None)
-    )
-    return ConversationRow(
-        id=task.id,
-        title=title or "",
-        repository=repository,
-        branch=branch,
-        state=state,
-        created_at=task.created_at,
-        updated_at=task.updated_at or task.created_at,
-        task=task,
-        haystack=_haystack((task.id, title, repository, branch, state.word)),
-    )
+    return before if before == row else row
 
 
 def attention(row: ConversationRow) -> tuple[int, float]:
@@ -270,11 +256,7 @@ def attention(row: ConversationRow) -> tuple[int, float]:
     return group, -row.updated_at.timestamp() if row.updated_at else 0.0
 
 
-def _haystack(texts: Iterable[str | None]) -> str:
-    return "\n".join(filter(None, texts)).casefold()
-
-
-def _is_orphan(record: Conversation, sandboxes: Container[str] | None) -> bool:
+def _is_unlinked(record: Conversation, sandboxes: Container[str] | None) -> bool:
     if record.sandbox_id is None:
         return False
     lost = sandboxes is not None and record.sandbox_id not in sandboxes
@@ -294,10 +276,6 @@ def _state_word(row: ConversationRow, now: datetime) -> str:
     return f"{row.state.word}\n{_ALSO_CALLED.get(row.state.word, '')}"
 
 
-def _since(moment: datetime | None, now: datetime) -> float | None:
-    return None if moment is None else (now - moment).total_seconds()
-
-
 CONVERSATION_GRAMMAR: Grammar[ConversationRow] = Grammar(
     texts={
         "state": _state_word,
@@ -309,11 +287,11 @@ CONVERSATION_GRAMMAR: Grammar[ConversationRow] = Grammar(
     },
     measures={
         "cost": Measure(lambda row, now: row.cost, Unit.NUMBER),
-        "age": Measure(lambda row, now: _since(row.created_at, now)),
-        "updated": Measure(lambda row, now: _since(row.updated_at, now)),
+        "age": Measure(lambda row, now: seconds_since(row.created_at, now)),
+        "updated": Measure(lambda row, now: seconds_since(row.updated_at, now)),
     },
     flags={
-        "orphan": lambda row, now: row.orphan,
+        "orphan": lambda row, now: row.unlinked,
         "running": lambda row, now: row.state.category is Category.BUSY,
         "needs-you": lambda row, now: row.needs_you,
     },
@@ -323,7 +301,7 @@ CONVERSATION_GRAMMAR: Grammar[ConversationRow] = Grammar(
 
 DECK_GRAMMAR = CONVERSATION_GRAMMAR._replace(
     flags={
-        "unseen": lambda row, now: row.unseen,
+        "unseen": lambda row, now: row.unread,
         "watched": lambda row, now: row.watched,
         **CONVERSATION_GRAMMAR.flags,
     },

@@ -28,6 +28,11 @@ class Searchable(Protocol):
 R = TypeVar("R", bound=Searchable)
 
 
+def haystack(*texts: str | None) -> str:
+    """The text of a row that a bare word looks into."""
+    return "\n".join(filter(None, texts)).casefold()
+
+
 class Unit(Enum):
     """What a quantity is counted in."""
 

@@ -1,6 +1,4 @@
-"""The idle sweep: what is up, does nothing and could be paused (needs.md need 5)."""
-
-from __future__ import annotations
+"""Which sandboxes are up, do nothing and could be paused."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,25 +12,28 @@ THRESHOLD = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True)
-class IdleRow:
+class QuietRow:
     """A sandbox that has been quiet for long enough."""
 
     row: SandboxRow
     quiet: timedelta
-    spent: float
-    """US dollars so far."""
 
     @property
     def id(self) -> str:
         """The sandbox's."""
         return self.row.id
 
+    @property
+    def spent(self) -> float:
+        """US dollars so far."""
+        return self.row.spent
+
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
     """What a sweep finds; nothing is done by finding it."""
 
-    rows: tuple[IdleRow, ...]
+    rows: tuple[QuietRow, ...]
     """The longest quiet first."""
     unknown: tuple[SandboxRow, ...]
     """What is up and of which it is not known how long it has been quiet."""
@@ -45,15 +46,7 @@ class Sweep:
 
 def sweep(rows: Iterable[SandboxRow], threshold: timedelta, now: datetime) -> Sweep:
     """Find what is up and has been quiet for the threshold or longer; what is being paused is left out."""
-    found: list[IdleRow] = []
-    unknown: list[SandboxRow] = []
-    for row in rows:
-        if row.working or row.state(now).known not in UP:
-            continue
-        quiet = row.quiet(now)
-        if quiet is None:
-            unknown.append(row)
-        elif quiet >= threshold:
-            found.append(IdleRow(row, quiet, row.spent))
-    found.sort(key=lambda idle: (-idle.quiet, idle.id))
-    return Sweep(tuple(found), tuple(unknown))
+    up = [(row, row.quiet(now)) for row in rows if not row.working and row.state(now).known in UP]
+    found = [QuietRow(row, quiet) for row, quiet in up if quiet is not None and quiet >= threshold]
+    found.sort(key=lambda each: (-each.quiet, each.id))
+    return Sweep(tuple(found), tuple(row for row, quiet in up if quiet is None))

@@ -1,50 +1,18 @@
 """The rows of the sandbox list, made of records, memories and the conversations that live in them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from math import isfinite
+from math import inf, isfinite
 from typing import NamedTuple
 
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.enums import ExecutionStatus
 from quarterdeck.client.models.sandbox import Sandbox
-from quarterdeck.fleet.filters import Grammar, Measure, Unit
+from quarterdeck.fleet.ages import AS_TOLD, ServerClock, age_or_date, seconds_since
+from quarterdeck.fleet.filters import Grammar, Measure, Unit, haystack
 from quarterdeck.fleet.sandbox_state import UP, SandboxMemory, SandboxState, StateWord
 
-
-def is_working(conversations: Iterable[Conversation], last_told: Mapping[str, str | None]) -> bool:
-    """Whether an agent in one of them is at work; `last_told` stands in where the server does not tell."""
-    return any((each.execution_status or last_told.get(each.id)) == ExecutionStatus.RUNNING for each in conversations)
-
-
-def quiet_since(settled: SandboxState, conversations: tuple[Conversation, ...]) -> datetime | None:
-    """The newest update of the conversations in a sandbox in which no agent is at work; None when it is not known.
-
-    It is not quiet for longer than it has been up, where its beginning was seen. One without conversations has been
-    quiet for at least as long as it is known to be up.
-    """
-    if settled.known not in UP:
-        return None
-    if not conversations:
-        return settled.since
-    moments = [moment for each in conversations if (moment := each.updated_at or each.created_at) is not None]
-    if not moments:
-        return None
-    newest = max(moments)
-    return max(newest, settled.since) if settled.exact else newest
-
-
 SHORT = 6
-
-
-def short_id(sandbox_id: str) -> str:
-    """The first characters of what follows the last dash ("oh-agent-server-7WNtsgx" is "7WNtsg")."""
-    before, _, last = sandbox_id.rpartition("-")
-    return (last if before and last else sandbox_id)[:SHORT]
-
-
 NOTHING_TOLD: Mapping[str, str | None] = {}
 
 
@@ -59,13 +27,15 @@ class SandboxRow(NamedTuple):
     haystack: str = ""
     """All of its text a filter looks into, case folded."""
     complete: bool = True
-    """Whether all conversations of the server are known, so that those that live in it are."""
+    """Whether all conversations that live in it are known."""
     working: bool = False
     """Whether an agent in it is at work, as far as was last told."""
     quiet_since: datetime | None = None
     """Since when nothing has happened in it; None while it works, while it is not up, and when it is not known."""
     spent: float = 0.0
     """US dollars its conversations have cost so far."""
+    created_at: datetime | None = None
+    """By the clock of this machine; None also where a server tells a moment that is ahead of any clock."""
 
     @property
     def short_id(self) -> str:
@@ -73,7 +43,7 @@ class SandboxRow(NamedTuple):
         return short_id(self.id)
 
     @property
-    def orphan(self) -> bool:
+    def unlinked(self) -> bool:
         """Whether no conversation lives in it; not said while conversations are still being read."""
         return self.complete and not self.conversations
 
@@ -97,6 +67,16 @@ class SandboxRow(NamedTuple):
             return timedelta()
         return None if self.quiet_since is None else max(now - self.quiet_since, timedelta())
 
+    def created(self, now: datetime) -> str:
+        """How long ago it was created, or the date that the server tells of the future."""
+        return age_or_date(self.created_at, self.record.created_at, now)
+
+
+def short_id(sandbox_id: str) -> str:
+    """The first characters of what follows the last dash ("oh-agent-server-7WNtsgx" is "7WNtsg")."""
+    before, _, last = sandbox_id.rpartition("-")
+    return (last if before and last else sandbox_id)[:SHORT]
+
 
 def by_sandbox(conversations: Iterable[Conversation]) -> dict[str, tuple[Conversation, ...]]:
     """Conversations by the id of the sandbox they live in, each group in the order given."""
@@ -115,36 +95,48 @@ def sandbox_row(
     *,
     complete: bool = True,
     last_told: Mapping[str, str | None] = NOTHING_TOLD,
+    clock: ServerClock = AS_TOLD,
 ) -> SandboxRow:
     """Make the row of a sandbox; gives `before` itself when it would be equal.
 
-    `complete` says that all conversations have been read; `last_told` is the last word of the agent in each, by id, as
-    `last_execution_status` keeps it.
+    `complete` says that all conversations that live in it are known; `last_told` is the last word of the agent in each,
+    by id, as `last_execution_status` keeps it.
     """
     working = memory.settled.known in UP and is_working(conversations, last_told)
-    if (
-        before is not None
-        and before.record is record
-        and before.memory is memory
-        and before.working is working
-        and before.complete is complete
-        and before.conversations == conversations
-    ):
-        return before
-    texts = [record.id, record.sandbox_spec_id or "", memory.settled.word]
-    for conversation in conversations:
-        texts += [conversation.title or "", conversation.selected_repository or ""]
-    return SandboxRow(
+    texts = [text for each in conversations for text in (each.title, each.selected_repository)]
+    row = SandboxRow(
         record.id,
         record,
         memory,
         conversations,
-        "\n".join(texts).casefold(),
+        haystack(record.id, record.sandbox_spec_id, memory.settled.word, *texts),
         complete,
         working,
-        quiet_since(memory.settled, conversations) if complete and not working else None,
+        _quiet_since(memory.settled, conversations, clock) if complete and not working else None,
         sum(spent(conversation) for conversation in conversations),
+        clock.here(record.created_at),
     )
+    return before if before == row else row
+
+
+def is_working(conversations: Iterable[Conversation], last_told: Mapping[str, str | None]) -> bool:
+    """Whether an agent in one of them is at work; `last_told` stands in where the server does not tell."""
+    return any((each.execution_status or last_told.get(each.id)) == ExecutionStatus.RUNNING for each in conversations)
+
+
+def _quiet_since(settled: SandboxState, conversations: tuple[Conversation, ...], clock: ServerClock) -> datetime | None:
+    """The newest update of the conversations in a sandbox in which no agent is at work; None when it is not known.
+
+    It is not quiet for longer than it has been up, where its beginning was seen. One without conversations has been
+    quiet for at least as long as it is known to be up.
+    """
+    if settled.known not in UP:
+        return None
+    if not conversations:
+        return settled.since
+    moments = [clock.here(each.updated_at or each.created_at) for each in conversations]
+    newest = max((moment for moment in moments if moment is not None), default=None)
+    return max(newest, settled.since) if newest is not None and settled.exact else newest
 
 
 def spent(conversation: Conversation) -> float:
@@ -152,6 +144,8 @@ def spent(conversation: Conversation) -> float:
     cost = conversation.metrics.accumulated_cost if conversation.metrics is not None else None
     return cost if cost is not None and isfinite(cost) else 0.0
 
+
+# Order
 
 _RANKS = {
     StateWord.ERROR: 0,
@@ -174,38 +168,25 @@ def attention(state: SandboxState) -> int:
     return _UNKNOWN if state.known is None else _RANKS[state.known]
 
 
-AGES = 1e12
-"""Seconds, more than lie between any two moments: what lies between two ranks."""
-
-
 def in_trouble(state: SandboxState) -> bool:
     """Whether a state stands before all that runs as it should."""
     return attention(state) < _RANKS[StateWord.RUNNING]
 
 
-def urgency(row: SandboxRow, now: datetime) -> float:
-    """The place of a row in the default order: `attention`, then what has been quiet or as it is for longest.
-
-    One number and no tuple: there is one for each of ten thousand rows.
-    """
+def urgency(row: SandboxRow, now: datetime) -> tuple[int, float]:
+    """The place of a row in the default order: `attention`, then what has been quiet or as it is for longest."""
     state = row.state(now)
     rank = attention(state)
     since = row.quiet_since if rank == _RANKS[StateWord.RUNNING] else state.since
-    return rank * AGES + (AGES / 2 if since is None else since.timestamp())
+    return rank, inf if since is None else since.timestamp()
 
 
-def _repositories(row: SandboxRow, now: datetime) -> str:
-    return "\n".join(conversation.selected_repository or "" for conversation in row.conversations)
+# Filters
 
 
 def _idle(row: SandboxRow, now: datetime) -> float | None:
     quiet = row.quiet(now)
     return None if quiet is None else quiet.total_seconds()
-
-
-def _age(row: SandboxRow, now: datetime) -> float | None:
-    created = row.record.created_at
-    return None if created is None else (now - created).total_seconds()
 
 
 SANDBOX_GRAMMAR: Grammar[SandboxRow] = Grammar(
@@ -214,16 +195,16 @@ SANDBOX_GRAMMAR: Grammar[SandboxRow] = Grammar(
         "spec": lambda row, now: row.record.sandbox_spec_id or "",
         "id": lambda row, now: row.id,
         "owner": lambda row, now: row.record.created_by_user_id or "",
-        "repo": _repositories,
+        "repo": lambda row, now: "\n".join(each.selected_repository or "" for each in row.conversations),
     },
     measures={
         "idle": Measure(_idle),
         "cost": Measure(lambda row, now: row.spent, Unit.NUMBER),
-        "age": Measure(_age),
-        "for": Measure(lambda row, now: (now - row.memory.state(now).since).total_seconds()),
+        "age": Measure(lambda row, now: seconds_since(row.created_at, now)),
+        "for": Measure(lambda row, now: seconds_since(row.memory.state(now).since, now)),
     },
     flags={
-        "orphan": lambda row, now: row.orphan,
+        "orphan": lambda row, now: row.unlinked,
         "slow": lambda row, now: row.memory.state(now).slow,
     },
     aliases={"quiet": "idle", "no-conversation": "orphan"},

@@ -17,8 +17,9 @@ from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.start_task import StartTask
 from quarterdeck.client.paging import Page
+from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.bulk import BulkJob
-from quarterdeck.fleet.conversations import last_execution_status
+from quarterdeck.fleet.conversations import ConversationRow, conversation_row, last_execution_status
 from quarterdeck.fleet.displacement import Coming, Displacement, guessed, running_oldest_first
 from quarterdeck.fleet.kept import SELDOM, Keeper, KeptModel, StateFiles
 from quarterdeck.fleet.memories import SandboxMemories
@@ -30,6 +31,7 @@ from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row, short_id
 from quarterdeck.fleet.server_watch import ServerWatch
 from quarterdeck.fleet.start_tasks import in_progress
 from quarterdeck.fleet.store import Changes
+from quarterdeck.fleet.unlinked import Unlinked, find_unlinked
 from quarterdeck.fleet.unread import Unread
 from quarterdeck.fleet.watch import Watch
 
@@ -259,7 +261,36 @@ class Session:
             before,
             complete=not (self.conversations.health.incomplete or self.memories.timelines.perhaps_ours(sandbox_id)),
             last_told=self.last_statuses,
+            clock=self.server_clock,
         )
+
+    def conversation_row(self, conversation_id: str, before: ConversationRow | None = None) -> ConversationRow | None:
+        """What a list says of a conversation, `before` itself when nothing changed; None when there is no such one."""
+        record = self.conversations.records.get(conversation_id)
+        if record is None:
+            return None
+        return conversation_row(
+            record,
+            self.last_statuses.get(conversation_id),
+            before,
+            sandboxes=self.all_sandboxes,
+            unread=conversation_id in self.unread,
+            watched=conversation_id in self.watched,
+            clock=self.server_clock,
+        )
+
+    def find_unlinked(self) -> Unlinked:
+        """What lost its counterpart in the other list."""
+        return find_unlinked(
+            map(self.sandbox_row, self.sandboxes.records),
+            map(self.conversation_row, self.conversations.records),
+            complete=not (self.sandboxes.health.incomplete or self.conversations.health.incomplete),
+        )
+
+    @property
+    def server_clock(self) -> ServerClock:
+        """What the server's moments are read by now."""
+        return ServerClock(self._clock(), self.client.clock_offset)
 
     @property
     def all_sandboxes(self) -> Mapping[str, Sandbox] | None:
@@ -301,7 +332,9 @@ class Session:
         unsettled = [each for each in shown if self.residents.sandbox_of(each) in self._unsettled]
         self._look_at(About.SANDBOXES, self.sandboxes, moving)
         self._look_at(About.CONVERSATIONS, self.conversations, unsettled, self.watched.ids)
-        self._look_at(About.START_TASKS, self.start_tasks, in_progress(self.start_tasks.records.values(), now))
+        self._look_at(
+            About.START_TASKS, self.start_tasks, in_progress(self.start_tasks.records.values(), self.server_clock.there)
+        )
 
     def _look_at(
         self, about: About, watch: Watch[Any], transitional: Iterable[str], always: Iterable[str] = ()

@@ -1,14 +1,14 @@
-"""How far a start task has come, in words (contract section g.2)."""
+"""Start tasks, each about to be a conversation: how far it has come, whether it is shown, its row."""
 
 from collections.abc import Collection, Container, Iterable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from quarterdeck.client.models.enums import StartTaskStatus
-from quarterdeck.fleet.ages import stopwatch
-
-if TYPE_CHECKING:
-    from quarterdeck.client.models.start_task import StartTask
+from quarterdeck.client.models.start_task import StartRequest, StartTask
+from quarterdeck.fleet.ages import AS_TOLD, ServerClock, stopwatch
+from quarterdeck.fleet.conversations import Category, ConversationRow, ConversationState
+from quarterdeck.fleet.filters import haystack
 
 STEPS: dict[str, str] = {
     StartTaskStatus.WORKING: "beginning",
@@ -21,7 +21,6 @@ STEPS: dict[str, str] = {
 }
 """The steps before READY, in their order, each with its words."""
 _NUMBERS = {status: number for number, status in enumerate(STEPS, 1)}
-
 FAILED = "failed"
 """The word for a start that came to nothing."""
 SLOW_AFTER = timedelta(seconds=180)
@@ -29,14 +28,12 @@ SLOW_AFTER = timedelta(seconds=180)
 RECENT = timedelta(hours=1)
 """Servers list start tasks for ever; older ones than this are of no interest unless they were created here."""
 FAILED_RECENTLY = timedelta(days=1)
-"""The same for those that failed: each stays until somebody puts it away."""
+"""The same for those that failed: each stays until somebody dismisses it."""
 
 
 class StartProgress(NamedTuple):
     """Where a start task is."""
 
-    step: int
-    """Which of the `len(STEPS)` steps it is in; 0 when it failed or its step is unknown."""
     words: str
     """"3/7 preparing repository", "ready", "failed", or the server's own word."""
     ended: bool = False
@@ -46,34 +43,37 @@ class StartProgress(NamedTuple):
     """What the server said about it, or what can be said in its place."""
 
 
-def start_progress(task: "StartTask", now: datetime) -> StartProgress:
-    """Say where a task is now."""
-    said = (task.detail or "").strip()
+def start_progress(task: StartTask, now: datetime) -> StartProgress:
+    """Say where a task is now, by the server's clock."""
+    detail = (task.detail or "").strip()
     if task.status == StartTaskStatus.READY:
-        return StartProgress(len(STEPS), "ready", ended=True, detail=said)
+        return StartProgress("ready", ended=True, detail=detail)
     if task.status == StartTaskStatus.ERROR:
-        detail = said or "No detail given; servers give up silently after 120 s."
-        return StartProgress(0, FAILED, ended=True, failed=True, detail=detail)
-    step = _NUMBERS.get(task.status, 0)
-    words = f"{step}/{len(STEPS)} {STEPS[task.status]}" if step else task.status
-    if not _older(task, now, SLOW_AFTER):
-        return StartProgress(step, words, detail=said)
-    return StartProgress(step, words, slow=True, detail=said or _no_news(task, now))
+        detail = detail or "No detail given; servers give up silently after 120 s."
+        return StartProgress(FAILED, ended=True, failed=True, detail=detail)
+    words = task.status
+    if task.status in STEPS:
+        words = f"{_NUMBERS[task.status]}/{len(STEPS)} {STEPS[task.status]}"
+    if task.created_at is None or now - task.created_at <= SLOW_AFTER:
+        return StartProgress(words, detail=detail)
+    waited = stopwatch((now - task.created_at).total_seconds())
+    no_news = f"It has taken {waited}; servers give up after 120 s, so it may never end."
+    return StartProgress(words, slow=True, detail=detail or no_news)
 
 
-def in_progress(tasks: "Iterable[StartTask]", now: datetime) -> frozenset[str]:
-    """Which tasks have not ended and may still do so soon, for `Watch.look`."""
-    return frozenset(
-        task.id for task in tasks if not start_progress(task, now).ended and not _older(task, now, SLOW_AFTER)
-    )
+def in_progress(tasks: Iterable[StartTask], now: datetime) -> frozenset[str]:
+    """Which tasks have not ended and may still do so soon, for `Watch.look`; by the server's clock."""
+    progress = [(task.id, start_progress(task, now)) for task in tasks]
+    return frozenset(task_id for task_id, each in progress if not each.ended and not each.slow)
 
 
 def worth_showing(
-    task: "StartTask", now: datetime, *, listed: Collection[str], followed: Collection[str], dismissed: Container[str]
+    task: StartTask, now: datetime, *, listed: Collection[str], followed: Collection[str], dismissed: Container[str]
 ) -> bool:
     """Whether a task is a row of its own: until its conversation is listed, or its failure was seen.
 
-    `listed` are the ids of known conversations, `followed` those of tasks created here, `dismissed` of tasks put away.
+    `now` is by the server's clock. `listed` are the ids of known conversations, `followed` those of tasks created here,
+    `dismissed` those of tasks that a person does not want to see.
     """
     if task.id in dismissed or task.app_conversation_id in listed:
         return False
@@ -84,10 +84,20 @@ def worth_showing(
     return moment is not None and now - moment <= limit
 
 
-def _older(task: "StartTask", now: datetime, limit: timedelta) -> bool:
-    return task.created_at is not None and now - task.created_at > limit
-
-
-def _no_news(task: "StartTask", now: datetime) -> str:
-    waited = stopwatch((now - task.created_at).total_seconds()) if task.created_at else "long"
-    return f"It has taken {waited}; servers give up after 120 s, so it may never end."
+def start_row(task: StartTask, clock: ServerClock = AS_TOLD, before: ConversationRow | None = None) -> ConversationRow:
+    """Make the row of a start task; gives `before` itself when it would be equal."""
+    progress = start_progress(task, clock.there)
+    category = Category.TROUBLE if progress.failed or progress.slow else Category.BUSY
+    request = task.request or StartRequest()
+    row = ConversationRow(
+        id=task.id,
+        title=request.title or "",
+        repository=request.selected_repository,
+        branch=request.selected_branch,
+        state=ConversationState(progress.words, category, progress.detail),
+        created_at=clock.here(task.created_at),
+        updated_at=clock.here(task.updated_at or task.created_at),
+        task=task,
+        haystack=haystack(task.id, request.title, request.selected_repository, request.selected_branch, progress.words),
+    )
+    return before if before == row else row

@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 
 from quarterdeck.fleet.ages import age
 from quarterdeck.fleet.filters import Unit, example, quantity
-from quarterdeck.fleet.quiet import THRESHOLD, IdleRow, Sweep, sweep
+from quarterdeck.fleet.quiet import THRESHOLD, QuietRow, Sweep, sweep
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
@@ -51,7 +51,7 @@ class IdleSweepDialog(Dialog[Sweep]):
         quiet = plain(Shown("Quiet for at least"), Tone.MUTED)
         threshold = age(THRESHOLD.total_seconds())
         yield Horizontal(Static(quiet, id="quiet"), Input(threshold, id="threshold", compact=True), id="asked")
-        columns: list[Column[IdleRow]] = [
+        columns: list[Column[QuietRow]] = [
             Column("sandbox", "SANDBOX", 8, lambda idle, now: cell(text.line(idle.row.short_id))),
             Column("quiet", "QUIET", 7, lambda idle, now: cell(Shown(age(idle.quiet.total_seconds()))), right=True),
             Column("cost", "COST", 8, lambda idle, now: cell(money(idle.spent)), right=True),
@@ -71,7 +71,7 @@ class IdleSweepDialog(Dialog[Sweep]):
 
     def _sweep(self) -> None:
         self._found = sweep(self._rows(), self._threshold, self._clock())
-        table: Table[IdleRow] = self.query_one("#found", Table)
+        table: Table[QuietRow] = self.query_one("#found", Table)
         table.show(self._found.rows)
         if not self._found.rows:
             table.say_empty(Shown("Nothing has been quiet for so long."), Shown("A shorter time may find some."))
@@ -120,6 +120,6 @@ class IdleSweepDialog(Dialog[Sweep]):
         self.query_one("#found", Table).action_move(step)
 
 
-def _title(idle: IdleRow, now: datetime) -> Cell:
+def _title(idle: QuietRow, now: datetime) -> Cell:
     title = next((title for title in idle.row.conversation_titles if title), "")
-    return cell(text.line(title) or Shown("none, orphan" if idle.row.orphan else "-"), Tone.MUTED)
+    return cell(text.line(title) or Shown("none, orphan" if idle.row.unlinked else "-"), Tone.MUTED)

@@ -12,11 +12,11 @@ from textual.widgets import OptionList
 from quarterdeck.fleet.ages import calm_age
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.sandboxes import SandboxRow
+from quarterdeck.fleet.unlinked import Unlinked
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.commands import Place
 from quarterdeck.tui.dialogs.picking import PickingDialog, option
-from quarterdeck.tui.lists.orphans import Orphans
 from quarterdeck.tui.lists.sandbox_cells import status
 from quarterdeck.tui.text import Shown
 
@@ -38,7 +38,7 @@ class OrphansDialog(PickingDialog[Orphan]):
 
     HINTS = (("enter", "go to it"), ("esc", "close"))
 
-    def __init__(self, orphans: Orphans, now: datetime) -> None:
+    def __init__(self, orphans: Unlinked, now: datetime) -> None:
         super().__init__(Shown("Orphans") if orphans.complete else SO_FAR)
         self._orphans = orphans
         self._now = now

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from quarterdeck.fleet.ages import calm_age
 from quarterdeck.fleet.conversations import Category, ConversationRow
 from quarterdeck.fleet.sandboxes import short_id
 from quarterdeck.tui import text
@@ -31,7 +30,7 @@ def state(row: ConversationRow, now: datetime) -> Cell:
 
 def marked_state(row: ConversationRow, now: datetime) -> Cell:
     """The state; before it `+` where nobody has looked since, and `!` where a person should do something."""
-    unseen: Span = (Shown("+" if row.unseen else " "), Tone.KEY)
+    unseen: Span = (Shown("+" if row.unread else " "), Tone.KEY)
     attention: Span = (Shown("!" if row.state.attention else " "), Tone.WARN)
     return (unseen, attention, *state(row, now))
 
@@ -57,7 +56,7 @@ def sandbox(row: ConversationRow, now: datetime) -> Cell:
     """The short id of its sandbox, and that it is no more."""
     if row.sandbox_id is None:
         return DASH
-    return cell(text.line(short_id(row.sandbox_id) + (" gone" if row.orphan else "")), Tone.MUTED)
+    return cell(text.line(short_id(row.sandbox_id) + (" gone" if row.unlinked else "")), Tone.MUTED)
 
 
 def pull_requests(row: ConversationRow, now: datetime) -> Cell:
@@ -66,8 +65,8 @@ def pull_requests(row: ConversationRow, now: datetime) -> Cell:
     return cell(Shown(" ".join(f"#{number}" for number in numbers)), Tone.MUTED) if numbers else DASH
 
 
-def _ago(moment: datetime | None, now: datetime) -> Cell:
-    return cell(Shown(calm_age(moment, now)), Tone.MUTED)
+def _quiet(words: str) -> Cell:
+    return cell(Shown(words), Tone.MUTED)
 
 
 def _model(record: Conversation) -> str | None:
@@ -98,7 +97,7 @@ COLUMNS: tuple[Column[ConversationRow], ...] = (
     Column("title", "TITLE", 24, title, sort=lambda row: row.title.casefold() or None, flex=3),
     Column("repository", "REPO@BRANCH", 16, place, sort=lambda row: row.place or None, flex=2, priority=1),
     Column(
-        "updated", "UPDATED", 8, lambda row, now: _ago(row.updated_at, now), sort=lambda row: row.updated_at, right=True
+        "updated", "UPDATED", 8, lambda row, now: _quiet(row.updated(now)), sort=lambda row: row.updated_at, right=True
     ),
     Column("cost", "COST", 7, cost, sort=lambda row: row.cost or None, priority=2, right=True),
     Column("model", "MODEL", 16, _told(_model), sort=_by(_model), flex=1, priority=3),
@@ -109,7 +108,7 @@ COLUMNS: tuple[Column[ConversationRow], ...] = (
         "created",
         "CREATED",
         9,
-        lambda row, now: _ago(row.created_at, now),
+        lambda row, now: _quiet(row.created(now)),
         sort=lambda row: row.created_at,
         priority=5,
         right=True,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from quarterdeck.fleet.ages import age_of
 from quarterdeck.fleet.conversations import Category, ConversationRow
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
@@ -25,8 +24,8 @@ def detail(row: ConversationRow, now: datetime) -> list[Cell]:
         text_fact("id", row.id),
         text_fact("repository", row.repository),
         text_fact("branch", row.branch),
-        moment_fact("created", row.created_at, age_of(row.created_at, now)),
-        moment_fact("updated", row.updated_at, age_of(row.updated_at, now)),
+        moment_fact("created", row.told_created, row.created_at, now),
+        moment_fact("updated", row.told_updated, row.updated_at, now),
     ]
     return said + (_record_facts(row) if row.record is not None else [])
 

@@ -12,12 +12,10 @@ from quarterdeck.fleet.conversations import (
     ConversationRow,
     ConversationWord,
     attention,
-    conversation_row,
-    start_row,
 )
 from quarterdeck.fleet.health import Health
 from quarterdeck.fleet.news import About, News
-from quarterdeck.fleet.start_tasks import FAILED, in_progress, worth_showing
+from quarterdeck.fleet.start_tasks import FAILED, in_progress, start_row, worth_showing
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.lists.conversation_cells import COLUMNS, title
 from quarterdeck.tui.lists.conversation_detail import detail
@@ -82,20 +80,21 @@ class ConversationListing:
         if record is not None:
             if record.parent_conversation_id is not None:
                 self.parents[row_id] = record.parent_conversation_id
-            told = session.last_statuses.get(row_id)
-            unseen, watched = row_id in session.unread, row_id in session.watched
-            return conversation_row(
-                record, told, before, sandboxes=session.all_sandboxes, unseen=unseen, watched=watched
-            )
+            return session.conversation_row(row_id, before)
         task = session.start_tasks.records.get(row_id)
+        clock = session.server_clock
         if task is None or not worth_showing(
-            task, now, listed=session.conversations.records, followed=session.followed, dismissed=session.dismissed
+            task,
+            clock.there,
+            listed=session.conversations.records,
+            followed=session.followed,
+            dismissed=session.dismissed,
         ):
             return None
         unread = session.conversations.health.incomplete and task.id not in session.followed
         if unread and task.app_conversation_id is not None:  # it is among the conversations that are still to come
             return None
-        return start_row(task, now, before)
+        return start_row(task, clock, before)
 
     def touched(self, session: Session, news: News) -> Iterable[str]:
         """The conversations something was read of; a start task ends as a row when its conversation is there."""
@@ -105,7 +104,7 @@ class ConversationListing:
 
     def passing(self, session: Session, now: datetime) -> Iterable[str]:
         """The starts that go on."""
-        return in_progress(session.start_tasks.records.values(), now)
+        return in_progress(session.start_tasks.records.values(), session.server_clock.there)
 
     def health(self, session: Session) -> Health:
         """How the readings of the conversations are going."""
@@ -125,7 +124,7 @@ class ConversationListing:
 
     def unseen(self, row: ConversationRow) -> bool:
         """Whether it came to something since somebody looked."""
-        return row.unseen
+        return row.unread
 
     def counts(self, words: Counter[str]) -> Cell:
         """How many conversations are in which state; those that need somebody are counted by `wanting`."""

@@ -109,4 +109,4 @@ def _tone(folded: Iterable[ConversationRow]) -> Tone:
     rows = list(folded)
     if any(row.state.attention for row in rows):
         return Tone.WARN
-    return Tone.KEY if any(row.unseen for row in rows) else Tone.MUTED
+    return Tone.KEY if any(row.unread for row in rows) else Tone.MUTED

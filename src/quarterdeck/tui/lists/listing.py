@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from quarterdeck.fleet.ages import JUST_NOW
+from quarterdeck.fleet.ages import JUST_NOW, age_of
 from quarterdeck.fleet.filters import Grammar
 from quarterdeck.fleet.health import Health, HealthState, health_words
 from quarterdeck.fleet.news import About, News
@@ -169,12 +169,13 @@ def heading(title: str) -> Cell:
     return cell(Shown(title), Tone.STRONG)
 
 
-def moment_fact(label: str, moment: datetime | None, age: str) -> Cell:
-    """One line of a detail with a moment: how long ago, and the UTC time itself."""
-    if moment is None:
+def moment_fact(label: str, told: datetime | None, moment: datetime | None, now: datetime) -> Cell:
+    """One line of a detail with a moment: the UTC time that the server told, and how long ago it was by our clock."""
+    if told is None:
         return fact(label)
-    return fact(
-        label,
-        (Shown(age if age == JUST_NOW else f"{age} ago"), Tone.PLAIN),
-        (Shown(f"  {moment:%Y-%m-%d %H:%M}Z"), Tone.MUTED),
-    )
+    time = f"{told:%Y-%m-%d %H:%M}Z"
+    if moment is None:
+        return fact(label, (Shown(time), Tone.PLAIN), (Shown("  ahead of any clock"), Tone.WARN))
+    age = age_of(moment, now)
+    said = Shown(age if age == JUST_NOW else f"{age} ago")
+    return fact(label, (said, Tone.PLAIN), (Shown(f"  {time}"), Tone.MUTED))

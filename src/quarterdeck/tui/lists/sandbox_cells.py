@@ -34,7 +34,7 @@ def status(row: SandboxRow, now: datetime) -> Cell:
 def conversation(row: SandboxRow, now: datetime) -> Cell:
     """The newest title that lives in it and how many more, or that nobody does."""
     if not row.conversations:
-        return cell(Shown("none, orphan" if row.orphan else "…"), Tone.MUTED)
+        return cell(Shown("none, orphan" if row.unlinked else "…"), Tone.MUTED)
     first = text.line(row.conversation_titles[0]) or Shown("(untitled)")
     more: Cell = ((Shown(f" +{len(row.conversations) - 1}"), Tone.MUTED),) if len(row.conversations) > 1 else ()
     return (*cell(first), *more)
@@ -96,7 +96,7 @@ def sandbox_columns(last_told: LastTold) -> tuple[Column[SandboxRow], ...]:
         Column("quiet", "QUIET", 7, quiet, sort=lambda row: row.quiet_since, priority=2, right=True),
         Column("cost", "COST", 7, cost, sort=lambda row: row.spent or None, priority=3, right=True),
         Column("spec", "SPEC", 12, _spec, sort=lambda row: row.record.sandbox_spec_id, flex=1, priority=4),
-        Column("age", "AGE", 6, _age, sort=lambda row: row.record.created_at, priority=5, right=True),
+        Column("age", "AGE", 6, _age, sort=lambda row: row.created_at, priority=5, right=True),
         Column("urls", "URLS", 14, urls, sort=lambda row: len(row.memory.urls) or None, flex=1, priority=6),
         Column("owner", "OWNER", 10, _owner, sort=lambda row: row.record.created_by_user_id, priority=7),
     )
@@ -115,7 +115,7 @@ def _owner(row: SandboxRow, now: datetime) -> Cell:
 
 
 def _age(row: SandboxRow, now: datetime) -> Cell:
-    return cell(Shown(calm_age(row.record.created_at, now)), Tone.MUTED)
+    return cell(Shown(row.created(now)), Tone.MUTED)
 
 
 def _text(value: str | None) -> Cell:

@@ -38,7 +38,7 @@ def detail(row: SandboxRow, now: datetime, last_told: LastTold) -> list[Cell]:
         fact("cost so far", (money(row.spent), Tone.PLAIN)) if row.spent else fact("cost so far"),
         text_fact("id", row.id),
         text_fact("spec", record.sandbox_spec_id),
-        moment_fact("created", record.created_at, age_of(record.created_at, now)),
+        moment_fact("created", record.created_at, row.created_at, now),
         text_fact("owner", record.created_by_user_id),
         fact("key", (Shown("known, not shown" if row.memory.key is not None else "not known"), Tone.MUTED)),
     ]
@@ -97,7 +97,7 @@ def _conversations(row: SandboxRow, last_told: LastTold) -> list[Cell]:
     said = [_conversation(each, state.word) for each, state in zip(newest, states, strict=True)]
     if (more := len(row.conversations) - len(newest)) > 0:
         said.append(cell(Shown(f"and {more:,} more"), Tone.MUTED))
-    nobody = Shown("none: an orphan" if row.orphan else "none known yet")
+    nobody = Shown("none: an orphan" if row.unlinked else "none known yet")
     return [EMPTY, heading("Conversations"), *(said or [cell(nobody, Tone.MUTED)])]
 
 

@@ -70,7 +70,7 @@ class SandboxListing:
         """How the readings of the sandboxes are going."""
         return session.sandboxes.health
 
-    def attention(self, row: SandboxRow, now: datetime) -> float:
+    def attention(self, row: SandboxRow, now: datetime) -> tuple[int, float]:
         """Trouble first, then what runs, the longest quiet first."""
         return urgency(row, now)
 

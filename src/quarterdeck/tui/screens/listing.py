@@ -176,11 +176,10 @@ class ListScreen(ArrangedList[R]):
     async def action_orphans(self) -> None:
         """Show the sandboxes without a conversation and the conversations without a sandbox, and go to one."""
         from quarterdeck.tui.dialogs.orphans import OrphansDialog
-        from quarterdeck.tui.lists.orphans import find_orphans
 
         session, now = self.app.session, self.app.clock()
         if session is None:
             return
-        chosen = await self.app.push_screen_wait(OrphansDialog(find_orphans(session, now), now))
+        chosen = await self.app.push_screen_wait(OrphansDialog(session.find_unlinked(), now))
         if chosen is not None:
             self.go_to(chosen.place, chosen.id)

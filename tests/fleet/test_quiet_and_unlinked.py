@@ -10,7 +10,7 @@ from quarterdeck.fleet.order import ordered
 from quarterdeck.fleet.quiet import sweep
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, sandbox_row, urgency
-from quarterdeck.fleet.unlinked import orphan_conversations, orphan_sandboxes
+from quarterdeck.fleet.unlinked import find_unlinked
 
 from .fakes import NOON, at, sandbox
 
@@ -139,24 +139,24 @@ def test_what_runs_and_has_been_quiet_for_longest_stands_first_among_what_runs()
     assert found == ["failed", "quiet", "young", "busy", "paused"]
 
 
-# Orphans
+# What lost its counterpart
 
 
-def test_a_sandbox_nobody_lives_in_is_an_orphan_once_all_conversations_were_read() -> None:
+def test_a_sandbox_nobody_lives_in_is_unlinked_once_all_conversations_were_read() -> None:
     rows = [row(name="a"), row(talk(), name="b"), row(name="c", complete=False)]
-    assert [each.id for each in orphan_sandboxes(rows)] == ["a"]
+    assert [each.id for each in find_unlinked(rows, (), complete=True).sandboxes] == ["a"]
 
 
 def lived_in(sandbox_id: str | None, status: str | None = "PAUSED") -> Conversation:
     return Conversation(id=f"in {sandbox_id}", sandbox_id=sandbox_id, sandbox_status=status)
 
 
-def test_a_conversation_is_an_orphan_when_its_sandbox_is_missing_or_no_longer_listed() -> None:
+def test_a_conversation_is_unlinked_when_its_sandbox_is_missing_or_no_longer_listed() -> None:
     records = [lived_in("a"), lived_in("gone"), lived_in("missing", "MISSING"), lived_in(None)]
     while_reading = [conversation_row(record) for record in records]
-    assert [each.id for each in orphan_conversations(while_reading)] == ["in missing"]
+    assert [each.id for each in find_unlinked((), while_reading, complete=False).conversations] == ["in missing"]
     rows = [conversation_row(each.record, None, each, sandboxes={"a"}) for each in while_reading if each.record]
-    assert [each.id for each in orphan_conversations(rows)] == ["in gone", "in missing"]
+    assert [each.id for each in find_unlinked((), rows, complete=True).conversations] == ["in gone", "in missing"]
     assert rows[0] is while_reading[0]
 
 
