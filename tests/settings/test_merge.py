@@ -7,7 +7,7 @@ from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_identity import Identity, identities
-from quarterdeck.settings.merge import Side, merge, settle
+from quarterdeck.settings.merge import Side, is_another, merge, settle
 from tests.settings.strategies import ANY_SERVER, CONFIGS, EDITS, PLAIN_FIELDS, RECORDS
 
 Edits = list[tuple[str, object]]
@@ -150,3 +150,14 @@ def test_a_first_save_by_someone_else_is_merged_too() -> None:
     merged = merge(Draft(None).set("language", "de"), Settings(agent="LocAgent"))
     assert merged.draft.changes == {"language": "de"}
     assert merged.draft.value("agent") == "LocAgent"
+
+
+def test_another_persons_record_is_told_by_its_email_or_by_having_nothing_in_common() -> None:
+    mine = Settings(email="ann@example.org", language="de", git_user_name="Ann")
+    assert is_another(mine, mine.model_copy(update={"email": "ben@example.org"}))
+    assert not is_another(mine, mine.model_copy(update={"language": "fr", "git_user_name": "Anna"}))
+    untold = mine.model_copy(update={"email": None})
+    assert not is_another(untold, Settings(language="de", git_user_name="Ben"))
+    assert is_another(untold, Settings(language="fr", git_user_name="Ben"))
+    assert is_another(untold, None)
+    assert not is_another(None, mine)

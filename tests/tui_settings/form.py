@@ -112,6 +112,11 @@ class FormSeat(Seat):
         await self.agree()
         await self.sees(f"Saved · {count} of {count} verified", "As stored")
 
+    async def save_anyway(self) -> None:
+        """Save, even where something is lost."""
+        await self.press("ctrl+s")
+        await self.agree()
+
     async def save(self) -> None:
         """Save, and agree to what the review says."""
         await self.press("ctrl+s")

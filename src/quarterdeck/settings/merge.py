@@ -64,6 +64,18 @@ def merge(draft: Draft, theirs: Settings | None) -> Merged:
     return Merged(merged, tuple(conflicts), arrived)
 
 
+def is_another(loaded: Settings | None, found: Settings | None) -> bool:
+    """Whether a record may be another person's than the one that was loaded: other e-mail, or nothing in common."""
+    if loaded is None:
+        return False
+    if found is not None and loaded.email and found.email:
+        return loaded.email != found.email
+    usual, there = Settings(), found or Settings()
+    told = [name for name in Settings.model_fields if name != "leaves" and not name.endswith("_set")]
+    own = [name for name in told if getattr(loaded, name) != getattr(usual, name)]
+    return bool(own) and all(getattr(loaded, name) != getattr(there, name) for name in own)
+
+
 def settle(draft: Draft, conflict: Conflict, side: Side) -> Draft:
     """Decide a conflict of a merged draft: mine stands already, theirs drops the edit."""
     if side is Side.MINE:

@@ -86,7 +86,7 @@ class ConnectingApp(ConnectedApp):
                 said = await self._give_key(endpoint)
                 if not (said and self._is_open(endpoint)):
                     return endpoint, said
-                await self._reopen(endpoint)
+                self.open_session(self.endpoint)  # unsaved edits stay: they are put on what is read with this key
                 return None, said
             case Do.OPEN:
                 if not self._is_open(endpoint) or self.session is None or self.session.trouble is not None:
@@ -115,7 +115,9 @@ class ConnectingApp(ConnectedApp):
         await self.connections.save(filled.connection, instead_of)
         said = await self._settle_key(old, filled, had_key=had_key)
         new_key = filled.key in (KeyChoice.ENTER, KeyChoice.NONE)
-        if self._is_open(old) and (new_key or filled.connection != connection):
+        if self._is_open(old) and filled.connection == connection and filled.key is KeyChoice.ENTER:
+            self.open_session(self.endpoint)
+        elif self._is_open(old) and (new_key or filled.connection != connection):
             await self._reopen(filled.connection)
         return filled.connection, said
 

@@ -14,8 +14,10 @@ from quarterdeck.settings.disabled import DisabledServers, listed
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.form_fields import FormFields
 from quarterdeck.settings.mcp_identity import Identity
-from quarterdeck.settings.merge import Conflict, merge, news_of
-from quarterdeck.tui.cells import EMPTY, Tone
+from quarterdeck.settings.merge import Conflict, is_another, merge, news_of
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import EMPTY, Tone, cell
+from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.screens.settings_frame import SettingsFrame
 from quarterdeck.tui.settings.source import SettingsSource
 from quarterdeck.tui.settings.typed_secrets import RememberingStore
@@ -49,6 +51,8 @@ class LoadedSettings(SettingsFrame):
         """Where the draft's record comes from."""
         self._through: Client | None = None
         self._tried_at: datetime | None = None
+        self._asks_whose = False
+        """Whether the person is being asked whose record this is."""
 
     @property
     def store(self) -> RememberingStore | None:
@@ -93,7 +97,7 @@ class LoadedSettings(SettingsFrame):
             self._show_state()
             return
         waited = self._tried_at is None or self.app.clock() - self._tried_at >= READ_AGAIN
-        is_free = self.form.editor is None and not self.saving
+        is_free = self.form.editor is None and not self.saving and not self._asks_whose
         if session.client is not self._through or (waited and is_free and (again or self._failure is not None)):
             self.load(session.client)
 
@@ -114,6 +118,8 @@ class LoadedSettings(SettingsFrame):
             return
         self._failure = failure
         if failure is None:
+            if self._read_through is None or self._read_through[0] is not client:
+                await self._ask_whose(found)
             self._read_through = client, store
             first = not self.loaded
             self.take(found, kept_here)
@@ -121,6 +127,27 @@ class LoadedSettings(SettingsFrame):
         elif self.loaded:
             self.say_error(failure)
         self._show_state()
+
+    async def _ask_whose(self, found: Settings | None) -> None:
+        """Have the person say whether edits are meant for a record that may be somebody else's; else drop them."""
+        draft = self.form.draft
+        if not draft.edited or not is_another(draft.base, found):
+            return
+        was, now = (record.email if record is not None else None for record in (draft.base, found))
+        said = (
+            cell(text.line(f"They were made on the settings of {was or 'somebody'}.")),
+            cell(text.line(f"What this key reads are those of {now or 'somebody else'}.")),
+            cell(Shown("y keeps them as edits of these; n drops them, and ctrl+z takes them back."), Tone.MUTED),
+        )
+        self._asks_whose = True
+        try:
+            meant = await self.app.push_screen_wait(
+                ConfirmDialog(Shown("Are the edits meant for these settings?"), said)
+            )
+        finally:
+            self._asks_whose = False
+        if meant is not True:
+            await self.form.change(Draft.discard)
 
     def load_more(self, client: Client, *, first: bool) -> None:
         """Read what belongs to a record that was just read, for the `first` time since the connection was opened."""

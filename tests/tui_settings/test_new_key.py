@@ -1,0 +1,90 @@
+"""A key given while there are unsaved edits: used at once, and the edits stay."""
+
+from typing import Any
+
+from quarterdeck.client.flat import KNOWN_BY
+from quarterdeck.client.models.settings import Settings
+from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
+from tests.tui_settings.conftest import Sit
+from tests.tui_settings.form import FormSeat
+
+REFUSED = Answer({"detail": "Unauthorized"}, 401)
+
+
+class Keyed:
+    """A flat server with a record for each key; without a known one it refuses, but for what was asked `before`."""
+
+    def __init__(self, **records: dict[str, Any]) -> None:
+        usual = Settings().model_dump(mode="json") | dict.fromkeys(KNOWN_BY)
+        self.records = {key: usual | record for key, record in records.items()}
+        self.open: dict[str, Any] | None = self.records["old"]
+        """What is told without a key."""
+
+    def __call__(self, asked: Asked) -> Answer:
+        record = self.records.get(asked.headers.get("X-Session-API-Key", ""), self.open)
+        if record is None:
+            return REFUSED
+        if asked.path != "/api/settings":
+            return NO_ROUTE
+        if asked.method == "POST":
+            record |= asked.body
+            return Answer({"message": "Settings stored"})
+        return Answer(record)
+
+
+async def give_key(seat: FormSeat, key: str) -> None:
+    await seat.press("c")
+    await seat.sees("Connections")
+    await seat.press("K")
+    await seat.sees("paste or type the key")
+    await seat.type(key)
+    await seat.press("enter")
+
+
+async def test_a_new_key_is_used_at_once_and_the_edits_stay(sit_before: Sit) -> None:
+    mine = {"git_user_name": "Ada", "email": "ada@example.org"}
+    server = Keyed(old=dict(mine), new=dict(mine))
+    async with sit_before(FakeServer(server)) as seat:
+        await seat.fill("git_user_name", "Grace")
+        await seat.press("enter")
+        server.open = None
+        await give_key(seat, "new")
+        await seat.sees("1 edited")
+        await seat.until(lambda: seat.deck.client is not None and seat.form.draft.changes)
+        assert seat.form.draft.changes == {"git_user_name": "Grace"}
+        await seat.save_anyway()
+        await seat.sees("Saved · 1 of 1 verified")
+    assert server.records["new"]["git_user_name"] == "Grace"
+
+
+ADA = {"git_user_name": "Ada", "email": "ada@example.org"}
+BEN = {"git_user_name": "Ben", "email": "ben@example.org"}
+
+
+async def test_on_another_persons_record_the_deck_asks_whether_the_edits_are_meant_for_it(sit_before: Sit) -> None:
+    server = Keyed(old=ADA, new=BEN)
+    async with sit_before(FakeServer(server)) as seat:
+        await seat.fill("git_user_name", "Grace")
+        await seat.press("enter")
+        server.open = None
+        await give_key(seat, "new")
+        await seat.sees("Are the edits meant for these settings?", "ada@example.org", "ben@example.org")
+        await seat.press("y")
+        await seat.sees("1 edited", "changed on server")
+        assert seat.form.draft.changes == {"git_user_name": "Grace"}
+    assert server.records["new"]["git_user_name"] == "Ben"
+
+
+async def test_edits_that_are_not_meant_for_it_can_be_had_back(sit_before: Sit) -> None:
+    server = Keyed(old=ADA, new=BEN)
+    async with sit_before(FakeServer(server)) as seat:
+        await seat.fill("git_user_name", "Grace")
+        await seat.press("enter")
+        server.open = None
+        await give_key(seat, "new")
+        await seat.sees("Are the edits meant for these settings?")
+        await seat.press("n")
+        await seat.until(lambda: seat.form.draft.was("git_user_name") == "Ben")
+        assert not seat.form.draft.edited
+        await seat.press("ctrl+z")
+        await seat.sees("1 edited", "Grace")
