@@ -282,6 +282,8 @@ def _words(seen: Verified) -> str:
         return f"Saved · {seen.counted}{_back(seen)}"
     first = seen.differences[0]
     more = f" and {len(seen.differences) - 1} more" if len(seen.differences) > 1 else ""
+    if not any(difference.asked for difference in seen.differences):
+        return f"Saved · {seen.counted}, but what else was stored is not as it was: {first.label} is {first.found}{more}"
     return f"Saved, but only {seen.counted}: {first.label} is {first.found}{more}"
 
 
