@@ -27,10 +27,12 @@ _OF_CONVERSATIONS = frozenset({"repo", "idle", "cost", "orphan"})
 
 @dataclass(frozen=True)
 class Reading:
-    """All sandboxes of a server in its order, and how many records could not be read."""
+    """Sandboxes of a server, and how many records could not be read: a filter has not seen these."""
 
     rows: tuple[SandboxRow, ...]
     unreadable: int = 0
+    unknown: tuple[str, ...] = ()
+    """Ids that were named and that the server does not know."""
 
 
 def asks_about_conversations(wanted: Filter) -> bool:
