@@ -19,6 +19,7 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.sandbox import Sandbox
+from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.filters import Filter
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.residents import Residents
@@ -65,6 +66,7 @@ class _Watching:
     """
 
     def __init__(self, client: Client, wanted: Filter, tell: Callable[[News], None]) -> None:
+        self._client = client
         self._wanted = wanted
         self._tell = tell
         self._memories = SandboxMemories()
@@ -129,9 +131,10 @@ class _Watching:
     def _look_at(self, ids: Iterable[str]) -> None:
         """Make the rows of these anew, and see whether the filter lets them through."""
         known = self._conversations is not None and not self._conversations.health.incomplete
+        clock = ServerClock(utc_now(), self._client.clock_offset)
         for sandbox_id in ids:
             record, memory = self._sandboxes.records[sandbox_id], self._memories.by_id[sandbox_id]
-            row = sandbox_row(record, memory, self._residents.of(sandbox_id), complete=known)
+            row = sandbox_row(record, memory, self._residents.of(sandbox_id), complete=known, clock=clock)
             self._rows[sandbox_id] = row
             if self._passes(row):
                 self._matching[sandbox_id] = None
