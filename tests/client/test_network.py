@@ -13,7 +13,6 @@ from email.utils import format_datetime
 
 import pytest
 import trustme
-from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
@@ -410,21 +409,6 @@ async def test_what_the_watch_asks_in_vain_is_told_at_once() -> None:
             await anext(aiter(client.sandboxes.pages(background=True)))
     assert caught.value.kind is ErrorKind.UNREACHABLE
     assert len(client.log) == 1
-
-
-@pytest.mark.parametrize(
-    ("url", "key", "clear"),
-    [
-        ("http://far.example", KEY, True),
-        ("http://far.example", None, False),
-        ("https://far.example", KEY, False),
-        ("http://127.0.0.1:3000", KEY, False),
-        ("http://localhost", KEY, False),
-    ],
-)
-async def test_a_key_that_others_could_read_is_told(url: str, key: str | None, clear: bool) -> None:
-    async with Client(url, SecretStr(key) if key else None) as client:
-        assert client.key_in_clear is clear
 
 
 @pytest.mark.parametrize(

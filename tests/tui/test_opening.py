@@ -98,6 +98,21 @@ async def test_what_comes_to_an_empty_list_is_seen_as_soon_as_in_any_other(
         await seat.sees("Fix login")
 
 
+@pytest.mark.parametrize(("count", "words"), [(100, "perhaps not all"), (99, "live now")])
+async def test_one_array_of_just_as_many_as_a_page_holds_may_be_a_part(tmp_path: Path, count: int, words: str) -> None:
+    listed = [{"id": f"{number:032}", "title": "Fix login"} for number in range(count)]
+    server = FakeServer({"GET /api/v1/app-conversations": [Answer(listed)]})
+    async with seated(answering(server), SERVER, size=(120, 30), crashes=tmp_path) as seat:
+        await seat.sees("Fix login", words)
+        assert ("perhaps" in seat.text) == (count == 100)
+
+
+async def test_items_that_are_null_are_no_empty_list(tmp_path: Path) -> None:
+    server = FakeServer({"GET /api/v1/app-conversations/search": [Answer({"items": None, "next_page_id": None})]})
+    async with seated(answering(server), SERVER, size=(120, 30), crashes=tmp_path) as seat:
+        await seat.sees("The server answered a list that cannot be read.", "nothing read yet")
+
+
 async def test_hostile_text_reaches_the_screen_as_text_only(tmp_path: Path) -> None:
     title = "[red]x[/] [@click=app.quit]y[/] \x1b]0;owned\x07 \u202eabc [/ a\uffffb\ufdd0 👍🏽 👩\u200d💻 🇩🇪"
     item = {"id": "a" * 32, "title": title, "sandbox_id": "s", "sandbox_status": "RUN\x1b[31mNING"}

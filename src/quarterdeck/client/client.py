@@ -81,11 +81,6 @@ class Client:
         return self._transport.log
 
     @property
-    def key_in_clear(self) -> bool:
-        """Whether the key is sent where others could read it: over plain http to another machine."""
-        return self._transport.key_in_clear
-
-    @property
     def clock_offset(self) -> timedelta:
         """What the server's clock is ahead of this machine's; zero below two seconds and where it tells none."""
         return self._transport.clock_offset

@@ -168,8 +168,8 @@ class Records(Generic[R]):
     async def _read(self, response: Response, request: Request) -> AsyncIterator[tuple[Page[R], str | None]]:
         """Read an answer as a page and the id of the next one; a large one as several, which only the last one has.
 
-        Nulls are left out, records that cannot be read are counted. Raises ServiceError: WRONG_API for anything that is
-        not a list, BROKEN for half of one.
+        Nulls are left out, records that cannot be read are counted. Raises ServiceError: SHAPE for a page without a
+        list, WRONG_API for anything else that is none, BROKEN for half of one.
         """
         try:
             text = response.body.decode() if len(response.body) > LARGE else ""
@@ -202,6 +202,9 @@ class Records(Generic[R]):
         except ValidationError:
             content = read_json(body, str(request), response.status)
             members = content if isinstance(content, list) else content.get("items") if isinstance(content, dict) else 0
+            if isinstance(content, dict) and "items" in content and not isinstance(members, list):
+                words, advice = "The server answered a list that cannot be read.", "Its release may be unknown here."
+                raise ServiceError(ErrorKind.SHAPE, words, advice, request=str(request), status=200) from None
             if not isinstance(members, list):
                 raise _no_list(request) from None
             items, unreadable = self._readable(members)

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import httpx
 from pydantic import SecretStr
 
-from quarterdeck.client.address import EXAMPLE, checked_address, is_loopback, shown_host
+from quarterdeck.client.address import EXAMPLE, checked_address, shown_host
 from quarterdeck.client.bodies import encoded, wrong_api
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.limits import Limits
@@ -94,11 +94,6 @@ class Transport:
     def log(self) -> Sequence[LoggedRequest]:
         """The latest requests, newest last."""
         return self._log
-
-    @property
-    def key_in_clear(self) -> bool:
-        """Whether a key is sent where others could read it: over plain http to another machine."""
-        return self._key is not None and self.url.startswith("http:") and not is_loopback(self.url)
 
     async def aclose(self) -> None:
         """Close all connections."""

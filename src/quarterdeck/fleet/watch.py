@@ -211,11 +211,12 @@ class Watch(Generic[R]):
 
     async def _read_all(self) -> None:
         listed: list[str] = []
-        unreadable = 0
+        unreadable, partial = 0, False
         last: Changes[R] = Changes()
         async for page in self._source.pages(background=True):
             self._pages_read += 1
             unreadable += page.unreadable
+            partial = partial or page.perhaps_partial
             listed += [record.id for record in page.items]
             self._health = after_answer(self._health, self._clock())
             last = await self._take_page(page)
@@ -234,7 +235,7 @@ class Watch(Generic[R]):
             self._tell(Changes())
             return
         whole, all_known = self._store.keep_only(listed), not self._health.incomplete
-        self._health = after_pass(self._health, self._clock(), unreadable)
+        self._health = after_pass(self._health, self._clock(), unreadable, partial=partial)
         self._publish(last._replace(gone=whole.gone, reordered=whole.reordered, all_known=all_known))
 
     async def _take_page(self, page: Page[R]) -> Changes[R]:
