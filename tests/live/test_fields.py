@@ -6,6 +6,7 @@ import pytest
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind
+from quarterdeck.client.generations import losses
 from quarterdeck.client.models.settings import SECRET_FIELDS, Settings
 from tests.live.refused import refused
 from tests.live.settings_kit import FLAGS, changed, has_field, settings_of, unlike
@@ -18,13 +19,14 @@ pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 @pytest.mark.parametrize("name", [name for name in VALUES if name not in SECRET_FIELDS])
 async def test_a_field_is_set_and_unset_and_no_other_changes(editable: Client, name: str) -> None:
     record = await existing(editable, name)
-    if name == "llm_model":  # of an address that nobody stored, servers show or hide their own with the model (T32)
+    if name == "llm_model":  # of an address that nobody stored, servers show or hide their own with the model
         record = await changed(editable, record, {"llm_base_url": "https://llm.example/v1"})
     held = getattr(record, name, None)
     for value in sorted(VALUES[name], key=lambda value: bool(value == held)):
+        gone = {loss.field for loss in losses(record, {name: value}, editable.server) if loss.field == "llm_base_url"}
         before, record = record, await changed(editable, record, {name: value})
         assert getattr(record, name) == value
-        assert unlike(before, record) == {name}
+        assert unlike(before, record) == {name, *gone}
     if await unset(editable, record, name):
         before, record = record, await settings_of(editable)
         assert getattr(record, name, None) in (None, "")

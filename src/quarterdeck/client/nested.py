@@ -23,22 +23,6 @@ USUAL_KIND = "openhands"
 MADE_BY_READING = f"{AGENT}.agent_context.current_datetime"
 """A leaf that is another one at every load."""
 
-PLACES: Mapping[str, str] = {
-    "agent": f"{AGENT}.agent",
-    "llm_model": f"{AGENT}.llm.model",
-    "llm_api_key": f"{AGENT}.llm.api_key",
-    "llm_base_url": f"{AGENT}.llm.base_url",
-    "enable_default_condenser": f"{AGENT}.condenser.enabled",
-    "condenser_max_size": f"{AGENT}.condenser.max_size",
-    MCP: f"{AGENT}.{MCP}",
-    "max_iterations": f"{CONVERSATION}.max_iterations",
-    "confirmation_mode": f"{CONVERSATION}.confirmation_mode",
-    "security_analyzer": f"{CONVERSATION}.security_analyzer",
-}
-"""Canonical fields that are not at the top level; all others keep their name there."""
-
-CANONICAL: Mapping[str, str] = {place: name for name, place in PLACES.items()}
-
 GROUPINGS = ("NO_GROUPING", "GROUP_BY_NEWEST", "LEAST_RECENTLY_USED", "FEWEST_CONVERSATIONS", "ADD_TO_ANY")
 ANALYZERS = ("llm", "none")
 LARGEST = 2**53
@@ -68,74 +52,68 @@ def _one_of(*words: str) -> Kind:
     return Kind(f"one of {', '.join(words)}", lambda value: isinstance(value, str) and value in words)
 
 
-TEXT = Kind("a text", lambda value: isinstance(value, str))
+_TEXT = Kind("a text", lambda value: isinstance(value, str))
 _FLAG = Kind("on or off", lambda value: isinstance(value, bool))
 _WHOLE = Kind("a whole number", _is_whole)
 _NUMBER = Kind("a number", _is_number)
 _TEXTS = Kind("a list of texts", _is_list_of_texts)
-SECRET = Kind("a secret", lambda value: isinstance(value, SecretStr))
+_SECRET = Kind("a secret", lambda value: isinstance(value, SecretStr))
 
-TOP_LEVEL: Mapping[str, Kind] = {
-    "language": TEXT,
-    "remote_runtime_resource_factor": _WHOLE,
-    "enable_sound_notifications": _FLAG,
-    "enable_proactive_conversation_starters": _FLAG,
-    "user_consents_to_analytics": _FLAG,
-    "sandbox_base_container_image": TEXT,
-    "sandbox_runtime_container_image": TEXT,
-    "disabled_skills": _TEXTS,
-    "search_api_key": SECRET,
-    "sandbox_api_key": SECRET,
-    "max_budget_per_task": _NUMBER,
-    "email": TEXT,
-    "email_verified": _FLAG,
-    "git_user_name": TEXT,
-    "git_user_email": TEXT,
-    "git_full_clone": _FLAG,
-    "v1_enabled": _FLAG,
-    "sandbox_grouping_strategy": _one_of(*GROUPINGS),
-    "default_sandbox_spec_id": TEXT,
+
+class Field(NamedTuple):
+    """A canonical field: what it takes, what unsetting does, and where it stands if not at the top level."""
+
+    kind: Kind
+    rules: FieldRules = FieldRules()
+    place: str = ""
+
+
+_SET = FieldRules(nullable=False, clearable=False)
+"""Always has a value: null is never read again, is ignored or sets the default (SERVERS.md: unsetting a field)."""
+# Null would be filled in with the address of the model's provider.
+_ADDRESS = FieldRules(nullable=False, clear_with="")
+
+FIELDS: Mapping[str, Field] = {
+    "language": Field(_TEXT),
+    "remote_runtime_resource_factor": Field(_WHOLE),
+    "enable_sound_notifications": Field(_FLAG, _SET),
+    "enable_proactive_conversation_starters": Field(_FLAG, _SET),
+    "user_consents_to_analytics": Field(_FLAG, _SET),
+    "sandbox_base_container_image": Field(_TEXT),
+    "sandbox_runtime_container_image": Field(_TEXT),
+    "disabled_skills": Field(_TEXTS, _SET),
+    "search_api_key": Field(_SECRET),
+    "sandbox_api_key": Field(_SECRET, FieldRules(in_effect=False)),
+    "max_budget_per_task": Field(_NUMBER),
+    "email": Field(_TEXT),
+    "email_verified": Field(_FLAG),
+    "git_user_name": Field(_TEXT),
+    "git_user_email": Field(_TEXT),
+    "git_full_clone": Field(_FLAG, _SET),
+    "v1_enabled": Field(_FLAG, _SET),
+    "sandbox_grouping_strategy": Field(_one_of(*GROUPINGS), _SET),
+    "default_sandbox_spec_id": Field(_TEXT),
+    "agent": Field(_TEXT, _SET, f"{AGENT}.agent"),
+    "llm_model": Field(_TEXT, _SET, f"{AGENT}.llm.model"),
+    "llm_api_key": Field(_SECRET, place=f"{AGENT}.llm.api_key"),
+    "llm_base_url": Field(_TEXT, _ADDRESS, f"{AGENT}.llm.base_url"),
+    "enable_default_condenser": Field(_FLAG, _SET, f"{AGENT}.condenser.enabled"),
+    "condenser_max_size": Field(_WHOLE, _SET, f"{AGENT}.condenser.max_size"),
+    "max_iterations": Field(_WHOLE, _SET, f"{CONVERSATION}.max_iterations"),
+    "confirmation_mode": Field(_FLAG, _SET, f"{CONVERSATION}.confirmation_mode"),
+    "security_analyzer": Field(_one_of(*ANALYZERS), _SET, f"{CONVERSATION}.security_analyzer"),
 }
-"""All that may be sent at the top level (SERVERS.md: the top level is stored unread)."""
+"""All that may be sent, MCP servers and leaves apart (SERVERS.md: the top level is stored unread)."""
 
-BELOW: Mapping[str, Kind] = {
-    "agent": TEXT,
-    "llm_model": TEXT,
-    "llm_api_key": SECRET,
-    "llm_base_url": TEXT,
-    "enable_default_condenser": _FLAG,
-    "condenser_max_size": _WHOLE,
-    "max_iterations": _WHOLE,
-    "confirmation_mode": _FLAG,
-    "security_analyzer": _one_of(*ANALYZERS),
+PLACES: Mapping[str, str] = {
+    **{name: field.place for name, field in FIELDS.items() if field.place},
+    MCP: f"{AGENT}.{MCP}",
 }
-"""The canonical fields below the top level, MCP servers excepted."""
-
-_ALWAYS_SET = FieldRules(nullable=False, clearable=False)
-_NOT_NULL = (
-    "enable_sound_notifications",
-    "enable_proactive_conversation_starters",
-    "git_full_clone",
-    "v1_enabled",
-    "sandbox_grouping_strategy",
-)
-_NULL_KEEPS = ("user_consents_to_analytics", "disabled_skills", "secrets_store")
-_NULL_IS_DEFAULT = (
-    "agent",
-    "enable_default_condenser",
-    "condenser_max_size",
-    "max_iterations",
-    "confirmation_mode",
-    "security_analyzer",
-)
-
+CANONICAL: Mapping[str, str] = {place: name for name, place in PLACES.items()}
 NESTED_RULES: Mapping[str, FieldRules] = {
-    **dict.fromkeys((*_NOT_NULL, *_NULL_KEEPS, *_NULL_IS_DEFAULT, "llm_model", AGENT_KIND), _ALWAYS_SET),
+    **{name: field.rules for name, field in FIELDS.items()},
+    **dict.fromkeys((AGENT_KIND, "secrets_store"), _SET),
     "enable_solvability_analysis": FieldRules(present=False, nullable=False, clearable=False),
-    # Null would be filled in with the provider's address.
-    "llm_base_url": FieldRules(nullable=False, clear_with=""),
-    # It is stored as ten asterisks whatever is sent.
-    "sandbox_api_key": FieldRules(in_effect=False),
 }
 
 
@@ -160,11 +138,11 @@ def nested_body(base: Settings | None, changes: SettingsChanges) -> dict[str, An
     if _address_goes(base, changes):
         changes = {**changes, "llm_base_url": None}
     for name, value in changes.items():
-        if name in TOP_LEVEL:
-            body[name] = _checked(name, value, TOP_LEVEL[name])
-        elif name in PLACES:
+        if name in PLACES:
             _refuse_foreign(name, base, changes)
-            _put(body, PLACES[name], _servers(value) if name == MCP else _checked(name, value, BELOW[name]))
+            _put(body, PLACES[name], _servers(value) if name == MCP else _checked(name, value, FIELDS[name].kind))
+        elif name in FIELDS:
+            body[name] = _checked(name, value, FIELDS[name].kind)
         elif name.partition(".")[0] in SECTIONS:
             _refuse_wrong_place(name, base, changes)
             _put(body, name, _leaf(name, value, None if base is None else base.leaves.get(name)))
@@ -297,9 +275,9 @@ def _refuse_wrong_place(place: str, base: Settings | None, changes: SettingsChan
 def _leaf(place: str, value: Any, held: Any) -> Any:
     """What to send for a leaf: null sets the server's default, an object is merged into the one it has."""
     if isinstance(value, str | SecretStr) and is_secret_name(place):
-        return _checked(place, value, SECRET)
+        return _checked(place, value, _SECRET)
     if place == AGENT_KIND:
-        return _checked(place, value, TEXT)
+        return _checked(place, value, _TEXT)
     return _patch(place, held if isinstance(held, dict) else {}, value) if isinstance(value, dict) else value
 
 

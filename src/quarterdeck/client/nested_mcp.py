@@ -1,4 +1,4 @@
-"""MCP servers of the nested generation: a map by name, told without secrets and replaced as a whole (contract c.2)."""
+"""MCP servers of the nested generation: a map by name, told without secrets and replaced as a whole."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Values a server suggests for some fields; nothing where it suggests none (contract section g.6)."""
+"""Values a server suggests for some fields; nothing where it suggests none (SERVERS.md: suggestions)."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""LLM profiles, where a server keeps them (contract section c.2)."""
+"""LLM profiles, where a server keeps them (SERVERS.md: profiles)."""
 
 import re
 from collections.abc import Callable

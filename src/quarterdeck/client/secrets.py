@@ -1,4 +1,4 @@
-"""Custom secrets and tokens of git providers, on servers of either generation (contract section d)."""
+"""Custom secrets and tokens of git providers, on servers of either generation (SERVERS.md: custom secrets)."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ from quarterdeck.client.unsendable import invalid, refuse_unsendable
 FLAT_SECRETS = "/api/secrets"
 NESTED_SECRETS = "/api/v1/secrets"
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-"""What a variable of a sandbox can be named; flat servers take any name and cannot delete some (contract T25)."""
+"""What a variable of a sandbox can be named; flat servers take any name and cannot delete some."""
 
 
 class SecretsResource:
@@ -44,7 +44,7 @@ class SecretsResource:
         """Store a new secret.
 
         Raises ServiceError(CONFLICT) for a name that is there already, which a nested server would overwrite without
-        asking (contract T25), and INVALID for one that is no name of a variable.
+        asking, and INVALID for one that is no name of a variable.
         """
         _check_name(name)
         if await self._has(name):
@@ -57,7 +57,7 @@ class SecretsResource:
         """Rename and describe a secret; its value stays.
 
         The description is always sent, since a flat server erases one that is left out, and the list is read
-        afterwards, since a server that holds no secret says it changed one (contract T25): ServiceError(MISSING).
+        afterwards, since a server that holds no secret says it changed one: ServiceError(MISSING).
         """
         if new_name != name:
             _check_name(new_name)
@@ -87,7 +87,7 @@ class SecretsResource:
         """Store the tokens of all git providers: one left out is dropped, one without a token keeps its own.
 
         The server asks each provider. Raises ServiceError(INVALID) when one refuses its token, which the server
-        answers just as a wrong key (contract T23).
+        answers just as a wrong key (SERVERS.md: git tokens).
         """
         given = {
             name: {"token": SecretStr("") if token.token is None else token.token, "host": token.host or ""}

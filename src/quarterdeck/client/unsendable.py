@@ -11,7 +11,7 @@ from quarterdeck.client.redact import Location, is_mask, replace_secrets
 
 
 def refuse_unsendable(body: Mapping[str, Any]) -> None:
-    """Raise ServiceError(INVALID) for a mask in the place of a secret (contract T8), and for what is not valid JSON.
+    """Raise ServiceError(INVALID) for a mask in place of a secret (SERVERS.md: masks), and for what is not valid JSON.
 
     That is a number that is not finite, which servers store as nothing, and half a character, which some store and then
     cannot read.

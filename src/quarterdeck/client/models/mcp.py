@@ -1,4 +1,4 @@
-"""MCP servers in the three lists of the documented interface (2.3)."""
+"""MCP servers in the three lists of the flat record."""
 
 from typing import Annotated
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Generation(StrEnum):
-    """How a server's settings are shaped (contract section 0)."""
+    """How a server's settings are shaped (SERVERS.md: finding out what answers)."""
 
     FLAT = "flat"
     NESTED = "nested"
@@ -34,7 +34,7 @@ class FieldRules(NamedTuple):
     clearable: bool = True
     """Whether a stored value can be taken away at all."""
     in_effect: bool = True
-    """Whether conversations of this release use it (needs.md fact 0.12)."""
+    """Whether conversations of this release use it."""
 
 
 class Server(NamedTuple):
@@ -50,7 +50,7 @@ class Server(NamedTuple):
     merges: bool = False
     """Whether a store keeps what its body leaves out."""
     mcp_secrets_hidden: bool = False
-    """Whether loads tell no key, header and environment of MCP servers, and stores replace them all (contract T5)."""
+    """Whether loads tell no key, header and environment of MCP servers, and stores replace them all."""
     secret_values_change: bool = False
     """Whether the value of a custom secret can be changed in place."""
     profiles: bool = False

@@ -1,4 +1,4 @@
-"""The canonical settings record: 25 flat fields and three load-only ones (documented interface 2.2)."""
+"""The canonical settings record: 25 flat fields and three that only a load has."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
