@@ -1,6 +1,6 @@
-"""Checks of single values: each says what is wrong in one sentence, or None (bounds of screens.md and contract c.1).
+"""Checks of single values: each says what is wrong in one sentence, or None.
 
-A server takes a negative budget or a mask for a key without a word (contract c.1 "Numeric bounds", trap T8): only a
+A server takes a negative budget or a mask for a key without a word: only a
 client can protect its user.
 """
 
@@ -104,7 +104,7 @@ def rarely_above(most: int) -> Check:
 
 
 def small_budget(value: object) -> Finding | None:
-    """A budget that the service's own pages do not keep (screens.md, row 7)."""
+    """A budget that the service's own pages do not keep."""
     if isinstance(value, int | float) and 0 < value < 1:
         return warning("The service's web page turns a budget below 1 into no limit.")
     return None
@@ -179,7 +179,7 @@ def image(value: str) -> Finding | None:
 
 
 def git_identity(value: str) -> Finding | None:
-    """Text that stays text: servers pass it through a shell (needs.md fact 0.13)."""
+    """Text that stays text: servers pass it through a shell."""
     if _SHELL.search(value):
         return error('The characters " $ \\ ` break the git configuration in the sandbox; leave them out.')
     return None

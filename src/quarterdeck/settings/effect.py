@@ -1,4 +1,4 @@
-"""What a saved setting reaches: which conversations go by it, and from when on (needs.md fact 0.12, need 19)."""
+"""What a saved setting reaches: which conversations go by it, and from when on."""
 
 from quarterdeck.client.models.server import Server
 from quarterdeck.settings.catalogue import BY_KEY, SESSIONS_ONLY

@@ -29,7 +29,7 @@ ONE_KIND = frozenset({"agent", "enable_default_condenser", "condenser_max_size"}
 """Settings that only the service's own kind of agent has."""
 
 OF_AGENT = ONE_KIND | {"llm_model", "llm_api_key", "llm_base_url", "mcp_config"}
-"""Settings that are kept with the agent, and go when its kind is changed (contract T31)."""
+"""Settings that are kept with the agent, and go when its kind is changed."""
 
 PLACES: Mapping[str, str] = {
     "agent_settings.condenser.enabled": "enable_default_condenser",
@@ -41,7 +41,7 @@ _ONLY: Mapping[str, tuple[Choice, ...]] = {
     "security_analyzer": choices.explained({key: choices.ANALYZERS[key] for key in ("llm", "none")}),
     "sandbox_grouping_strategy": choices.explained(choices.GROUPINGS),
 }
-"""Settings of which any other value is refused or, worse, stored and never read again (contract T3)."""
+"""Settings of which any other value is refused or, worse, stored and never read again."""
 
 
 def as_nested(entry: Field) -> Field:

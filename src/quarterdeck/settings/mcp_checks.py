@@ -1,4 +1,4 @@
-"""Checks of the list of MCP servers: each one on its own, and all side by side (bounds of screens.md)."""
+"""Checks of the list of MCP servers: each one on its own, and all side by side."""
 
 import re
 from collections import Counter, defaultdict

@@ -1,4 +1,4 @@
-"""What makes two versions of an MCP server the same one (DESIGN "Settings without loss")."""
+"""What makes two versions of an MCP server the same one."""
 
 from collections import Counter
 from collections.abc import Iterable

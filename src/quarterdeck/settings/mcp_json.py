@@ -1,4 +1,9 @@
-"""MCP servers as JSON text without secrets, in the `mcpServers` shape that other tools and contract c.2 read."""
+"""MCP servers as JSON text: pasted from other tools or from this service, and written without secrets.
+
+Read are the `mcpServers` object of most tools, VS Code's `servers` (its page "MCP configuration reference"), the map
+inside either, one server alone, and this service's own shapes: three lists or a map. Written is `mcpServers`, with
+`${NAME}` in the place of a secret: no service of ours puts a value there, so read back it is one that has to be typed.
+"""
 
 import json
 import re
@@ -54,7 +59,7 @@ _TRANSPORTS: Mapping[str, Transport] = {
     "shttp": Transport.SHTTP,
     "streamablehttp": Transport.SHTTP,
 }
-"""Words for a transport, without the signs between their parts (MCP specification "Transports", contract c.2)."""
+"""Words for a transport, without the signs between their parts (MCP specification "Transports")."""
 _ADDRESSES = ("url", "httpUrl", "serverUrl")
 """Where the address is; `httpUrl` is from Gemini CLI's files (its page "MCP servers"), `serverUrl` from Windsurf's."""
 _SSE_PATH = re.compile(r"/sse(/|$)")
@@ -138,7 +143,7 @@ def _remote(given: Mapping[str, Any], *, timed: bool) -> dict[str, Any]:
 
 
 def _key(given: Mapping[str, Any]) -> str:
-    """The key, or the bearer token that stands for it (contract c.2: each is the other there)."""
+    """The key, or the bearer token that stands for it (in the nested generation each is the other)."""
     match given:
         case {"api_key": str(key)} if key:
             return key
@@ -174,14 +179,14 @@ def _headers(given: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _arguments(given: Any) -> list[str]:
-    """A list, or one shell-quoted text (contract c.1)."""
+    """A list, or one shell-quoted text."""
     if isinstance(given, str):
         return _split(given)
     return [_text(value) for value in given] if isinstance(given, list) else []
 
 
 def _environment(given: Any) -> dict[str, str]:
-    """An object, or one text of K=V pairs with commas between them (contract c.1)."""
+    """An object, or one text of K=V pairs with commas between them."""
     if isinstance(given, str):
         pairs = (pair.partition("=") for pair in given.split(",") if pair.strip())
         return {name.strip(): value.strip() for name, _, value in pairs}

@@ -1,7 +1,7 @@
 """MCP servers without their secrets, and with them again.
 
 Secret are keys, environment values, headers and what signs in, user info and query of an address, and arguments after a
-telling word (DESIGN "Settings without loss"). In place of each stands `masks.MASK`, which no check lets through to a
+telling word. In place of each stands `masks.MASK`, which no check lets through to a
 server: what is not filled in again has to be typed.
 """
 

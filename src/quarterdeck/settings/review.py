@@ -91,7 +91,7 @@ def servers_losing(names: Iterable[str]) -> Iterator[Loss]:
 
 
 def parking_losses(draft: Draft, server: Server) -> Iterator[Loss]:
-    """What is lost of MCP servers that are parked where the secrets of none are told (contract T5)."""
+    """What is lost of MCP servers that are parked where the secrets of none are told."""
     if server.mcp_secrets_hidden:
         for entry in draft.servers.edited:
             if entry.state is EntryState.PARKED and entry.was is not None and not words.has_secret(entry.server):

@@ -49,7 +49,7 @@ def _row(draft: Draft, transport: Transport, number: int) -> int | None:
 def _named(draft: Draft, parts: list[str]) -> tuple[int | None, str]:
     """The row of the server that a map holds under a name, and its member; a name may have dots, and so more parts.
 
-    Of several servers that would go by one name, those after the first are stored with a number (contract c.2).
+    Of several servers that would go by one name, those after the first are stored with a number.
     """
     rows: dict[str, int] = {}
     for transport in _LISTS.values():
@@ -283,7 +283,7 @@ def _words(seen: Verified) -> str:
     first = seen.differences[0]
     more = f" and {len(seen.differences) - 1} more" if len(seen.differences) > 1 else ""
     if not any(difference.asked for difference in seen.differences):
-        return f"Saved · {seen.counted}, but what else was stored is not as it was: {first.label} is {first.found}{more}"
+        return f"Saved · {seen.counted}, but what else was stored is another now: {first.label} is {first.found}{more}"
     return f"Saved, but only {seen.counted}: {first.label} is {first.found}{more}"
 
 

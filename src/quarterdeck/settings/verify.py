@@ -184,7 +184,7 @@ def _not_empty(value: Any) -> Any:
 def _returned(meant: Servers, found: Servers) -> Iterator[Entry]:
     """Deleted copies of servers that are there as often as before, though the request named them less often.
 
-    A flat server tells the servers of its own configuration file along with the stored ones (needs.md fact 0.6).
+    A flat server tells the servers of its own configuration file along with the stored ones.
     """
     held, left = _by_name(found.entries), _by_name(meant.left)
     for name, gone in _by_name(entry for entry in meant.entries if entry.removed).items():

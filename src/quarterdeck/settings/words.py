@@ -21,7 +21,7 @@ from quarterdeck.settings.mcp_secrets import missing
 NOT_SET = "not set"
 _HOST = re.compile(r"://(?:[^/?#]*@)?(?P<name>[^/?#:]+)")
 USUAL_TIMEOUT = 60
-"""Seconds a streamable HTTP server gets when its time-out is not sent (contract c.1)."""
+"""Seconds a streamable HTTP server gets when its time-out is not sent."""
 
 
 def value_words(entry: Field, value: Any) -> str:
