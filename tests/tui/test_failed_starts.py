@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from quarterdeck.config.connections import Connection
-from quarterdeck.fleet.session import DISMISSED, Dismissed, KeptDismissed
+from quarterdeck.fleet.start_tasks import DISMISSED, Dismissed, KeptDismissed
 from quarterdeck.tui.kept_state import KeptState
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import Seat, answering, seated

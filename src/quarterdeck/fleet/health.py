@@ -7,7 +7,7 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.fleet.ages import age
 
 OFFLINE_AFTER = 3
-"""Failures in a row after which a server counts as away (reliability.md section 3)."""
+"""Failures in a row after which a server counts as away."""
 
 WORTH_A_WORD = 60.0
 """Seconds since the whole list was read after which that is said beside the age of what is on the screen."""

@@ -4,11 +4,11 @@ It knows no screen: whoever owns it gives a `publish` and is told which ids chan
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from datetime import datetime, timedelta
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
 from itertools import chain, islice
-from typing import Any, ClassVar
+from typing import Any
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
@@ -16,12 +16,11 @@ from quarterdeck.client.models.conversation import Conversation, NewConversation
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.start_task import StartTask
-from quarterdeck.client.paging import Page
 from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.bulk import BulkJob
 from quarterdeck.fleet.conversations import ConversationRow, conversation_row, last_execution_status
 from quarterdeck.fleet.displacement import Coming, Displacement, guessed, running_oldest_first
-from quarterdeck.fleet.kept import SELDOM, Keeper, KeptModel, StateFiles
+from quarterdeck.fleet.kept import SELDOM, Keeper, StateFiles
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.notify import Watches
@@ -29,96 +28,15 @@ from quarterdeck.fleet.residents import Residents
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row, short_id
 from quarterdeck.fleet.server_watch import ServerWatch
-from quarterdeck.fleet.start_tasks import in_progress
+from quarterdeck.fleet.start_tasks import Dismissed, StartTasks, in_progress
 from quarterdeck.fleet.store import Changes
 from quarterdeck.fleet.unlinked import Unlinked, find_unlinked
 from quarterdeck.fleet.unread import Unread
 from quarterdeck.fleet.watch import Watch
+from quarterdeck.fleet.writes import LOST, LostAnswers, Writes
 
 ALIKE = 100
 """Sandboxes whose ids are looked at for what kind of server it is: they are all named alike."""
-LOST = frozenset({Outcome.UNKNOWN, Outcome.APPLIED})
-"""What is known of a request whose answer did not come, or cannot be read."""
-LOOKED_FOR = timedelta(minutes=2)
-"""How long after a lost answer the row it would have named is looked for."""
-DISMISSED = 300
-"""Ids of start tasks that are kept as dismissed, the latest: servers tell of the newest start tasks only."""
-
-
-class StartTasks:
-    """The newest start tasks as a list to watch: one page, as servers list them for ever."""
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-
-    async def pages(self, *, background: bool = False) -> AsyncIterator[Page[StartTask]]:
-        """The newest ones."""
-        yield Page(await self._client.conversations.recent_start_tasks(background=background))
-
-    async def read(self, ids: Sequence[str], *, background: bool = False) -> Sequence[StartTask | None] | None:
-        """These ones."""
-        return await self._client.conversations.start_tasks(ids, background=background)
-
-
-class LostAnswers:
-    """Starts and creations of which nobody knows what became: a row that is the only new one can only be it."""
-
-    def __init__(self) -> None:
-        self._known: dict[About, tuple[frozenset[str], datetime]] = {}
-
-    def expect(self, about: About, known: frozenset[str] | None, now: datetime) -> None:
-        """Look for a row that was not `known` when it was asked for; None says that not all were known then."""
-        if known is not None:
-            self._known[about] = known, now
-
-    def find(self, about: About, ids: Iterable[str], now: datetime) -> str | None:
-        """The row it can only be, once; None while there is none, and where several are new."""
-        if about not in self._known:
-            return None
-        known, at = self._known[about]
-        new = [each for each in ids if each not in known]
-        if new or now - at > LOOKED_FOR:
-            del self._known[about]
-        return new[0] if len(new) == 1 else None
-
-
-class KeptDismissed(KeptModel):
-    """Ids of the start tasks that a person does not want to see, in the order they were dismissed."""
-
-    kind: ClassVar[str] = "dismissed"
-    ids: tuple[str, ...]
-
-
-class Dismissed:
-    """The start tasks that are not shown, here and in later runs: servers list them for ever."""
-
-    MODEL = KeptDismissed
-
-    def __init__(self) -> None:
-        self._ids: dict[str, None] = {}
-
-    def __contains__(self, task_id: object) -> bool:
-        return task_id in self._ids
-
-    def add(self, task_ids: Iterable[str]) -> None:
-        """Dismiss these."""
-        self._ids.update(dict.fromkeys(task_ids))
-
-    def recall(self, kept: KeptDismissed | None) -> frozenset[str]:
-        """Take what earlier runs dismissed."""
-        if kept is not None:
-            self._ids = dict.fromkeys([*kept.ids, *self._ids])
-        return frozenset(self._ids)
-
-    def merge(self) -> Callable[[KeptDismissed | None], KeptDismissed | None]:
-        """What makes the next file of the one there is."""
-        mine = tuple(self._ids)
-
-        def merged(kept: KeptDismissed | None) -> KeptDismissed | None:
-            ids = tuple(dict.fromkeys([*(kept.ids if kept is not None else ()), *mine]))[-DISMISSED:]
-            return KeptDismissed(ids=ids) if ids else None
-
-        return merged
 
 
 class Session:
@@ -171,8 +89,7 @@ class Session:
         self._unsettled: set[str] = set()
         """Sandboxes that changed, or are between two states, and whose conversations were not read since."""
         self._known_whole: dict[About, bool] = {}
-        self._writes: list[str] = []
-        self._written = asyncio.Event()
+        self.writes = Writes()
         self._creating: set[str] = set()
         """Start tasks created here whose sandbox is not known yet."""
         self._lost = LostAnswers()
@@ -201,30 +118,6 @@ class Session:
         for watch in (self.sandboxes, self.conversations, self.start_tasks):
             watch.refresh(asked=asked)
         self._server.doubt()
-
-    # What is under way
-
-    @property
-    def writes(self) -> Sequence[str]:
-        """What was asked of the server and is not answered yet, a phrase each, the oldest first."""
-        return tuple(self._writes)
-
-    @contextmanager
-    def writing(self, words: str) -> Iterator[None]:
-        """Count what is asked of the server inside as a write under way."""
-        self._writes.append(words)
-        try:
-            yield
-        finally:
-            self._writes.remove(words)
-            if not self._writes:
-                self._written.set()
-
-    async def written(self) -> None:
-        """Wait until no write is under way."""
-        while self._writes:
-            self._written.clear()
-            await self._written.wait()
 
     # What is known
 
@@ -400,7 +293,7 @@ class Session:
     def _follow_created(self, records: Iterable[StartTask]) -> None:
         """Note which sandbox was made for a conversation created here, once its start task tells."""
         now, timelines = self._clock(), self.memories.timelines
-        going_on = in_progress(records, now)
+        going_on = in_progress(records, self.server_clock.there)
         for record in records:
             if record.id not in self._creating or (record.id in going_on and record.sandbox_id is None):
                 continue
@@ -548,7 +441,7 @@ class Session:
         self.memories.asked(sandbox_id, action, self._clock())
         self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))
         try:
-            with self.writing(f"{action} of {short_id(sandbox_id)}"):
+            with self.writes.under_way(f"{action} of {short_id(sandbox_id)}"):
                 await send(sandbox_id)
             self.memories.answered(sandbox_id)
         except ServiceError as error:
@@ -568,7 +461,7 @@ class Session:
         timelines.start_asked()
         known = self._known(self.sandboxes)
         try:
-            with self._looking_for_displaced() as coming, self.writing(f"start of {spec_id or 'a sandbox'}"):
+            with self._looking_for_displaced() as coming, self.writes.under_way(f"start of {spec_id or 'a sandbox'}"):
                 record = await self.client.sandboxes.start(spec_id)
                 coming.answered(record.id)
             self.memories.started(record, self._clock())
@@ -593,7 +486,7 @@ class Session:
     async def delete_sandbox(self, sandbox_id: str) -> None:
         """Delete a sandbox with its workspace."""
         try:
-            with self.writing(f"deletion of {short_id(sandbox_id)}"):
+            with self.writes.under_way(f"deletion of {short_id(sandbox_id)}"):
                 await self.client.sandboxes.delete(sandbox_id)
             self.memories.doubt(sandbox_id, self._clock())
         finally:
@@ -618,7 +511,7 @@ class Session:
         timelines.start_asked()
         followed, lost = False, False
         try:
-            with self.writing("creation of a conversation"):
+            with self.writes.under_way("creation of a conversation"):
                 answer = await self.client.conversations.create(new)
             if answer is None:
                 return None
@@ -646,7 +539,7 @@ class Session:
     async def rename_conversation(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title."""
         try:
-            with self.writing("renaming of a conversation"):
+            with self.writes.under_way("renaming of a conversation"):
                 await self.client.conversations.rename(conversation_id, title)
         finally:
             self.conversations.refresh()
@@ -654,7 +547,7 @@ class Session:
     async def delete_conversation(self, conversation_id: str) -> None:
         """Delete a conversation."""
         try:
-            with self.writing("deletion of a conversation"):
+            with self.writes.under_way("deletion of a conversation"):
                 await self.client.conversations.delete(conversation_id)
         finally:
             self.refresh()

@@ -1,14 +1,17 @@
 """Start tasks, each about to be a conversation: how far it has come, whether it is shown, its row."""
 
-from collections.abc import Collection, Container, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Container, Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
+from quarterdeck.client.client import Client
 from quarterdeck.client.models.enums import StartTaskStatus
 from quarterdeck.client.models.start_task import StartRequest, StartTask
+from quarterdeck.client.paging import Page
 from quarterdeck.fleet.ages import AS_TOLD, ServerClock, stopwatch
 from quarterdeck.fleet.conversations import Category, ConversationRow, ConversationState
 from quarterdeck.fleet.filters import haystack
+from quarterdeck.fleet.kept import KeptModel
 
 STEPS: dict[str, str] = {
     StartTaskStatus.WORKING: "beginning",
@@ -101,3 +104,61 @@ def start_row(task: StartTask, clock: ServerClock = AS_TOLD, before: Conversatio
         haystack=haystack(task.id, request.title, request.selected_repository, request.selected_branch, progress.words),
     )
     return before if before == row else row
+
+
+DISMISSED = 300
+"""Ids of start tasks that are kept as dismissed, the latest: servers tell of the newest start tasks only."""
+
+
+class KeptDismissed(KeptModel):
+    """Ids of the start tasks that a person does not want to see, in the order they were dismissed."""
+
+    kind: ClassVar[str] = "dismissed"
+    ids: tuple[str, ...]
+
+
+class Dismissed:
+    """The start tasks that are not shown, here and in later runs: servers list them for ever."""
+
+    MODEL = KeptDismissed
+
+    def __init__(self) -> None:
+        self._ids: dict[str, None] = {}
+
+    def __contains__(self, task_id: object) -> bool:
+        return task_id in self._ids
+
+    def add(self, task_ids: Iterable[str]) -> None:
+        """Dismiss these."""
+        self._ids.update(dict.fromkeys(task_ids))
+
+    def recall(self, kept: KeptDismissed | None) -> frozenset[str]:
+        """Take what earlier runs dismissed."""
+        if kept is not None:
+            self._ids = dict.fromkeys([*kept.ids, *self._ids])
+        return frozenset(self._ids)
+
+    def merge(self) -> Callable[[KeptDismissed | None], KeptDismissed | None]:
+        """What makes the next file of the one there is."""
+        mine = tuple(self._ids)
+
+        def merged(kept: KeptDismissed | None) -> KeptDismissed | None:
+            ids = tuple(dict.fromkeys([*(kept.ids if kept is not None else ()), *mine]))[-DISMISSED:]
+            return KeptDismissed(ids=ids) if ids else None
+
+        return merged
+
+
+class StartTasks:
+    """The newest start tasks as a list to watch: one page, as servers list them for ever."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def pages(self, *, background: bool = False) -> AsyncIterator[Page[StartTask]]:
+        """The newest ones."""
+        yield Page(await self._client.conversations.recent_start_tasks(background=background))
+
+    async def read(self, ids: Sequence[str], *, background: bool = False) -> Sequence[StartTask | None] | None:
+        """These ones."""
+        return await self._client.conversations.start_tasks(ids, background=background)

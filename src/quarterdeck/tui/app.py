@@ -199,13 +199,13 @@ class Deck(ConnectingApp):
     async def _wait_for_writes(self) -> None:
         """Give what was asked of the server a moment to be answered; what is not is in `unanswered` then."""
         session = self.session
-        if session is None or not session.writes:
+        if session is None or not session.writes.words:
             return
-        self.unanswered = tuple(session.writes)
+        self.unanswered = session.writes.words
         self.say_on_top(text.line(f"waiting for the answer to: {', '.join(self.unanswered)}; ctrl+q again leaves now"))
         with suppress(TimeoutError):
-            await asyncio.wait_for(session.written(), ANSWERED_WITHIN)
-        self.unanswered = tuple(session.writes)
+            await asyncio.wait_for(session.writes.all_answered(), ANSWERED_WITHIN)
+        self.unanswered = session.writes.words
 
     def action_help_quit(self) -> None:
         """Tell who types ctrl+c what does leave."""

@@ -91,7 +91,7 @@ class SendingDialog(Dialog[Shown]):
         self._show_sending(sending=True)
         session = self.app.session
         try:
-            with session.writing("a change of the settings") if session is not None else nullcontext():
+            with session.writes.under_way("a change of the settings") if session is not None else nullcontext():
                 done = await self.send()
         except ServiceError as error:
             self._show_sending(sending=False)

@@ -147,7 +147,7 @@ class SettingsLists(KeptSettings):
     async def _do(self, act: Callable[[], Awaitable[None]], done: str) -> None:
         session = self.app.session
         try:
-            with session.writing("a change of the settings") if session is not None else nullcontext():
+            with session.writes.under_way("a change of the settings") if session is not None else nullcontext():
                 await act()
         except ServiceError as error:
             unsure = "Unknown whether it was done: " if error.outcome is Outcome.UNKNOWN else ""

@@ -45,7 +45,7 @@ class Saving:
             await self._keep_parked(agreed.parked, agreed.to_keep_here, at_once=False)
             prepared.append(agreed)
             if self.app.session is not None:
-                under_way.enter_context(self.app.session.writing("save of the settings"))
+                under_way.enter_context(self.app.session.writes.under_way("save of the settings"))
 
         async def agree(review: Review, request: Request | None, why: str) -> bool:
             under_way.close()
