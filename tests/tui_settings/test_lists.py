@@ -210,7 +210,7 @@ class Secrets:
 
     def __init__(self) -> None:
         self.names = ["API_TOKEN"]
-        self.fails = True
+        self.fails = 500
 
     def __call__(self, asked: Asked) -> Answer:
         match asked.method, asked.path:
@@ -223,7 +223,7 @@ class Secrets:
                 return Answer({"message": "deleted"})
             case "POST", "/api/secrets":
                 if self.fails:
-                    return Answer({"error": "down"}, 500)
+                    return Answer({"error": "down"}, self.fails)
                 self.names = [asked.body["name"]]
                 return Answer({"message": "created"}, 201)
         return NO_ROUTE
@@ -239,9 +239,30 @@ async def test_a_value_that_was_lost_halfway_is_created_by_trying_again(sit_befo
         await seat.type("sentinel-value")
         await seat.press("enter")
         await seat.sees("The old one is deleted", "enter tries again")
-        secrets.fails = False
+        secrets.fails = 0
         await seat.press("enter")
         await seat.sees("The secret API_TOKEN has a new value.")
     assert secrets.names == ["API_TOKEN"]
     assert len(server.sent("DELETE")) == 1
     assert server.sent("POST")[-1].body == {"name": "API_TOKEN", "value": "sentinel-value", "description": "d"}
+
+
+@pytest.mark.parametrize("status", [405, 409, 410, 422, 500])
+async def test_a_refused_secret_keeps_its_form_with_every_word(sit_before: Sit, status: int) -> None:
+    secrets = Secrets()
+    secrets.names, secrets.fails = [], status
+    server = FakeServer(secrets)
+    async with sit_before(server) as seat:
+        await seat.go_to("secret:")
+        await seat.press("a")
+        await seat.sees("New secret")
+        await seat.type("API_TOKEN")
+        await seat.press("tab")
+        await seat.type("sentinel-value")
+        await seat.press("enter")
+        await seat.until(lambda: len(server.sent("POST")) == 1 and "Waiting for the server" not in seat.text)
+        await seat.sees("New secret", "API_TOKEN")
+        secrets.fails = 0
+        await seat.press("enter")
+        await seat.sees("The secret API_TOKEN is stored.")
+    assert server.sent("POST")[-1].body["value"] == "sentinel-value"

@@ -17,12 +17,14 @@ class Refusing:
         self.answers = list(answers)
         self.meanwhile: dict[str, object] = {}
         """What somebody else stores just before the next answer."""
+        self.refusal: Answer | None = None
+        """What a reading is answered with instead of the record."""
 
     def __call__(self, asked: Asked) -> Answer:
         if asked.path != "/api/settings":
             return NO_ROUTE
         if asked.method == "GET":
-            return Answer(self.record)
+            return self.refusal or Answer(self.record)
         self.record |= self.meanwhile
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if answer.status < 300:
@@ -96,3 +98,30 @@ async def test_no_way_out_loses_edits_unasked(sit: Sit, key: str) -> None:
         assert seat.deck.current_mode == "settings"
         assert seat.deck.is_running
         assert seat.posts == 0
+
+
+@pytest.mark.parametrize("status", [405, 410])
+async def test_settings_that_are_not_offered_any_more_are_no_first_run(sit_before: Sit, status: int) -> None:
+    refusing = Refusing(Answer({"message": "Settings stored"}))
+    server = FakeServer(refusing)
+    async with sit_before(server) as seat:
+        await seat.fill("git_user_name", "Grace")
+        await seat.press("enter")
+        refusing.refusal = Answer({"detail": "Gone"}, status)
+        await seat.press("ctrl+r", "ctrl+s")
+        await seat.sees("1 edited", "Not saved")
+        assert "changed on server" not in seat.text
+        assert seat.form.draft.was("llm_model") == "a/b"
+        assert server.sent("POST") == []
+
+
+async def test_a_key_the_server_does_not_tell_of_is_not_called_not_stored(
+    sit_before: Sit,
+) -> None:
+    refusing = Refusing(Answer({"message": "Settings stored"}))
+    for name in ("llm_api_key_set", "search_api_key_set"):
+        refusing.record.pop(name, None)
+    async with sit_before(FakeServer(refusing)) as seat:
+        await seat.go_to("llm_api_key")
+        await seat.sees("this server does not tell")
+        assert "not stored" not in seat.text
