@@ -20,6 +20,7 @@ from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.paging import Page
 from quarterdeck.config.connections import Connection
 from quarterdeck.config.load import Config, Folders
+from quarterdeck.fleet.ages import ServerClock
 
 
 @dataclass(frozen=True)
@@ -94,9 +95,16 @@ async def _examine(connector: Connector, connection: Connection) -> list[Finding
                 Finding("answer", _answer_words(server, release), server.generation is not Generation.NONE),
                 Finding("key", f"{_KEY_WORDS[server.key]}; from: {source}", server.key is KeyState.ACCEPTED),
                 *[await finding for finding in _resources(client, server)],
+                *_clock(client),
             ]
     except ServiceError as error:
         return [Finding("answer", f"{words_of(error)} {error.advice}", good=False), Finding("key", f"from: {source}")]
+
+
+def _clock(client: Client) -> list[Finding]:
+    """Whether the server's clock is far from this machine's, where it tells the time."""
+    hint = ServerClock(offset=client.clock_offset).hint
+    return [Finding("clock", hint, careful=True)] if hint else []
 
 
 def _ca_file(connection: Connection) -> list[Finding]:

@@ -41,7 +41,8 @@ class ServerClock(NamedTuple):
         """A sentence where the two clocks differ by so much that a person should know; else empty."""
         if abs(self.offset) < CLOCKS_DIFFER:
             return ""
-        apart = f"{age(abs(self.offset).total_seconds())} {'ahead of' if self.offset > timedelta() else 'behind'}"
+        minutes = round(abs(self.offset) / timedelta(minutes=1))  # a Date header counts whole seconds
+        apart = f"{age(minutes * MINUTE)} {'ahead of' if self.offset > timedelta() else 'behind'}"
         return f"The server's clock is {apart} this machine's; ages are reckoned by the server's."
 
 

@@ -96,6 +96,7 @@ class Session:
         self._total: int | None = None
         """How many conversations there were when they were first read; None for one page, and where nobody says."""
         self._counted = False
+        self._clock_compared = False
         self._tasks: asyncio.TaskGroup | None = None
 
     async def run(self) -> None:
@@ -263,6 +264,7 @@ class Session:
 
     def _conversations_read(self, changes: Changes[Conversation]) -> None:
         self._server.doubt_after_failure(About.CONVERSATIONS, self.conversations.health)
+        self._compare_clocks()
         other = changes.changed | changes.added
         for record in changes.read:
             if record.id in other:
@@ -329,6 +331,13 @@ class Session:
         self._known_whole[about] = whole
         return whole is not before
 
+    def _compare_clocks(self) -> None:
+        """Say once that the server's clock is far from this machine's."""
+        if not self._clock_compared and self.conversations.health.read_at is not None:
+            self._clock_compared = True
+            if hint := self.server_clock.hint:
+                self._publish(News(About.CONVERSATIONS, words=hint, everywhere=True))
+
     def _count_once(self) -> None:
         """Ask how many conversations there are, when the first page turns out not to be all of them."""
         if self._counted or self._tasks is None or self.conversations.health.read_at is None:
@@ -371,7 +380,7 @@ class Session:
             self._cap.changed()
 
     def _mark_unread(self, records: Iterable[Conversation], other: frozenset[str]) -> frozenset[str]:
-        marked = self.unread.read(records, other, self.last_statuses, self._clock())
+        marked = self.unread.read(records, other, self.last_statuses, self.server_clock)
         if marked:
             self._marks.changed()
         return marked

@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, NamedTuple
 from pydantic import Field
 
 from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.conversations import ConversationState, ConversationWord, conversation_state
 from quarterdeck.fleet.kept import KeptModel
 
@@ -94,7 +95,7 @@ class Unread:
     # What is read and looked at
 
     def read(
-        self, records: Iterable[Conversation], other: Set[str], last_told: Mapping[str, str | None], now: datetime
+        self, records: Iterable[Conversation], other: Set[str], last_told: Mapping[str, str | None], clock: ServerClock
     ) -> frozenset[str]:
         """Take a reading; gives the conversations whose mark may have changed.
 
@@ -107,7 +108,7 @@ class Unread:
         for record in records:
             if record.id in other or self._awaits(record.id):
                 state = conversation_state(record, last_told.get(record.id))
-                if self.observe(record.id, state, record.updated_at, now):
+                if self.observe(record.id, state, clock.here(record.updated_at), clock.now):
                     news.add(record.id)
         return frozenset(news)
 

@@ -1,0 +1,73 @@
+"""A server whose clock is another than this machine's, and moments that no clock shows."""
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+
+import pytest
+
+from quarterdeck.config.connections import Connection
+from tests.client.fakes import Answer, Asked, FakeServer
+from tests.tui.fake_fleet import FakeFleet
+from tests.tui.seat import WIDE, Seat, answering, seated
+
+PROD = Connection("prod", "http://server.test")
+HOUR = timedelta(hours=1)
+
+
+def at_another_time(fleet: FakeFleet, ahead: timedelta) -> FakeServer:
+    """The server of a fleet, which tells its own time in every answer."""
+
+    def answer(asked: Asked) -> Answer | Exception:
+        said = fleet.answer(asked)
+        date = format_datetime(datetime.now(UTC) + ahead, usegmt=True)
+        return said if isinstance(said, Exception) else replace(said, headers={**said.headers, "Date": date})
+
+    return FakeServer(answer)
+
+
+def line_of(seat: Seat, title: str) -> str:
+    return next(line for line in seat.text.splitlines() if title in line)
+
+
+@pytest.mark.parametrize(("ahead", "apart"), [(24 * HOUR, "1d ahead of"), (-24 * HOUR, "1d behind")])
+async def test_ages_are_reckoned_by_the_clock_of_the_server(ahead: timedelta, apart: str, tmp_path: Path) -> None:
+    fleet, now = FakeFleet(), datetime.now(UTC) + ahead
+    fleet.add("box", created=(now - 5 * HOUR).isoformat())
+    fleet.talk("c1", "box", "Fix login", updated_at=(now - 3.5 * HOUR).isoformat())
+    async with seated(answering(at_another_time(fleet, ahead)), PROD, crashes=tmp_path, size=WIDE) as seat:
+        await seat.sees("Fix login", f"The server's clock is {apart} this machine's")
+        assert re.search(r"\b3h[23]\dm\b", line_of(seat, "Fix login"))
+        await seat.press("2")
+        await seat.sees("QUIET", "Fix login")
+        assert re.search(r"\b3h[23]\dm\b", line_of(seat, "Fix login")), "quiet since the conversation in it changed"
+
+
+async def test_a_clock_that_is_nearly_right_is_not_worth_a_word(tmp_path: Path) -> None:
+    fleet = FakeFleet()
+    fleet.talk("c1", "box", "Fix login")
+    async with seated(answering(at_another_time(fleet, HOUR / 4)), PROD, crashes=tmp_path, size=WIDE) as seat:
+        await seat.sees("Fix login")
+        assert "clock" not in seat.text
+
+
+async def test_a_time_far_in_the_future_is_shown_as_the_date_and_leads_nothing(tmp_path: Path) -> None:
+    fleet, now = FakeFleet(), datetime.now(UTC)
+    fleet.talk("c1", "", "Of 2099", created_at="2099-03-04T05:06:07Z", updated_at="2099-03-04T05:06:07Z")
+    fleet.talk("c2", "", "Of today", updated_at=(now - HOUR).isoformat())
+    fleet.talk("c3", "", "Of 9999", created_at="9999-12-31T23:59:59Z", updated_at="9999-12-31T23:59:59Z")
+    fleet.talk("c4", "", "Of this week", updated_at=(now - 50 * HOUR).isoformat())
+    async with seated(answering(at_another_time(fleet, timedelta())), PROD, crashes=tmp_path, size=WIDE) as seat:
+        await seat.sees("Of 9999", "Of today")
+        order = [row.title for row in seat.list_screen.table.rows]
+        assert order == ["Of today", "Of this week", "Of 2099", "Of 9999"]
+        assert "2099-03" in line_of(seat, "Of 2099")
+        assert "9999-12" in line_of(seat, "Of 9999")
+        seat.list_screen.table.move_to("c3")
+        await seat.press("enter")
+        await seat.sees("9999-12-31 23:59Z", "ahead of any clock")
+        await seat.press("escape", "slash")
+        await seat.type("updated<3d")
+        await seat.until(lambda: len(seat.list_screen.table.rows) == 2)
