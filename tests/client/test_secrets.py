@@ -1,4 +1,4 @@
-"""Custom secrets and tokens on stand-ins of both generations (contract section d)."""
+"""Custom secrets and tokens on stand-ins of both generations."""
 
 from typing import Any
 

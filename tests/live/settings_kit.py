@@ -12,7 +12,7 @@ from quarterdeck.client.nested import CANONICAL
 FLAGS: Mapping[str, str] = {"llm_api_key": "llm_api_key_set", "search_api_key": "search_api_key_set"}
 """Secret field -> the member that says whether one is stored."""
 _OF_PROFILES = frozenset({"llm_profiles", "active_agent_profile_id", "active_agent_profile_revision"})
-"""Members that profiles own: a change of the LLM settings ends the active one (contract c.2)."""
+"""Members that profiles own: a change of the LLM settings ends the active one."""
 
 
 async def settings_of(client: Client) -> Settings:

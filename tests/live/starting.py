@@ -1,4 +1,4 @@
-"""Following the start of a conversation: what became of it is only in its start task (contract T15)."""
+"""Following the start of a conversation: what became of it is only in its start task."""
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.enums import StartTaskStatus
@@ -6,7 +6,7 @@ from quarterdeck.client.models.start_task import StartTask
 from tests.live.waiting import until
 
 LONGEST = 200.0
-"""Seconds: a server may itself wait 120 for a sandbox to read RUNNING (contract g.2)."""
+"""Seconds: a server may itself wait 120 for a sandbox to read RUNNING."""
 
 
 async def task_of(client: Client, task_id: str) -> StartTask | None:

@@ -1,4 +1,4 @@
-"""The life of a sandbox on a real server, whose idle sandboxes may read STARTING for ever (contract section e)."""
+"""The life of a sandbox on a real server, whose idle sandboxes may read STARTING for ever."""
 
 import pytest
 

@@ -137,10 +137,13 @@ class SettingsResource:
             return await self._transport.send(request, settle)
         except ServiceError as error:
             if error.status in _REFUSED:
-                raise _refused(error) from None
+                words, advice = _REFUSED[error.status].format(method=request.method), "Ask whoever runs the server."
+                raise _instead(error, ErrorKind.NOT_OFFERED, words, advice) from None
             known = self._server() is not UNASKED and self._server().generation is not Generation.NONE
             if known and not_offered(error):
-                raise _moved(error) from None
+                words = "The settings are not where they were: another kind of server answers at this address now."
+                advice = "Connect again, and the deck goes by what answers then."
+                raise _instead(error, error.kind, words, advice) from None
             raise
 
 
@@ -151,26 +154,8 @@ _REFUSED = {
 """Answers that say neither that nothing is stored nor that another server answers."""
 
 
-def _refused(error: ServiceError) -> ServiceError:
-    return ServiceError(
-        ErrorKind.NOT_OFFERED,
-        _REFUSED[error.status or 0].format(method=error.request.partition(" ")[0]),
-        "Ask whoever runs it; a newer release may keep them elsewhere.",
-        request=error.request,
-        status=error.status,
-        outcome=error.outcome,
-    )
-
-
-def _moved(error: ServiceError) -> ServiceError:
-    return ServiceError(
-        error.kind,
-        "The settings are not where they were: another kind of server answers at this address now.",
-        "Connect again, and the deck goes by what answers then.",
-        request=error.request,
-        status=error.status,
-        outcome=error.outcome,
-    )
+def _instead(error: ServiceError, kind: ErrorKind, words: str, advice: str) -> ServiceError:
+    return ServiceError(kind, words, advice, request=error.request, status=error.status, outcome=error.outcome)
 
 
 def _record(members: dict[str, Any], request: str) -> Settings:
