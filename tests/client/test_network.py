@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from urllib.parse import quote
 
 import pytest
 import trustme
@@ -17,8 +18,9 @@ import trustme
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.limits import Limits
+from quarterdeck.client.models.conversation import NewConversation
 from quarterdeck.client.request import KeyHeader
-from tests.client.fakes import KEY, client_at, plain, raw_server
+from tests.client.fakes import KEY, client_at, first_page, plain, raw_server
 
 SHORT = Limits(
     connect=0.3,
@@ -434,3 +436,77 @@ async def test_a_date_that_cannot_be_read_tells_nothing(date: str) -> None:
     ):
         await anext(aiter(client.sandboxes.pages()))
         assert client.clock_offset == timedelta()
+
+
+@pytest.mark.parametrize("hangs_up", [True, False])
+async def test_a_large_body_that_is_refused_unread_is_told_as_the_server_told_it(hangs_up: bool) -> None:
+    async def refuse(_: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(plain(b'{"detail": "Too much."}', "413 Too Large", "Connection: close"))
+        await writer.drain()
+        if not hangs_up:
+            await asyncio.sleep(0.2)
+
+    async with raw_server(refuse) as server, client_at(server.url) as client:
+        with pytest.raises(ServiceError) as caught:
+            await client.conversations.create(NewConversation(message="x" * 3_000_000))
+    assert caught.value.kind in ({ErrorKind.INVALID, ErrorKind.UNKNOWN_OUTCOME} if hangs_up else {ErrorKind.INVALID})
+    assert len(server.heads) == 1
+
+
+async def test_a_read_that_is_given_up_leaves_nothing_to_the_next_one() -> None:
+    slow = True
+
+    async def answer(_: bytes, writer: asyncio.StreamWriter) -> None:
+        if slow:
+            writer.write(plain(b'{"items": [{"id": "old", "status": "RUNNING"}]}')[:-5])
+            await writer.drain()
+            await asyncio.sleep(5)
+        writer.write(EMPTY)
+
+    async with raw_server(answer, requests_per_connection=9) as server, client_at(server.url) as client:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.2):
+                await anext(aiter(client.sandboxes.pages()))
+        slow = False
+        assert (await anext(aiter(client.sandboxes.pages()))).items == ()
+        assert server.connections == 2
+
+
+async def test_a_slow_answer_keeps_no_other_waiting() -> None:
+    waiting = asyncio.Event()
+
+    async def answer(head: bytes, writer: asyncio.StreamWriter) -> None:
+        if b"/sandboxes/search" in head:
+            await waiting.wait()
+        writer.write(EMPTY)
+
+    async with raw_server(answer, requests_per_connection=9) as server, client_at(server.url) as client:
+        slow = asyncio.ensure_future(first_page(client))
+        assert (await anext(aiter(client.conversations.pages()))).items == ()
+        assert not slow.done()
+        waiting.set()
+        assert await slow == ()
+
+
+@pytest.mark.parametrize(
+    "sandbox_id", ["@other.invalid", "//other.invalid/x", "http://other.invalid", "a?b#c", "%2e%2e/x"]
+)
+async def test_the_key_goes_to_its_own_origin_whatever_an_id_looks_like(sandbox_id: str) -> None:
+    async with raw_server(answering(plain(b"{}"))) as server, client_at(server.url) as client:
+        await client.sandboxes.pause(sandbox_id)
+    quoted = quote(sandbox_id, safe="")
+    assert server.heads[0].startswith(f"POST /api/v1/sandboxes/{quoted}/pause HTTP/1.1\r\n".encode())
+
+
+@pytest.mark.parametrize("host", ["a" * 64 + ".invalid", "-.invalid", "nobody.invalid"])
+async def test_a_name_that_cannot_be_one_is_a_name_nobody_has(host: str) -> None:
+    async with client_at(f"http://{host}") as client:
+        assert (await reading(client)).kind is ErrorKind.DNS
+
+
+def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "gopher://user:sentinel@proxy.invalid")
+    with pytest.raises(ServiceError, match="proxy that the environment names") as caught:
+        Client("http://far.example")
+    assert caught.value.kind is ErrorKind.LOCAL
+    assert "sentinel" not in f"{caught.value.words} {caught.value.advice}"
