@@ -4,6 +4,7 @@ import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from quarterdeck.cli.following import Following, Verb
 from quarterdeck.cli.sandbox_rows import read_all
@@ -12,17 +13,21 @@ from quarterdeck.client.limits import Limits
 from quarterdeck.fleet.bulk import BulkRow, Plan, RowState, plan
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.local.runtime.simulated import Faults, Simulation
-from quarterdeck.local.service import LocalService
+from quarterdeck.local.service import App, LocalService
 
 BIG = Simulation(800, churn=0)
 WANTED = 200
+TURNS = 100
+"""Turns of the loop in which no request is made, after which nobody is about to make one."""
 
 
 @dataclass
 class Time:
-    """Time that passes when somebody sleeps, and then at once."""
+    """Time that passes when everybody sleeps and no request is under way, and then at once."""
 
     seconds: float = 0.0
+    under_way: int = 0
+    waking: list[float] = field(default_factory=list)
     slept: list[float] = field(default_factory=list)
 
     def clock(self) -> float:
@@ -33,14 +38,37 @@ class Time:
 
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
-        self.seconds += seconds
-        await asyncio.sleep(0)
+        until = self.seconds + seconds
+        self.waking.append(until)
+        try:
+            while self.seconds < until:
+                if await self._nothing_else_to_do():
+                    self.seconds = max(self.seconds, min(self.waking))
+        finally:
+            self.waking.remove(until)
+
+    async def _nothing_else_to_do(self) -> bool:
+        for _ in range(TURNS):
+            await asyncio.sleep(0.001 if self.under_way else 0)
+            if self.under_way:
+                return False
+        return True
+
+    def counting(self, app: App) -> App:
+        async def counted(*asked: Any) -> None:
+            self.under_way += 1
+            try:
+                await app(*asked)
+            finally:
+                self.under_way -= 1
+
+        return counted
 
 
 async def opened(stack: AsyncExitStack, simulation: Simulation, time: Time) -> Client:
     service = await LocalService.simulated(simulation, clock=time.moment)
     stack.push_async_callback(service.close)
-    client = Client(IN_PROCESS, service.key, app=service.app, limits=Limits(repeat_after=0.0))
+    client = Client(IN_PROCESS, service.key, app=time.counting(service.app), limits=Limits(repeat_after=0.0))
     return await stack.enter_async_context(client)
 
 
