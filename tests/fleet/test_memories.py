@@ -55,14 +55,14 @@ def test_a_knock_is_handed_out_once_a_minute_and_only_for_the_ids_asked_about() 
     memories.observe([sandbox("RUNNING", served=True)], at(0), beginning=False)
     for second in range(1, 4):
         memories.observe([sandbox("STARTING")], at(second), beginning=False)
-    assert memories.take_knocks(["other"], at(4)) == ()
-    assert memories.take_knocks(["abc"], at(4)) == ("abc",)
-    assert memories.take_knocks(["abc"], at(5)) == ()
-    assert memories.knocked("abc", at(6), answered=False)
+    assert memories.take_checks(["other"], at(4)) == ()
+    assert memories.take_checks(["abc"], at(4)) == ("abc",)
+    assert memories.take_checks(["abc"], at(5)) == ()
+    assert memories.checked("abc", at(6), answered=False)
     assert words(memories, 6) == "Running, no answer"
-    assert not memories.knocked("abc", at(7), answered=False)
-    assert memories.take_knocks(["abc"], at(64)) == ("abc",)
-    assert memories.knocked("abc", at(65), answered=True)
+    assert not memories.checked("abc", at(7), answered=False)
+    assert memories.take_checks(["abc"], at(64)) == ("abc",)
+    assert memories.checked("abc", at(65), answered=True)
     assert words(memories, 65) == "Running"
 
 
@@ -72,9 +72,9 @@ def test_those_knocked_at_before_are_handed_out_one_at_a_time_the_longest_waitin
     memories.observe([sandbox("RUNNING", sandbox_id, served=True) for sandbox_id in ids], at(0), beginning=False)
     for second in range(1, 4):
         memories.observe([sandbox("STARTING", sandbox_id) for sandbox_id in ids], at(second), beginning=False)
-    assert memories.take_knocks(["b"], at(4)) == ("b",)
-    assert memories.take_knocks(ids, at(5)) == ("a", "c")
-    assert [memories.take_knocks(ids, at(second)) for second in (66, 67, 68, 69)] == [("b",), ("a",), ("c",), ()]
+    assert memories.take_checks(["b"], at(4)) == ("b",)
+    assert memories.take_checks(ids, at(5)) == ("a", "c")
+    assert [memories.take_checks(ids, at(second)) for second in (66, 67, 68, 69)] == [("b",), ("a",), ("c",), ()]
 
 
 def test_readings_of_the_same_record_count_until_nothing_more_can_come_of_them() -> None:
@@ -83,16 +83,16 @@ def test_readings_of_the_same_record_count_until_nothing_more_can_come_of_them()
     memories.observe([up], at(0), beginning=False)
     assert memories.observe([idle], at(1), beginning=False, other={"abc"})
     assert memories.observe([idle], at(2), beginning=False, other=frozenset())
-    assert memories.take_knocks(["abc"], at(2)) == ()
+    assert memories.take_checks(["abc"], at(2)) == ()
     assert memories.observe([idle], at(3), beginning=False, other=frozenset())
-    assert memories.take_knocks(["abc"], at(3)) == ("abc",)
+    assert memories.take_checks(["abc"], at(3)) == ("abc",)
     assert not memories.observe([idle], at(4), beginning=False, other=frozenset())
 
 
 def test_the_longer_one_comes_up_the_rarer_it_is_knocked_at() -> None:
     memories = SandboxMemories()
     memories.observe([sandbox("STARTING", served=True)], at(0), beginning=True)
-    knocks = [second for second in range(1200) if memories.take_knocks(["abc"], at(second))]
+    knocks = [second for second in range(1200) if memories.take_checks(["abc"], at(second))]
     assert knocks[:6] == [0, 5, 10, 15, 20, 27]
     assert knocks[-1] - knocks[-2] == 60
 

@@ -65,7 +65,7 @@ def test_what_needs_a_look_comes_first() -> None:
     memories.observe([sandbox("RUNNING", "silent", served=True)], at(-4), beginning=False)
     for second in (-3, -2, -1):
         memories.observe([sandbox("STARTING", "silent")], at(second), beginning=False)
-    memories.knocked("silent", at(0), answered=False)
+    memories.checked("silent", at(0), answered=False)
     memories.observe([sandbox("STARTING", "slow")], at(-200), beginning=True)
     memories.observe([sandbox("ERROR", "error")], at(-1), beginning=False)
     rows = rows_of(

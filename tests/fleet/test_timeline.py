@@ -50,7 +50,7 @@ def test_what_a_knock_finds_running_is_so_in_its_timeline() -> None:
     memories.observe([sandbox("PAUSED", "a")], at(1), beginning=False)
     memories.asked("a", Action.RESUME, at(2))
     memories.observe([sandbox("STARTING", "a")], at(3), beginning=False)
-    memories.knocked("a", at(4), answered=True)
+    memories.checked("a", at(4), answered=True)
     assert [event.what for event in memories.timelines.of("a")] == ["Running", "Paused", "Starting", "Running"]
     assert memories.timelines.of("a")[-1].cause is Cause.YOU
 

@@ -1,7 +1,5 @@
 """The memories of all sandboxes of one server, by id: fed by the watch, asked by the screens."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Set
 from datetime import datetime
 
@@ -116,10 +114,10 @@ class SandboxMemories:
         self._doubtful = {i: at for i, at in self._doubtful.items() if now - at <= SLOW_AFTER}
         return frozenset(i for i in self._pending if self._by_id[i].in_transition(now)) | self._doubtful.keys()
 
-    def take_knocks(self, ids: Iterable[str], now: datetime) -> tuple[str, ...]:
-        """Hand out which of these (the visible ones) to knock at now; each rests for a while then.
+    def take_checks(self, ids: Iterable[str], now: datetime) -> tuple[str, ...]:
+        """Hand out whose agent servers to ask whether they are alive, of these (the visible ones); each rests then.
 
-        They are all that nobody has knocked at yet, and of the others the one that has waited longest.
+        They are all that were not asked yet, and of the others the one that has waited longest.
         """
         wanted = {i: known for i in ids if (known := self._by_id.get(i)) is not None and known.wants_check(now)}
         again = [(known.checked_at, i) for i, known in wanted.items() if known.checked_at is not None]
@@ -129,8 +127,8 @@ class SandboxMemories:
             self._keep(sandbox_id, known._replace(checked_at=now))
         return tuple(wanted)
 
-    def knocked(self, sandbox_id: str, now: datetime, *, answered: bool) -> bool:
-        """Note what a knock found; whether that is new."""
+    def checked(self, sandbox_id: str, now: datetime, *, answered: bool) -> bool:
+        """Note whether it answered; whether that is new."""
         memory = self._by_id.get(sandbox_id)
         if memory is None or (after := after_check(memory, now, answered=answered)) == memory:
             return False

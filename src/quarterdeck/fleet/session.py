@@ -358,7 +358,7 @@ class Session:
     def _probe_quiet_ones(self, now: datetime) -> None:
         """Ask the agent servers of what is seen and of which readings alone say too little."""
         if self._tasks is not None:
-            for sandbox_id in self.memories.take_knocks(self._visible.get(About.SANDBOXES, ()), now):
+            for sandbox_id in self.memories.take_checks(self._visible.get(About.SANDBOXES, ()), now):
                 self._tasks.create_task(self._probe(sandbox_id))
 
     async def _probe(self, sandbox_id: str) -> None:
@@ -366,7 +366,7 @@ class Session:
         address = memory.agent_server if memory is not None else None
         if address is not None:
             answered = await self.client.alive(address)
-            if self.memories.knocked(sandbox_id, self._clock(), answered=answered):
+            if self.memories.checked(sandbox_id, self._clock(), answered=answered):
                 self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))
 
     def _find_displaced(self, now: datetime) -> None:

@@ -8,9 +8,9 @@ from itertools import islice
 from typing import Any, Generic
 
 from quarterdeck.fleet.filters import Filter, Kind, kept, parse
+from quarterdeck.fleet.order import Places
 from quarterdeck.tui.lists.listing import Listing, R
 from quarterdeck.tui.lists.live_rows import RowChanges, found
-from quarterdeck.tui.lists.places import Places
 
 SETTLES = 3.0
 """Seconds after a move of the cursor in which rows keep their places."""
