@@ -81,7 +81,7 @@ def _sign(finding: Finding) -> str:
 def _in_clear(connection: Connection) -> list[Finding]:
     if connection.url is None or not sends_in_clear(connection.url):
         return []
-    words = f"none: the key goes to {shown_host(connection.url)} in clear, and all else too; https:// would hide it"
+    words = f"none: all that goes to {shown_host(connection.url)} travels in clear, the key too; https:// would hide it"
     return [Finding("encryption", words, careful=True)]
 
 
