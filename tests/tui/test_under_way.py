@@ -264,17 +264,3 @@ async def test_the_first_failed_try_is_said_and_what_goes_on_behind_it(tmp_path:
     async with seated(answering(FakeServer(answer)), PROD, crashes=tmp_path, size=WIDE) as seat:
         await seat.sees("The conversations could not be read.", "nothing read yet", "next try in")
         assert tries.count(f"{CONVERSATIONS}/search") == 1
-
-
-async def test_a_list_that_may_hold_more_than_was_told_is_not_called_whole(fleet: FakeFleet, tmp_path: Path) -> None:
-    def answer(asked: Asked) -> Answer | Exception:
-        if asked.path == CONVERSATIONS and asked.method == "GET":
-            return Answer([{"id": f"{number:03}", "title": f"Talk {number}"} for number in range(listed)])
-        return Answer({"detail": "Not Found"}, 404) if asked.path.startswith(CONVERSATIONS) else fleet.answer(asked)
-
-    listed = 100
-    async with seated(answering(FakeServer(answer)), PROD, crashes=tmp_path, size=WIDE) as seat:
-        await seat.sees("live now, perhaps not all")
-        listed = 99
-        await seat.press("ctrl+r")
-        await seat.until(lambda: "perhaps" not in seat.text)
