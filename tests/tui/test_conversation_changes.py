@@ -100,7 +100,7 @@ async def test_several_are_deleted_after_a_plan_and_each_ends_with_the_truth(fle
         await seat.press("1", "enter")
         await seat.sees("Nothing was done.")
         await seat.press("backspace", "4", "enter")
-        await seat.sees("CONVERSATION", "3 done", "1 failed", "It broke")
+        await seat.sees("CONVERSATION", "3 done", "1 failed", "status 400")
         assert seat.session.job is not None
         states = {row.id: row.state for row in seat.session.job.rows.values()}
         assert states == {**dict.fromkeys(("c0", "c2", "c3"), RowState.DONE), "c1": RowState.FAILED}
