@@ -108,7 +108,7 @@ async def test_headers_are_typed_anew_where_the_service_tells_none(sit: Sit) -> 
         await seat.sees("Review the changes")
         assert "sentinel-team" not in seat.text
         await seat.press("y")
-        await seat.sees("verified")
+        await seat.sees("Saved · 1 accepted")
         after = store.preview(seat.form.draft.base, {"mcp_config": seat.form.draft.servers.config()}).body
     for sent in (body, after):
         servers = sent["agent_settings_diff"]["mcp_config"].values()
