@@ -24,9 +24,8 @@ from textual.pilot import Pilot
 from quarterdeck.cli.connect import Connector
 from quarterdeck.cli.known import Target
 from quarterdeck.client.client import Client
-from quarterdeck.client.models.conversation import NewConversation
+from quarterdeck.client.models.conversation import NewConversation, StartTask
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, StdioServer
-from quarterdeck.client.models.start_task import StartTask
 from quarterdeck.config.connections import LOCAL
 from quarterdeck.config.load import Config, Folders
 from quarterdeck.tui.app import Deck

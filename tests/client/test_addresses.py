@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quarterdeck.client.address import checked_address, is_loopback
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.network import checked_address, is_loopback
 from quarterdeck.client.request import query_text, segment
 from tests.client.fakes import Answer, client_of
 

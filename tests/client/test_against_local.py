@@ -9,10 +9,9 @@ from pydantic import SecretStr
 
 from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.client.models.conversation import NewConversation
+from quarterdeck.client.models.conversation import NewConversation, StartTask
 from quarterdeck.client.models.mcp import McpConfig, StdioServer
 from quarterdeck.client.models.server import Generation, KeyState
-from quarterdeck.client.models.start_task import StartTask
 from quarterdeck.client.nested_mcp import shown_after_store
 from tests.servers import Mode, open_server
 

@@ -6,8 +6,7 @@ import pytest
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.conversation import Conversation, NewConversation
-from quarterdeck.client.models.start_task import StartTask
+from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from tests.client.fakes import FAST, NO_ROUTE, Answer, client_of
 
 COLLECTION = "/api/v1/app-conversations"

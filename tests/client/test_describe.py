@@ -1,9 +1,9 @@
 import pytest
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.generations import losses
 from quarterdeck.client.models.server import Generation, KeyState
 from quarterdeck.client.models.settings import Settings
+from quarterdeck.client.settings import losses
 from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, client_of
 
 FLAT, NESTED, ABOUT = "GET /api/settings", "GET /api/v1/settings", "GET /server_info"

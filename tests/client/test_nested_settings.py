@@ -11,10 +11,10 @@ from pydantic import BaseModel, ConfigDict, SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.generations import losses
 from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.nested import kind_switch
+from quarterdeck.client.settings import losses
 from tests.client.exchanges.replay import SERVERS
 from tests.client.fakes import Answer, Asked, FakeServer, client_of
 from tests.client.nested_server import ADDRESSES, RECORD, NestedServer

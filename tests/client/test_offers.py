@@ -6,7 +6,7 @@ import pytest
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.profile import Profile, Profiles
+from quarterdeck.client.models.settings import Profile, Profiles
 from tests.client.exchanges.replay import SERVERS
 from tests.client.fakes import NO_ROUTE, Answer, FakeServer, Script, client_of
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from quarterdeck.client.pace import SECOND, Pace
+from quarterdeck.client.limits import SECOND, Pace
 
 NEARLY = 0.999
 

@@ -6,8 +6,8 @@ import re
 import pytest
 from pydantic import SecretStr
 
+from quarterdeck.client.describe import Probe
 from quarterdeck.client.limits import Limits
-from quarterdeck.client.probe import Probe
 from tests.client.fakes import KEY, client_at, plain, raw_server
 from tests.client.test_network import answering
 

@@ -4,8 +4,7 @@ from itertools import product
 import pytest
 
 from quarterdeck.client.errors import ErrorKind
-from quarterdeck.client.request import Repeat
-from quarterdeck.client.retry import Again, again, seconds_to_wait
+from quarterdeck.client.request import Again, Repeat, again, seconds_to_wait
 
 UNOPENED = (ErrorKind.DNS, ErrorKind.UNREACHABLE, ErrorKind.CONNECT_TIMEOUT)
 AT_ONCE, AFTER_READING = Again(), Again(recheck=True)

@@ -7,7 +7,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.secret import CustomSecret, ProviderToken
+from quarterdeck.client.models.settings import CustomSecret, ProviderToken
 from tests.client.exchanges.replay import SERVERS
 from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer, client_of
 

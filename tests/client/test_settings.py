@@ -9,10 +9,10 @@ from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.generations import losses
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import LOAD_ONLY, Loss, Settings
+from quarterdeck.client.settings import losses
 from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer, client_of
 
 LOAD, STORE = "GET /api/settings", "POST /api/settings"

@@ -3,8 +3,7 @@ from typing import Any
 
 import pytest
 
-from quarterdeck.client.models.conversation import Conversation, Metrics
-from quarterdeck.client.models.start_task import StartRequest, StartTask
+from quarterdeck.client.models.conversation import Conversation, Metrics, StartRequest, StartTask
 from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.conversations import (
     CONVERSATION_GRAMMAR,

@@ -7,10 +7,9 @@ import pytest
 import pytest_asyncio
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.models.conversation import NewConversation
+from quarterdeck.client.models.conversation import NewConversation, StartTask
 from quarterdeck.client.models.server import KeyState
-from quarterdeck.client.models.start_task import StartTask
-from quarterdeck.client.schema import SchemaField
+from quarterdeck.client.options import SchemaField
 from tests.live.settings_kit import put_back, settings_of, unrestorable
 from tests.live.starting import delete_sandbox_left_by
 from tests.live.summary import Book, Notes, summary

@@ -1,8 +1,8 @@
 """Following the start of a conversation: what became of it is only in its start task."""
 
 from quarterdeck.client.client import Client
+from quarterdeck.client.models.conversation import StartTask
 from quarterdeck.client.models.enums import StartTaskStatus
-from quarterdeck.client.models.start_task import StartTask
 from tests.live.waiting import until
 
 LONGEST = 200.0

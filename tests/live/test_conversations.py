@@ -3,9 +3,8 @@
 import pytest
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.models.conversation import NewConversation
+from quarterdeck.client.models.conversation import NewConversation, StartTask
 from quarterdeck.client.models.enums import StartTaskStatus
-from quarterdeck.client.models.start_task import StartTask
 from tests.live.starting import ended
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]

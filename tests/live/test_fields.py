@@ -6,8 +6,8 @@ import pytest
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind
-from quarterdeck.client.generations import losses
 from quarterdeck.client.models.settings import SECRET_FIELDS, Settings
+from quarterdeck.client.settings import losses
 from tests.live.refused import refused
 from tests.live.settings_kit import FLAGS, changed, has_field, settings_of, unlike
 from tests.live.summary import Notes

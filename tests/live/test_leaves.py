@@ -7,7 +7,7 @@ import pytest
 from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.schema import SchemaField
+from quarterdeck.client.options import SchemaField
 from tests.live.settings_kit import changed, settings_of, unlike
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]

@@ -8,7 +8,7 @@ import pytest_asyncio
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind
-from quarterdeck.client.models.profile import Profile, Profiles
+from quarterdeck.client.models.settings import Profile, Profiles
 from tests.live.refused import refused
 from tests.live.settings_kit import changed, settings_of
 

@@ -4,9 +4,8 @@ import pytest
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.client.models.conversation import Conversation, StartTask
 from quarterdeck.client.models.enums import StartTaskStatus
-from quarterdeck.client.models.start_task import StartTask
 from tests.live.refused import refused
 from tests.live.starting import ended
 from tests.live.summary import Notes

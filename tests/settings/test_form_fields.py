@@ -6,7 +6,7 @@ import pytest
 from quarterdeck.client.models.mcp import StdioServer
 from quarterdeck.client.models.server import FieldRules, Generation, KeyState, Server
 from quarterdeck.client.models.settings import Settings
-from quarterdeck.client.schema import SchemaChoice, SchemaField
+from quarterdeck.client.options import SchemaChoice, SchemaField
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control, Group, Unreadable
 from quarterdeck.settings.form_fields import AGENT_KIND, CANONICAL, FormFields, fields_on, kind_in

@@ -1,8 +1,8 @@
 """Which saved settings conversations go by, and from when on."""
 
-from quarterdeck.client.generations import rules_of
 from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.models.settings import Settings
+from quarterdeck.client.settings import rules_of
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.effect import effect_word, until_when
 from quarterdeck.settings.form_fields import fields_on

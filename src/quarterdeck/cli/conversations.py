@@ -10,9 +10,8 @@ from quarterdeck.cli.oneshot import NOTHING_MATCHED, every, typed_filter, with_c
 from quarterdeck.cli.output import CommandError, as_json, note, say
 from quarterdeck.cli.tables import moment, table
 from quarterdeck.client.client import Client
-from quarterdeck.client.models.conversation import Conversation, NewConversation
+from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.client.models.enums import StartTaskStatus
-from quarterdeck.client.models.start_task import StartTask
 from quarterdeck.config.load import Config
 from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, conversation_row

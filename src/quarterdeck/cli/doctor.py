@@ -13,10 +13,10 @@ from quarterdeck.cli.known import choose
 from quarterdeck.cli.oneshot import words_of
 from quarterdeck.cli.output import as_json
 from quarterdeck.cli.tables import table
-from quarterdeck.client.address import sends_in_clear, shown_host
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.server import Generation, KeyState, Server
+from quarterdeck.client.network import sends_in_clear, shown_host
 from quarterdeck.client.paging import Page
 from quarterdeck.config.connections import Connection
 from quarterdeck.config.load import Config, Folders

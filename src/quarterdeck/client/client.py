@@ -9,18 +9,16 @@ import httpx
 from pydantic import SecretStr
 
 from quarterdeck.client.conversations import ConversationsResource
-from quarterdeck.client.describe import describe, release_of
-from quarterdeck.client.generations import UNASKED
+from quarterdeck.client.describe import Probe, alive, describe, probe, release_of
 from quarterdeck.client.limits import Limits
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.network import App
 from quarterdeck.client.options import OptionsResource
-from quarterdeck.client.probe import Probe, alive, probe
 from quarterdeck.client.profiles import ProfilesResource
 from quarterdeck.client.request import KeyHeader, LoggedRequest
 from quarterdeck.client.sandboxes import SandboxesResource
 from quarterdeck.client.secrets import SecretsResource
-from quarterdeck.client.settings import SettingsResource
+from quarterdeck.client.settings import UNASKED, SettingsResource
 from quarterdeck.client.transport import Transport
 
 IN_PROCESS = "http://127.0.0.1"

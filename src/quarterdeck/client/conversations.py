@@ -4,14 +4,12 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from quarterdeck.client.bodies import read_json
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.base import Listed
-from quarterdeck.client.models.conversation import Conversation, NewConversation
-from quarterdeck.client.models.start_task import StartTask
+from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.client.paging import Page, Records
 from quarterdeck.client.refusals import not_offered, offers_nothing
-from quarterdeck.client.request import Repeat, Request, Response, segment
+from quarterdeck.client.request import Repeat, Request, Response, read_json, segment
 from quarterdeck.client.transport import FAILED, Transport
 
 CONVERSATIONS = "/api/v1/app-conversations"

@@ -1,6 +1,11 @@
-"""How long a request may take and how much an answer may hold."""
+"""How long a request may take, how much an answer may hold, and how often a server is asked."""
 
+import asyncio
+import math
+from collections import deque
 from typing import NamedTuple
+
+SECOND = 1.0
 
 
 class Limits(NamedTuple):
@@ -37,3 +42,73 @@ class Limits(NamedTuple):
     empty_pages: int = 3
     per_second: int = 5
     log: int = 500
+
+
+class _Waiter(NamedTuple):
+    """Somebody who waits for a turn."""
+
+    given: asyncio.Future[None]
+    since: float
+    """On the loop's clock."""
+
+
+class Pace:
+    """Gives out turns, at most `per_second` in any second and one fewer to background requests.
+
+    A real server slows a client down that asks more than ten times a second, browsers of the same user included
+    (SERVERS.md: rate), and the slot kept free lets a key press go at once while a long list is read. A background
+    request that has waited for a second goes next: what people asked for is confirmed by such readings.
+
+    The first background requests go at once. Those that keep coming go one by one: four answers at a time, every
+    second, would hold up a key four times as long as one does.
+    """
+
+    def __init__(self, per_second: int) -> None:
+        self._per_second = per_second
+        self._given: deque[float] = deque(maxlen=per_second)
+        self._people: deque[_Waiter] = deque()
+        self._background: deque[_Waiter] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def turn(self, *, background: bool = False) -> None:
+        """Wait until the next request may go."""
+        loop = asyncio.get_running_loop()
+        waiter = _Waiter(loop.create_future(), loop.time())
+        (self._background if background else self._people).append(waiter)
+        self._give()
+        await waiter.given
+
+    def _give(self) -> None:
+        """Give out every turn that is due, and set the timer for the next one."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        loop = asyncio.get_running_loop()
+        while (queue := self._next(loop.time())) is not None:
+            due = self._full_until(self._per_second) if self._people else self._due_behind(loop.time())
+            if due > loop.time():
+                self._timer = loop.call_at(due, self._give)
+                return
+            waiter = queue.popleft()
+            if not waiter.given.done():
+                waiter.given.set_result(None)
+                self._given.append(loop.time())
+
+    def _next(self, now: float) -> deque[_Waiter] | None:
+        """Whose turn is next: people's, unless there are none or a background request has waited for long enough."""
+        overdue = bool(self._background) and now - self._background[0].since >= SECOND
+        if self._people and not overdue:
+            return self._people
+        return self._background or None
+
+    def _due_behind(self, now: float) -> float:
+        """When the next turn is due where nobody but background requests wait, on the loop's clock."""
+        slots = max(1, self._per_second - 1)
+        full_until = self._full_until(slots)
+        if full_until < now - SECOND:
+            return -math.inf
+        return max(full_until, self._given[-1] + SECOND / slots)
+
+    def _full_until(self, slots: int) -> float:
+        """Until when one more turn would make more than `slots` of them in a second, on the loop's clock."""
+        return self._given[-slots] + SECOND if len(self._given) >= slots else -math.inf

@@ -11,8 +11,7 @@ from quarterdeck.client.models.mcp import McpConfig
 from quarterdeck.client.models.server import FieldRules
 from quarterdeck.client.models.settings import Loss, Settings, SettingsChanges
 from quarterdeck.client.nested_mcp import config_of, map_of, secrets_lost
-from quarterdeck.client.redact import Location, is_secret_name
-from quarterdeck.client.unsendable import invalid
+from quarterdeck.client.redact import Location, invalid, is_secret_name
 
 NESTED_SETTINGS = "/api/v1/settings"
 AGENT, CONVERSATION = "agent_settings", "conversation_settings"

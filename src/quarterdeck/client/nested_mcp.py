@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings, SettingsChanges
-from quarterdeck.client.unsendable import invalid
+from quarterdeck.client.redact import invalid
 
 UNLISTED = "unlisted"
 """Member of a configuration that keeps, by name, the servers that none of the three lists can hold."""

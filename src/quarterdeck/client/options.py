@@ -1,16 +1,97 @@
-"""Values a server suggests for some fields; nothing where it suggests none (SERVERS.md: suggestions)."""
+"""What a server says of its settings: forms of them, and suggestions for fields (SERVERS.md: schemas, suggestions)."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any
 
-from quarterdeck.client.bodies import read_json
+from pydantic import ValidationError
+
 from quarterdeck.client.errors import ServiceError
+from quarterdeck.client.models.base import NullIsEmpty, Wire
 from quarterdeck.client.models.server import Generation, Server
-from quarterdeck.client.nested import CONVERSATION
+from quarterdeck.client.nested import AGENT, CANONICAL, CONVERSATION
+from quarterdeck.client.redact import is_secret_name
 from quarterdeck.client.refusals import not_offered
-from quarterdeck.client.request import Query, Request
-from quarterdeck.client.schema import SCHEMA_PATHS, choices_at
+from quarterdeck.client.request import Query, Request, read_json, wrong_api
 from quarterdeck.client.transport import Transport
+
+SCHEMA_PATHS: Mapping[str, str] = {
+    AGENT: "/api/v1/settings/agent-schema",
+    CONVERSATION: "/api/v1/settings/conversation-schema",
+}
+"""Section of the record -> where its schema is."""
+
+
+class SchemaChoice(Wire):
+    """One value of a field that takes only some."""
+
+    value: Any
+    label: str = ""
+
+
+class SchemaField(Wire):
+    """One setting of the nested generation.
+
+    `place` and `depends_on` are dotted places as in `Settings.leaves`; `value_type` is string, integer, number,
+    boolean, array or object; `variant` is the agent kind it is for, None for all. Bounds and nullability are not told.
+    """
+
+    place: str
+    label: str
+    description: str | None = None
+    section: str = ""
+    section_label: str = ""
+    value_type: str = "string"
+    default: Any = None
+    prominence: str = "minor"
+    """"critical", "major" or "minor"."""
+    depends_on: tuple[str, ...] = ()
+    """Shown only when each of these is on."""
+    secret: bool = False
+    choices: Annotated[tuple[SchemaChoice, ...], NullIsEmpty] = ()
+    variant: str | None = None
+
+
+def schema_fields(section: str, content: Any) -> tuple[SchemaField, ...]:
+    """Read the fields of one section's schema, without those that are canonical fields or cannot be read.
+
+    The same place comes once for each agent kind that has it. Raises ServiceError(WRONG_API) for anything else.
+    """
+    if not isinstance(content, dict) or not isinstance(content.get("sections"), list):
+        raise wrong_api("The server answered something that is not a settings schema.", f"GET {SCHEMA_PATHS[section]}")
+    fields = (_field(section, raw) for raw in _raw_fields(content["sections"]))
+    return tuple(field for field in fields if field is not None and field.place not in CANONICAL)
+
+
+def choices_at(content: Any, key: str) -> tuple[str, ...]:
+    """The values that a schema allows one of its fields."""
+    sections = content.get("sections") if isinstance(content, dict) else None
+    for raw in _raw_fields(sections if isinstance(sections, list) else []):
+        if raw.get("key") == key and (field := _field("", raw)) is not None:
+            return tuple(choice.value for choice in field.choices if isinstance(choice.value, str))
+    return ()
+
+
+def _raw_fields(sections: list[Any]) -> Iterator[dict[str, Any]]:
+    for section in sections:
+        fields = section.get("fields") if isinstance(section, dict) else None
+        yield from (raw for raw in fields if isinstance(raw, dict)) if isinstance(fields, list) else ()
+
+
+def _field(section: str, raw: dict[str, Any]) -> SchemaField | None:
+    key, others = raw.get("key"), raw.get("depends_on")
+    if not isinstance(key, str):
+        return None
+    named = [other for other in others if isinstance(other, str)] if isinstance(others, list) else []
+    told = {name: value for name, value in raw.items() if value is not None}
+    place = f"{section}.{key}"
+    # A text of such a name is secret whatever the server says of it.
+    secret = told.get("secret") is True or (told.get("value_type", "string") == "string" and is_secret_name(place))
+    known = {"place": place, "secret": secret, "depends_on": [f"{section}.{name}" for name in named]}
+    try:
+        return SchemaField.model_validate({"label": key, **told, **known})
+    except ValidationError:
+        return None
+
 
 FLAT_OPTIONS = "/api/options"
 NESTED_OPTIONS = "/api/v1/config"

@@ -13,11 +13,10 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from pydantic import ValidationError
 
-from quarterdeck.client.bodies import read_json, wrong_api
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.base import Listed, T
 from quarterdeck.client.refusals import not_offered
-from quarterdeck.client.request import Query, Request, Response
+from quarterdeck.client.request import Query, Request, Response, read_json, wrong_api
 from quarterdeck.client.transport import Transport
 
 

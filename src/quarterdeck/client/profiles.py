@@ -3,14 +3,13 @@
 import re
 from collections.abc import Callable
 
-from quarterdeck.client.bodies import read_json, wrong_api
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.profile import Profiles
 from quarterdeck.client.models.server import Server
+from quarterdeck.client.models.settings import Profiles
+from quarterdeck.client.redact import invalid
 from quarterdeck.client.refusals import not_offered, offers_nothing
-from quarterdeck.client.request import Repeat, Request, Response, segment
+from quarterdeck.client.request import Repeat, Request, Response, read_json, segment, wrong_api
 from quarterdeck.client.transport import Transport
-from quarterdeck.client.unsendable import invalid
 
 PROFILES = "/api/v1/settings/profiles"
 NAME = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)

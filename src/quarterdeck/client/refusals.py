@@ -4,12 +4,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from quarterdeck.client.address import origin_of
-from quarterdeck.client.bodies import read_json, wrong_api
 from quarterdeck.client.errors import ErrorKind, FieldProblem, Outcome, ServiceError
+from quarterdeck.client.network import origin_of
 from quarterdeck.client.redact import Location, scrub
-from quarterdeck.client.request import Request, Response
-from quarterdeck.client.retry import seconds_to_wait
+from quarterdeck.client.request import Request, Response, read_json, seconds_to_wait, wrong_api
 
 LONGEST = 200
 """Characters of a server's own words that are passed on."""

@@ -2,14 +2,13 @@
 
 from collections.abc import AsyncIterator, Sequence
 
-from quarterdeck.client.bodies import read_json
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.base import Listed
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import Sandbox, SandboxSpec
 from quarterdeck.client.paging import Page, Records
 from quarterdeck.client.refusals import not_offered, offers_nothing
-from quarterdeck.client.request import Repeat, Request, segment
+from quarterdeck.client.request import Repeat, Request, read_json, segment
 from quarterdeck.client.transport import Transport
 
 SANDBOXES = "/api/v1/sandboxes"

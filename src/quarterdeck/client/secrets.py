@@ -5,16 +5,15 @@ from collections.abc import Callable, Mapping
 
 from pydantic import SecretStr
 
-from quarterdeck.client.bodies import read_json
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.base import Listed
-from quarterdeck.client.models.secret import CustomSecret, CustomSecrets, ProviderToken
 from quarterdeck.client.models.server import Generation, Server
+from quarterdeck.client.models.settings import CustomSecret, CustomSecrets, ProviderToken
 from quarterdeck.client.paging import Records
+from quarterdeck.client.redact import invalid, refuse_unsendable
 from quarterdeck.client.refusals import not_offered, offers_nothing
-from quarterdeck.client.request import Repeat, Request, Response, segment
+from quarterdeck.client.request import Repeat, Request, Response, read_json, segment
 from quarterdeck.client.transport import Transport
-from quarterdeck.client.unsendable import invalid, refuse_unsendable
 
 FLAT_SECRETS = "/api/secrets"
 NESTED_SECRETS = "/api/v1/secrets"

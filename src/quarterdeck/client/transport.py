@@ -19,16 +19,34 @@ from urllib.parse import urlsplit
 import httpx
 from pydantic import SecretStr
 
-from quarterdeck.client.address import EXAMPLE, checked_address, shown_host
-from quarterdeck.client.bodies import encoded, wrong_api
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.limits import Limits
-from quarterdeck.client.network import ANYONE, SANDBOX, TRUST, App, Network, Progress, failure
-from quarterdeck.client.pace import Pace
+from quarterdeck.client.limits import Limits, Pace
+from quarterdeck.client.network import (
+    ANYONE,
+    EXAMPLE,
+    SANDBOX,
+    TRUST,
+    App,
+    Network,
+    Progress,
+    checked_address,
+    failure,
+    shown_host,
+)
 from quarterdeck.client.redact import secrets_in
 from quarterdeck.client.refusals import refusal
-from quarterdeck.client.request import KeyHeader, LoggedRequest, Repeat, Request, Response, query_text
-from quarterdeck.client.retry import LOST, again
+from quarterdeck.client.request import (
+    LOST,
+    KeyHeader,
+    LoggedRequest,
+    Repeat,
+    Request,
+    Response,
+    again,
+    encoded,
+    query_text,
+    wrong_api,
+)
 
 Settle = Callable[[], Awaitable[Outcome]]
 """Reads back whether a write whose answer got lost was done: APPLIED, NOT_APPLIED, or UNKNOWN when it cannot tell."""

@@ -5,9 +5,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.client.models.conversation import Conversation, StartTask
 from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus, StartTaskStatus
-from quarterdeck.client.models.start_task import StartTask
 from quarterdeck.fleet.ages import AS_TOLD, ServerClock, age_or_date, seconds_since
 from quarterdeck.fleet.filters import Grammar, Measure, Unit, haystack
 

@@ -12,10 +12,9 @@ from typing import Any
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.conversation import Conversation, NewConversation
+from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.client.models.server import Server
-from quarterdeck.client.models.start_task import StartTask
 from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.bulk import BulkJob
 from quarterdeck.fleet.conversations import ConversationRow, conversation_row, last_execution_status

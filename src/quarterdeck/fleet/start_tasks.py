@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from typing import ClassVar, NamedTuple
 
 from quarterdeck.client.client import Client
+from quarterdeck.client.models.conversation import StartRequest, StartTask
 from quarterdeck.client.models.enums import StartTaskStatus
-from quarterdeck.client.models.start_task import StartRequest, StartTask
 from quarterdeck.client.paging import Page
 from quarterdeck.fleet.ages import AS_TOLD, ServerClock, stopwatch
 from quarterdeck.fleet.conversations import Category, ConversationRow, ConversationState

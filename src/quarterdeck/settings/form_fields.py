@@ -7,7 +7,7 @@ from typing import Any
 
 from quarterdeck.client.models.server import Generation, Server
 from quarterdeck.client.models.settings import Settings
-from quarterdeck.client.schema import SchemaField
+from quarterdeck.client.options import SchemaField
 from quarterdeck.settings import catalogue as choices
 from quarterdeck.settings import checks
 from quarterdeck.settings.catalogue import CATALOGUE

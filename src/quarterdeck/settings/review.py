@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from quarterdeck.client.generations import losses as client_losses
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Loss as ClientLoss
+from quarterdeck.client.settings import losses as client_losses
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.effect import effect

@@ -9,9 +9,9 @@ from itertools import chain, count
 from typing import Protocol
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.generations import losses
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Settings, SettingsChanges
+from quarterdeck.client.settings import losses
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Problem

@@ -6,9 +6,9 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from quarterdeck.client.address import sends_in_clear
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.server import Generation, KeyState
+from quarterdeck.client.network import sends_in_clear
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Span, Tone
 from quarterdeck.tui.text import Shown

@@ -123,7 +123,7 @@ class ConnectingApp(ConnectedApp):
 
     async def _settle_key(self, old: Connection, filled: Filled, *, had_key: bool) -> Sequence[Span]:
         """Bring the key where the form says; one that is kept for another origin goes along only when confirmed."""
-        from quarterdeck.client.address import origin_of
+        from quarterdeck.client.network import origin_of
         from quarterdeck.tui.dialogs.confirm import ConfirmDialog
         from quarterdeck.tui.dialogs.connection_form import KeyChoice
 

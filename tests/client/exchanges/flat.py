@@ -8,8 +8,7 @@ from pydantic import SecretStr
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
-from quarterdeck.client.models.secret import ProviderToken
-from quarterdeck.client.models.settings import Settings
+from quarterdeck.client.models.settings import ProviderToken, Settings
 from tests.client.exchanges.replay import (
     SERVERS,
     Case,

@@ -11,8 +11,8 @@ from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind
-from quarterdeck.client.generations import UNASKED, rules_of
 from quarterdeck.client.models.server import Generation, KeyState, Server
+from quarterdeck.client.settings import UNASKED, rules_of
 from tests.client.fakes import FAST, KEY, NO_ROUTE, Answer, Asked, FakeServer
 
 FOLDER = Path(__file__).parents[2] / "recordings"

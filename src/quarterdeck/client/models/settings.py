@@ -1,11 +1,12 @@
-"""The canonical settings record: 25 flat fields and three that only a load has."""
+"""Settings, secrets and profiles: the canonical record has 25 flat fields and three that only a load has."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import Field, SecretStr
+from pydantic import BeforeValidator, Field, SecretStr
 
-from quarterdeck.client.models.base import Kept
+from quarterdeck.client.models.base import Kept, Starred, Wire
 from quarterdeck.client.models.mcp import McpConfig
 
 LOAD_ONLY = frozenset({"llm_api_key_set", "search_api_key_set", "provider_tokens_set"})
@@ -68,3 +69,45 @@ class Settings(Kept):
     leaves: Mapping[str, Any] = Field(default_factory=dict, repr=False)
     """On the nested generation every value by its dotted place, such as "agent_settings.llm.temperature"; a secret's is
     None. Empty on the flat one."""
+
+
+class CustomSecret(Wire):
+    """A secret that sandboxes get as an environment variable; its value is never told."""
+
+    name: str
+    description: str | None = None
+
+    @property
+    def id(self) -> str:
+        """What tells it from the others: its name."""
+        return self.name
+
+
+class CustomSecrets(Wire):
+    """The answer that lists them all at once."""
+
+    custom_secrets: tuple[CustomSecret, ...]
+
+
+@dataclass(frozen=True)
+class ProviderToken:
+    """Access to one git provider; a `token` of None keeps the stored one, a `host` of None means the usual one."""
+
+    token: SecretStr | None = None
+    host: str | None = None
+
+
+class Profile(Starred):
+    """One stored copy of the LLM settings, without its key."""
+
+    name: str
+    model: str | None = None
+    base_url: str | None = None
+    api_key_set: Annotated[bool, BeforeValidator(lambda value: value or False)] = False
+
+
+class Profiles(Wire):
+    """All profiles in the server's order; `active` is the one in use, None when the settings were edited since."""
+
+    items: tuple[Profile, ...] = Field((), validation_alias="profiles")
+    active: str | None = Field(None, validation_alias="active_profile")

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pydantic import SecretStr
 
 from quarterdeck.client.errors import Outcome, ServiceError
-from quarterdeck.client.models.secret import CustomSecret
+from quarterdeck.client.models.settings import CustomSecret
 from quarterdeck.client.secrets import NAME, SecretsResource
 from quarterdeck.settings import checks
 from quarterdeck.settings.fields import Problem

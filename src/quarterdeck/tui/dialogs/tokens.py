@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from textual.widget import Widget
 from textual.widgets import OptionList
 
-from quarterdeck.client.models.secret import ProviderToken
+from quarterdeck.client.models.settings import ProviderToken
 from quarterdeck.settings import checks
 from quarterdeck.settings.fields import Problem, Severity
 from quarterdeck.tui import text

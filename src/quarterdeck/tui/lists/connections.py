@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from quarterdeck.client.address import sends_in_clear
+from quarterdeck.client.network import sends_in_clear
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.health import HealthState
 from quarterdeck.tui import text

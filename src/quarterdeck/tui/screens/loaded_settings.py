@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from quarterdeck.client.client import Client
     from quarterdeck.client.models.mcp import McpServer
     from quarterdeck.client.models.settings import Settings
-    from quarterdeck.client.schema import SchemaField
+    from quarterdeck.client.options import SchemaField
     from quarterdeck.config.connections import Connection
     from quarterdeck.fleet.news import News
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from quarterdeck.client.client import Client
-    from quarterdeck.client.schema import SchemaField
+    from quarterdeck.client.options import SchemaField
     from quarterdeck.tui.dialogs.sending import SendingDialog
 
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.client.models.profile import Profiles
-from quarterdeck.client.models.secret import CustomSecret
+from quarterdeck.client.models.settings import CustomSecret, Profiles
 from quarterdeck.settings.fields import Group
 from quarterdeck.tui.widgets.settings.lists import Lists
 

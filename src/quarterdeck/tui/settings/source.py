@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from quarterdeck.client.client import Client
     from quarterdeck.client.models.server import Server
     from quarterdeck.client.models.settings import Settings
-    from quarterdeck.client.schema import SchemaField
+    from quarterdeck.client.options import SchemaField
     from quarterdeck.config.connections import Connection
 
 

@@ -9,8 +9,7 @@ from typing import Any, Protocol
 
 from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.client.models.mcp import McpConfig, McpServer, StdioServer
-from quarterdeck.client.models.secret import CustomSecret
-from quarterdeck.client.models.settings import Settings, SettingsChanges
+from quarterdeck.client.models.settings import CustomSecret, Settings, SettingsChanges
 from quarterdeck.client.nested_mcp import secrets_lost
 from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.settings.mcp import listed

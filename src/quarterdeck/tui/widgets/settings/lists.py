@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from quarterdeck.client.models.mcp import McpServer
-from quarterdeck.client.models.profile import Profile, Profiles
-from quarterdeck.client.models.secret import CustomSecret
+from quarterdeck.client.models.settings import CustomSecret, Profile, Profiles
 from quarterdeck.settings.fields import Group
 from quarterdeck.settings.mcp import Entry
 from quarterdeck.tui.cells import Tone

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from quarterdeck.client.models.profile import Profile
-from quarterdeck.client.models.secret import CustomSecret
 from quarterdeck.client.models.server import Server
+from quarterdeck.client.models.settings import CustomSecret, Profile
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control, Field, Group, Problem
