@@ -84,7 +84,7 @@ async def test_what_is_not_offered_is_no_suggestion_and_asked_for_only_once(rele
     client, wire = opened(release, lambda _: NO_ROUTE)
     for _ in range(2):
         assert await client.options.models() == await client.options.agents() == ()
-        assert await client.options.security_analyzers() == await client.options.providers() == ()
+        assert await client.options.security_analyzers() == ()
     asked = [asked.path for asked in wire.asked]
     assert len(asked) == len(set(asked))
 

@@ -8,7 +8,7 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.base import Listed
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.client.paging import Page, Records
-from quarterdeck.client.refusals import not_offered, offers_nothing
+from quarterdeck.client.refusals import if_offered, not_offered, offers_nothing
 from quarterdeck.client.request import Repeat, Request, Response, read_json, segment
 from quarterdeck.client.transport import FAILED, Transport
 
@@ -52,7 +52,7 @@ class ConversationsResource:
             started = False
             try:
                 async for page in self._conversations.pages(
-                    f"{CONVERSATIONS}/search", (*self._query, WITH_PARTS), background=background
+                    f"{CONVERSATIONS}/search", (*self._conversations.limit, WITH_PARTS), background=background
                 ):
                     started = True
                     yield page
@@ -66,10 +66,7 @@ class ConversationsResource:
 
     async def titled(self, words: str) -> tuple[Conversation, ...]:
         """Read the newest conversations whose title has these words in it, as the server compares them: one page."""
-        query = (*self._query, WITH_PARTS, ("title__contains", words))
-        async for page in self._conversations.pages(f"{CONVERSATIONS}/search", query):
-            return page.items
-        return ()
+        return await self._conversations.newest(f"{CONVERSATIONS}/search", WITH_PARTS, ("title__contains", words))
 
     async def count(self, *, background: bool = False) -> int | None:
         """How many conversations there are; None where the server does not say."""
@@ -109,8 +106,7 @@ class ConversationsResource:
         """Read the newest start tasks, one page of them; none where they are not offered, which is asked only once."""
         if self._tasks_listed:
             try:
-                async for page in self._tasks.pages(f"{START_TASKS}/search", self._query, background=background):
-                    return page.items
+                return await self._tasks.newest(f"{START_TASKS}/search", background=background)
             except ServiceError as error:
                 if not not_offered(error):
                     raise
@@ -182,13 +178,7 @@ class ConversationsResource:
         try:
             await self._transport.send(Request("DELETE", _path(conversation_id), repeat=Repeat.ONCE, seconds=seconds))
         except ServiceError as error:
-            if not not_offered(error):
-                raise
-            raise offers_nothing("This server cannot delete conversations.", error) from None
-
-    @property
-    def _query(self) -> tuple[tuple[str, str], ...]:
-        return (("limit", str(self._transport.limits.page)),)
+            raise if_offered(error, "This server cannot delete conversations.") from None
 
 
 def _content(response: Response) -> Any:

@@ -40,7 +40,7 @@ async def describe(transport: Transport) -> Server:
     nested = await _ask(transport, NESTED_SETTINGS)
     # A path that refuses or fails may be one that something in front of the service answers for.
     flat = _Says.ABSENT if nested is _Says.OPEN else await _ask(transport, FLAT_SETTINGS)
-    about = await _about(transport)
+    about = await _object(transport, Request("GET", "/server_info"))
     if flat is not _Says.ABSENT:
         return _server(Generation.FLAT, flat, about)
     return _server(Generation.NONE if nested is _Says.ABSENT else Generation.NESTED, nested, about)
@@ -69,8 +69,7 @@ async def release_of(transport: Transport) -> str | None:
     """Read the release from the server's own description of its interface, half a megabyte of it; None without one."""
     request = Request("GET", "/openapi.json", repeat=Repeat.ONCE, seconds=transport.limits.release, background=True)
     info = (await _object(transport, request)).get("info")
-    version = info.get("version") if isinstance(info, dict) else None
-    return version if isinstance(version, str) else None
+    return _release(info) if isinstance(info, dict) else None
 
 
 async def _ask(transport: Transport, path: str) -> _Says:
@@ -89,10 +88,6 @@ async def _ask(transport: Transport, path: str) -> _Says:
             return _Says.REFUSED
         raise
     return _Says.OPEN if isinstance(read_json(reply.body, str(request), reply.status), dict) else _Says.ABSENT
-
-
-async def _about(transport: Transport) -> dict[str, Any]:
-    return await _object(transport, Request("GET", "/server_info"))
 
 
 async def _object(transport: Transport, request: Request) -> dict[str, Any]:

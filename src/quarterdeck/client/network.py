@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import httpx
@@ -27,20 +27,20 @@ def checked_address(text: str) -> str:
     """
     address = text.strip()
     if any(letter <= " " or letter == "\x7f" for letter in address):
-        raise _refused("The address has a blank or a control character in it.")
+        raise unusable("The address has a blank or a control character in it.")
     try:
         parts = urlsplit(address)
         parts.port  # noqa: B018 - reading it is what checks it
     except ValueError:
-        raise _refused("The address cannot be read.") from None
+        raise unusable("The address cannot be read.") from None
     if parts.scheme not in ("http", "https"):
-        raise _refused("The address must begin with http:// or https://.")
+        raise unusable("The address must begin with http:// or https://.")
     if not parts.hostname:
-        raise _refused("The address names no host.")
+        raise unusable("The address names no host.")
     if "@" in parts.netloc:
-        raise _refused("The address holds a user name or password.", "Leave it out and give the key by itself.")
+        raise unusable("The address holds a user name or password.", "Leave it out and give the key by itself.")
     if parts.query or parts.fragment:
-        raise _refused("The address must end before '?' and '#'.", "Leave that part out and give the key by itself.")
+        raise unusable("The address must end before '?' and '#'.", "Leave that part out and give the key by itself.")
     return f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/")
 
 
@@ -51,7 +51,7 @@ def shown_host(address: str) -> str:
 
 def origin_of(address: str) -> str:
     """Scheme, host and port of any address, without user name, path and query."""
-    parts: SplitResult = urlsplit(address)
+    parts = urlsplit(address)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
@@ -60,7 +60,10 @@ def is_loopback(address: str) -> bool:
     host = urlsplit(address).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
-    return is_ip(host) and ip_address(host).is_loopback
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def sends_in_clear(address: str) -> bool:
@@ -68,16 +71,8 @@ def sends_in_clear(address: str) -> bool:
     return urlsplit(address).scheme == "http" and not is_loopback(address)
 
 
-def is_ip(host: str) -> bool:
-    """Whether a host is given by its IP address."""
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
-def _refused(words: str, advice: str = EXAMPLE) -> ServiceError:
+def unusable(words: str, advice: str = EXAMPLE) -> ServiceError:
+    """Make the error for an address, key, CA file or proxy that cannot be used."""
     return ServiceError(ErrorKind.LOCAL, words, advice, outcome=Outcome.NOT_SENT)
 
 
@@ -166,7 +161,7 @@ class Network(httpx.AsyncBaseTransport):
         except (ImportError, ValueError, httpx.InvalidURL):
             words = "The proxy that the environment names cannot be used."
             advice = "It has to be one of http:// or https://; check HTTP_PROXY, HTTPS_PROXY and ALL_PROXY."
-            raise ServiceError(ErrorKind.LOCAL, words, advice, outcome=Outcome.NOT_SENT) from None
+            raise unusable(words, advice) from None
 
 
 class _Slices(httpx.AsyncByteStream):
@@ -195,8 +190,8 @@ def _certificates(url: str, ca_file: str | None) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=path)
     except (OSError, ValueError):
-        words, advice = f"The CA file {path} holds no certificate that can be read.", "It has to be a PEM file."
-        raise ServiceError(ErrorKind.LOCAL, words, advice, outcome=Outcome.NOT_SENT) from None
+        words = f"The CA file {path} holds no certificate that can be read."
+        raise unusable(words, "It has to be a PEM file.") from None
 
 
 def _no_certificates() -> ssl.SSLContext:

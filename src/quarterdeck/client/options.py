@@ -137,10 +137,6 @@ class OptionsResource:
             return choices_at(await self._content(SCHEMA_PATHS[CONVERSATION]), "security_analyzer")
         return await self._flat("security-analyzers")
 
-    async def providers(self) -> tuple[str, ...]:
-        """Providers of models, of a nested server one page."""
-        return tuple(item["name"] for item in await self._page("providers/search")) if self._nested else ()
-
     @property
     def _nested(self) -> bool:
         return self._server().generation is Generation.NESTED

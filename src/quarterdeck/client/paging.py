@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.base import Listed, T
 from quarterdeck.client.refusals import not_offered
-from quarterdeck.client.request import Query, Request, Response, read_json, wrong_api
+from quarterdeck.client.request import Query, Request, Response, read_json, wrong_api, wrong_shape
 from quarterdeck.client.transport import Transport
 
 
@@ -78,6 +78,8 @@ class Records(Generic[R]):
         """What the last reading of each list consists of, by page id."""
         self._batches: dict[tuple[str, ...], tuple[bytes, Batch[R] | None]] = {}
         self._batch_offered = True
+        self.limit: Query = (("limit", str(transport.limits.page)),)
+        """The query for pages as large as servers give them."""
 
     def forget(self) -> None:
         """Forget that a read was not offered: another server may answer now."""
@@ -118,6 +120,16 @@ class Records(Generic[R]):
             if page_id in read:
                 raise _endless(ErrorKind.SHAPE, "The list runs in a circle: a page came twice.", path)
         raise _endless(ErrorKind.TOO_LARGE, f"The list does not end within {limits.pages} pages.", path)
+
+    async def whole(self, path: str) -> tuple[R, ...]:
+        """Read a list to its end, as `pages` does."""
+        return tuple([record async for page in self.pages(path, self.limit) for record in page.items])
+
+    async def newest(self, path: str, *query: tuple[str, str], background: bool = False) -> tuple[R, ...]:
+        """Read the first page of a list."""
+        async for page in self.pages(path, (*self.limit, *query), background=background):
+            return page.items
+        return ()
 
     async def batch(self, path: str, name: str, ids: Sequence[str], *, background: bool = False) -> Batch[R] | None:
         """Read records by their ids, in the order asked, None for one that is not there.
@@ -160,8 +172,7 @@ class Records(Generic[R]):
             return None
         unreadable = sum(page.unreadable for page in pages)
         if missing and unreadable:
-            words = f"{unreadable} of {len(ids)} records cannot be read."
-            raise ServiceError(ErrorKind.SHAPE, words, "The server may be of a release not known here.", request=path)
+            raise wrong_shape(f"{unreadable} of {len(ids)} records cannot be read.", path)
         return tuple(found.get(record_id) for record_id in wanted)
 
     async def _read(self, response: Response, request: Request) -> AsyncIterator[tuple[Page[R], str | None]]:
@@ -202,8 +213,7 @@ class Records(Generic[R]):
             content = read_json(body, str(request), response.status)
             members = content if isinstance(content, list) else content.get("items") if isinstance(content, dict) else 0
             if isinstance(content, dict) and "items" in content and not isinstance(members, list):
-                words, advice = "The server answered a list that cannot be read.", "Its release may be unknown here."
-                raise ServiceError(ErrorKind.SHAPE, words, advice, request=str(request), status=200) from None
+                raise wrong_shape("The server answered a list that cannot be read.", str(request), 200) from None
             if not isinstance(members, list):
                 raise _no_list(request) from None
             items, unreadable = self._readable(members)

@@ -7,11 +7,12 @@ from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Profiles
 from quarterdeck.client.redact import invalid
-from quarterdeck.client.refusals import not_offered, offers_nothing
+from quarterdeck.client.refusals import if_offered
 from quarterdeck.client.request import Repeat, Request, Response, read_json, segment, wrong_api
 from quarterdeck.client.transport import Transport
 
 PROFILES = "/api/v1/settings/profiles"
+NO_PROFILES = "This server keeps no LLM profiles."
 NAME = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 
 
@@ -54,14 +55,13 @@ class ProfilesResource:
 
     async def _send(self, request: Request) -> Response:
         if not self._server().profiles:
-            words, advice = "This server keeps no LLM profiles.", "A newer release may offer it."
-            raise ServiceError(ErrorKind.NOT_OFFERED, words, advice, outcome=Outcome.NOT_SENT)
+            raise ServiceError(
+                ErrorKind.NOT_OFFERED, NO_PROFILES, "A newer release may offer it.", outcome=Outcome.NOT_SENT
+            )
         try:
             return await self._transport.send(request)
         except ServiceError as error:
-            if not not_offered(error):
-                raise
-            raise offers_nothing("This server keeps no LLM profiles.", error) from None
+            raise if_offered(error, NO_PROFILES) from None
 
 
 def _checked(name: str) -> str:

@@ -56,6 +56,11 @@ def not_offered(error: ServiceError) -> bool:
     return error.kind is ErrorKind.WRONG_API and error.status in (200, 404, 405)
 
 
+def if_offered(error: ServiceError, words: str) -> ServiceError:
+    """The error to raise: that this server cannot do it at all, where it has no such path, else the error itself."""
+    return offers_nothing(words, error) if not_offered(error) else error
+
+
 def offers_nothing(words: str, error: ServiceError) -> ServiceError:
     """Make the error for something this server cannot do at all."""
     return ServiceError(

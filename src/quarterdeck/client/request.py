@@ -158,6 +158,12 @@ def nested_deeper(value: Any, levels: int) -> bool:
     return levels == 0 or any(nested_deeper(member, levels - 1) for member in members)
 
 
+def wrong_shape(words: str, request: str, status: int | None = None) -> ServiceError:
+    """Make the error for an answer of the service that cannot be read."""
+    advice = "The server may be of a release not known here."
+    return ServiceError(ErrorKind.SHAPE, words, advice, request=request, status=status)
+
+
 def wrong_api(words: str, request: str = "", status: int | None = None) -> ServiceError:
     """Make the error for an answer that the service would not give."""
     advice = "Check the address: this may be another service, or a part of its path is missing."

@@ -7,7 +7,7 @@ from quarterdeck.client.models.base import Listed
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import Sandbox, SandboxSpec
 from quarterdeck.client.paging import Page, Records
-from quarterdeck.client.refusals import not_offered, offers_nothing
+from quarterdeck.client.refusals import if_offered
 from quarterdeck.client.request import Repeat, Request, read_json, segment
 from quarterdeck.client.transport import Transport
 
@@ -33,8 +33,7 @@ class SandboxesResource:
 
     def pages(self, *, background: bool = False) -> AsyncIterator[Page[Sandbox]]:
         """Read all sandboxes, newest first, page by page."""
-        query = (("limit", str(self._transport.limits.page)),)
-        return self._sandboxes.pages(f"{SANDBOXES}/search", query, background=background)
+        return self._sandboxes.pages(f"{SANDBOXES}/search", self._sandboxes.limit, background=background)
 
     async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[Sandbox | None, ...] | None:
         """Read these sandboxes in this order, None for one that is not there; None for all: no such read here."""
@@ -58,19 +57,11 @@ class SandboxesResource:
 
     async def pause(self, sandbox_id: str) -> None:
         """Pause a sandbox; a lost answer is followed by a reading, and by one repeat if that shows it not paused."""
-
-        async def settle() -> Outcome:
-            return await self._settled(sandbox_id, done=_PAUSED, open_=_UP)
-
-        await self._transport.send(self._order(sandbox_id, "pause"), settle)
+        await self._order(sandbox_id, "pause", done=_PAUSED, open_=_UP)
 
     async def resume(self, sandbox_id: str) -> None:
         """Resume a sandbox; a lost answer is followed by a reading, and by one repeat if that shows it paused."""
-
-        async def settle() -> Outcome:
-            return await self._settled(sandbox_id, done=_UP, open_=_PAUSED)
-
-        await self._transport.send(self._order(sandbox_id, "resume"), settle)
+        await self._order(sandbox_id, "resume", done=_UP, open_=_PAUSED)
 
     async def delete(self, sandbox_id: str) -> None:
         """Delete a sandbox; servers go by the query, not by the path, so both are made of one id (SERVERS.md)."""
@@ -79,25 +70,21 @@ class SandboxesResource:
         try:
             await self._transport.send(Request("DELETE", path, query, repeat=Repeat.ONCE, item=True, seconds=seconds))
         except ServiceError as error:
-            if not not_offered(error):
-                raise
-            raise offers_nothing("This server cannot delete sandboxes.", error) from None
+            raise if_offered(error, "This server cannot delete sandboxes.") from None
 
     async def specs(self) -> tuple[SandboxSpec, ...]:
         """Read all specs; the first one is the server's default."""
-        query = (("limit", str(self._transport.limits.page)),)
-        return tuple([spec async for page in self._specs.pages(f"{SPECS}/search", query) for spec in page.items])
+        return await self._specs.whole(f"{SPECS}/search")
 
-    def _order(self, sandbox_id: str, verb: str) -> Request:
-        return Request("POST", f"{SANDBOXES}/{segment(sandbox_id)}/{verb}", repeat=Repeat.CHECKED, item=True)
+    async def _order(self, sandbox_id: str, verb: str, *, done: frozenset[str], open_: frozenset[str]) -> None:
+        async def settle() -> Outcome:
+            sandbox = await self._find(sandbox_id)
+            if sandbox is not None and sandbox.status in done:
+                return Outcome.APPLIED
+            return Outcome.NOT_APPLIED if sandbox is not None and sandbox.status in open_ else Outcome.UNKNOWN
 
-    async def _settled(self, sandbox_id: str, *, done: frozenset[str], open_: frozenset[str]) -> Outcome:
-        sandbox = await self._find(sandbox_id)
-        if sandbox is None:
-            return Outcome.UNKNOWN
-        if sandbox.status in done:
-            return Outcome.APPLIED
-        return Outcome.NOT_APPLIED if sandbox.status in open_ else Outcome.UNKNOWN
+        path = f"{SANDBOXES}/{segment(sandbox_id)}/{verb}"
+        await self._transport.send(Request("POST", path, repeat=Repeat.CHECKED, item=True), settle)
 
     async def _find(self, sandbox_id: str) -> Sandbox | None:
         batch = await self.read((sandbox_id,))

@@ -11,12 +11,13 @@ from quarterdeck.client.models.server import Generation, Server
 from quarterdeck.client.models.settings import CustomSecret, CustomSecrets, ProviderToken
 from quarterdeck.client.paging import Records
 from quarterdeck.client.redact import invalid, refuse_unsendable
-from quarterdeck.client.refusals import not_offered, offers_nothing
-from quarterdeck.client.request import Repeat, Request, Response, read_json, segment
+from quarterdeck.client.refusals import if_offered
+from quarterdeck.client.request import Repeat, Request, Response, read_json, segment, wrong_shape
 from quarterdeck.client.transport import Transport
 
 FLAT_SECRETS = "/api/secrets"
 NESTED_SECRETS = "/api/v1/secrets"
+NO_SECRETS = "This server keeps no secrets of this kind."
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 """What a variable of a sandbox can be named; flat servers take any name and cannot delete some."""
 
@@ -35,9 +36,11 @@ class SecretsResource:
     async def list(self) -> tuple[CustomSecret, ...]:
         """Read the names and descriptions of all custom secrets, in the server's order."""
         try:
-            return await (self._nested_list() if self._nested else self._flat_list())
+            if self._nested:
+                return await self._records.whole(f"{NESTED_SECRETS}/search")
+            return await self._flat_list()
         except ServiceError as error:
-            raise _offered(error) from None
+            raise if_offered(error, NO_SECRETS) from None
 
     async def create(self, name: str, value: SecretStr, description: str | None = None) -> None:
         """Store a new secret.
@@ -113,19 +116,13 @@ class SecretsResource:
     def _path(self) -> str:
         return NESTED_SECRETS if self._nested else FLAT_SECRETS
 
-    async def _nested_list(self) -> tuple[CustomSecret, ...]:
-        query = (("limit", str(self._transport.limits.page)),)
-        pages = self._records.pages(f"{NESTED_SECRETS}/search", query)
-        return tuple([secret async for page in pages for secret in page.items])
-
     async def _flat_list(self) -> tuple[CustomSecret, ...]:
         request = Request("GET", FLAT_SECRETS)
         response = await self._transport.send(request)
         try:
             return CustomSecrets.model_validate(read_json(response.body)).custom_secrets
         except (ServiceError, ValueError):
-            words, advice = "The list of secrets cannot be read.", "The server may be of a release not known here."
-            raise ServiceError(ErrorKind.SHAPE, words, advice, request=str(request), status=response.status) from None
+            raise wrong_shape("The list of secrets cannot be read.", str(request), response.status) from None
 
     async def _has(self, name: str) -> bool:
         return any(secret.name == name for secret in await self.list())
@@ -136,16 +133,12 @@ class SecretsResource:
         try:
             return await self._transport.send(request._replace(repeat=Repeat.ONCE))
         except ServiceError as error:
-            raise _offered(error) from None
+            raise if_offered(error, NO_SECRETS) from None
 
 
 def _check_name(name: str) -> None:
     if NAME.fullmatch(name) is None:
         raise invalid(("name",), "a name has letters, digits and underscores, and begins with no digit.")
-
-
-def _offered(error: ServiceError) -> ServiceError:
-    return offers_nothing("This server keeps no secrets of this kind.", error) if not_offered(error) else error
 
 
 def _gone(name: str) -> ServiceError:

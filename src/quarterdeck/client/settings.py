@@ -27,7 +27,16 @@ from quarterdeck.client.nested_mcp import shown_after_store
 from quarterdeck.client.options import SCHEMA_PATHS, SchemaField, schema_fields
 from quarterdeck.client.redact import Location, refuse_unsendable, replace_secrets, secrets_in
 from quarterdeck.client.refusals import not_offered
-from quarterdeck.client.request import KeyHeader, Repeat, Request, Response, nested_deeper, read_json, wrong_api
+from quarterdeck.client.request import (
+    KeyHeader,
+    Repeat,
+    Request,
+    Response,
+    nested_deeper,
+    read_json,
+    wrong_api,
+    wrong_shape,
+)
 from quarterdeck.client.transport import Settle, Transport
 
 UNASKED = Server(Generation.FLAT, KeyState.UNPROVEN, fields=flat_rules(merges=False))
@@ -175,10 +184,7 @@ def _record(members: dict[str, Any], request: str) -> Settings:
         return Settings.model_validate(members)
     except ValidationError as error:
         places = sorted({".".join(map(str, problem["loc"])) for problem in error.errors(include_input=False)})
-    words = f"The stored settings cannot be read at {', '.join(places[:3])}."
-    raise ServiceError(
-        ErrorKind.SHAPE, words, "The server may be of a release not known here.", request=request, status=200
-    )
+    raise wrong_shape(f"The stored settings cannot be read at {', '.join(places[:3])}.", request, 200)
 
 
 def _marked(at: Location, _: str) -> str:

@@ -23,7 +23,6 @@ from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.limits import Limits, Pace
 from quarterdeck.client.network import (
     ANYONE,
-    EXAMPLE,
     SANDBOX,
     TRUST,
     App,
@@ -32,6 +31,7 @@ from quarterdeck.client.network import (
     checked_address,
     failure,
     shown_host,
+    unusable,
 )
 from quarterdeck.client.redact import secrets_in
 from quarterdeck.client.refusals import refusal
@@ -105,7 +105,6 @@ class Transport:
             trust_env=False,
             headers=HEADERS,
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-            timeout=httpx.Timeout(limits.read, connect=limits.connect, write=limits.write, pool=limits.pool),
         )
 
     @property
@@ -356,7 +355,7 @@ def _address(text: str) -> httpx.URL:
             return url
     except (httpx.InvalidURL, ValueError):
         pass
-    raise ServiceError(ErrorKind.LOCAL, "The address cannot be read.", EXAMPLE, outcome=Outcome.NOT_SENT)
+    raise unusable("The address cannot be read.")
 
 
 def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
@@ -369,9 +368,7 @@ def _checked_key(key: SecretStr | None) -> SecretStr | None:
         return None
     if not all("!" <= letter <= "~" for letter in key.get_secret_value()):
         words = "The key has a blank, a line break or a letter in it that a key cannot have."
-        raise ServiceError(
-            ErrorKind.LOCAL, words, "Copy it again, without what is around it.", outcome=Outcome.NOT_SENT
-        )
+        raise unusable(words, "Copy it again, without what is around it.")
     return key
 
 
