@@ -9,7 +9,7 @@ from quarterdeck.client.models.base import Listed
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.client.paging import Page, Records
 from quarterdeck.client.refusals import if_offered, not_offered, offers_nothing
-from quarterdeck.client.request import Repeat, Request, Response, read_json, segment
+from quarterdeck.client.request import Repeat, Request, json_or_none, segment
 from quarterdeck.client.transport import FAILED, Transport
 
 CONVERSATIONS = "/api/v1/app-conversations"
@@ -76,7 +76,7 @@ class ConversationsResource:
             if not not_offered(error):
                 raise
             return None
-        count = _content(response)
+        count = json_or_none(response.body)
         return count if type(count) is int and count >= 0 else None
 
     async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[Conversation | None, ...] | None:
@@ -92,7 +92,7 @@ class ConversationsResource:
             "POST", CONVERSATIONS, body=creation_body(new), repeat=Repeat.ONCE, seconds=self._transport.limits.start
         )
         response = await self._transport.send(request)
-        answer = _content(response)
+        answer = json_or_none(response.body)
         for model in (StartTask, Conversation):
             with suppress(ValueError):
                 return model.model_validate(answer)
@@ -127,7 +127,7 @@ class ConversationsResource:
                 raise
             raise offers_nothing(CANNOT_RENAME, error) from None
         try:
-            record: Conversation | None = Conversation.model_validate(_content(response))
+            record: Conversation | None = Conversation.model_validate(json_or_none(response.body))
         except ValueError:
             record = await self._read_one(conversation_id)
         if record is not None and (record.title or "").strip() != title.strip():
@@ -179,14 +179,6 @@ class ConversationsResource:
             await self._transport.send(Request("DELETE", _path(conversation_id), repeat=Repeat.ONCE, seconds=seconds))
         except ServiceError as error:
             raise if_offered(error, "This server cannot delete conversations.") from None
-
-
-def _content(response: Response) -> Any:
-    """What JSON an answer holds, None where it is none."""
-    try:
-        return read_json(response.body)
-    except ServiceError:
-        return None
 
 
 def _path(conversation_id: str) -> str:

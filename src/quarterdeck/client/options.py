@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.base import NullIsEmpty, Wire
-from quarterdeck.client.models.server import Generation, Server
+from quarterdeck.client.models.server import Server
 from quarterdeck.client.nested import AGENT, CANONICAL, CONVERSATION
 from quarterdeck.client.redact import is_secret_name
 from quarterdeck.client.refusals import not_offered
@@ -116,7 +116,7 @@ class OptionsResource:
 
         A nested server gives one page of them, and without a text the first of those it has verified.
         """
-        if not self._nested:
+        if not self._server().nested:
             wanted = query.lower()
             return tuple(model for model in await self._flat("models") if wanted in model.lower())
         asked = ("query", query) if query else ("verified__eq", "true")
@@ -129,17 +129,13 @@ class OptionsResource:
 
     async def agents(self) -> tuple[str, ...]:
         """Agent classes."""
-        return () if self._nested else await self._flat("agents")
+        return () if self._server().nested else await self._flat("agents")
 
     async def security_analyzers(self) -> tuple[str, ...]:
         """Security analyzers; a nested server names them in its schema."""
-        if self._nested:
+        if self._server().nested:
             return choices_at(await self._content(SCHEMA_PATHS[CONVERSATION]), "security_analyzer")
         return await self._flat("security-analyzers")
-
-    @property
-    def _nested(self) -> bool:
-        return self._server().generation is Generation.NESTED
 
     async def _flat(self, name: str) -> tuple[str, ...]:
         content = await self._content(f"{FLAT_OPTIONS}/{name}")

@@ -7,7 +7,7 @@ from typing import Any
 from quarterdeck.client.errors import ErrorKind, FieldProblem, Outcome, ServiceError
 from quarterdeck.client.network import origin_of
 from quarterdeck.client.redact import Location, scrub
-from quarterdeck.client.request import Request, Response, read_json, seconds_to_wait, wrong_api
+from quarterdeck.client.request import Request, Response, json_or_none, seconds_to_wait, wrong_api
 
 LONGEST = 200
 """Characters of a server's own words that are passed on."""
@@ -30,7 +30,7 @@ def refusal(request: Request, response: Response, secrets: Iterable[str] = ()) -
     A write that ends in a server error may have happened all the same: its outcome is unknown.
     """
     secrets = tuple(secrets)
-    content = _content(response)
+    content = None if response.is_html else json_or_none(response.body)
     kind = _kind(request, response.status, content, response.body)
     said = _target(response) if kind is ErrorKind.REDIRECTED else _said(content, response)
     said = scrub(said, secrets)[:LONGEST].strip()
@@ -66,15 +66,6 @@ def offers_nothing(words: str, error: ServiceError) -> ServiceError:
     return ServiceError(
         ErrorKind.NOT_OFFERED, words, "A newer release may offer it.", request=error.request, status=error.status
     )
-
-
-def _content(response: Response) -> Any:
-    if response.is_html:
-        return None
-    try:
-        return read_json(response.body)
-    except ServiceError:
-        return None
 
 
 def _kind(request: Request, status: int, content: Any, body: bytes) -> ErrorKind:

@@ -141,6 +141,14 @@ def read_json(body: bytes, request: str = "", status: int | None = None) -> Any:
         raise wrong_api("The server answered something that is not JSON.", request, status) from None
 
 
+def json_or_none(body: bytes) -> Any:
+    """Read what JSON a body holds, None where it is none."""
+    try:
+        return read_json(body)
+    except ServiceError:
+        return None
+
+
 def encoded(body: Any) -> bytes:
     """Write a body as JSON; only here does a secret become text."""
     return json.dumps(body, default=_revealed, allow_nan=False).encode()

@@ -7,7 +7,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.base import Listed
-from quarterdeck.client.models.server import Generation, Server
+from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import CustomSecret, CustomSecrets, ProviderToken
 from quarterdeck.client.paging import Records
 from quarterdeck.client.redact import invalid, refuse_unsendable
@@ -36,7 +36,7 @@ class SecretsResource:
     async def list(self) -> tuple[CustomSecret, ...]:
         """Read the names and descriptions of all custom secrets, in the server's order."""
         try:
-            if self._nested:
+            if self._server().nested:
                 return await self._records.whole(f"{NESTED_SECRETS}/search")
             return await self._flat_list()
         except ServiceError as error:
@@ -95,7 +95,7 @@ class SecretsResource:
             name: {"token": SecretStr("") if token.token is None else token.token, "host": token.host or ""}
             for name, token in tokens.items()
         }
-        path = f"{NESTED_SECRETS}/git-providers" if self._nested else "/api/add-git-providers"
+        path = f"{NESTED_SECRETS}/git-providers" if self._server().nested else "/api/add-git-providers"
         try:
             await self._write(Request("POST", path, body={"provider_tokens": given}))
         except ServiceError as error:
@@ -103,18 +103,14 @@ class SecretsResource:
 
     async def clear_tokens(self) -> None:
         """Take away the tokens of all git providers."""
-        if self._nested:
+        if self._server().nested:
             await self._write(Request("DELETE", f"{NESTED_SECRETS}/git-providers"))
         else:
             await self._write(Request("POST", "/api/unset-provider-tokens"))
 
     @property
-    def _nested(self) -> bool:
-        return self._server().generation is Generation.NESTED
-
-    @property
     def _path(self) -> str:
-        return NESTED_SECRETS if self._nested else FLAT_SECRETS
+        return NESTED_SECRETS if self._server().nested else FLAT_SECRETS
 
     async def _flat_list(self) -> tuple[CustomSecret, ...]:
         request = Request("GET", FLAT_SECRETS)

@@ -97,7 +97,7 @@ class SettingsResource:
         if not isinstance(content, dict) or nested_deeper(content, DEEPEST):
             words = "The server answered something that is not a settings record."
             raise wrong_api(words, str(request), response.status)
-        if self._nested and not any(content.get(section) for section in SECTIONS):
+        if self._server().nested and not any(content.get(section) for section in SECTIONS):
             words = "The server answered a settings record without agent settings."
             raise wrong_api(words, str(request), response.status)
         return _record(canonical_members(content, self._server()), str(request))
@@ -144,12 +144,8 @@ class SettingsResource:
         try:
             await self._send(request, settle)
         except ServiceError as error:
-            error.problems = at_fields(error.problems, changes) if self._nested else error.problems
+            error.problems = at_fields(error.problems, changes) if self._server().nested else error.problems
             raise
-
-    @property
-    def _nested(self) -> bool:
-        return self._server().generation is Generation.NESTED
 
     async def _send(self, request: Request, settle: Settle | None = None) -> Response:
         """Send a request to where the settings were found; that they are gone from there is said as what it is."""
@@ -204,12 +200,12 @@ def rules_of(generation: Generation, *, merges: bool) -> Mapping[str, FieldRules
 
 def settings_path(server: Server) -> str:
     """Where a server keeps its settings."""
-    return NESTED_SETTINGS if server.generation is Generation.NESTED else FLAT_SETTINGS
+    return NESTED_SETTINGS if server.nested else FLAT_SETTINGS
 
 
 def canonical_members(content: Mapping[str, Any], server: Server) -> dict[str, Any]:
     """The members of the canonical record in what a server answered."""
-    return nested_members(content) if server.generation is Generation.NESTED else flat_members(content)
+    return nested_members(content) if server.nested else flat_members(content)
 
 
 def store_body(base: Settings | None, changes: SettingsChanges, server: Server) -> dict[str, Any]:
@@ -219,7 +215,7 @@ def store_body(base: Settings | None, changes: SettingsChanges, server: Server) 
     again; WRONG_API for a base that was loaded from a server of the other generation.
     """
     _refuse_other_generation(base, server)
-    if server.generation is Generation.NESTED:
+    if server.nested:
         refuse_unsendable({name: _plain(value) for name, value in changes.items()})
         return nested_body(base, changes)
     body = flat_body(base, changes, server)
@@ -236,7 +232,7 @@ def losses(base: Settings | None, changes: SettingsChanges, server: Server) -> t
     """What a store of these changes takes away, or may take away, although they do not name it."""
     if base is None:
         return ()
-    if server.generation is Generation.NESTED:
+    if server.nested:
         return tuple(nested_losses(base, changes))
     return tuple(flat_losses(base, changes, server))
 
@@ -260,7 +256,7 @@ def _shown(now: Settings, name: str, value: Any, server: Server) -> bool:
 
 
 def _refuse_other_generation(base: Settings | None, server: Server) -> None:
-    if base is not None and bool(base.leaves) is not (server.generation is Generation.NESTED):
+    if base is not None and bool(base.leaves) is not server.nested:
         raise ServiceError(
             ErrorKind.WRONG_API,
             "These settings were read from a server of another kind than the one that answers now.",

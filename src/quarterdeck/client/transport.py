@@ -125,8 +125,8 @@ class Transport:
             words, advice = "This connection is read-only.", "Open it without --read-only to change anything."
             raise ServiceError(ErrorKind.READ_ONLY, words, advice, request=str(request), outcome=Outcome.NOT_SENT)
         await self._turn(request)
-        since = _now()
-        deadline = since + self._seconds(request)
+        since, seconds = _now(), request.seconds or self.limits.total
+        deadline = since + seconds
         for attempt in count(1):
             try:
                 return await self._attempt(request, attempt, since, deadline)
@@ -153,7 +153,7 @@ class Transport:
                 if done is Outcome.UNKNOWN:
                     raise _final(request, error) from None
             await self._turn(request)
-            deadline = deadline if request.repeat is Repeat.READ else _now() + self._seconds(request)
+            deadline = deadline if request.repeat is Repeat.READ else _now() + seconds
         raise AssertionError("counting has no end")
 
     async def status_at(
@@ -184,9 +184,6 @@ class Transport:
     async def _turn(self, request: Request) -> None:
         if self._pace is not None:
             await self._pace.turn(background=request.background)
-
-    def _seconds(self, request: Request) -> float:
-        return request.seconds or self.limits.total
 
     async def _attempt(self, request: Request, attempt: int, since: float, deadline: float) -> Response:
         """Send a request once and log it; `since` is when it was sent first, on the loop's clock as the deadline."""

@@ -59,6 +59,11 @@ class Server(NamedTuple):
     """Whether it describes its settings as forms."""
     fields: Mapping[str, FieldRules] = MappingProxyType({})
 
+    @property
+    def nested(self) -> bool:
+        """Whether it is of the nested generation."""
+        return self.generation is Generation.NESTED
+
     def rules(self, name: str) -> FieldRules:
         """The rules of one field; a field nobody said anything of is an ordinary one."""
         return self.fields.get(name, FieldRules())
