@@ -3,7 +3,7 @@
 So what it costs follows what is looked at, never the number of rows.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any, ClassVar, Generic, NamedTuple
@@ -346,13 +346,23 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         return Strip.blank(width, palette.ground) if drawn is None else self._draw(drawn, palette, width)
 
     def _draw_changed(self, lines: Iterable[int] | None = None) -> None:
-        """Have those lines drawn again, of all or of these, that would look different."""
+        """Have what looks different on these lines, or on all, drawn again: of a row that stays, its changed cells."""
         self._now = self._clock()
         self._measure(self._seen if lines is None else ())
         asked = self._drawn if lines is None else (y for y in lines if y in self._drawn)
-        changed = [Region(0, y, self.size.width, 1) for y in asked if self._look_at(y) != self._drawn[y]]
+        changed = [region for y in asked for region in self._changed_on(y)]
         if changed:
             self.refresh(*changed)
+
+    def _changed_on(self, y: int) -> Iterator[Region]:
+        before, after = self._drawn[y], self._look_at(y)
+        if before is None or after is None or before.look != after.look or len(before.cells) != len(after.cells):
+            if before != after:
+                yield Region(0, y, self.size.width, 1)
+            return
+        for place, was, becomes in zip(self._placed(), before.cells, after.cells, strict=True):
+            if was != becomes:
+                yield Region(place.x, y, place.width, 1)
 
     def _look_at(self, y: int) -> Drawn | None:
         """What decides how a line looks now; None for one without a row."""
