@@ -126,8 +126,8 @@ def test_a_paste_that_is_longer_than_one_reading_is_taken_whole() -> None:
         assert terminal.ends() == 0
 
 
-ANSWERS = b"\x1b[12;40R\x1b[?2026;0$y"
-"""What a terminal says of its cursor and its modes."""
+ANSWERS = b"\x1b[12;40R\x1b[?2026;0$y\x1b]11;rgb:1010/1515/1c1c\x07\x1b]10;?\x1b\\\x1bP>|tmux 3.4\x1b\\\x1b[?62;22c"
+"""What a terminal says of its cursor, modes, colours, name and attributes."""
 
 
 def test_what_a_terminal_answers_late_is_taken_for_no_keys() -> None:

@@ -26,6 +26,8 @@ AT_ONCE = 4096
 """Bytes that are read at a time."""
 _CONTROLS = re.compile("\x1b\\[[0-9;:]*m|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 """Colours (ECMA-48, SGR), and all controls but blanks and line breaks."""
+_ANSWERS = re.compile("\x1b[\\]P][^\x07\x1b]*(?:\x07|\x1b\\\\)|\x1b\\[[?>=][0-9;]*c")
+"""What a terminal says of itself, late, to who asked before the deck: colours and names (OSC, DCS), attributes (DA)."""
 LOOK = 0.1
 """Seconds between two looks whether the deck is leaving."""
 
@@ -101,8 +103,9 @@ class PersonDriver(LinuxDriver):
                 self.process_message(message)
 
     def _hand_on(self, parser: XTermParser, text: str) -> None:
-        for message in parser.feed(text):
-            self.process_message(message)
+        if typed := _ANSWERS.sub("", text):
+            for message in parser.feed(typed):
+                self.process_message(message)
 
 
 def _harmless(pasted: str) -> str:
