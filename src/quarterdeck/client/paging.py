@@ -164,11 +164,11 @@ class Records(Generic[R]):
         return known[1]
 
     def _in_order(self, pages: Sequence[Page[R]], ids: Sequence[str], path: str) -> Batch[R] | None:
-        """Put answers into the order asked; None when they are part of a list and prove nothing about the ids."""
+        """Put answers into the order asked; None when they are part of a list, or a long one, whatever was asked."""
         found = {self._same(item.id): item for page in pages for item in page.items}
         wanted = [self._same(record_id) for record_id in ids]
         missing = set(wanted) - found.keys()
-        if missing and found.keys() - set(wanted):
+        if found.keys() - set(wanted) and (missing or len(found) > self._transport.limits.page):
             return None
         unreadable = sum(page.unreadable for page in pages)
         if missing and unreadable:

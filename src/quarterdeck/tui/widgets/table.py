@@ -13,6 +13,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
+from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -71,6 +72,9 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         Binding("space", "mark", "Mark", show=False),
         Binding("enter", "choose", "Open", show=False),
     ]
+
+    virtual_size: Reactive[Size] = Reactive(Size(0, HEADER), layout=False, repaint=False)
+    """Textual's own has the whole screen laid out anew whenever a row comes or goes."""
 
     class Highlighted(TableMessage):
         """The cursor is on the row of another id; None where there are no rows."""
@@ -317,6 +321,13 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         if not self._seen or self.cursor_id in self._seen:
             self._reveal()
         self._say_seen()
+
+    def watch_virtual_size(self, before: Size, after: Size) -> None:
+        """The scrollbar comes, goes, or shows another share."""
+        if (before.height > self.size.height) != (after.height > self.size.height):
+            self.refresh(layout=True)
+        elif self.show_vertical_scrollbar:
+            self.vertical_scrollbar.window_virtual_size = after.height
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Scrolling shows other rows."""
