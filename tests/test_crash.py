@@ -116,7 +116,7 @@ def test_an_unforeseen_error_of_a_command_is_one_line(tmp_path: Path) -> None:
     program = f"""
 import sys
 from pathlib import Path
-from quarterdeck.cli.main import report_crashes_to
+from quarterdeck.cli.run import report_crashes_to
 report_crashes_to(Path({str(tmp_path)!r}))
 key = "{SENTINEL}"
 raise ValueError(key)

@@ -1,61 +1,17 @@
-"""The command line: arguments become one of the deck, `serve`, `doctor` or a one-shot command."""
+"""Where the program begins: its version is said at once, everything else is imported first."""
 
-import logging
-import os
-import signal
 import sys
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
-from io import TextIOWrapper
-from pathlib import Path
 
-from quarterdeck.cli.arguments import CommandLine, parse
-from quarterdeck.cli.output import CommandError, note
-from quarterdeck.config.load import Config, load
-from quarterdeck.tui.crash_report import farewell
-
-Command = Callable[[CommandLine, Config], int]
-"""Runs a command and returns its exit status; raises CommandError."""
+from quarterdeck import __version__
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command line and return its exit status: 0 done and verified, 1 failed, 2 wrong usage, 3 no match.
-
-    Everything foreseen that fails is one line on standard error. What a command needs is imported only here.
-    """
-    arguments = parse(sys.argv[1:] if argv is None else argv)
-    config = load(os.environ)
-    report_crashes_to(config.folders.state)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")
-    for problem in config.problems:
-        note(f"{problem}.")
-    module, _, name = arguments.command.partition(".")
-    command: Command = getattr(import_module(f"quarterdeck.cli.{module}"), name)
-    try:
-        status = command(arguments, config)
-        sys.stdout.flush()
-    except CommandError as error:
-        note(error.words, error.advice)
-        return error.status
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        # Whoever read this left; what is still buffered must not fail again at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 128 + signal.SIGPIPE
+    """Run one command line and return its exit status: 0 done and verified, 1 failed, 2 wrong usage, 3 no match."""
+    words = sys.argv[1:] if argv is None else argv
+    if list(words) == ["--version"]:
+        print(f"quarterdeck {__version__}")
+        return 0
+    status: int = import_module("quarterdeck.cli.run").run(words)
     return status
-
-
-def report_crashes_to(folder: Path) -> None:
-    """Answer any unforeseen error from now on with one line and a report: tracebacks and logs quote values."""
-
-    def report(error: BaseException | None) -> None:
-        if error is not None:
-            print(farewell(error, folder), file=sys.stderr)
-
-    sys.excepthook = lambda kind, error, trace: report(error)
-    threading.excepthook = lambda failure: report(failure.exc_value)
-    logging.getLogger().addHandler(logging.NullHandler())
