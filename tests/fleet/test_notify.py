@@ -1,9 +1,15 @@
+from datetime import timedelta
+
 import pytest
 
 from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.notify import MOST, KeptWatches, Watches
 
 from .fakes import at
+
+SAME = timedelta()
+"""The server's clock shows what this machine's does."""
 
 
 def record(agent: str | None, *, name: str = "c", sandbox: str = "RUNNING", updated: float = 0.0) -> Conversation:
@@ -12,9 +18,17 @@ def record(agent: str | None, *, name: str = "c", sandbox: str = "RUNNING", upda
     )
 
 
-def begin(watched: Watches, second: float, agent: str | None, *, name: str = "c", sandbox: str = "RUNNING") -> bool:
+def begin(
+    watched: Watches,
+    second: float,
+    agent: str | None,
+    *,
+    name: str = "c",
+    sandbox: str = "RUNNING",
+    offset: timedelta = SAME,
+) -> bool:
     told = record(agent, name=name, sandbox=sandbox)
-    return watched.begin(told, None, at(second))
+    return watched.begin(told, None, ServerClock(at(second), offset))
 
 
 def read(
@@ -25,9 +39,10 @@ def read(
     name: str = "c",
     sandbox: str = "RUNNING",
     updated: float | None = None,
+    offset: timedelta = SAME,
 ) -> bool:
     told = record(agent, name=name, sandbox=sandbox, updated=second if updated is None else updated)
-    return watched.observe(told, None, at(second))
+    return watched.observe(told, None, ServerClock(at(second), offset))
 
 
 def again(watched: Watches, before: KeptWatches | None = None) -> Watches:
@@ -139,3 +154,10 @@ def test_decks_beside_each_other_keep_what_only_the_other_watches() -> None:
     assert again(later, note).ids == {"b"}
     later.end("b")
     assert later.merge()(note) is None
+
+
+def test_a_clock_of_the_server_that_is_wrong_hides_no_news() -> None:
+    watched, behind = Watches(), timedelta(hours=-2)
+    begin(watched, 0, None, sandbox="PAUSED", offset=behind)
+    assert read(watched, 100, "finished", updated=50 + behind.total_seconds(), offset=behind)
+    assert since(watched) == 100

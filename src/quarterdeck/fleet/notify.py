@@ -4,10 +4,10 @@ All moments are seconds since 1970.
 """
 
 from collections.abc import Callable, Mapping, Set
-from datetime import datetime
 from typing import ClassVar, NamedTuple
 
 from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.conversations import Category, ConversationState, ConversationWord, conversation_state
 from quarterdeck.fleet.kept import KeptModel
 from quarterdeck.fleet.unread import Moment
@@ -106,15 +106,15 @@ class Watches:
         """All of them, the one that needs a person most first."""
         return sorted(self._by_id.values(), key=lambda each: each.urgency)
 
-    def begin(self, record: Conversation, last_status: str | None, now: datetime) -> bool:
+    def begin(self, record: Conversation, last_status: str | None, clock: ServerClock) -> bool:
         """Watch one from now on; False where there are enough."""
         if record.id in self._by_id:
             return True
         if len(self._by_id) >= MOST:
             return False
         self._ended.discard(record.id)
-        self._by_id[record.id] = Watched(KeptWatched(record.id, record.title or "", now.timestamp(), 0.0, ""))
-        self.observe(record, last_status, now)
+        self._by_id[record.id] = Watched(KeptWatched(record.id, record.title or "", clock.now.timestamp(), 0.0, ""))
+        self.observe(record, last_status, clock)
         return True
 
     def end(self, conversation_id: str) -> Watched | None:
@@ -123,19 +123,21 @@ class Watches:
         return self._by_id.pop(conversation_id, None)
 
     def read(
-        self, records: Mapping[str, Conversation], last_told: Mapping[str, str | None], now: datetime
+        self, records: Mapping[str, Conversation], last_told: Mapping[str, str | None], clock: ServerClock
     ) -> tuple[Watched, ...]:
         """Take what is known now; gives those that came to something, so that their person wants to know."""
         known = [record for each in self._by_id if (record := records.get(each)) is not None]
-        return tuple(self._by_id[record.id] for record in known if self.observe(record, last_told.get(record.id), now))
+        news = [record for record in known if self.observe(record, last_told.get(record.id), clock)]
+        return tuple(self._by_id[record.id] for record in news)
 
-    def observe(self, record: Conversation, last_status: str | None, now: datetime) -> bool:
+    def observe(self, record: Conversation, last_status: str | None, clock: ServerClock) -> bool:
         """Take a reading of one that is watched; whether it came to something."""
         before, state, title = self._by_id[record.id], conversation_state(record, last_status), record.title or ""
         if before.state == state and before.title == title:
             return False
-        word, heard, moment = state.word, before.kept.heard, now.timestamp()
-        changed = min(record.updated_at.timestamp(), moment) if record.updated_at is not None else 0.0
+        word, heard, moment = state.word, before.kept.heard, clock.now.timestamp()
+        updated = clock.here(record.updated_at)
+        changed = min(updated.timestamp(), moment) if updated is not None else 0.0
         kept = before.kept._replace(
             title=title,
             since=_since(before, state, changed, moment),
@@ -168,7 +170,7 @@ class Watches:
 
 
 def _since(before: Watched, state: ConversationState, changed: float, moment: float) -> float:
-    """Since when it is in a state that was read just now, as far as that is known; `changed` is the server's moment."""
+    """Since when it is in a state that was read just now, as far as known; `changed` is when the server says."""
     if before.state is not None:
         return before.since if before.state.word == state.word else moment
     if before.kept.heard == state.word:

@@ -389,7 +389,7 @@ class Session:
         records = self.conversations.records
         turns = [
             f"{watched.title or watched.id}: {watched.state.word}."
-            for watched in self.watched.read(records, self.last_statuses, self._clock())
+            for watched in self.watched.read(records, self.last_statuses, self.server_clock)
             if watched.state is not None
         ]
         if turns:
@@ -577,8 +577,8 @@ class Session:
         """Watch these as well; gives those for which there was no room."""
         asked, records = tuple(conversation_ids), self.conversations.records
         known = [record for each in asked if (record := records.get(each)) is not None]
-        now, told = self._clock(), self.last_statuses
-        left_out = [record.id for record in known if not self.watched.begin(record, told.get(record.id), now)]
+        clock, told = self.server_clock, self.last_statuses
+        left_out = [record.id for record in known if not self.watched.begin(record, told.get(record.id), clock)]
         self._watched_changed(asked)
         return left_out
 

@@ -89,16 +89,16 @@ class ConflictsDialog(Dialog[tuple[Side, ...]]):
     def action_other_side(self) -> None:
         """Take the other side of the conflict under the cursor."""
         number = self.query_one(OptionList).highlighted or 0
-        self._set(number, Side.THEIRS if self._sides[number] is Side.MINE else Side.MINE)
+        self._take_side(number, Side.THEIRS if self._sides[number] is Side.MINE else Side.MINE)
 
     def action_take(self, side: str) -> None:
         """Take a side of the conflict under the cursor, and go to the next one."""
         options = self.query_one(OptionList)
         number = options.highlighted or 0
-        self._set(number, Side(side))
+        self._take_side(number, Side(side))
         options.highlighted = min(number + 1, len(self._sides) - 1)
 
-    def _set(self, number: int, side: Side) -> None:
+    def _take_side(self, number: int, side: Side) -> None:
         self._sides[number] = side
         self.query_one(OptionList).replace_option_prompt_at_index(number, self._prompt(number))
 

@@ -128,14 +128,16 @@ class ConnectionsDialog(Dialog[Wish]):
     def _paint_about(self) -> None:
         place = self._row.connection.place
         verdict = self._verdicts.get(place)
-        facts = about(self._row, self._width, self._keys.get(place), verdict.said if verdict is not None else None)
+        facts = about(
+            self._row, self._facts_width, self._keys.get(place), verdict.said if verdict is not None else None
+        )
         self.query_one("#about", Static).update(lines(facts))
 
     def _line(self, row: ConnectionRow) -> Content:
-        return row_line(row, self._width, self._keys.get(row.connection.place))
+        return row_line(row, self._facts_width, self._keys.get(row.connection.place))
 
     @property
-    def _width(self) -> int:
+    def _facts_width(self) -> int:
         return self._list.scrollable_content_region.width
 
     def on_option_list_option_highlighted(self) -> None:

@@ -40,7 +40,7 @@ class PickColumnsDialog(PickingDialog[ChosenColumns]):
         super().__init__(Shown("Columns"))
         self._titles = dict(columns)
         self._names = [name for name, _ in columns]
-        self._default = list(self._names)
+        self._offered = list(self._names)
         self._chosen = set(self._names)
         if chosen is not None:
             self._names.sort(key=lambda name: chosen.index(name) if name in chosen else len(chosen))
@@ -79,7 +79,7 @@ class PickColumnsDialog(PickingDialog[ChosenColumns]):
 
     def action_default(self) -> None:
         """Back to the default: all of them, as many as there is room for."""
-        self._names = list(self._default)
+        self._names = list(self._offered)
         self._chosen = set(self._names)
         self._show()
 
@@ -89,4 +89,4 @@ class PickColumnsDialog(PickingDialog[ChosenColumns]):
         if not columns:
             self.complain(Shown("A list needs a column; space shows one."))
             return
-        self.dismiss(ChosenColumns(None if list(columns) == self._default else columns))
+        self.dismiss(ChosenColumns(None if list(columns) == self._offered else columns))

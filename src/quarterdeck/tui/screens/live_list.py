@@ -181,7 +181,7 @@ class LiveList(RowsScreen[R]):
         else:
             self.refresh_health()
 
-    def _tick(self) -> None:
+    def _pass_silence(self) -> None:
         if self.is_current and self.app.session is not None:
             self._pass_time(self.app.session, ())
 
@@ -218,7 +218,7 @@ class LiveList(RowsScreen[R]):
         """
         self._stop_waiting()
         self._patience = seconds
-        self._silence = asyncio.get_running_loop().call_later(seconds, self.call_later, self._tick)
+        self._silence = asyncio.get_running_loop().call_later(seconds, self.call_later, self._pass_silence)
 
     def _stop_waiting(self) -> None:
         if self._silence is not None:

@@ -107,10 +107,10 @@ class SandboxesScreen(SandboxActions[SandboxRow]):
         costs = self.forecast_line(session, Action.START)
         spec = await self.app.push_screen_wait(PickSpecDialog(specs, [cell(costs, Tone.WARN)] if costs else ()))
         if spec is not None:
-            self._start(session, spec)
+            self._start_from(session, spec)
 
     @work(group="change")
-    async def _start(self, session: Session, spec: str) -> None:
+    async def _start_from(self, session: Session, spec: str) -> None:
         self.say(text.line(f"Starting a sandbox from {spec}…"), Tone.BUSY)
         try:
             record = await session.start(spec)

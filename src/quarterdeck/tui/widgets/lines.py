@@ -32,16 +32,16 @@ class Lines(Widget):
         super().__init__(id=id)
         self._hang = hang
         self._said: tuple[Cell, ...] = ()
-        self._strips: list[Strip] = []
+        self._painted: list[Strip] = []
         self._drawn: dict[Cell, list[Strip]] = {}
         self._styles: dict[Tone, RichStyle] = {}
-        self._width = 0
+        self._drawn_width = 0
 
     def say(self, said: Sequence[Cell]) -> None:
         """Show these lines; those that are shown already cost nothing."""
         if (said := tuple(said)) == self._said:
             return
-        before, self._said = self._strips, said
+        before, self._said = self._painted, said
         after = self._draw(self.size.width)
         if not self.size or max(len(before), len(after)) > self._room:
             self.refresh(layout=True)
@@ -53,11 +53,11 @@ class Lines(Widget):
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """As many lines as the cells take at this width."""
-        return len(self._strips if width == self._width else self._draw(width))
+        return len(self._painted if width == self._drawn_width else self._draw(width))
 
     def render_line(self, y: int) -> Strip:
         """One line."""
-        strips = self._strips if self.size.width == self._width else self._draw(self.size.width)
+        strips = self._painted if self.size.width == self._drawn_width else self._draw(self.size.width)
         return strips[y] if y < len(strips) else self._blank
 
     def notify_style_update(self) -> None:
@@ -65,7 +65,7 @@ class Lines(Widget):
         super().notify_style_update()
         self._drawn = {}
         self._styles.clear()
-        self._width = 0
+        self._drawn_width = 0
 
     @property
     def _room(self) -> int:
@@ -74,18 +74,18 @@ class Lines(Widget):
 
     @property
     def _blank(self) -> Strip:
-        return Strip.blank(self._width, self._style(Tone.PLAIN))
+        return Strip.blank(self._drawn_width, self._style(Tone.PLAIN))
 
     def _draw(self, width: int) -> list[Strip]:
         """Draw the lines that were not among those said before: from row to row most lines of a detail are the same."""
-        before = self._drawn if width == self._width else {}
-        self._width = width
+        before = self._drawn if width == self._drawn_width else {}
+        self._drawn_width = width
         self._drawn = {
             cell: before.get(cell) or self._one_line(cell, width) or self._wrapped(cell)
             for cell in dict.fromkeys(self._said)
         }
-        self._strips = [strip for cell in self._said for strip in self._drawn[cell]]
-        return self._strips
+        self._painted = [strip for cell in self._said for strip in self._drawn[cell]]
+        return self._painted
 
     def _one_line(self, cell: Cell, width: int) -> list[Strip]:
         """A cell that fits a width; none for one that does not."""
@@ -101,10 +101,12 @@ class Lines(Widget):
     def _wrapped(self, cell: Cell) -> list[Strip]:
         """A cell on as many lines as it takes, which costs five times as much for each."""
         label = (
-            self._one_line(cell[:1], self._hang) if cell and cell_len(cell[0][0]) == self._hang < self._width else []
+            self._one_line(cell[:1], self._hang)
+            if cell and cell_len(cell[0][0]) == self._hang < self._drawn_width
+            else []
         )
         hang, rest = (self._hang, cell[1:]) if label else (0, cell)
-        strips = Visual.to_strips(self, content(rest), self._width - hang, None, self.visual_style, pad=True)
+        strips = Visual.to_strips(self, content(rest), self._drawn_width - hang, None, self.visual_style, pad=True)
         if not label:
             return strips or [self._blank]
         beside = chain(label, repeat(Strip.blank(hang, self._style(Tone.PLAIN))))
