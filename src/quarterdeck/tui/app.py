@@ -94,8 +94,6 @@ class Deck(ConnectingApp):
         )
         for own in THEMES:
             self.register_theme(own)
-        # The deck speaks in its message line; each screen would have two widgets more to style and lay out.
-        self._disable_notifications = self._disable_tooltips = True
         self.set_reactive(Deck.theme, theme)
         self.stylesheet.set_variables(self.get_css_variables())
         self._on_theme = on_theme
