@@ -39,7 +39,7 @@ async def test_the_generation_and_the_key_are_told_by_two_settings_paths(
     client, _ = client_of({NESTED: [nested], FLAT: [flat], ABOUT: [Answer({"uptime": 1.0})]})
     server = await client.describe()
     assert (server.generation, server.key, server.local) == (generation, key, False)
-    assert server.merges is server.mcp_secrets_hidden is server.profiles is (generation is Generation.NESTED)
+    assert server.merges is server.nested is (generation is Generation.NESTED)
 
 
 async def test_a_flat_server_uses_only_some_fields() -> None:

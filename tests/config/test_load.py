@@ -9,8 +9,7 @@ import pytest
 from quarterdeck.config import edit, files
 from quarterdeck.config.connections import Connection, check_url
 from quarterdeck.config.files import ConfigError
-from quarterdeck.config.load import Config, find_folders, load
-from quarterdeck.config.preferences import Preferences
+from quarterdeck.config.load import Config, Preferences, find_folders, load
 from tests.conftest import Home
 
 

@@ -53,7 +53,7 @@ def has_field(name: str, record: Settings, server: Server) -> bool:
 def unrestorable(record: Settings, server: Server) -> tuple[str, ...]:
     """What a record holds that no test could put back, since its values are never told."""
     held = [name for name, flag in FLAGS.items() if getattr(record, flag)]
-    if server.mcp_secrets_hidden and record.mcp_config not in (None, McpConfig()):
+    if server.nested and record.mcp_config not in (None, McpConfig()):
         held.append("the secrets of MCP servers")
     return tuple(held)
 

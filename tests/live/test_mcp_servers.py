@@ -38,7 +38,7 @@ EDITS: Mapping[str, Mapping[str, Any]] = {
 async def test_one_is_added_edited_and_removed_and_the_others_stay(editable: Client, kind: str) -> None:
     record = await changed(editable, await settings_of(editable), {"mcp_config": HELD})
     others = servers_of(record)
-    typed = HELD if editable.server.mcp_secrets_hidden else config_of(record)
+    typed = HELD if editable.server.nested else config_of(record)
     new = ADDED[kind]
     steps = {
         "added": (new,),
@@ -56,7 +56,7 @@ async def test_one_is_added_edited_and_removed_and_the_others_stay(editable: Cli
 
 
 async def test_what_the_client_says_would_be_lost_is_lost_and_nothing_else(editable: Client, notes: Notes) -> None:
-    if not editable.server.mcp_secrets_hidden:
+    if not editable.server.nested:
         pytest.skip("this server tells the secrets of MCP servers, so an edit loses none")
     record = await changed(editable, await settings_of(editable), {"mcp_config": HELD})
     loaded = config_of(record)
@@ -97,7 +97,7 @@ def place(server: McpServer) -> str:
 
 def told(client: Client, server: McpServer, kind: str) -> McpServer:
     """What a load of this server says of an MCP server that was sent."""
-    if not client.server.mcp_secrets_hidden:
+    if not client.server.nested:
         return server
     shown = shown_after_store(McpConfig.model_validate({kind: (server,)}))
     return next(iter(every(shown)))

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 @pytest_asyncio.fixture(loop_scope="session")
 async def name(editable: Client) -> AsyncIterator[str]:
     """A name that no profile has; profiles whose names begin with it are deleted, and the active one is so again."""
-    if not editable.server.profiles:
+    if not editable.server.nested:
         with refused(ErrorKind.NOT_OFFERED, unsent=True):
             await editable.profiles.list()
         pytest.skip("this server keeps no LLM profiles")

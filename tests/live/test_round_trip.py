@@ -111,7 +111,7 @@ def _told(client: Client, name: str, value: Any) -> Any:
     """What a load says of a value that was sent."""
     if name in SECRET_FIELDS:
         return value is not None if name in FLAGS else None
-    hidden = isinstance(value, McpConfig) and client.server.mcp_secrets_hidden
+    hidden = isinstance(value, McpConfig) and client.server.nested
     return shown_after_store(value) if hidden else value
 
 

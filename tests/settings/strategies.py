@@ -124,24 +124,24 @@ ADDRESS_EDITS = st.tuples(st.just("llm_base_url"), st.none() | MARKED_ADDRESSES)
 
 @st.composite
 def marked_drafts(draw: st.DrawFn, *, secrets: bool = True) -> Draft:
-    """A draft with parked servers and edits of all kinds; without `secrets` no field of that kind is edited."""
-    parked = tuple(draw(st.lists(MARKED_SERVER, max_size=2)))
-    draft = Draft(draw(MARKED_RECORDS), parked=parked)
+    """A draft with disabled servers and edits of all kinds; without `secrets` no field of that kind is edited."""
+    disabled = tuple(draw(st.lists(MARKED_SERVER, max_size=2)))
+    draft = Draft(draw(MARKED_RECORDS), disabled=disabled)
     for key, value in draw(EDITS):
         draft = draft.set(key, value)
     if secrets:
         for key, value in draw(st.lists(SECRET_EDITS | ADDRESS_EDITS, max_size=2)):
             draft = draft.set(key, value)
     for entry in draft.servers.entries:
-        match draw(st.sampled_from(["keep", "remove", "edit", "park"])):
+        match draw(st.sampled_from(["keep", "remove", "edit", "disable"])):
             case "remove":
                 draft = draft.remove_server(entry.row)
             case "edit":
                 draft = draft.edit_server(entry.row, draw(MARKED_SERVER))
-            case "park" if entry.parked:
-                draft = draft.unpark_server(entry.row)
-            case "park":
-                draft = draft.park_server(entry.row, with_secrets=draw(st.booleans()))
+            case "disable" if entry.disabled:
+                draft = draft.enable_server(entry.row)
+            case "disable":
+                draft = draft.disable_server(entry.row, with_secrets=draw(st.booleans()))
             case _:
                 pass
     for server in draw(st.lists(MARKED_SERVER, max_size=2)):
@@ -153,4 +153,4 @@ def saved(draft: Draft) -> Draft:
     """What is there once a draft has been saved on a server that does just what it is asked."""
     told = {f"{key}_set": value is not None for key, value in draft.changes.items() if f"{key}_set" in FLAGS}
     plain = {key: value for key, value in draft.changes.items() if not draft.field_at(key).secret}
-    return Draft((draft.base or Settings()).model_copy(update=plain | told), parked=draft.to_keep_here)
+    return Draft((draft.base or Settings()).model_copy(update=plain | told), disabled=draft.to_keep_here)

@@ -7,7 +7,7 @@ from quarterdeck.client.models.settings import LOAD_ONLY, Settings
 from quarterdeck.settings.catalogue import BY_KEY, CATALOGUE
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.fields import Unreadable
-from quarterdeck.settings.mcp_identity import name_of
+from quarterdeck.settings.mcp_server import name_of
 from tests.settings.strategies import EDITS, RECORDS
 
 STORED = Settings(language="de", max_iterations=50, llm_api_key_set=True, search_api_key_set=False)

@@ -14,7 +14,7 @@ from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control, Field, Group, as_json
 from quarterdeck.settings.files import ImportRefused, imported
 from quarterdeck.settings.form_fields import CANONICAL, FormFields
-from quarterdeck.settings.mcp_secrets import bare
+from quarterdeck.settings.mcp_server import bare
 from tests.settings.strategies import MARKED_RECORDS, marked_drafts
 
 FILES = StdioServer(name="files", command="npx", env={"K": SecretStr("held")})

@@ -18,8 +18,6 @@ NESTED = Server(
     Generation.NESTED,
     KeyState.ACCEPTED,
     merges=True,
-    schema=True,
-    mcp_secrets_hidden=True,
     fields={
         "enable_solvability_analysis": FieldRules(present=False),
         "confirmation_mode": FieldRules(nullable=False, clearable=False),

@@ -11,7 +11,7 @@ from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings import journal
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.journal import Journal, Saved, Undo
-from quarterdeck.settings.mcp_secrets import bare, members
+from quarterdeck.settings.mcp_server import bare, members
 from tests.settings.strategies import PLAIN_FIELDS, marked_drafts, saved
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -55,7 +55,7 @@ def told(draft: Draft) -> tuple[Any, ...]:
 
 def unfolded(draft: Draft) -> Draft:
     """The draft as the server and this machine have it: rows that are both count once."""
-    return Draft(draft.base, parked=draft.parked)
+    return Draft(draft.base, disabled=draft.disabled)
 
 
 @given(marked_drafts(secrets=False))
@@ -129,25 +129,25 @@ def test_an_edited_server_goes_back_with_the_secret_it_has_now() -> None:
     assert undo.draft.changes["mcp_config"].stdio_servers[0] == FILES
 
 
-def test_parking_is_undone_with_the_secrets_that_were_kept_here() -> None:
-    undo = undo_of(Draft(STORED).park_server(0))
+def test_disabling_is_undone_with_the_secrets_that_were_kept_here() -> None:
+    undo = undo_of(Draft(STORED).disable_server(0))
     assert not undo.cannot
     assert undo.draft.changes["mcp_config"].stdio_servers == (FILES, PLAIN)
     assert undo.draft.to_keep_here == ()
 
 
-def test_parking_without_secrets_is_undone_without_them() -> None:
-    assert undo_of(Draft(STORED).park_server(0, with_secrets=False)).cannot == ("stdio files: K",)
+def test_disabling_without_secrets_is_undone_without_them() -> None:
+    assert undo_of(Draft(STORED).disable_server(0, with_secrets=False)).cannot == ("stdio files: K",)
 
 
 def test_the_lines_say_what_was_changed() -> None:
-    meant = Draft(STORED).set("language", "fr").set("llm_api_key", SecretStr("x")).park_server(1)
+    meant = Draft(STORED).set("language", "fr").set("llm_api_key", SecretStr("x")).disable_server(1)
     last = noted(meant, None)
     assert last.when == NOON
     assert last.release == "1.6.0"
     assert last.lines == (
         "API key: set stored → new value",
-        "stdio plain: parked uvx → kept on this machine",
+        "stdio plain: disabled uvx → kept on this machine",
         "Language: set de · German → fr · French",
     )
 
@@ -167,9 +167,9 @@ def test_a_journal_is_bounded_by_number_and_by_size_and_keeps_the_last() -> None
     assert len(journal.with_save(book, small).model_dump_json()) < journal.MOST_BYTES
 
 
-def test_deleted_and_parked_servers_come_back_to_their_places() -> None:
+def test_deleted_and_disabled_servers_come_back_to_their_places() -> None:
     third, fourth = (PLAIN.model_copy(update={"name": name}) for name in ("third", "fourth"))
     before = Settings(mcp_config=McpConfig(stdio_servers=(PLAIN, FILES, third, fourth)))
-    undo = undo_of(Draft(before).remove_server(0).park_server(1).remove_server(2))
+    undo = undo_of(Draft(before).remove_server(0).disable_server(1).remove_server(2))
     names = [server.name for server in undo.draft.servers.config().stdio_servers]
     assert names == [PLAIN.name, FILES.name, "third", "fourth"]

@@ -36,13 +36,13 @@ def test_equal_servers_are_folded_to_the_first_and_unequal_ones_are_left() -> No
     config = McpConfig(sse_servers=(TOOLS, TOOLS, TOOLS), stdio_servers=(FILES, other, FILES))
     draft = Draft(Settings(mcp_config=config))
     assert duplicates(draft.servers) == ((0, 1, 2), (3, 5))
-    folded = draft.fold_duplicates()
+    folded = draft.remove_duplicates()
     assert folded.changes["mcp_config"] == McpConfig(sse_servers=(TOOLS,), stdio_servers=(FILES, other))
     assert not duplicates(folded.servers)
     assert len(folded.past) == 1
     assert not folded.undo().edited
 
 
-def test_a_parked_copy_is_no_duplicate() -> None:
+def test_a_disabled_copy_is_no_duplicate() -> None:
     draft = Draft(Settings(mcp_config=McpConfig(stdio_servers=(FILES, FILES))))
-    assert not duplicates(draft.park_server(0).servers)
+    assert not duplicates(draft.disable_server(0).servers)

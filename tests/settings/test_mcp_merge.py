@@ -1,4 +1,4 @@
-"""Merging MCP servers where several may be equal, some hold unknown members, and some are parked."""
+"""Merging MCP servers where several may be equal, some hold unknown members, and some are disabled."""
 
 import json
 from collections import Counter
@@ -11,7 +11,7 @@ from quarterdeck.client.models.mcp import McpConfig, McpServer, SseServer, Stdio
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.mcp import EntryState, listed
-from quarterdeck.settings.mcp_secrets import as_data
+from quarterdeck.settings.mcp_server import as_data
 from quarterdeck.settings.merge import Side, merge, settle
 from tests.settings.strategies import MARKED_SERVER, config_of, marked_drafts
 
@@ -61,7 +61,7 @@ def test_the_merged_list_is_theirs_with_each_change_of_mine_on_it(both: tuple[Dr
             assert result is None or result.state in (entry.state, EntryState.KEPT)
             continue
         assert result is not None
-        assert result.parked is entry.parked
+        assert result.disabled is entry.disabled
         if entry.server not in (entry.was, entry.kept):
             assert result.server == entry.server
     new_rows = [entry for entry in merged.entries if mine.servers.entry(entry.row) is None]
@@ -90,7 +90,7 @@ def test_a_conflict_is_reported_for_each_row_that_both_changed_and_no_other(both
         held = None if result is None else result.was
         changed_here = entry.removed or entry.server != entry.was
         there = entry.was is not None or held is not None
-        agreed = (held is None and (entry.removed or entry.parked)) or (not entry.removed and held == entry.server)
+        agreed = (held is None and (entry.removed or entry.disabled)) or (not entry.removed and held == entry.server)
         assert (entry.row in contested) == (there and changed_here and held != entry.was and not agreed)
 
 
@@ -99,8 +99,8 @@ def test_what_is_kept_here_stays_here(both: tuple[Draft, Settings]) -> None:
     mine, theirs = both
     merged = merge(mine, theirs).draft
     assert len(merged.to_keep_here) == len(mine.to_keep_here)
-    assert merged.parked == mine.parked
-    kept = [entry for entry in mine.servers.entries if entry.parked and entry.was is None]
+    assert merged.disabled == mine.disabled
+    kept = [entry for entry in mine.servers.entries if entry.disabled and entry.was is None]
     assert not counted(entry.server for entry in kept if not entry.removed) - counted(merged.to_keep_here)
 
 
@@ -144,15 +144,15 @@ def test_of_two_with_one_name_the_edited_one_is_found_after_the_other_was_delete
     assert [entry.server for entry in merged.draft.servers.left] == [OTHER.model_copy(update={"args": ("-y",)})]
 
 
-def test_what_is_parked_here_and_edited_there_is_parked_as_it_is_now() -> None:
-    merged = merge(Draft(records(FILES)).park_server(0), records(OTHER))
+def test_what_is_disabled_here_and_edited_there_is_disabled_as_it_is_now() -> None:
+    merged = merge(Draft(records(FILES)).disable_server(0), records(OTHER))
     assert not merged.conflicts
     assert merged.draft.to_keep_here == (OTHER,)
     assert merged.draft.changes["mcp_config"] == McpConfig()
 
 
-def test_what_is_parked_here_and_deleted_there_stays_here() -> None:
-    merged = merge(Draft(records(FILES)).park_server(0), records())
+def test_what_is_disabled_here_and_deleted_there_stays_here() -> None:
+    merged = merge(Draft(records(FILES)).disable_server(0), records())
     assert not merged.conflicts
     assert merged.draft.to_keep_here == (FILES,)
 

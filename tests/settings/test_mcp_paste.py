@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
-from quarterdeck.settings.mcp_identity import identities
 from quarterdeck.settings.mcp_json import PasteError, pasted, without_secrets
-from quarterdeck.settings.mcp_secrets import bare, missing
+from quarterdeck.settings.mcp_server import bare, identities, missing
 from tests.settings.strategies import MARKED_SERVER
 
 FILES = StdioServer(name="files", command="npx", args=("-y", "pkg"), env={"K": SecretStr("v")})
@@ -75,7 +74,7 @@ def test_what_this_service_cannot_hold_is_named() -> None:
     flat = pasted(json.dumps({"my tools": {**given_members}, "a b": {"command": "npx", "cwd": "/w"}}))
     assert flat.notes == (
         "my tools: this service has no place for alwaysAllow, headers.",
-        "my tools: it was switched off there; here it is on unless it is parked.",
+        "my tools: it was switched off there; here it is on unless it is disabled.",
         "a b: its name is a-b here.",
         "a b: this service has no place for cwd.",
     )

@@ -6,7 +6,7 @@ from quarterdeck.client.models.mcp import McpConfig, McpServer, SseServer, Stdio
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.mcp import Servers
-from quarterdeck.settings.mcp_identity import Identity, identities
+from quarterdeck.settings.mcp_server import Identity, identities
 from quarterdeck.settings.merge import Side, is_another, merge, settle
 from tests.settings.strategies import ANY_SERVER, CONFIGS, EDITS, PLAIN_FIELDS, RECORDS
 

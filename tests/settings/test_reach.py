@@ -4,8 +4,8 @@ from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.settings import rules_of
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.effect import effect_word, until_when
 from quarterdeck.settings.form_fields import fields_on
+from quarterdeck.settings.review import effect_word, until_when
 
 FLAT = Server(Generation.FLAT, KeyState.ACCEPTED, fields=rules_of(Generation.FLAT, merges=False))
 LOCAL = Server(Generation.FLAT, KeyState.ACCEPTED, local=True, fields=rules_of(Generation.FLAT, merges=True))

@@ -176,12 +176,12 @@ async def test_what_cannot_be_prepared_is_not_sent() -> None:
 
 async def test_what_concerns_only_this_machine_is_not_sent() -> None:
     store = FakeStore(BASE)
-    parked = Draft(BASE).with_parked([StdioServer(name="old", command="uvx")])
+    disabled = Draft(BASE).with_disabled([StdioServer(name="old", command="uvx")])
     prepared: list[Draft] = []
 
     async def note(draft: Draft) -> None:
         prepared.append(draft)
 
-    result, _ = await saved(parked.remove_server(0), store, note)
+    result, _ = await saved(disabled.remove_server(0), store, note)
     assert (store.stores, result.saved, result.draft.edited) == (0, True, False)
     assert [draft.to_keep_here for draft in prepared] == [()]

@@ -12,7 +12,7 @@ from quarterdeck.settings.disabled import DisabledServers
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.mcp import listed
 from quarterdeck.settings.mcp_json import without_secrets
-from quarterdeck.settings.mcp_secrets import bare, filled, members, missing
+from quarterdeck.settings.mcp_server import bare, filled, members, missing
 from quarterdeck.settings.review import lines
 from tests.settings.strategies import MARK, MARKED_SERVER, marked_drafts, saved
 

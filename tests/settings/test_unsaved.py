@@ -8,7 +8,7 @@ from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings import unsaved
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Unreadable
-from quarterdeck.settings.mcp_secrets import bare, missing
+from quarterdeck.settings.mcp_server import bare, missing
 from quarterdeck.settings.unsaved import MOST_RUNS, FieldEdit, Restored, Run, UnsavedEdits
 from tests.settings.strategies import marked_drafts
 
@@ -31,12 +31,14 @@ def restored_on(base: Draft, edited: Draft) -> Restored:
 
 def shape(draft: Draft) -> list[tuple[object, ...]]:
     """Every row as far as it can be told without secrets."""
-    return [(entry.removed, entry.parked, bare(entry.server), entry.was, entry.kept) for entry in draft.servers.entries]
+    return [
+        (entry.removed, entry.disabled, bare(entry.server), entry.was, entry.kept) for entry in draft.servers.entries
+    ]
 
 
 @given(marked_drafts())
 def test_what_was_kept_is_the_same_draft_without_its_secrets(draft: Draft) -> None:
-    loaded = Draft(draft.base, parked=draft.parked)
+    loaded = Draft(draft.base, disabled=draft.disabled)
     restored = restored_on(loaded, draft)
     assert not restored.moved
     for key, value in draft.edits.items():
@@ -53,7 +55,7 @@ def test_what_was_kept_is_the_same_draft_without_its_secrets(draft: Draft) -> No
 
 @given(marked_drafts(secrets=False))
 def test_no_plain_edit_is_left_out(draft: Draft) -> None:
-    restored = restored_on(Draft(draft.base, parked=draft.parked), draft).draft
+    restored = restored_on(Draft(draft.base, disabled=draft.disabled), draft).draft
     assert {key: value for key, value in restored.edits.items() if key != MCP} == {
         key: value for key, value in draft.edits.items() if key != MCP
     }
@@ -61,7 +63,7 @@ def test_no_plain_edit_is_left_out(draft: Draft) -> None:
 
 @given(marked_drafts())
 def test_a_row_that_comes_back_unedited_is_named(draft: Draft) -> None:
-    restored = restored_on(Draft(draft.base, parked=draft.parked), draft)
+    restored = restored_on(Draft(draft.base, disabled=draft.disabled), draft)
     assert len(draft.servers.edited) - len(restored.draft.servers.edited) <= len(restored.left_out)
 
 

@@ -43,8 +43,8 @@ async def test_a_server_is_parked_with_its_secrets_and_comes_back_as_it_was(sit:
         assert stored is not None
         assert stored.stdio_servers == ()
     async with sit() as seat:
-        await seat.until(lambda: any(entry.parked for entry in seat.form.draft.servers.entries))
-        row = next(f"mcp:{entry.row}" for entry in seat.form.draft.servers.entries if entry.parked)
+        await seat.until(lambda: any(entry.disabled for entry in seat.form.draft.servers.entries))
+        row = next(f"mcp:{entry.row}" for entry in seat.form.draft.servers.entries if entry.disabled)
         await seat.go_to(row)
         await seat.press("space")
         await seat.sees("1 edited")
@@ -98,7 +98,7 @@ async def test_a_parked_server_that_is_deleted_concerns_only_this_machine(sit: S
         await seat.save()
         await seat.sees("Saved · 1 of 1 verified")
         posts = seat.posts
-        row = next(f"mcp:{entry.row}" for entry in seat.form.draft.servers.entries if entry.parked)
+        row = next(f"mcp:{entry.row}" for entry in seat.form.draft.servers.entries if entry.disabled)
         await seat.go_to(row)
         await seat.press("d", "ctrl+s")
         await seat.sees("Review the changes", "Kept on this machine only")
@@ -120,7 +120,7 @@ async def test_two_decks_park_without_losing_what_the_other_keeps(sit: Sit, tmp_
         await ben.sees("As stored")
         assert len(await kept(tmp_path)) == 2
         stored = (await ann.stored()).mcp_config
-        assert sum(entry.parked for entry in ben.form.draft.servers.entries) == 2
+        assert sum(entry.disabled for entry in ben.form.draft.servers.entries) == 2
     assert stored is not None
     assert (stored.stdio_servers, stored.sse_servers) == ((), ())
     assert "sentinel" in json.dumps([path.read_text() for path in (tmp_path / "state" / "disabled").glob("*.json")])

@@ -15,7 +15,7 @@ async def stored_servers(seat: FormSeat) -> McpConfig:
 
 
 async def go_to_parked(seat: FormSeat) -> None:
-    (row,) = (entry.row for entry in seat.form.draft.servers.entries if entry.parked)
+    (row,) = (entry.row for entry in seat.form.draft.servers.entries if entry.disabled)
     await seat.go_to(f"mcp:{row}")
     await seat.sees("parked", "kept here")
 
@@ -40,7 +40,7 @@ async def test_a_parked_server_leaves_the_service_and_comes_back_with_its_key(si
         await seat.sees("verified", "As stored")
         assert "sentinel" not in seat.deck.export_screenshot()
         assert await stored_servers(seat) == before
-        assert not seat.form.draft.parked
+        assert not seat.form.draft.disabled
 
 
 async def test_enter_and_escape_in_the_question_leave_the_server_where_it_is(sit: Sit) -> None:

@@ -157,7 +157,7 @@ async def _read(client: Client) -> tuple[Server, Draft]:
     """What the server can do, and a draft of what it holds, without edits; raises ServiceError."""
     server = await client.describe()
     base = await client.settings.load()
-    schema = await client.settings.schema() if server.schema else ()
+    schema = await client.settings.schema()
     return server, Draft(base, fields=fields_on(server, schema, kind_in(base)))
 
 

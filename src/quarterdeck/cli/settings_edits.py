@@ -13,7 +13,7 @@ from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control, Field
 from quarterdeck.settings.form_fields import FormFields
 from quarterdeck.settings.mcp import Servers, listed
-from quarterdeck.settings.mcp_identity import identities
+from quarterdeck.settings.mcp_server import identities
 
 FROM_INPUT = "-"
 Assignment = tuple[str, str]

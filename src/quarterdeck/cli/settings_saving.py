@@ -54,7 +54,7 @@ async def save_and_report(client: Client, server: Server, draft: Draft, argument
     """
     if stops := [problem for problem in problems(draft, server) if problem.stops]:
         raise CommandError(" ".join(f"{problem.key}: {problem.words}" for problem in stops), status=2)
-    store = RememberingStore(client.settings, client.secrets, TypedSecrets(), hidden=server.mcp_secrets_hidden)
+    store = RememberingStore(client.settings, client.secrets, TypedSecrets(), hidden=server.nested)
     agreement = Agreement(arguments)
     result = await save(draft, store, server, Questions(agreement.settle, agreement.agree), lambda step: None)
     if result.meant is not None and result.meant.changes:

@@ -48,8 +48,7 @@ async def describe(transport: Transport) -> Server:
 
 def _server(generation: Generation, says: _Says, about: dict[str, Any]) -> Server:
     local = generation is not Generation.NONE and about.get("service") == LOCAL_SERVICE
-    nested = generation is Generation.NESTED
-    merges = nested or (local and about.get("settings_store") == "merge")
+    merges = generation is Generation.NESTED or (local and about.get("settings_store") == "merge")
     return Server(
         generation,
         _KEY.get(says, KeyState.UNPROVEN),
@@ -57,10 +56,6 @@ def _server(generation: Generation, says: _Says, about: dict[str, Any]) -> Serve
         local=local,
         simulated=local and about.get("simulated_sandboxes") is not None,
         merges=merges,
-        mcp_secrets_hidden=nested,
-        secret_values_change=nested,
-        profiles=nested,
-        schema=nested,
         fields=rules_of(generation, merges=merges),
     )
 

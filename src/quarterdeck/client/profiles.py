@@ -54,7 +54,7 @@ class ProfilesResource:
         await self._send(Request("DELETE", f"{PROFILES}/{segment(name)}", repeat=Repeat.ONCE, item=True))
 
     async def _send(self, request: Request) -> Response:
-        if not self._server().profiles:
+        if not self._server().nested:
             raise ServiceError(
                 ErrorKind.NOT_OFFERED, NO_PROFILES, "A newer release may offer it.", outcome=Outcome.NOT_SENT
             )

@@ -73,7 +73,7 @@ class SecretsResource:
 
         Raises ServiceError(NOT_OFFERED) where values cannot be changed, and MISSING when there is no such secret.
         """
-        if not self._server().secret_values_change:
+        if not self._server().nested:
             words = "This server cannot change the value of a secret."
             advice = "Delete the secret and create it anew; between the two there is none."
             raise ServiceError(ErrorKind.NOT_OFFERED, words, advice, outcome=Outcome.NOT_SENT)

@@ -104,7 +104,7 @@ class SettingsResource:
 
     async def schema(self) -> tuple[SchemaField, ...]:
         """Read the server's own description of its settings, canonical fields left out; nothing where there is none."""
-        if not self._server().schema:
+        if not self._server().nested:
             return ()
         fields: list[SchemaField] = []
         for section, path in SCHEMA_PATHS.items():
@@ -249,7 +249,7 @@ def _shown(now: Settings, name: str, value: Any, server: Server) -> bool:
     if "." in name:
         return value is None or bool(now.leaves.get(name) == value)
     found = getattr(now, name, None)
-    if isinstance(value, McpConfig) and server.mcp_secrets_hidden:
+    if isinstance(value, McpConfig) and server.nested:
         return not secrets_in(mcp_body(value)) and found == shown_after_store(value)
     # An unset text may read as an empty one.
     return bool(found == value) or (value is None and (found == "" or found == McpConfig()))

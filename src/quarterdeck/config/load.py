@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from quarterdeck.config import connections, preferences
+from quarterdeck.config import connections, files
 from quarterdeck.config.connections import Connection
-from quarterdeck.config.preferences import Preferences
+from quarterdeck.config.files import ConfigError
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,32 @@ def _writable(path: Path) -> bool:
 
 
 @dataclass(frozen=True)
+class Preferences:
+    """What a person chose last."""
+
+    last_connection: str | None = None
+    theme: str | None = None
+
+
+def read_preferences(path: Path, problems: list[str]) -> Preferences:
+    """The preferences; what cannot be used becomes a sentence in `problems`."""
+    try:
+        table = files.read_toml(path)
+    except ConfigError as error:
+        problems.append(f"{error}; defaults are used")
+        return Preferences()
+    return Preferences(_text(table, "last_connection", path, problems), _text(table, "theme", path, problems))
+
+
+def _text(table: Mapping[str, object], name: str, path: Path, problems: list[str]) -> str | None:
+    value = table.get(name)
+    if value is None or isinstance(value, str):
+        return value
+    problems.append(f"{path}: {name} must be text; it is left out")
+    return None
+
+
+@dataclass(frozen=True)
 class Config:
     """Everything read before the first frame; `problems` are sentences about what could not be used."""
 
@@ -92,4 +118,4 @@ def load(environ: Mapping[str, str]) -> Config:
     folders = find_folders(environ)
     problems: list[str] = []
     known = connections.read(folders.connections, problems)
-    return Config(folders, known, preferences.read(folders.preferences, problems), tuple(problems))
+    return Config(folders, known, read_preferences(folders.preferences, problems), tuple(problems))

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from pydantic import BaseModel, ConfigDict
 
 from quarterdeck.client.models.mcp import McpServer
-from quarterdeck.settings.mcp_identity import name_of, transport_of
+from quarterdeck.settings.mcp_server import name_of, transport_of
 from quarterdeck.settings.plain_values import KeptServer
 
 

@@ -13,7 +13,7 @@ from quarterdeck.client.models.settings import Settings, SettingsChanges
 from quarterdeck.settings import mcp_checks
 from quarterdeck.settings.fields import Control, Field, Finding, Problem, Severity, Unreadable, warning
 from quarterdeck.settings.form_fields import CANONICAL, FormFields
-from quarterdeck.settings.mcp import Servers, folded
+from quarterdeck.settings.mcp import Servers, without_duplicates
 from quarterdeck.settings.mcp_merge import with_kept
 
 MCP = "mcp_config"
@@ -36,7 +36,7 @@ class Draft:
     future: tuple[Edits, ...] = field(default=(), repr=False)
     fields: FormFields = field(default=CANONICAL, repr=False)
     """The settings there are, on the server they were loaded from."""
-    parked: tuple[McpServer, ...] = field(default=(), repr=False)
+    disabled: tuple[McpServer, ...] = field(default=(), repr=False)
     """MCP servers that this machine keeps, and the server does not hold."""
 
     @property
@@ -83,7 +83,7 @@ class Draft:
     @cached_property
     def stored_servers(self) -> Servers:
         """The MCP list as it is stored, and below it what this machine keeps."""
-        return Servers.of(self._record.mcp_config, self.parked)
+        return Servers.of(self._record.mcp_config, self.disabled)
 
     @property
     def servers(self) -> Servers:
@@ -130,32 +130,32 @@ class Draft:
         """Take back the removal or the edits of an MCP server."""
         return self.set(MCP, self.servers.restore(row))
 
-    def park_server(self, row: int, *, with_secrets: bool = True) -> "Draft":
+    def disable_server(self, row: int, *, with_secrets: bool = True) -> "Draft":
         """Have this machine keep an MCP server in the server's place, at the save."""
-        return self.set(MCP, self.servers.park(row, with_secrets=with_secrets))
+        return self.set(MCP, self.servers.disable(row, with_secrets=with_secrets))
 
-    def unpark_server(self, row: int) -> "Draft":
-        """Have the server hold a parked MCP server again, at the save."""
-        return self.set(MCP, self.servers.unpark(row))
+    def enable_server(self, row: int) -> "Draft":
+        """Have the server hold a disabled MCP server again, at the save."""
+        return self.set(MCP, self.servers.enable(row))
 
-    def fold_duplicates(self) -> "Draft":
+    def remove_duplicates(self) -> "Draft":
         """Remove all but the first of each group of equal MCP servers."""
-        return self.set(MCP, folded(self.servers))
+        return self.set(MCP, without_duplicates(self.servers))
 
     @property
     def to_keep_here(self) -> tuple[McpServer, ...]:
         """The MCP servers that this machine has to keep once the save is done."""
         return self.servers.to_keep_here
 
-    def with_parked(self, servers: Iterable[McpServer]) -> "Draft":
+    def with_disabled(self, servers: Iterable[McpServer]) -> "Draft":
         """Go by what this machine keeps now; edits stay."""
-        fresh = replace(self, parked=tuple(servers), edits=NO_EDITS, past=(), future=())
+        fresh = replace(self, disabled=tuple(servers), edits=NO_EDITS, past=(), future=())
 
         def on_top(edits: Edits) -> Edits:
             mine = edits.get(MCP)
             if not isinstance(mine, Servers):
                 return edits
-            servers = with_kept(mine, fresh.parked)
+            servers = with_kept(mine, fresh.disabled)
             others = {key: value for key, value in edits.items() if key != MCP}
             return {**edits, MCP: servers} if servers.changed else others
 

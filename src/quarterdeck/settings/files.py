@@ -20,10 +20,9 @@ from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control, Field, Unreadable, typed
 from quarterdeck.settings.mcp import Servers
-from quarterdeck.settings.mcp_identity import Transport, transport_of
 from quarterdeck.settings.mcp_json import as_masks, as_placeholders
 from quarterdeck.settings.mcp_merge import HeldRows
-from quarterdeck.settings.mcp_secrets import MODELS, bare, filled, members, missing, server_of
+from quarterdeck.settings.mcp_server import MODELS, Transport, bare, filled, members, missing, server_of, transport_of
 from quarterdeck.settings.plain_values import Rows, fits, hides, holds, plain
 
 VERSION = 1

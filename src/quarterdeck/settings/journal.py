@@ -16,9 +16,8 @@ from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control
 from quarterdeck.settings.mcp import Entry, Servers
-from quarterdeck.settings.mcp_identity import identities, transport_of
 from quarterdeck.settings.mcp_merge import there_and_here
-from quarterdeck.settings.mcp_secrets import bare, filled, missing, typed_anew
+from quarterdeck.settings.mcp_server import bare, filled, identities, missing, transport_of, typed_anew
 from quarterdeck.settings.plain_values import KeptServer, Rows, fits, hides, holds, label_of, plain
 from quarterdeck.settings.review import Line, lines
 
@@ -182,7 +181,7 @@ def _servers(meant: Servers, seen: Draft | None) -> Iterator[ServerChange]:
             old=None if old is None else bare(old),
             old_here=entry.was is None and old is not None,
             new=None if new is None else bare(new),
-            new_here=entry.parked and new is not None,
+            new_here=entry.disabled and new is not None,
             lost=() if old is None else typed_anew(old, new),
             nth=_nth(entry, meant),
         )
@@ -221,8 +220,8 @@ def _back(servers: Servers, change: ServerChange, now: Entry | None) -> tuple[Se
     row = servers.next_row if now is None else now.row
     servers = servers.add(server) if now is None else servers.edit(row, server)
     if change.old_here:
-        return servers.park(row), server
-    servers = servers.unpark(row)
+        return servers.disable(row), server
+    servers = servers.enable(row)
     is_back = now is None or change.new_here
     return (servers.placed(row, change.nth) if is_back and change.nth is not None else servers), server
 

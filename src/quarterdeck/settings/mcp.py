@@ -9,8 +9,7 @@ from itertools import count
 from typing import Any
 
 from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
-from quarterdeck.settings.mcp_identity import Identity, Transport, identities, name_of, transport_of
-from quarterdeck.settings.mcp_secrets import bare, filled
+from quarterdeck.settings.mcp_server import Identity, Transport, bare, filled, identities, name_of, transport_of
 
 
 class EntryState(StrEnum):
@@ -20,9 +19,9 @@ class EntryState(StrEnum):
     ADDED = "added"
     EDITED = "edited"
     REMOVED = "removed"
-    PARKED = "parked"
+    DISABLED = "disabled"
     """This machine will keep it, and the server not."""
-    UNPARKED = "unparked"
+    ENABLED = "enabled"
     """The server will have it again, and this machine not."""
 
 
@@ -35,7 +34,7 @@ class Entry:
     was: McpServer | None = None
     origin: Identity | None = None
     removed: bool = False
-    parked: bool = False
+    disabled: bool = False
     """Whether this machine keeps it after a save, and the server does not."""
     kept: McpServer | None = None
     """What this machine keeps of it already."""
@@ -45,11 +44,11 @@ class Entry:
         """What a save does with it."""
         if self.removed:
             return EntryState.REMOVED
-        if self.parked and (self.was is not None or self.kept is None):
-            return EntryState.PARKED
-        if self.kept is not None and not self.parked:
-            return EntryState.UNPARKED
-        if self.was is None and not self.parked:
+        if self.disabled and (self.was is not None or self.kept is None):
+            return EntryState.DISABLED
+        if self.kept is not None and not self.disabled:
+            return EntryState.ENABLED
+        if self.was is None and not self.disabled:
             return EntryState.ADDED
         return EntryState.KEPT if self.server is self.before or self.server == self.before else EntryState.EDITED
 
@@ -61,14 +60,14 @@ class Entry:
     @property
     def stays(self) -> bool:
         """Whether the server holds it after a save."""
-        return not self.removed and not self.parked
+        return not self.removed and not self.disabled
 
     @property
     def local(self) -> bool:
         """Whether a save concerns only this machine: the server has no part in it, or holds it just so already."""
         if self.was is None:
             return not self.stays
-        return self.state is EntryState.UNPARKED and self.server == self.was
+        return self.state is EntryState.ENABLED and self.server == self.was
 
 
 @dataclass(frozen=True)
@@ -79,13 +78,13 @@ class Servers:
     unknown: tuple[tuple[str, Any], ...] = ()
 
     @classmethod
-    def of(cls, config: McpConfig | None, parked: Iterable[McpServer] = ()) -> "Servers":
+    def of(cls, config: McpConfig | None, disabled: Iterable[McpServer] = ()) -> "Servers":
         """Rows of what is stored, then of what is kept here; ids count from 0 in the order SSE, HTTP, stdio."""
         servers = listed(config)
         stored = zip(servers, identities(servers), strict=True)
         entries = tuple(Entry(row, server, server, origin) for row, (server, origin) in enumerate(stored))
-        here = enumerate(parked, len(entries))
-        kept = tuple(Entry(row, server, parked=True, kept=server) for row, server in here)
+        here = enumerate(disabled, len(entries))
+        kept = tuple(Entry(row, server, disabled=True, kept=server) for row, server in here)
         return cls((*entries, *kept), tuple((config.model_extra or {}).items()) if config else ())
 
     @cached_property
@@ -111,7 +110,7 @@ class Servers:
     @property
     def to_keep_here(self) -> tuple[McpServer, ...]:
         """What this machine keeps after a save."""
-        return tuple(entry.server for entry in self.entries if entry.parked and not entry.removed)
+        return tuple(entry.server for entry in self.entries if entry.disabled and not entry.removed)
 
     def entry(self, row: int) -> Entry | None:
         """The row of this id."""
@@ -146,29 +145,29 @@ class Servers:
         result = (without(entry) if entry.row in gone else entry for entry in self.entries)
         return replace(self, entries=tuple(entry for entry in result if entry is not None))
 
-    def park(self, row: int, *, with_secrets: bool = True) -> "Servers":
+    def disable(self, row: int, *, with_secrets: bool = True) -> "Servers":
         """Have this machine keep a row in the server's place; without its secrets they are to be typed again."""
 
-        def parked(entry: Entry) -> Entry:
+        def disabled(entry: Entry) -> Entry:
             server = entry.server if with_secrets else bare(entry.server)
-            return replace(entry, server=server, parked=True, removed=False)
+            return replace(entry, server=server, disabled=True, removed=False)
 
-        return self._with(row, parked)
+        return self._with(row, disabled)
 
-    def unpark(self, row: int) -> "Servers":
+    def enable(self, row: int) -> "Servers":
         """Have the server hold a row again, with its secrets where the server still has them."""
-        return self._with(row, lambda entry: replace(entry, server=filled(entry.server, entry.was), parked=False))
+        return self._with(row, lambda entry: replace(entry, server=filled(entry.server, entry.was), disabled=False))
 
     def restore(self, row: int) -> "Servers":
-        """Take back what was done to a row: first its removal, then its parking, then its edits."""
+        """Take back what was done to a row: first its removal, then its disabling, then its edits."""
         entry = self.entry(row)
         match entry.state if entry is not None else EntryState.KEPT:
             case EntryState.REMOVED:
                 return self._with(row, lambda entry: replace(entry, removed=False))
-            case EntryState.PARKED:
-                return self.unpark(row)
-            case EntryState.UNPARKED:
-                return self._with(row, lambda entry: replace(entry, server=entry.kept or entry.server, parked=True))
+            case EntryState.DISABLED:
+                return self.enable(row)
+            case EntryState.ENABLED:
+                return self._with(row, lambda entry: replace(entry, server=entry.kept or entry.server, disabled=True))
             case _:
                 return self._with(row, lambda entry: replace(entry, server=entry.before or entry.server))
 
@@ -235,7 +234,7 @@ def duplicates(servers: Servers) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(entry.row for entry in group) for groups in alike.values() for group in groups if len(group) > 1)
 
 
-def folded(servers: Servers) -> Servers:
+def without_duplicates(servers: Servers) -> Servers:
     """The list with each of the equal servers once."""
     return servers.remove(*(row for group in duplicates(servers) for row in group[1:]))
 

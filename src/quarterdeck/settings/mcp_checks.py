@@ -11,8 +11,7 @@ from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, Std
 from quarterdeck.settings import checks
 from quarterdeck.settings.fields import Finding, Problem, Severity, error, warning
 from quarterdeck.settings.mcp import Entry, EntryState, Servers
-from quarterdeck.settings.mcp_identity import Transport, name_of, transport_of
-from quarterdeck.settings.mcp_secrets import holds_hidden
+from quarterdeck.settings.mcp_server import Transport, holds_hidden, name_of, transport_of
 
 LONGEST_WAIT = 3600
 

@@ -17,8 +17,7 @@ from typing import Any
 from quarterdeck.client.models.mcp import McpServer, SseServer, StdioServer
 from quarterdeck.settings import words
 from quarterdeck.settings.masks import MASK
-from quarterdeck.settings.mcp_identity import Transport
-from quarterdeck.settings.mcp_secrets import MODELS, bare, members, server_of
+from quarterdeck.settings.mcp_server import MODELS, Transport, bare, members, server_of
 
 _PLACEHOLDER = re.compile(r"\$\{[^{}]*\}|^\$[A-Za-z_]\w*$")
 _NOT_IN_A_NAME = re.compile(r"[^A-Z0-9]+")
@@ -257,7 +256,7 @@ def _said(name: str, given: Mapping[str, Any], server: McpServer, left_out: tupl
     if left_out:
         yield f"this service has no place for {', '.join(left_out)}."
     if given.get("disabled") is True or given.get("enabled") is False:
-        yield "it was switched off there; here it is on unless it is parked."
+        yield "it was switched off there; here it is on unless it is disabled."
 
 
 def _read(text: str) -> Any:

@@ -1,4 +1,4 @@
-"""Edited MCP lists on top of what this machine keeps: parked servers join by type and name or address."""
+"""Edited MCP lists on top of what this machine keeps: disabled servers join by type and name or address."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.settings.mcp import Entry, EntryState, Servers
-from quarterdeck.settings.mcp_identity import Transport, name_of, transport_of
-from quarterdeck.settings.mcp_secrets import bare
+from quarterdeck.settings.mcp_server import Transport, bare, name_of, transport_of
 
 Name = tuple[Transport, str]
 
@@ -89,7 +88,7 @@ def with_kept(servers: Servers, kept: Iterable[McpServer]) -> Servers:
     waiting = list(kept)
     held = _found(servers, waiting)
     joined = (_joined(entry, held.get(entry.row)) for entry in servers.entries)
-    new = (Entry(row, server, parked=True, kept=server) for row, server in enumerate(waiting, servers.next_row))
+    new = (Entry(row, server, disabled=True, kept=server) for row, server in enumerate(waiting, servers.next_row))
     return replace(servers, entries=(*(entry for entry in joined if entry is not None), *new))
 
 
@@ -98,9 +97,9 @@ def _found(servers: Servers, waiting: list[McpServer]) -> dict[int, McpServer]:
     and what was kept before what is to be. Untouched rows come first: one that finds nothing goes, so no other may
     have taken what was its own.
     """
-    entries = sorted(servers.entries, key=lambda entry: (entry.server != entry.kept, entry.removed, not entry.parked))
+    entries = sorted(servers.entries, key=lambda entry: (entry.server != entry.kept, entry.removed, not entry.disabled))
     before = [(entry.row, entry.kept) for entry in entries if entry.kept is not None]
-    to_be = [(entry.row, entry.server) for entry in entries if entry.parked]
+    to_be = [(entry.row, entry.server) for entry in entries if entry.disabled]
     held: dict[int, McpServer] = {}
     for is_same in (_equal, _of_one_name):
         for row, version in (*before, *to_be):
@@ -125,7 +124,7 @@ def _joined(entry: Entry, held: McpServer | None) -> Entry | None:
     if held is not None:
         untouched = entry.kept is not None and entry.server == entry.kept
         return replace(entry, server=held if untouched else entry.server, kept=held)
-    gone = entry.was is None and (entry.removed or (entry.parked and entry.server == entry.kept))
+    gone = entry.was is None and (entry.removed or (entry.disabled and entry.server == entry.kept))
     return None if gone else replace(entry, kept=None)
 
 

@@ -2,7 +2,7 @@
 
 Fields nobody changed stay, each single-sided change is taken, and where both sides changed the same thing there is a
 conflict. MCP servers merge one by one: a row joins base and mine, its identity when loaded joins base and theirs. What
-is parked here and edited there does both.
+is disabled here and edited there does both.
 """
 
 from collections import defaultdict
@@ -16,8 +16,8 @@ from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import MCP, Draft, Edits
 from quarterdeck.settings.mcp import Entry, Servers, listed
-from quarterdeck.settings.mcp_identity import Identity
 from quarterdeck.settings.mcp_merge import paired, with_kept
+from quarterdeck.settings.mcp_server import Identity
 
 
 class Side(StrEnum):
@@ -50,7 +50,7 @@ class Merged:
 
 def merge(draft: Draft, theirs: Settings | None) -> Merged:
     """Put a draft on top of a newer record; its undo steps come along."""
-    fresh = Draft(theirs, fields=draft.fields, parked=draft.parked)
+    fresh = Draft(theirs, fields=draft.fields, disabled=draft.disabled)
     conflicts: list[Conflict] = []
     same = _unmoved(MCP, draft, fresh) and draft.stored_servers.unknown == fresh.stored_servers.unknown
     edits = _rebased(draft, draft.edits, fresh, conflicts, same_list=same)
@@ -87,7 +87,7 @@ def settle(draft: Draft, conflict: Conflict, side: Side) -> Draft:
         return draft
     if entry.was is None:
         return draft.remove_server(entry.row)
-    return draft.set(MCP, draft.servers.unpark(entry.row).edit(entry.row, entry.was))
+    return draft.set(MCP, draft.servers.enable(entry.row).edit(entry.row, entry.was))
 
 
 def _rebased(old: Draft, edits: Edits, fresh: Draft, conflicts: list[Conflict], *, same_list: bool) -> Edits:
@@ -143,7 +143,7 @@ def _merge_servers(mine: Servers, fresh: Draft, conflicts: list[Conflict]) -> Se
     rows = count(mine.next_row)
     stored = (entry for entry in theirs.entries if entry.origin is not None)
     in_order = [merged.get(entry.origin) or replace(entry, row=next(rows)) for entry in stored]
-    return with_kept(Servers(_in_place(in_order, others, mine), theirs.unknown), fresh.parked)
+    return with_kept(Servers(_in_place(in_order, others, mine), theirs.unknown), fresh.disabled)
 
 
 def _in_place(stored: list[Entry], others: list[Entry], mine: Servers) -> tuple[Entry, ...]:
@@ -170,7 +170,7 @@ def _on_top(entry: Entry, there: Entry) -> Entry:
 
 def _is_gone(entry: Entry) -> bool:
     """Whether nothing is left of a row that the other side deleted: here it was untouched or deleted too."""
-    return entry.removed or (entry.server == entry.was and not entry.parked)
+    return entry.removed or (entry.server == entry.was and not entry.disabled)
 
 
 def _disagree(entry: Entry, held: McpServer | None) -> bool:
@@ -178,7 +178,7 @@ def _disagree(entry: Entry, held: McpServer | None) -> bool:
         return False
     if entry.removed:
         return held != entry.was
-    if entry.parked and held is None:
+    if entry.disabled and held is None:
         return False
     return entry.server != entry.was and held not in (entry.was, entry.server)
 

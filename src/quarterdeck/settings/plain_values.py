@@ -10,7 +10,7 @@ from quarterdeck.settings import masks
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.fields import Control, Field, Unreadable, typed
 from quarterdeck.settings.mcp import Servers
-from quarterdeck.settings.mcp_secrets import as_data, from_data, holds_hidden
+from quarterdeck.settings.mcp_server import as_data, from_data, holds_hidden
 
 _SWITCHES = (Control.SWITCH, Control.THREE_WAY)
 

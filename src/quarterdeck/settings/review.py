@@ -9,13 +9,52 @@ from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Loss as ClientLoss
 from quarterdeck.client.settings import losses as client_losses
 from quarterdeck.settings import words
+from quarterdeck.settings.catalogue import BY_KEY, SESSIONS_ONLY
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.effect import effect
-from quarterdeck.settings.fields import Problem
+from quarterdeck.settings.fields import Control, Field, Group, Problem
 from quarterdeck.settings.form_fields import AGENT_KIND, OF_AGENT, FormFields
 from quarterdeck.settings.mcp import Entry, EntryState, duplicates
-from quarterdeck.settings.mcp_secrets import bare
+from quarterdeck.settings.mcp_server import bare
 from quarterdeck.settings.words import differences
+
+_NOT_OF_CONVERSATIONS = (Group.INTERFACE, Group.PRIVACY)
+
+
+def effect(key: str, server: Server | None) -> str:
+    """Why an edit of a field may do nothing here; empty when conversations use it."""
+    if server is None or key not in BY_KEY or server.rules(key).in_effect or BY_KEY[key].control is Control.READ_ONLY:
+        return ""
+    if server.local:
+        return "Stored only: this local service runs no agent."
+    return BY_KEY[key].effect or "Conversations of this release do not use it."
+
+
+def effect_word(entry: Field, server: Server | None) -> str:
+    """A word or two for a setting that this server's conversations do not go by; empty for the others."""
+    if server is None or entry.absent or entry.group == Group.PRIVACY:
+        return ""
+    if entry.group == Group.INTERFACE:
+        return "web only"
+    why = effect(entry.key, server)
+    return "V0 only" if why == SESSIONS_ONLY else "no effect" if why and not server.local else ""
+
+
+def reaches_conversations(draft: Draft, server: Server) -> bool:
+    """Whether a draft changes anything that conversations go by; none run on the local service."""
+    return not server.local and any(_is_used(draft.field_at(key), server) for key in draft.edits)
+
+
+def until_when(draft: Draft, server: Server, running: int) -> str:
+    """Who goes by what was saved, as the end of a sentence; empty where no conversation does."""
+    if not reaches_conversations(draft, server):
+        return ""
+    keep = {0: "", 1: "; 1 running keeps the old values"}.get(running, f"; {running} running keep the old values")
+    return f"new conversations only{keep}"
+
+
+def _is_used(entry: Field, server: Server) -> bool:
+    return entry.key == MCP or (entry.group not in _NOT_OF_CONVERSATIONS and not effect(entry.key, server))
+
 
 UNKNOWN = "this server's release is not known, and a save may erase what it does not tell."
 TYPE_AGAIN = "unless you go back and type them again."
@@ -90,11 +129,11 @@ def servers_losing(names: Iterable[str]) -> Iterator[Loss]:
         )
 
 
-def parking_losses(draft: Draft, server: Server) -> Iterator[Loss]:
-    """What is lost of MCP servers that are parked where the secrets of none are told."""
-    if server.mcp_secrets_hidden:
+def disabling_losses(draft: Draft, server: Server) -> Iterator[Loss]:
+    """What is lost of MCP servers that are disabled where the secrets of none are told."""
+    if server.nested:
         for entry in draft.servers.edited:
-            if entry.state is EntryState.PARKED and entry.was is not None and not words.has_secret(entry.server):
+            if entry.state is EntryState.DISABLED and entry.was is not None and not words.has_secret(entry.server):
                 yield Loss(
                     MCP,
                     f"{words.server_title(entry.server)}: this server does not tell its key and hidden values, "
@@ -126,8 +165,8 @@ class Act(StrEnum):
     ADDED = "added"
     EDITED = "edited"
     REMOVED = "removed"
-    PARKED = "parked"
-    UNPARKED = "unparked"
+    DISABLED = "disabled"
+    ENABLED = "enabled"
 
 
 @dataclass(frozen=True)
@@ -156,7 +195,7 @@ class Review:
 def review(draft: Draft, server: Server, losing: Iterable[str] = ()) -> Review:
     """Describe the save of a draft on a server; `losing` are the MCP servers whose untold secrets go with it."""
     edited = {problem for problem in draft.problems if not problem.stops and _is_edited(draft, problem)}
-    lost = (*losses(draft, server), *parking_losses(draft, server), *servers_losing(losing))
+    lost = (*losses(draft, server), *disabling_losses(draft, server), *servers_losing(losing))
     return Review(
         lost if draft.changes else (),
         tuple(lines(draft, server)),
@@ -195,10 +234,10 @@ def _server_line(entry: Entry) -> Line:
     match entry.state:
         case EntryState.REMOVED:
             return Line(Act.REMOVED, label, words.server_details(entry.server), "", note)
-        case EntryState.PARKED:
-            return Line(Act.PARKED, label, words.server_details(before), KEPT_HERE, kept)
-        case EntryState.UNPARKED:
-            return Line(Act.UNPARKED, label, KEPT_HERE, words.server_details(entry.server), note)
+        case EntryState.DISABLED:
+            return Line(Act.DISABLED, label, words.server_details(before), KEPT_HERE, kept)
+        case EntryState.ENABLED:
+            return Line(Act.ENABLED, label, KEPT_HERE, words.server_details(entry.server), note)
         case EntryState.ADDED:
             return Line(Act.ADDED, label, "", words.server_details(entry.server))
         case _:
@@ -207,6 +246,6 @@ def _server_line(entry: Entry) -> Line:
 
 
 def _kept_note(server: McpServer) -> str:
-    """What this machine keeps of the secrets of a parked server, and what not."""
+    """What this machine keeps of the secrets of a disabled server, and what not."""
     kept = WITH_SECRETS if bare(server) != server else ""
     return " ".join(filter(None, (kept, words.to_type(server))))

@@ -15,7 +15,7 @@ from quarterdeck.client.settings import losses
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Problem
-from quarterdeck.settings.mcp_identity import Transport, transport_of
+from quarterdeck.settings.mcp_server import Transport, transport_of
 from quarterdeck.settings.merge import Conflict, Side, merge, settle
 from quarterdeck.settings.review import Review, review
 from quarterdeck.settings.verify import Difference, Verified, verify

@@ -15,7 +15,7 @@ from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control
 from quarterdeck.settings.mcp import Entry, EntryState, Servers
 from quarterdeck.settings.mcp_merge import there_and_here
-from quarterdeck.settings.mcp_secrets import bare, filled, typed_anew
+from quarterdeck.settings.mcp_server import bare, filled, typed_anew
 from quarterdeck.settings.plain_values import KeptServer, Rows, fits, hides, holds, label_of, plain
 
 MOST_RUNS = 20
@@ -161,7 +161,7 @@ def _rows(servers: Servers) -> tuple[RowEdit, ...]:
             server=bare(entry.server),
             before=None if entry.before is None else bare(entry.before),
             here=entry.was is None,
-            parked=entry.parked,
+            parked=entry.disabled,
             removed=entry.removed,
             typed=typed_anew(entry.server, entry.before),
         )
@@ -186,12 +186,12 @@ def _restored_rows(rows: Iterable[RowEdit], servers: Servers) -> Rows:
             added.append(row)
         else:
             server = filled(row.server, entry.before)
-            entries[entry.row] = replace(entry, server=server, parked=row.parked, removed=row.removed)
+            entries[entry.row] = replace(entry, server=server, disabled=row.parked, removed=row.removed)
         if row.before is not None and (entry is None or bare(entry.before or entry.server) != row.before):
             moved.append(words.server_title(row.before))
     if not added and entries == {entry.row: entry for entry in servers.entries}:
         return Rows(servers, tuple(left_out), tuple(moved))
     order = list(entries.values())
     for number, row in enumerate(sorted(added, key=lambda row: row.place), servers.next_row):
-        order.insert(max(row.place, 0), Entry(number, row.server, parked=row.parked))
+        order.insert(max(row.place, 0), Entry(number, row.server, disabled=row.parked))
     return Rows(replace(servers, entries=tuple(order)), tuple(left_out), tuple(moved))

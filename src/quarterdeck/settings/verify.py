@@ -14,7 +14,7 @@ from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control
 from quarterdeck.settings.form_fields import AGENT_KIND
 from quarterdeck.settings.mcp import Entry, EntryState, Servers
-from quarterdeck.settings.mcp_identity import Identity, Transport, identities, name_of, transport_of
+from quarterdeck.settings.mcp_server import Identity, Transport, identities, name_of, transport_of
 
 ADDED_AGAIN = "A server adds those of its own configuration file (config.toml) at every load."
 
@@ -93,7 +93,7 @@ def verify(
 ) -> Verified:
     """Compare a record read after the save of a draft with what the draft meant it to be, MCP servers one by one.
 
-    A parked server is meant not to be there, and what only this machine keeps is no matter of the record's. What a
+    A disabled server is meant not to be there, and what only this machine keeps is no matter of the record's. What a
     first save did not ask for is the server's to fill in, and another kind of agent brings its own settings.
 
     `accepted` says that the server said yes to the request, `hidden` that it tells no secrets of MCP servers. `gone`

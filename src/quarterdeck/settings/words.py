@@ -15,8 +15,7 @@ from quarterdeck.settings import masks
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.fields import Control, Field, Unreadable, typed
 from quarterdeck.settings.mcp import Servers
-from quarterdeck.settings.mcp_identity import name_of, transport_of
-from quarterdeck.settings.mcp_secrets import missing
+from quarterdeck.settings.mcp_server import missing, name_of, transport_of
 
 NOT_SET = "not set"
 _HOST = re.compile(r"://(?:[^/?#]*@)?(?P<name>[^/?#:]+)")

@@ -23,10 +23,6 @@ SERVERS: Mapping[str, Server] = {
         Generation.NESTED,
         KeyState.ACCEPTED,
         merges=True,
-        mcp_secrets_hidden=True,
-        secret_values_change=True,
-        profiles=True,
-        schema=True,
         fields=rules_of(Generation.NESTED, merges=True),
     ),
 }

@@ -49,19 +49,14 @@ class Server(NamedTuple):
     """Whether its sandboxes and conversations are pretended, for trying."""
     merges: bool = False
     """Whether a store keeps what its body leaves out."""
-    mcp_secrets_hidden: bool = False
-    """Whether loads tell no key, header and environment of MCP servers, and stores replace them all."""
-    secret_values_change: bool = False
-    """Whether the value of a custom secret can be changed in place."""
-    profiles: bool = False
-    """Whether it keeps LLM profiles."""
-    schema: bool = False
-    """Whether it describes its settings as forms."""
     fields: Mapping[str, FieldRules] = MappingProxyType({})
 
     @property
     def nested(self) -> bool:
-        """Whether it is of the nested generation."""
+        """Whether it is of the nested generation (SERVERS.md), which keeps profiles, describes its settings as forms,
+        changes the value of a custom secret in place, tells no key, header and environment of MCP servers, and at a
+        store replaces them all.
+        """
         return self.generation is Generation.NESTED
 
     def rules(self, name: str) -> FieldRules:

@@ -11,7 +11,7 @@ from textual.widgets import Static
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, StdioServer
 from quarterdeck.settings import masks, words
 from quarterdeck.settings.fields import typed
-from quarterdeck.settings.mcp_identity import name_of
+from quarterdeck.settings.mcp_server import name_of
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import content, lines

@@ -2,7 +2,7 @@
 
 from quarterdeck.settings import words
 from quarterdeck.settings.mcp import Entry
-from quarterdeck.settings.mcp_secrets import bare
+from quarterdeck.settings.mcp_server import bare
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.choose import Choice, ChooseDialog

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from textual.widget import Widget
 from textual.widgets import OptionList
 
-from quarterdeck.settings.mcp_identity import Transport
+from quarterdeck.settings.mcp_server import Transport
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.paint import content

@@ -13,7 +13,7 @@ from quarterdeck.client.errors import ServiceError
 from quarterdeck.settings.disabled import DisabledServers, listed
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.form_fields import FormFields
-from quarterdeck.settings.mcp_identity import Identity
+from quarterdeck.settings.mcp_server import Identity
 from quarterdeck.settings.merge import Conflict, is_another, merge, news_of
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Tone, cell
@@ -158,7 +158,7 @@ class LoadedSettings(SettingsFrame):
             return listed(await self.app.state.read(DisabledServers, endpoint.about))
         except ServiceError as error:
             self.say_error(error)
-            return self.form.draft.parked
+            return self.form.draft.disabled
 
     def forget(self) -> None:
         """Forget what was read from another connection."""
@@ -168,8 +168,8 @@ class LoadedSettings(SettingsFrame):
         """Put the draft on top of a record that was read; where both sides changed something, only say so."""
         first, self._loaded_at = not self.loaded, self.app.clock()
         old = self.form.draft.with_fields(self.fields_for(found))
-        if kept_here != old.parked:
-            old = old.with_parked(kept_here)
+        if kept_here != old.disabled:
+            old = old.with_disabled(kept_here)
         merged = merge(old, found)
         if merged.conflicts:
             self.put(old, {_row(conflict) for conflict in merged.conflicts}, self.form.view.arrived)

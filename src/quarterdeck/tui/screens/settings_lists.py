@@ -51,7 +51,7 @@ class SettingsLists(KeptSettings):
         server = self.app.session.server if self.app.session is not None else None
         if server is None:
             return
-        if server.schema and not self.schema:
+        if server.nested and not self.schema:
             try:
                 schema = await client.settings.schema()
             except ServiceError as error:
@@ -101,7 +101,7 @@ class SettingsLists(KeptSettings):
         elif command == "edit":
             await self._ask(DescribeSecretDialog(secrets, secret))
         elif command == "new_value":
-            in_place = server is not None and server.secret_values_change
+            in_place = server is not None and server.nested
             await self._ask(SecretValueDialog(secrets, secret, in_place=in_place))
         elif command == "delete" and await self._agrees(
             f"Delete the secret {name}?", "Its value cannot be brought back; new sandboxes go without it."

@@ -11,10 +11,9 @@ from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.settings import journal
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.effect import until_when
 from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.journal import Journal, Saved
-from quarterdeck.settings.review import problems
+from quarterdeck.settings.review import problems, until_when
 from quarterdeck.settings.save import SaveResult
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell

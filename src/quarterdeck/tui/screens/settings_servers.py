@@ -72,12 +72,12 @@ class SettingsServers(SettingsExchange):
         entry = self.form.entry
         if entry is None:
             return
-        if entry.parked:
-            await self.edit_and_say(partial(Draft.unpark_server, row=entry.row), *self._unparked(entry.row))
+        if entry.disabled:
+            await self.edit_and_say(partial(Draft.enable_server, row=entry.row), *self._unparked(entry.row))
             return
         with_secrets = await self._may_park(entry)
         if with_secrets is not None:
-            change = partial(Draft.park_server, row=entry.row, with_secrets=with_secrets)
+            change = partial(Draft.disable_server, row=entry.row, with_secrets=with_secrets)
             await self.edit_and_say(change, PARKED)
 
     async def _may_park(self, entry: Entry) -> bool | None:
@@ -86,7 +86,7 @@ class SettingsServers(SettingsExchange):
         return True if dialog is None else await self.app.push_screen_wait(dialog)
 
     def _unparked(self, row: int) -> tuple[str, Tone]:
-        entry = self.form.draft.servers.unpark(row).entry(row)
+        entry = self.form.draft.servers.enable(row).entry(row)
         missing = words.to_type(entry.server) if entry is not None else ""
         return f"Stored again at the next save. {missing}".strip(), Tone.WARN if missing else Tone.PLAIN
 
@@ -103,7 +103,7 @@ class SettingsServers(SettingsExchange):
         folded = sum(len(group) - 1 for group in duplicates(self.form.draft.servers))
         copies = "1 copy goes" if folded == 1 else f"{folded} copies go"
         said = f"{copies} at the next save. What the server's own config.toml has comes back."
-        await self.edit_and_say(Draft.fold_duplicates, said)
+        await self.edit_and_say(Draft.remove_duplicates, said)
 
     @work(exclusive=True, group="dialog")
     async def _edit_server(self, row: int) -> None:
@@ -111,7 +111,7 @@ class SettingsServers(SettingsExchange):
         if entry is None:
             return
         dialog = McpServerDialog(
-            PARKED_TITLE if entry.parked else Shown("MCP server"),
+            PARKED_TITLE if entry.disabled else Shown("MCP server"),
             entry.server,
             lambda server: self._problems(server, row),
             hidden=self.form.view.hides_secrets,

@@ -30,7 +30,7 @@ async def read_lists(client: Client, server: Server) -> Lists:
             return None
 
     secrets: tuple[CustomSecret, ...] | None = await tried(Group.SECRETS, client.secrets.list())
-    profiles: Profiles | None = await tried(Group.PROFILES, client.profiles.list()) if server.profiles else None
+    profiles: Profiles | None = await tried(Group.PROFILES, client.profiles.list()) if server.nested else None
     return Lists(secrets, profiles, trouble)
 
 

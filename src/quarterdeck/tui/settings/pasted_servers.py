@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.settings import masks
 from quarterdeck.settings.mcp import Servers
-from quarterdeck.settings.mcp_identity import Transport, name_of, transport_of
-from quarterdeck.settings.mcp_secrets import filled
+from quarterdeck.settings.mcp_server import Transport, filled, name_of, transport_of
 from quarterdeck.settings.words import counted
 
 

@@ -42,7 +42,7 @@ class Saving:
         prepared: list[Draft] = []
 
         async def prepare(agreed: Draft) -> None:
-            await self._keep_parked(agreed.parked, agreed.to_keep_here, at_once=False)
+            await self._keep_disabled(agreed.disabled, agreed.to_keep_here, at_once=False)
             prepared.append(agreed)
             if self.app.session is not None:
                 under_way.enter_context(self.app.session.writes.under_way("save of the settings"))
@@ -69,19 +69,19 @@ class Saving:
         """Note down what was done; what was kept here for a save that was refused, or not needed any more, goes."""
         if result.meant is not None and result.meant.changes:
             await self._note(result, result.meant)
-        if prepared is None or prepared.parked == prepared.to_keep_here:
+        if prepared is None or prepared.disabled == prepared.to_keep_here:
             return result
-        before, after = prepared.parked, prepared.to_keep_here
+        before, after = prepared.disabled, prepared.to_keep_here
         if result.meant is None:
-            await self._keep_parked(after, before)
+            await self._keep_disabled(after, before)
             return result
         if not result.saved:
             return result
-        await self._keep_parked(before, after)
+        await self._keep_disabled(before, after)
         kept = listed(await self.app.state.read(DisabledServers, self.endpoint.about))
-        return replace(result, draft=result.draft.with_parked(kept))
+        return replace(result, draft=result.draft.with_disabled(kept))
 
-    async def _keep_parked(
+    async def _keep_disabled(
         self, before: tuple[McpServer, ...], after: tuple[McpServer, ...], *, at_once: bool = True
     ) -> None:
         """Keep some servers here in place of others, or (not `at_once`) first of all beside them."""

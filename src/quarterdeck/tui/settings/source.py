@@ -28,9 +28,7 @@ class SettingsSource:
     def store(self, client: Client, endpoint: Connection, server: Server | None) -> RememberingStore:
         """The settings of a service."""
         typed = self._typed.setdefault(endpoint.place, TypedSecrets())
-        return RememberingStore(
-            client.settings, client.secrets, typed, hidden=server is not None and server.mcp_secrets_hidden
-        )
+        return RememberingStore(client.settings, client.secrets, typed, hidden=server is not None and server.nested)
 
     def fields(self, server: Server | None, schema: Sequence[SchemaField], record: Settings | None) -> FormFields:
         """The fields of the form for a record."""

@@ -13,7 +13,7 @@ from quarterdeck.client.models.settings import CustomSecret, Settings, SettingsC
 from quarterdeck.client.nested_mcp import secrets_lost
 from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.settings.mcp import listed
-from quarterdeck.settings.mcp_identity import Transport, name_of, transport_of
+from quarterdeck.settings.mcp_server import Transport, name_of, transport_of
 from quarterdeck.settings.words import has_secret
 
 

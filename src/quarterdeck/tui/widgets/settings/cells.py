@@ -1,9 +1,9 @@
 """One row of the form in cells: its value, and the word at its right that says how it stands."""
 
 from quarterdeck.settings import words
-from quarterdeck.settings.effect import effect_word
 from quarterdeck.settings.fields import Field
 from quarterdeck.settings.form_fields import NOT_HERE
+from quarterdeck.settings.review import effect_word
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line
 from quarterdeck.tui.widgets.settings.view import FormView

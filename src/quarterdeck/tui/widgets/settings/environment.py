@@ -8,7 +8,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
-from quarterdeck.settings.mcp_secrets import is_hidden
+from quarterdeck.settings.mcp_server import is_hidden
 from quarterdeck.tui import text
 from quarterdeck.tui.widgets.settings.line_input import LineInput
 

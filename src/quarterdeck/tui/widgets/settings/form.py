@@ -13,7 +13,7 @@ from textual.message import Message
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.server import Server
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.mcp_identity import Identity
+from quarterdeck.settings.mcp_server import Identity
 from quarterdeck.tui.widgets.settings.editor import KEEP, FieldEditor
 from quarterdeck.tui.widgets.settings.editors import editor_for
 from quarterdeck.tui.widgets.settings.field_list import FieldList

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from quarterdeck.client.models.mcp import StdioServer
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP
-from quarterdeck.settings.effect import effect as effect_of
 from quarterdeck.settings.fields import Field
 from quarterdeck.settings.mcp import Entry
+from quarterdeck.settings.review import effect as effect_of
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line
 from quarterdeck.tui.widgets.settings.cells import brief

@@ -28,7 +28,7 @@ SERVER_LABELS: Mapping[str, str] = {
 def server_menu(entry: Entry) -> Mapping[str, str]:
     """Command -> the word for it on the row of this server, in the order of a menu."""
     kind = "SSE" if not isinstance(entry.server, StdioServer) and _is_http(entry) else "HTTP"
-    return {**SERVER_LABELS, "park": "Unpark" if entry.parked else "Park", "convert": f"Make {kind}"}
+    return {**SERVER_LABELS, "park": "Unpark" if entry.disabled else "Park", "convert": f"Make {kind}"}
 
 
 def why_not_server(name: str, form: SettingsForm) -> str | None:

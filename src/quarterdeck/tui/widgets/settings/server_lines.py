@@ -7,8 +7,7 @@ from quarterdeck.client.models.mcp import StdioServer
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP
 from quarterdeck.settings.mcp import Entry, EntryState, duplicates
-from quarterdeck.settings.mcp_identity import name_of
-from quarterdeck.settings.mcp_secrets import missing
+from quarterdeck.settings.mcp_server import missing, name_of
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line
 from quarterdeck.tui.widgets.settings.cells import NOTHING, brief
@@ -30,8 +29,8 @@ _CHIPS = {
     EntryState.ADDED: (Shown("new"), Tone.EDITED),
     EntryState.EDITED: (Shown("edited"), Tone.EDITED),
     EntryState.REMOVED: (Shown("will be deleted"), Tone.WARN),
-    EntryState.PARKED: (Shown("will be parked"), Tone.WARN),
-    EntryState.UNPARKED: (Shown("will be stored again"), Tone.EDITED),
+    EntryState.DISABLED: (Shown("will be parked"), Tone.WARN),
+    EntryState.ENABLED: (Shown("will be stored again"), Tone.EDITED),
 }
 
 _MEMBERS = {"": "entry", "url": "address", "api_key": "key", "args": "arguments", "env": "variables"}
@@ -53,7 +52,7 @@ class ServerLine(Line):
         if self.entry is None:
             return self
         server, muted = self.entry.server, Tone.MUTED
-        rests = self.entry.removed or self.entry.parked
+        rests = self.entry.removed or self.entry.disabled
         name = cell(brief(words.server_name(server)), muted if rests else Tone.PLAIN)
         said = _details(self.entry)
         details = cell(brief(said), muted) if said else ()
@@ -155,7 +154,7 @@ def _chip(view: FormView, entry: Entry, *, twice: bool) -> Cell:
         parts.append((Shown("changed on server"), Tone.WARN))
     elif entry.state in _CHIPS:
         parts.append(_CHIPS[entry.state])
-    elif entry.parked:
+    elif entry.disabled:
         parts.append((Shown("kept here"), Tone.REST))
     elif problem is not None:
         said = "twice" if twice else f"{_MEMBERS.get(problem.member, problem.member)}?"

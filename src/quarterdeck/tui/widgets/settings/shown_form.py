@@ -12,7 +12,7 @@ from quarterdeck.client.models.server import Server
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.mcp import Entry
-from quarterdeck.settings.mcp_identity import Identity
+from quarterdeck.settings.mcp_server import Identity
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.paint import content, lines
 from quarterdeck.tui.text import Shown

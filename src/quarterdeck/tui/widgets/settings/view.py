@@ -10,7 +10,7 @@ from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control, Field, Group, Problem
 from quarterdeck.settings.mcp import Entry, EntryState
-from quarterdeck.settings.mcp_identity import Identity
+from quarterdeck.settings.mcp_server import Identity
 from quarterdeck.settings.review import problems
 from quarterdeck.tui.widgets.settings.lists import NOTHING_READ, Lists
 from quarterdeck.tui.widgets.settings.rows import RowKind, kind_of, name_in, row_of, server_row
@@ -96,7 +96,7 @@ class FormView:
     @property
     def hides_secrets(self) -> bool:
         """Whether the server tells no secrets of MCP servers."""
-        return self.server is not None and self.server.mcp_secrets_hidden
+        return self.server is not None and self.server.nested
 
     # Groups
 
@@ -107,7 +107,7 @@ class FormView:
 
     def _is_there(self, group: str) -> bool:
         if group == Group.PROFILES:
-            return self.server is not None and self.server.profiles
+            return self.server is not None and self.server.nested
         return group != Group.OTHER or bool(self._unknown())
 
     def group_of(self, row: str) -> str | None:

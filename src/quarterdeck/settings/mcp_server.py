@@ -1,11 +1,14 @@
-"""MCP servers without their secrets, and with them again.
+"""One MCP server: how it is reached, what makes it the same one, and its secrets taken out and filled in again.
 
 Secret are keys, environment values, headers and what signs in, user info and query of an address, and arguments after a
 telling word. In place of each stands `masks.MASK`, which no check lets through to a
 server: what is not filled in again has to be typed.
 """
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from pydantic import SecretStr, ValidationError
@@ -13,7 +16,51 @@ from pydantic import SecretStr, ValidationError
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.settings import masks
 from quarterdeck.settings.masks import MASK
-from quarterdeck.settings.mcp_identity import Transport, transport_of
+
+
+class Transport(StrEnum):
+    """How a server is reached; the value is the word shown."""
+
+    SSE = "SSE"
+    SHTTP = "HTTP"
+    STDIO = "stdio"
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What makes two versions of a server the same one: transport, name or address, and which of several equal ones."""
+
+    transport: Transport
+    name: str
+    nth: int = 0
+
+
+def transport_of(server: McpServer) -> Transport:
+    """The transport of a server, by its model."""
+    match server:
+        case SseServer():
+            return Transport.SSE
+        case ShttpServer():
+            return Transport.SHTTP
+        case _:
+            return Transport.STDIO
+
+
+def name_of(server: McpServer) -> str:
+    """Name of a stdio server, address of the others."""
+    return server.name if isinstance(server, StdioServer) else server.url
+
+
+def identities(servers: Iterable[McpServer]) -> tuple[Identity, ...]:
+    """The identity of each server, in the same order."""
+    seen: Counter[tuple[Transport, str]] = Counter()
+    found = []
+    for server in servers:
+        key = (transport_of(server), name_of(server))
+        found.append(Identity(*key, seen[key]))
+        seen[key] += 1
+    return tuple(found)
+
 
 MODELS: Mapping[str, type[McpServer]] = {
     Transport.SSE: SseServer,
