@@ -32,18 +32,18 @@ def conversation(sandbox: str | None, agent: str | None, conversation_id: str = 
         ("RUNNING", "running", "Working", Category.BUSY),
         ("RUNNING", "waiting_for_confirmation", "Needs you", Category.WAITING),
         ("RUNNING", "finished", "Finished", Category.DONE),
-        ("RUNNING", "idle", "Ready", Category.READY),
+        ("RUNNING", "idle", "Idle", Category.IDLE),
         ("RUNNING", "paused", "Agent paused", Category.RESTING),
         ("RUNNING", "stuck", "Stuck", Category.TROUBLE),
         ("RUNNING", "error", "Error", Category.TROUBLE),
         ("RUNNING", "deleting", "Deleting", Category.BUSY),
         ("RUNNING", "dreaming", "dreaming", Category.UNKNOWN),
-        ("RUNNING", None, "Waking, no answer", Category.BUSY),
-        ("STARTING", None, "Waking", Category.BUSY),
-        ("PAUSED", None, "Asleep", Category.RESTING),
-        ("PAUSED", "running", "Asleep", Category.RESTING),
+        ("RUNNING", None, "No answer", Category.BUSY),
+        ("STARTING", None, "Sandbox resuming", Category.BUSY),
+        ("PAUSED", None, "Sandbox paused", Category.RESTING),
+        ("PAUSED", "running", "Sandbox paused", Category.RESTING),
         ("ERROR", None, "Sandbox error", Category.TROUBLE),
-        ("MISSING", None, "Archived", Category.GONE),
+        ("MISSING", None, "Sandbox missing", Category.GONE),
         ("HIBERNATING", None, "HIBERNATING", Category.UNKNOWN),
         (None, "finished", "Finished", Category.DONE),
         (None, None, "Unknown", Category.UNKNOWN),
@@ -55,7 +55,7 @@ def test_the_word_for_two_statuses(sandbox: str | None, agent: str | None, word:
 
 
 def test_how_its_sandbox_is_that_knows_best_itself() -> None:
-    assert conversation_state(conversation("RUNNING", "running"), sandbox="PAUSED").word == "Asleep"
+    assert conversation_state(conversation("RUNNING", "running"), sandbox="PAUSED").word == "Sandbox paused"
     assert conversation_state(conversation("PAUSED", None), last="finished", sandbox="STARTING").word == "Finished"
 
 

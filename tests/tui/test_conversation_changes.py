@@ -245,7 +245,7 @@ async def test_the_local_service_renames_and_has_no_trajectory(sit: Sit) -> None
         await seat.sees("First message")
         await seat.type("hello")
         await seat.press("ctrl+s")
-        await seat.sees("1 Ready")
+        await seat.sees("1 Idle")
         await seat.press("x")
         await seat.sees("The local service runs no agent")
         await seat.press("e")

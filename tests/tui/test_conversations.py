@@ -26,14 +26,14 @@ async def test_a_conversation_is_created_followed_and_listed(sit: Sit, size: tup
 
         def is_ready() -> bool:
             seen.add(seat.line(3))
-            return "1 Ready" in seat.text
+            return "1 Idle" in seat.text
 
         await seat.until(is_ready)
         steps = {step for line in seen for step in re.findall(r"◔ (\d)/7 \w+", line)}
         assert steps, f"no step of the start was ever shown: {seen}"
-        await seat.sees("fix the bug", "1 Ready")
+        await seat.sees("fix the bug", "1 Idle")
     async with sit(size=size) as seat:
-        await seat.sees("fix the bug", "1 Ready")
+        await seat.sees("fix the bug", "1 Idle")
 
 
 async def test_title_and_sandbox_are_taken_as_typed(sit: Sit) -> None:
@@ -46,7 +46,7 @@ async def test_title_and_sandbox_are_taken_as_typed(sit: Sit) -> None:
         await seat.press("tab")
         await seat.type("A title of mine")
         await seat.press("tab", "tab", "tab", "enter", "down", "enter", "ctrl+s")
-        await seat.sees("A title of mine", "1 Ready")
+        await seat.sees("A title of mine", "1 Idle")
         (conversation,) = seat.session.conversations.records.values()
         assert (conversation.title, conversation.sandbox_id) == ("A title of mine", sandbox.id)
 
@@ -75,7 +75,7 @@ async def test_a_start_that_fails_stays_with_its_reason_until_it_is_put_away(sit
         await seat.press("enter")
         await seat.sees("failed")
         await seat.press("enter")
-        await seat.sees("server says", "ERROR")
+        await seat.sees("start status", "ERROR")
         await seat.press("escape", "D")
         await seat.until(lambda: not seat.list_screen.table.rows)
 
@@ -83,7 +83,7 @@ async def test_a_start_that_fails_stays_with_its_reason_until_it_is_put_away(sit
 async def test_from_a_conversation_to_its_sandbox_and_back(sit: Sit) -> None:
     async with sit() as seat:
         await create(seat, "hello")
-        await seat.sees("1 Ready")
+        await seat.sees("1 Idle")
         (conversation,) = seat.session.conversations.records.values()
         await seat.until(lambda: conversation.sandbox_id in seat.session.sandboxes.records)
         await seat.press("o")
@@ -97,21 +97,21 @@ async def test_from_a_conversation_to_its_sandbox_and_back(sit: Sit) -> None:
 async def test_its_sandbox_is_paused_and_resumed_from_the_conversation(sit: Sit) -> None:
     async with sit() as seat:
         await create(seat, "hello")
-        await seat.sees("1 Ready")
+        await seat.sees("1 Idle")
         await seat.until(lambda: seat.session.sandboxes.records)
         await seat.press("p")
-        await seat.sees("1 Asleep")
+        await seat.sees("1 Sandbox paused")
         await seat.press("r")
-        await seat.sees("1 Ready")
+        await seat.sees("1 Idle")
 
 
 async def test_the_detail_has_all_metadata(sit: Sit) -> None:
     async with sit() as seat:
         await create(seat, "hello")
-        await seat.sees("1 Ready")
+        await seat.sees("1 Idle")
         (conversation,) = seat.session.conversations.records.values()
         await seat.press("enter")
         await seat.sees(conversation.id, "repository", "branch", "provider", "model", "trigger", "created", "updated")
         for _ in range(20):
             await seat.press("down")
-        await seat.sees("server says", "RUNNING", "agent says", "idle")
+        await seat.sees("sandbox status", "RUNNING", "agent status", "idle")

@@ -130,7 +130,7 @@ async def test_the_detail_shows_the_record_but_no_key(sit: Sit) -> None:
         (record,) = seat.session.sandboxes.records.values()
         assert record.session_api_key is not None
         await seat.press("enter")
-        await seat.sees(record.id, "server says", "worker_1", "http://127.0.0.1:", "known, not shown")
+        await seat.sees(record.id, "sandbox status", "worker_1", "http://127.0.0.1:", "known, not shown")
         assert record.session_api_key.get_secret_value() not in seat.text
         await seat.press("escape")
         await seat.until(lambda: seat.deck.screen is seat.list_screen)
@@ -139,7 +139,7 @@ async def test_the_detail_shows_the_record_but_no_key(sit: Sit) -> None:
 async def test_at_120_columns_the_row_is_described_beside_the_list(sit: Sit) -> None:
     async with sit(size=WIDE) as seat:
         await start(seat)
-        await seat.sees("server says", SandboxStatus.RUNNING)
+        await seat.sees("sandbox status", SandboxStatus.RUNNING)
 
 
 async def test_a_conversation_read_before_its_sandbox_was_paused_is_not_called_working(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ async def test_a_conversation_read_before_its_sandbox_was_paused_is_not_called_w
     fleet.sandboxes["box1"]["status"] = "PAUSED"
     async with seated(answering(fleet.server), PROD, size=WIDE, crashes=tmp_path) as seat:
         await seat.press("2")
-        await seat.until(lambda: seat.text.count("Asleep") == 2)  # in the row, and beside the list
+        await seat.sees("Fix login  Sandbox paused")
         assert "at work" not in seat.text
 
 
@@ -163,7 +163,7 @@ async def test_what_lives_in_a_sandbox_that_changed_is_read_at_once(
         await seat.press("2")
         await seat.sees("Working")
         fleet.sandboxes["box1"]["status"] = "PAUSED"
-        await seat.sees("Asleep")
+        await seat.sees("Sandbox paused")
         fleet.conversations["c1"]["execution_status"] = "finished"
         fleet.add("box1")
         await seat.sees("Finished")
@@ -172,7 +172,7 @@ async def test_what_lives_in_a_sandbox_that_changed_is_read_at_once(
 async def test_what_is_said_beside_the_list_ages_while_nothing_happens(sit: Sit) -> None:
     async with sit(size=WIDE) as seat:
         await start(seat)
-        await seat.sees("server says", SandboxStatus.RUNNING)
+        await seat.sees("sandbox status", SandboxStatus.RUNNING)
         began = seat.deck.clock
         seat.deck.clock = lambda: began() + timedelta(minutes=7)
         await seat.sees("quiet for     7m")

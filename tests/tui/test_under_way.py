@@ -179,9 +179,9 @@ async def test_what_was_just_asked_for_is_no_orphan_and_nobody_else_s(fleet: Fak
         await seat.press("enter")
         await seat.sees("none known yet", "perhaps the start you asked for")
         assert "nobody here asked for it" not in seat.text
-        assert "orphan" not in seat.text
+        assert "no conversation" not in seat.text
         server.gate.set()
-        await seat.sees("you asked for it", "none: an orphan")
+        await seat.sees("you asked for it", "no conversation")
 
 
 async def test_the_sandbox_of_a_conversation_just_created_is_no_orphan_either(fleet: FakeFleet, tmp_path: Path) -> None:

@@ -63,9 +63,9 @@ async def test_what_came_to_something_is_marked_until_its_detail_was_opened(
     fleet: FakeFleet, tmp_path: Path, size: tuple[int, int]
 ) -> None:
     async with at_conversations(fleet, tmp_path, size=size) as seat:
-        assert "unseen" not in seat.line(1)
+        assert "unread" not in seat.line(1)
         await comes_to(seat, fleet, c1="finished", c2="waiting_for_confirmation", c3="stuck")
-        await seat.sees("1 needs you  + 3 unseen")
+        await seat.sees("1 needs you  + 3 unread")
         assert "+ ✓ Finished" in line_of(seat, "Fix login")
         assert "+!◆ Needs you" in line_of(seat, "Migrate schema")
         assert "+!✕ Stuck" in line_of(seat, "Upgrade httpx")
@@ -74,7 +74,7 @@ async def test_what_came_to_something_is_marked_until_its_detail_was_opened(
         await seat.press("enter")
         await seat.sees("children")
         await seat.press("escape")
-        await seat.sees("1 needs you  + 2 unseen")
+        await seat.sees("1 needs you  + 2 unread")
         assert " !◆ Needs you" in line_of(seat, "Migrate schema")
         assert "+!" not in line_of(seat, "Migrate schema")
 
@@ -95,7 +95,7 @@ async def test_going_to_a_conversation_from_its_sandbox_is_a_look(fleet: FakeFle
     fleet.conversations["c3"]["created_at"] = "2026-03-14T09:30:00Z"
     async with at_conversations(fleet, tmp_path) as seat:
         await comes_to(seat, fleet, c3="finished")
-        await seat.sees("+ 1 unseen")
+        await seat.sees("+ 1 unread")
         await seat.press("2")
         await seat.sees("[2 Sandboxes]", "Upgrade")
         await seat.press("o")
@@ -107,17 +107,17 @@ async def test_going_to_a_conversation_from_its_sandbox_is_a_look(fleet: FakeFle
 async def test_one_key_marks_all_that_are_shown_as_seen(fleet: FakeFleet, tmp_path: Path) -> None:
     async with at_conversations(fleet, tmp_path) as seat:
         await seat.press("a")
-        await seat.sees("Nothing is unseen.")
+        await seat.sees("Nothing is unread.")
         await comes_to(seat, fleet, c1="finished", c2="finished", c3="error")
         await seat.press("slash")
         await seat.type("login")
         await seat.press("enter", "a")
-        await seat.sees("1 marked as seen. 2 that the filter hides stay unseen.")
+        await seat.sees("1 marked as read. 2 that the filter hides stay unread.")
         await seat.press("a")
-        await seat.sees("Nothing is unseen among these; the filter hides 2.")
+        await seat.sees("Nothing is unread among these; the filter hides 2.")
         await seat.press("escape", "a")
-        await seat.sees("2 marked as seen.")
-        await seat.until(lambda: not unseen(seat) and "unseen" not in seat.line(1))
+        await seat.sees("2 marked as read.")
+        await seat.until(lambda: not unseen(seat) and "unread" not in seat.line(1))
 
 
 async def test_the_filter_finds_the_unseen_and_who_needs_somebody(fleet: FakeFleet, tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ async def test_the_next_run_knows_what_was_seen_even_if_the_look_was_the_last_th
     state = KeptState(tmp_path / "state")
     async with at_conversations(fleet, tmp_path, state) as seat:
         await comes_to(seat, fleet, c1="finished", c2="finished")
-        await seat.sees("+ 2 unseen")
+        await seat.sees("+ 2 unread")
         seat.list_screen.table.move_to("c1")
         await seat.press("enter", "escape")
     fleet.conversations["c3"]["execution_status"] = "error"
@@ -166,7 +166,7 @@ async def test_two_decks_that_close_one_after_the_other_keep_each_other_s_looks(
         async with at_conversations(fleet, tmp_path, state()) as other:
             for seat in (one, other):
                 await comes_to(seat, fleet, c1="finished", c2="finished", c3="finished")
-                await seat.sees("+ 3 unseen")
+                await seat.sees("+ 3 unread")
             other.session.looked(["c1"])
         one.session.looked(["c2"])
         await one.until(lambda: unseen(one) == {"c3"})
@@ -185,7 +185,7 @@ async def test_marks_are_set_also_where_they_cannot_be_kept_and_that_is_said(fle
     async with at_conversations(fleet, tmp_path, Unreadable(tmp_path / "state"), WIDE) as seat:
         await seat.sees("not noted down for the next run: The page is no file.")
         await comes_to(seat, fleet, c1="finished")
-        await seat.sees("+ 1 unseen")
+        await seat.sees("+ 1 unread")
 
 
 async def test_a_long_list_says_how_much_of_it_is_read(fleet: FakeFleet, tmp_path: Path) -> None:

@@ -189,7 +189,7 @@ def _serve(add: AddParser) -> None:
 
 
 def _filter(command: ArgumentParser) -> None:
-    words = "only what it lets through: words, or tokens such as status:paused, idle>30m, cost>1, !orphan"
+    words = "only what it lets through: words, or tokens such as status:paused, quiet>30m, cost>1, !no-conversation"
     command.add_argument("--filter", metavar="FILTER", default=SUPPRESS, help=words)
 
 

@@ -22,7 +22,7 @@ GRAMMAR = SANDBOX_GRAMMAR._replace(
     flags={name: flag for name, flag in SANDBOX_GRAMMAR.flags.items() if name != "slow"},
 )
 """What a filter of a command knows: not what takes watching, which a command that has just begun has not done."""
-_OF_CONVERSATIONS = frozenset({"repo", "idle", "cost", "orphan"})
+_OF_CONVERSATIONS = frozenset({"repo", "quiet", "cost", "no-conversation"})
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ async def read_all(client: Client, *, conversations: bool) -> Reading:
     if not conversations:
         return Reading(rows_of(client, sandboxes, None), unreadable)
     inhabitants, unread = await every(client.conversations.pages())
-    # One that could not be read may live in any of them: which one is an orphan is not known then.
+    # One that could not be read may live in any of them: which one has no conversation is not known then.
     return Reading(rows_of(client, sandboxes, inhabitants, complete=not unread), unreadable + unread)
 
 

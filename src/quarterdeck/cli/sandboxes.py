@@ -64,7 +64,7 @@ def _print(rows: list[SandboxRow]) -> None:
 
 def _from_conversations(row: SandboxRow) -> tuple[str, str, str]:
     quiet = row.quiet(utc_now())
-    titles = "orphan" if row.unlinked else "; ".join(title or "untitled" for title in row.conversation_titles)
+    titles = "no conversation" if row.unlinked else "; ".join(title or "untitled" for title in row.conversation_titles)
     return age(quiet.total_seconds()) if quiet is not None else "", f"${row.spent:.2f}", titles
 
 

@@ -289,7 +289,7 @@ class BulkJob:
     def title(self) -> str:
         """What is being done."""
         count = sum(row.state is not RowState.SKIPPED for row in self._rows.values())
-        return f"{'Idle sweep: pause' if self.sweep else self.order.verb} {self.order.noun.counted(count)}"
+        return f"{'Quiet sandboxes: pause' if self.sweep else self.order.verb} {self.order.noun.counted(count)}"
 
     @property
     def result(self) -> str:

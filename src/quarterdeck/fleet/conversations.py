@@ -17,16 +17,16 @@ class ConversationWord(StrEnum):
     WORKING = "Working"
     NEEDS_YOU = "Needs you"
     FINISHED = "Finished"
-    READY = "Ready"
+    IDLE = "Idle"
     AGENT_PAUSED = "Agent paused"
     STUCK = "Stuck"
     ERROR = "Error"
     DELETING = "Deleting"
-    ASLEEP = "Asleep"
-    WAKING = "Waking"
-    NO_ANSWER = "Waking, no answer"
+    NO_ANSWER = "No answer"
+    SANDBOX_PAUSED = "Sandbox paused"
+    SANDBOX_RESUMING = "Sandbox resuming"
     SANDBOX_ERROR = "Sandbox error"
-    ARCHIVED = "Archived"
+    SANDBOX_MISSING = "Sandbox missing"
 
 
 class Category(StrEnum):
@@ -35,7 +35,7 @@ class Category(StrEnum):
     BUSY = "busy"
     WAITING = "waiting"
     """For a person."""
-    READY = "ready"
+    IDLE = "idle"
     DONE = "done"
     RESTING = "resting"
     TROUBLE = "trouble"
@@ -69,17 +69,17 @@ _AGENT: dict[str, ConversationState] = {
     ExecutionStatus.RUNNING: ConversationState(ConversationWord.WORKING, Category.BUSY),
     ExecutionStatus.WAITING_FOR_CONFIRMATION: ConversationState(ConversationWord.NEEDS_YOU, Category.WAITING),
     ExecutionStatus.FINISHED: ConversationState(ConversationWord.FINISHED, Category.DONE),
-    ExecutionStatus.IDLE: ConversationState(ConversationWord.READY, Category.READY),
+    ExecutionStatus.IDLE: ConversationState(ConversationWord.IDLE, Category.IDLE),
     ExecutionStatus.PAUSED: ConversationState(ConversationWord.AGENT_PAUSED, Category.RESTING),
     ExecutionStatus.STUCK: ConversationState(ConversationWord.STUCK, Category.TROUBLE),
     ExecutionStatus.ERROR: ConversationState(ConversationWord.ERROR, Category.TROUBLE),
     ExecutionStatus.DELETING: ConversationState(ConversationWord.DELETING, Category.BUSY),
 }
 _SANDBOX: dict[str, ConversationState] = {
-    SandboxStatus.PAUSED: ConversationState(ConversationWord.ASLEEP, Category.RESTING),
-    SandboxStatus.STARTING: ConversationState(ConversationWord.WAKING, Category.BUSY),
+    SandboxStatus.PAUSED: ConversationState(ConversationWord.SANDBOX_PAUSED, Category.RESTING),
+    SandboxStatus.STARTING: ConversationState(ConversationWord.SANDBOX_RESUMING, Category.BUSY),
     SandboxStatus.ERROR: ConversationState(ConversationWord.SANDBOX_ERROR, Category.TROUBLE),
-    SandboxStatus.MISSING: ConversationState(ConversationWord.ARCHIVED, Category.GONE),
+    SandboxStatus.MISSING: ConversationState(ConversationWord.SANDBOX_MISSING, Category.GONE),
 }
 _NO_ANSWER = ConversationState(
     ConversationWord.NO_ANSWER, Category.BUSY, "Its sandbox runs, but the agent in it does not say how it is."
@@ -236,6 +236,7 @@ def conversation_row(
             record.llm_model,
             record.sandbox_id,
             state.word,
+            _ALSO_CALLED.get(state.word),
         ),
         unlinked=_is_unlinked(record, sandboxes),
         unread=unread,
@@ -263,10 +264,11 @@ def _is_unlinked(record: Conversation, sandboxes: Container[str] | None) -> bool
 
 
 _ALSO_CALLED: dict[str, str] = {
-    ConversationWord.READY: "Idle",
-    ConversationWord.ASLEEP: "Sandbox paused",
-    ConversationWord.WAKING: "Sandbox resuming",
-    ConversationWord.ARCHIVED: "Sandbox missing",
+    ConversationWord.IDLE: "Ready",
+    ConversationWord.NO_ANSWER: "Waking",
+    ConversationWord.SANDBOX_PAUSED: "Asleep",
+    ConversationWord.SANDBOX_RESUMING: "Waking",
+    ConversationWord.SANDBOX_MISSING: "Archived",
 }
 """Other words for some states, which a filter reads as well."""
 
@@ -290,23 +292,23 @@ CONVERSATION_GRAMMAR: Grammar[ConversationRow] = Grammar(
         "updated": Measure(lambda row, now: seconds_since(row.updated_at, now)),
     },
     flags={
-        "orphan": lambda row, now: row.unlinked,
+        "no-sandbox": lambda row, now: row.unlinked,
         "running": lambda row, now: row.state.category is Category.BUSY,
         "needs-you": lambda row, now: row.needs_you,
     },
-    aliases={"no-sandbox": "orphan"},
+    aliases={"orphan": "no-sandbox"},
 )
 """What a filter over conversations knows: `age` and `updated` are how long ago, `running` is what is at work."""
 
 DECK_GRAMMAR = CONVERSATION_GRAMMAR._replace(
     flags={
-        "unseen": lambda row, now: row.unread,
+        "unread": lambda row, now: row.unread,
         "watched": lambda row, now: row.watched,
         **CONVERSATION_GRAMMAR.flags,
     },
-    aliases={"unread": "unseen", **CONVERSATION_GRAMMAR.aliases},
+    aliases={"unseen": "unread", **CONVERSATION_GRAMMAR.aliases},
 )
-"""The same where it is known what was looked at, and what is watched."""
+"""The same where it is known what was read, and what is watched."""
 
 
 def why_not(command: str, row: ConversationRow) -> str | None:

@@ -16,11 +16,11 @@ MOST = 20
 """Conversations that can be watched at a time: each is read at every tick."""
 AGENT_UNHEARD = frozenset[str](
     {
-        ConversationWord.ASLEEP,
-        ConversationWord.WAKING,
+        ConversationWord.SANDBOX_PAUSED,
+        ConversationWord.SANDBOX_RESUMING,
         ConversationWord.NO_ANSWER,
         ConversationWord.SANDBOX_ERROR,
-        ConversationWord.ARCHIVED,
+        ConversationWord.SANDBOX_MISSING,
     }
 )
 """Words that say nothing of the agent: it goes on afterwards where it was before."""

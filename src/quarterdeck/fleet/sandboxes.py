@@ -184,7 +184,7 @@ def urgency(row: SandboxRow, now: datetime) -> tuple[int, float]:
 # Filters
 
 
-def _idle(row: SandboxRow, now: datetime) -> float | None:
+def _quiet_seconds(row: SandboxRow, now: datetime) -> float | None:
     quiet = row.quiet(now)
     return None if quiet is None else quiet.total_seconds()
 
@@ -198,15 +198,15 @@ SANDBOX_GRAMMAR: Grammar[SandboxRow] = Grammar(
         "repo": lambda row, now: "\n".join(each.selected_repository or "" for each in row.conversations),
     },
     measures={
-        "idle": Measure(_idle),
+        "quiet": Measure(_quiet_seconds),
         "cost": Measure(lambda row, now: row.spent, Unit.NUMBER),
         "age": Measure(lambda row, now: seconds_since(row.created_at, now)),
         "for": Measure(lambda row, now: seconds_since(row.memory.state(now).since, now)),
     },
     flags={
-        "orphan": lambda row, now: row.unlinked,
+        "no-conversation": lambda row, now: row.unlinked,
         "slow": lambda row, now: row.memory.state(now).slow,
     },
-    aliases={"quiet": "idle", "no-conversation": "orphan"},
+    aliases={"idle": "quiet", "orphan": "no-conversation"},
 )
-"""What a filter over sandboxes knows: `idle` is the quiet time of what is up, `for` the time in its state."""
+"""What a filter over sandboxes knows: `quiet` is the quiet time of what is up, `for` the time in its state."""

@@ -17,15 +17,16 @@ GLYPHS: dict[str, tuple[str, str, Tone]] = {
     "Working": ("●", ">", Tone.GOOD),
     "Needs you": ("◆", "!", Tone.WARN),
     "Finished": ("✓", "v", Tone.GOOD),
-    "Ready": ("○", "o", Tone.PLAIN),
+    "Idle": ("○", "o", Tone.PLAIN),
     "Agent paused": ("‖", "=", Tone.REST),
     "Stuck": ("✕", "x", Tone.WARN),
     "Deleting": ("◑", "-", Tone.BUSY),
-    "Asleep": ("‖", "=", Tone.REST),
-    "Waking": ("◔", "~", Tone.BUSY),
+    "Sandbox paused": ("‖", "=", Tone.REST),
+    "Sandbox resuming": ("◔", "~", Tone.BUSY),
+    "No answer": ("◔", "~", Tone.WARN),
     "failed": ("✕", "x", Tone.BAD),
     "Sandbox error": ("✕", "x", Tone.BAD),
-    "Archived": ("·", ".", Tone.MUTED),
+    "Sandbox missing": ("·", ".", Tone.MUTED),
 }
 """State word -> glyph, its stand-in for terminals without colour, tone."""
 

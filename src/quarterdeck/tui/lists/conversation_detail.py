@@ -34,7 +34,7 @@ def _task_facts(row: ConversationRow) -> list[Cell]:
     task = row.task
     assert task is not None
     asked = task.request
-    said = [text_fact("server says", task.status, Tone.MUTED), text_fact("sandbox", task.sandbox_id)]
+    said = [text_fact("start status", task.status, Tone.MUTED), text_fact("sandbox", task.sandbox_id)]
     return [*said, text_fact("message", asked.message)] if asked is not None else said
 
 
@@ -54,8 +54,8 @@ def _record_facts(row: ConversationRow) -> list[Cell]:
         EMPTY,
         heading("Sandbox"),
         text_fact("id", record.sandbox_id),
-        text_fact("server says", record.sandbox_status, Tone.MUTED),
-        text_fact("agent says", record.execution_status, Tone.MUTED),
+        text_fact("sandbox status", record.sandbox_status, Tone.MUTED),
+        text_fact("agent status", record.execution_status, Tone.MUTED),
     ]
     return said + _metrics_facts(row)
 

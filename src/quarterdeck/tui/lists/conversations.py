@@ -38,7 +38,7 @@ def wanting(need_you: int, unseen: int) -> Cell:
     """How many conversations want somebody, for the line above the list."""
     sign, tone = glyph(ConversationWord.NEEDS_YOU)
     asks = Shown(f"{sign} {need_you:,} need{'s' if need_you == 1 else ''} you  ")
-    news = Shown(f"+ {unseen:,} unseen  ")
+    news = Shown(f"+ {unseen:,} unread  ")
     return (*(cell(asks, tone) if need_you else ()), *(cell(news, Tone.KEY) if unseen else ()))
 
 

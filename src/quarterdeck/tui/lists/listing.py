@@ -143,7 +143,7 @@ def tally(count: int, word: str, sign: str, tone: Tone) -> Cell:
     return (Shown(f"{sign} "), tone), (Shown(f"{count}"), Tone.PLAIN), (Shown(f" {text.line(word)}  "), tone)
 
 
-LABEL_WIDE = 14
+LABEL_WIDE = 16
 
 
 UNKNOWN = (Shown("-"), Tone.MUTED)

@@ -16,7 +16,14 @@ from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table_layout import Column
 
 UNKNOWN = cell(Shown("?"), Tone.MUTED)
-OF_SANDBOX = frozenset[str]({ConversationWord.SANDBOX_ERROR, ConversationWord.ARCHIVED})
+OF_SANDBOX = frozenset[str](
+    {
+        ConversationWord.SANDBOX_PAUSED,
+        ConversationWord.SANDBOX_RESUMING,
+        ConversationWord.SANDBOX_ERROR,
+        ConversationWord.SANDBOX_MISSING,
+    }
+)
 """Words for a conversation that say nothing of its agent."""
 LastTold = Callable[[str], str | None]
 """The last word of the agent in a conversation, by the conversation's id."""
@@ -34,7 +41,7 @@ def status(row: SandboxRow, now: datetime) -> Cell:
 def conversation(row: SandboxRow, now: datetime) -> Cell:
     """The newest title that lives in it and how many more, or that nobody does."""
     if not row.conversations:
-        return cell(Shown("none, orphan" if row.unlinked else "…"), Tone.MUTED)
+        return cell(Shown("no conversation" if row.unlinked else "…"), Tone.MUTED)
     first = text.line(row.conversation_titles[0]) or Shown("(untitled)")
     more: Cell = ((Shown(f" +{len(row.conversations) - 1}"), Tone.MUTED),) if len(row.conversations) > 1 else ()
     return (*cell(first), *more)

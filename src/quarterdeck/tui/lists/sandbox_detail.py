@@ -33,7 +33,7 @@ def detail(row: SandboxRow, now: datetime, last_told: LastTold) -> list[Cell]:
     said = [
         fact("status", *status(row, now)),
         text_fact("for", state.lasted(now)),
-        text_fact("server says", record.status, Tone.MUTED),
+        text_fact("sandbox status", record.status, Tone.MUTED),
         fact("quiet for", *_quiet(row, now)),
         fact("cost so far", (money(row.spent), Tone.PLAIN)) if row.spent else fact("cost so far"),
         text_fact("id", row.id),
@@ -97,7 +97,7 @@ def _conversations(row: SandboxRow, last_told: LastTold) -> list[Cell]:
     said = [_conversation(each, state.word) for each, state in zip(newest, states, strict=True)]
     if (more := len(row.conversations) - len(newest)) > 0:
         said.append(cell(Shown(f"and {more:,} more"), Tone.MUTED))
-    nobody = Shown("none: an orphan" if row.unlinked else "none known yet")
+    nobody = Shown("no conversation" if row.unlinked else "none known yet")
     return [EMPTY, heading("Conversations"), *(said or [cell(nobody, Tone.MUTED)])]
 
 

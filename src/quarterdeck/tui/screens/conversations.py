@@ -53,7 +53,7 @@ class ConversationsScreen(ConversationSandboxes):
         """What a command needs of the conversation under the cursor."""
         reason = super().why_not(command)
         if reason is None and command.name == "see_all" and not self.rows.unseen:
-            return "Nothing is unseen."
+            return "Nothing is unread."
         row = self.table.cursor_row
         if reason is None:
             reason = self._why_not_offered(command.name)
@@ -98,11 +98,11 @@ class ConversationsScreen(ConversationSandboxes):
         seen = [row_id for row_id in self.arrangement.matching if row_id in self.rows.unseen]
         hidden = len(self.rows.unseen) - len(seen)
         if session is None or not seen:
-            self.say(Shown(f"Nothing is unseen among these; the filter hides {hidden:,}."), Tone.WARN)
+            self.say(Shown(f"Nothing is unread among these; the filter hides {hidden:,}."), Tone.WARN)
             return
         session.looked(seen)
-        rest = f" {hidden:,} that the filter hides stay unseen." if hidden else ""
-        self.say(Shown(f"{len(seen):,} marked as seen.{rest}"), Tone.GOOD)
+        rest = f" {hidden:,} that the filter hides stay unread." if hidden else ""
+        self.say(Shown(f"{len(seen):,} marked as read.{rest}"), Tone.GOOD)
 
     # Titles that were not read yet
 
