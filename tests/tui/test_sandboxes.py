@@ -175,7 +175,7 @@ async def test_what_is_said_beside_the_list_ages_while_nothing_happens(sit: Sit)
         await seat.sees("sandbox status", SandboxStatus.RUNNING)
         began = seat.deck.clock
         seat.deck.clock = lambda: began() + timedelta(minutes=7)
-        await seat.sees("quiet for     7m")
+        await seat.sees("quiet for       7m")
 
 
 async def test_the_cursor_and_the_marks_follow_ids_when_rows_come(sit: Sit) -> None:
