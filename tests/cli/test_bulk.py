@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from quarterdeck.cli.following import Following, Verb
 from quarterdeck.cli.sandbox_rows import read_all
+from quarterdeck.cli.sandboxes_change import Following, Verb
 from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.client.limits import Limits
 from quarterdeck.fleet.bulk import BulkRow, Plan, RowState, plan

@@ -83,3 +83,11 @@ async def test_single_records_are_read_by_batch_only(caller: Caller, path: str) 
 async def test_a_body_without_end_is_cut_off(caller: Caller) -> None:
     answer = await caller.http.post("/api/settings", content=b" " * 9_000_000)
     assert answer.status_code == 413
+
+
+async def test_what_can_be_chosen_is_told_in_bare_lists(caller: Caller) -> None:
+    for name in ("models", "agents", "security-analyzers"):
+        offered = await caller.get(f"/api/options/{name}")
+        assert offered
+        assert all(isinstance(one, str) for one in offered)
+    assert (await caller.get("/api/options/config"))["APP_MODE"] == "oss"

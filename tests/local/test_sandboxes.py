@@ -113,12 +113,6 @@ async def test_key_and_addresses_are_told_only_while_running(caller: Caller) -> 
     assert await caller.sandbox(running["id"]) == running
 
 
-async def test_pause_and_resume_may_be_repeated(caller: Caller) -> None:
-    path = f"/api/v1/sandboxes/{(await caller.start('shell'))['id']}"
-    for action in ("resume", "pause", "pause", "resume", "resume"):
-        assert await caller.post(f"{path}/{action}") == {"success": True}
-
-
 async def test_death_is_noticed(caller: Caller, folder: Path) -> None:
     sandbox = await caller.start("files")
     os.kill(leaders(folder)[0].pid, signal.SIGKILL)
@@ -171,16 +165,6 @@ async def test_a_command_that_cannot_be_run_leaves_nothing(open_service: Opener,
     assert "/no/such/program" in answer.json()["detail"]
     assert (await caller.get("/api/v1/sandboxes/search"))["items"] == []
     assert list((folder / "sandboxes").iterdir()) == []
-
-
-async def test_an_unknown_spec_is_not_found(caller: Caller) -> None:
-    answer = await caller.http.post("/api/v1/sandboxes", params={"sandbox_spec_id": "nope"})
-    assert answer.status_code == 404
-
-
-async def test_a_body_does_not_name_the_spec(caller: Caller) -> None:
-    sandbox = await caller.post("/api/v1/sandboxes", {"sandbox_spec_id": "shell"})
-    assert sandbox["sandbox_spec_id"] == BUILT_IN[0].id
 
 
 @pytest.mark.parametrize("paused", [False, True])

@@ -26,11 +26,6 @@ async def flat_list(caller: Caller) -> list[tuple[str, str]]:
     return [(one["name"], one["description"]) for one in told["custom_secrets"]]
 
 
-async def nested_list(caller: Caller, **query: Json) -> list[tuple[str, str]]:
-    told = await caller.get("/api/v1/secrets/search", **query)
-    return [(one["name"], one["description"]) for one in told["items"]]
-
-
 def values(folder: Path) -> dict[str, str]:
     return {name: entry["secret"] for name, entry in stored(folder, "secrets")["custom_secrets"].items()}
 
@@ -72,27 +67,6 @@ async def test_flat_refusals_name_their_reason_in_different_members(caller: Call
     assert await flat_list(caller) == [("A", ""), ("B", "")]
 
 
-async def test_a_change_of_a_secret_that_was_never_stored_is_not_called_done(caller: Caller) -> None:
-    assert await refused(caller, "PUT", "/api/secrets/Z", {"name": "Z"}) == (404, ["error"])
-    assert await refused(caller, "DELETE", "/api/secrets/Z") == (404, ["error"])
-
-
-async def test_real_servers_call_it_done_where_no_secret_was_ever_stored(open_service: Opener) -> None:
-    caller = await open_service(store="replace")
-    assert await refused(caller, "PUT", "/api/secrets/Z", {"name": "Z"}) == (200, ["message"])
-    assert await refused(caller, "DELETE", "/api/secrets/Z") == (200, ["message"])
-    await caller.post("/api/secrets", secret("A"))
-    await caller.http.delete("/api/secrets/A")
-    assert await refused(caller, "DELETE", "/api/secrets/A") == (404, ["error"])
-
-
-async def test_a_flat_name_may_be_one_that_cannot_be_deleted(caller: Caller) -> None:
-    await caller.post("/api/secrets", secret("a b/c"))
-    answer = await caller.http.delete("/api/secrets/a%20b%2Fc")
-    assert (answer.status_code, answer.json()) == (404, {"detail": "Not Found"})
-    assert await flat_list(caller) == [("a b/c", "")]
-
-
 async def test_both_doors_of_the_merging_service_lead_to_the_same_secrets(caller: Caller, folder: Path) -> None:
     custom = {"A": {"secret": "va", "description": "a"}, "B": "vb"}
     await caller.post("/api/settings", {"secrets_store": {"custom_secrets": custom}})
@@ -100,46 +74,6 @@ async def test_both_doors_of_the_merging_service_lead_to_the_same_secrets(caller
     await caller.http.delete("/api/secrets/A")
     await caller.post("/api/settings", {"secrets_store": {"custom_secrets": {"B": ""}}})
     assert values(folder) == {}
-
-
-async def test_nested_secrets_come_in_pages_by_name(open_service: Opener) -> None:
-    caller = await open_service(store="nested")
-    for name in ("b", "A", "_c", "d2"):
-        await caller.post("/api/v1/secrets", secret(name))
-    names: list[list[str]] = []
-    page: Json = {"next_page_id": ""}
-    while page["next_page_id"] is not None:
-        page = await caller.get("/api/v1/secrets/search", limit=3, page_id=page["next_page_id"])
-        names.append([one["name"] for one in page["items"]])
-    assert names == [["A", "_c", "b"], ["d2"]]
-    assert await nested_list(caller, name__contains="D") == [("d2", "")]
-
-
-async def test_a_nested_secret_is_overwritten_without_asking(open_service: Opener, folder: Path) -> None:
-    caller = await open_service(store="nested")
-    await caller.post("/api/v1/secrets", secret("A", "old", description="kept"))
-    assert (await caller.http.post("/api/v1/secrets", json=secret("A", "new"))).status_code == 201
-    assert await nested_list(caller) == [("A", "kept")]
-    assert values(folder) == {"A": "new"}
-    await caller.http.put("/api/v1/secrets/A", json={"name": "B"})
-    assert await nested_list(caller) == [("B", "")]
-    assert values(folder) == {"B": "new"}
-
-
-async def test_nested_refusals_name_their_reason_as_detail(open_service: Opener) -> None:
-    caller = await open_service(store="nested")
-    path = "/api/v1/secrets"
-    assert await refused(caller, "PUT", f"{path}/Z", {"name": "Z"}) == (404, ["detail"])
-    assert await refused(caller, "DELETE", f"{path}/Z") == (200, ["message"])
-    for name in ("A", "B"):
-        await caller.post(path, secret(name))
-    assert await refused(caller, "PUT", f"{path}/A", {"name": "B"}) == (400, ["detail"])
-    assert await refused(caller, "DELETE", f"{path}/Z") == (404, ["detail"])
-    assert await refused(caller, "GET", path) == (405, ["detail"])
-    for name in ("", "1a", "a b", "a/b", "a\n"):
-        assert await refused(caller, "POST", path, secret(name)) == (422, ["detail"])
-        assert await refused(caller, "PUT", f"{path}/A", {"name": name}) == (422, ["detail"])
-    assert await nested_list(caller) == [("A", ""), ("B", "")]
 
 
 class Tokens:
@@ -191,15 +125,3 @@ async def test_a_refused_token_changes_nothing(tokens: Tokens, token: str) -> No
     member = "detail" if tokens.nested else "error"
     assert await tokens.set(github={"token": "new"}, gitlab={"token": token}) == (401, [member])
     assert await tokens.told() == {"github": None}
-
-
-async def test_an_unknown_provider_is_refused(tokens: Tokens) -> None:
-    assert await tokens.set(nosuch={"token": "t"}) == (422, ["detail"])
-
-
-async def test_custom_secrets_outlive_the_tokens(tokens: Tokens, folder: Path) -> None:
-    path = "/api/v1/secrets" if tokens.nested else "/api/secrets"
-    await tokens.caller.post(path, secret("A", "va"))
-    await tokens.set(github={"token": "ghp"})
-    await tokens.clear()
-    assert values(folder) == {"A": "va"}

@@ -3,8 +3,6 @@
 from collections import Counter
 from dataclasses import replace
 
-import pytest
-
 from quarterdeck.local.records import ConversationRecord, SandboxRecord
 from quarterdeck.local.runtime.simulated import Faults, Simulation
 from tests.local.conftest import until
@@ -54,15 +52,6 @@ async def test_shares_are_believable() -> None:
     assert all(record["exposed_urls"] and record["session_api_key"] for record in running)
 
 
-async def test_a_batch_stands_in_the_order_asked_with_null_for_the_unknown() -> None:
-    first, second, *rest = STILL.ids()
-    async with simulated(STILL) as service:
-        answer = await service.get(SANDBOXES, id=[second, "nobody", first])
-        assert [record and record["id"] for record in answer] == [second, None, first]
-        too_many = await service.http.get(SANDBOXES, params={"id": [first, second, *rest][:101]})
-        assert too_many.status_code == 400
-
-
 async def test_a_pause_takes_a_moment_and_its_conversations_are_told() -> None:
     async with simulated(STILL) as service:
         conversation = next(one for one in await service.all(CONVERSATIONS) if one["sandbox_status"] == "RUNNING")
@@ -107,21 +96,6 @@ async def test_a_deleted_sandbox_is_gone_and_leaves_its_conversations() -> None:
         assert (await service.http.delete(path, params=query)).status_code == 404
 
 
-async def test_what_is_not_there_cannot_be_asked_anything() -> None:
-    async with simulated(STILL) as service:
-        missing = await service.any("MISSING")
-        for path in (f"{SANDBOXES}/nobody/pause", f"{SANDBOXES}/{missing}/resume", f"{SANDBOXES}?sandbox_spec_id=no"):
-            assert (await service.http.post(path)).status_code == 404
-
-
-async def test_nothing_changes_by_itself_without_churn() -> None:
-    async with simulated(STILL) as service:
-        service.time.passes(120)
-        before = await service.all()
-        service.time.passes(3600)
-        assert await service.all() == before
-
-
 async def test_so_many_change_in_a_second_and_the_shares_stay() -> None:
     async with simulated(Simulation(1000, churn=1)) as service:
         before, lived = await service.all(), await service.all(CONVERSATIONS)
@@ -153,23 +127,6 @@ async def test_faults_happen_to_whom_they_are_said_to() -> None:
         assert await service.sandbox(gone) is None
 
 
-@pytest.mark.parametrize("query", [{"title__contains": "LOGIN"}, {"created_at__lt": "2026-02-01T00:00:00Z"}])
-async def test_conversations_are_searched(query: dict[str, str]) -> None:
-    async with simulated(STILL) as service:
-        everything = await service.all(CONVERSATIONS)
-        found = (await service.get(f"{CONVERSATIONS}/search", **query))["items"]
-        assert 0 < len(found) < len(everything)
-        assert await service.get(f"{CONVERSATIONS}/count", **query) == len(found)
-        if "title__contains" in query:
-            assert all("login" in one["title"].lower() for one in found)
-        else:
-            assert all(one["created_at"] < query["created_at__lt"] for one in found)
-        (one, *_) = found
-        living = await service.get(f"{CONVERSATIONS}/search", sandbox_id__eq=one["sandbox_id"])
-        assert one["id"] in [each["id"] for each in living["items"]]
-        assert {each["sandbox_id"] for each in living["items"]} == {one["sandbox_id"]}
-
-
 async def test_a_conversation_is_created_once_its_sandbox_runs_and_is_changed_and_deleted() -> None:
     async with simulated(STILL) as service:
         await service.post("/api/settings", {"llm_model": "openai/from-settings"})
@@ -191,11 +148,3 @@ async def test_a_conversation_is_created_once_its_sandbox_runs_and_is_changed_an
         assert (await service.http.patch(path, json={"title": "Blue"})).json()["title"] == "Blue"
         assert (await service.http.delete(path)).json() == {"success": True}
         assert await service.get(CONVERSATIONS, ids=created["id"]) == [None]
-
-
-async def test_a_conversation_in_no_sandbox_fails_with_a_reason() -> None:
-    async with simulated(STILL) as service:
-        task = await service.post(CONVERSATIONS, {"sandbox_id": "nobody"})
-        ended = await service.ended(task["id"])
-        assert ended["status"] == "ERROR"
-        assert "nobody" in ended["detail"]

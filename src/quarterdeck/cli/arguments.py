@@ -4,7 +4,7 @@ import re
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from quarterdeck import __version__
 
@@ -65,7 +65,10 @@ _KEY_OPTION = re.compile(r"--?(api-?)?(key|token|secret|password)(=.*)?", re.DOT
 
 
 class _Parser(ArgumentParser):
-    """A parser whose complaints repeat no value: somebody may have typed a key."""
+    """A parser that leaves alone what was not said, and whose complaints repeat no value: it may be a key."""
+
+    def __init__(self, prog: str | None = None, **options: Any) -> None:
+        super().__init__(prog, argument_default=SUPPRESS, allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
         super().error(re.sub(r"invalid choice: .*? \(choose", "no such choice (choose", message, flags=re.DOTALL))
@@ -92,10 +95,9 @@ def _parser() -> ArgumentParser:
         epilog=_EPILOG,
         formatter_class=RawDescriptionHelpFormatter,
         parents=[_where()],
-        allow_abbrev=False,
     )
     quiet = "no bell and no notice from the deck about conversations that are watched"
-    top.add_argument("--quiet", action="store_true", default=SUPPRESS, help=quiet)
+    top.add_argument("--quiet", action="store_true", help=quiet)
     top.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     add = top.add_subparsers(title="commands", metavar="COMMAND", prog="quarterdeck").add_parser
     _serve(add)
@@ -110,7 +112,7 @@ def _parser() -> ArgumentParser:
 @cache
 def _where() -> ArgumentParser:
     """Options that choose a server; absent ones leave what stood before the command."""
-    where = ArgumentParser(add_help=False, argument_default=SUPPRESS)
+    where = _Parser(add_help=False)
     one = where.add_mutually_exclusive_group()
     one.add_argument("--url", metavar="URL", help="address of the server, like http://127.0.0.1:3000")
     one.add_argument("--connection", metavar="NAME", help="a connection of connections.toml, or: local")
@@ -119,29 +121,28 @@ def _where() -> ArgumentParser:
 
 
 def _command(add: AddParser, name: str, command: str, help_text: str) -> ArgumentParser:
-    added = add(name, help=help_text, description=help_text, parents=[_where()], allow_abbrev=False)
-    added.add_argument("--json", action="store_true", default=SUPPRESS, help="print JSON")
+    added = add(name, help=help_text, description=help_text, parents=[_where()])
+    added.add_argument("--json", action="store_true", help="print JSON")
     added.set_defaults(command=command)
     return added
 
 
 def _group(add: AddParser, name: str, help_text: str) -> AddParser:
-    group = add(name, help=help_text, description=help_text, parents=[_where()], allow_abbrev=False)
+    group = add(name, help=help_text, description=help_text, parents=[_where()])
     return group.add_subparsers(
         title="commands", metavar="COMMAND", required=True, prog=f"quarterdeck {name}"
     ).add_parser
 
 
-def _port(text: str) -> int:
-    if text.isascii() and text.isdigit() and int(text) < 65536:
-        return int(text)
-    raise ArgumentTypeError("a port is a number from 0 (any free one) to 65535")
+def _whole(most: int, words: str) -> Callable[[str], int]:
+    """Read a whole number of at most so much; `words` say what is wanted."""
 
+    def read(text: str) -> int:
+        if text.isascii() and text.isdigit() and int(text) <= most:
+            return int(text)
+        raise ArgumentTypeError(words)
 
-def _count(text: str) -> int:
-    if text.isascii() and text.isdigit() and int(text) <= MOST_SIMULATED:
-        return int(text)
-    raise ArgumentTypeError(f"a whole number from 0 to {MOST_SIMULATED}")
+    return read
 
 
 def _percent(text: str) -> float:
@@ -163,26 +164,28 @@ def _assignment(text: str) -> tuple[str, str]:
 
 def _serve(add: AddParser) -> None:
     text = "run the local service on 127.0.0.1; its key comes from QUARTERDECK_API_KEY, or is made and printed once"
-    serve = add("serve", help="run the local service on 127.0.0.1", description=text, allow_abbrev=False)
-    serve.add_argument("--port", type=_port, default=SUPPRESS, metavar="N", help="port to listen on (default 3000)")
+    serve = add("serve", help="run the local service on 127.0.0.1", description=text)
+    serve.add_argument(
+        "--port",
+        type=_whole(65535, "a port is a number from 0 (any free one) to 65535"),
+        metavar="N",
+        help="port to listen on (default 3000)",
+    )
     serve.add_argument(
         "--simulate",
-        type=_count,
-        default=SUPPRESS,
+        type=_whole(MOST_SIMULATED, f"a whole number from 0 to {MOST_SIMULATED}"),
         metavar="N",
         help="pretend N sandboxes and the conversations in them, in memory, for trying; what is kept is left alone",
     )
     serve.add_argument(
         "--churn",
         type=_percent,
-        default=SUPPRESS,
         metavar="PERCENT",
         help="how many of the simulated sandboxes change by themselves in a second (default 1)",
     )
     serve.add_argument(
         "--faults",
         action="store_true",
-        default=SUPPRESS,
         help="let some things go wrong in the simulation: pauses that fail or do nothing, sandboxes gone, one refusal",
     )
     serve.set_defaults(command="serve.run")
@@ -190,18 +193,16 @@ def _serve(add: AddParser) -> None:
 
 def _filter(command: ArgumentParser) -> None:
     words = "only what it lets through: words, or tokens such as status:paused, quiet>30m, cost>1, !no-conversation"
-    command.add_argument("--filter", metavar="FILTER", default=SUPPRESS, help=words)
+    command.add_argument("--filter", metavar="FILTER", help=words)
 
 
 def _dry_run(command: ArgumentParser) -> None:
-    command.add_argument(
-        "--dry-run", action="store_true", default=SUPPRESS, help="say what would be done, and do nothing"
-    )
+    command.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
 
 
 def _settings(add: AddParser) -> None:
     show = _command(add, "show", "settings.show", "show the stored settings; secrets only as stored or not")
-    show.add_argument("--all", action="store_true", default=SUPPRESS, help="the less used ones of this server too")
+    show.add_argument("--all", action="store_true", help="the less used ones of this server too")
     change = _command(add, "set", "settings.change", "change settings, then read them back")
     _saving(change)
     change.add_argument(
@@ -221,17 +222,13 @@ def _settings(add: AddParser) -> None:
 
 def _saving(change: ArgumentParser) -> None:
     _dry_run(change)
-    change.add_argument(
-        "--accept-losses", action="store_true", default=SUPPRESS, help="save even where MCP servers lose their secrets"
-    )
+    change.add_argument("--accept-losses", action="store_true", help="save even where MCP servers lose their secrets")
 
 
 def _sandboxes(add: AddParser) -> None:
     listing = _command(add, "list", "sandboxes.show", "list the sandboxes")
     _filter(listing)
-    listing.add_argument(
-        "--watch", action="store_true", default=SUPPRESS, help="print a line for each change of a state, until ended"
-    )
+    listing.add_argument("--watch", action="store_true", help="print a line for each change of a state, until ended")
     _command(add, "specs", "sandboxes.specs", "list what a sandbox can be started from; the first is the default")
     start = _command(add, "start", "sandboxes.start", "start a sandbox")
     start.add_argument("spec", nargs="?", metavar="SPEC", help="id of a spec (default: the server's first)")
@@ -243,7 +240,7 @@ def _sandboxes(add: AddParser) -> None:
         _filter(change)
         _dry_run(change)
         if verb == "delete":
-            change.add_argument("--yes", action="store_true", default=SUPPRESS, help="without it nothing is deleted")
+            change.add_argument("--yes", action="store_true", help="without it nothing is deleted")
         change.epilog = _CHANGE_EPILOG
 
 
@@ -259,8 +256,8 @@ def _conversations(add: AddParser) -> None:
 
 def _connections(add: AddParser) -> None:
     text = "list the connections of connections.toml, and where the key of each is"
-    group = add("connections", help=text, description=text, allow_abbrev=False)
+    group = add("connections", help=text, description=text)
     below = group.add_subparsers(title="commands", metavar="COMMAND", required=True, prog="quarterdeck connections")
-    listing = below.add_parser("list", help=text, description=text, allow_abbrev=False)
-    listing.add_argument("--json", action="store_true", default=SUPPRESS, help="print JSON")
+    listing = below.add_parser("list", help=text, description=text)
+    listing.add_argument("--json", action="store_true", help="print JSON")
     listing.set_defaults(command="connections.show")

@@ -6,8 +6,8 @@ from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.known import KnownConnections, Target
+from quarterdeck.cli.oneshot import table
 from quarterdeck.cli.output import as_json
-from quarterdeck.cli.tables import table
 from quarterdeck.config.connections import LOCAL, LOCAL_NAME, Connection
 from quarterdeck.config.load import Config
 

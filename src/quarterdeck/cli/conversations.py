@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import NOTHING_MATCHED, every, typed_filter, with_client
+from quarterdeck.cli.oneshot import NOTHING_MATCHED, every, moment, table, typed_filter, with_client
 from quarterdeck.cli.output import CommandError, as_json, note, say
-from quarterdeck.cli.tables import moment, table
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.client.models.enums import StartTaskStatus

@@ -10,9 +10,8 @@ from typing import Any
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.connect import Connector
 from quarterdeck.cli.known import choose
-from quarterdeck.cli.oneshot import words_of
+from quarterdeck.cli.oneshot import table, words_of
 from quarterdeck.cli.output import as_json
-from quarterdeck.cli.tables import table
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.server import Generation, KeyState, Server

@@ -1,9 +1,12 @@
-"""What all one-shot commands share: a client for the chosen server, failures in one line, whole lists, filters."""
+"""What all one-shot commands share: a client for the chosen server, failures in one line, lists, filters, tables."""
 
 import asyncio
 import os
-from collections.abc import AsyncIterable, Awaitable, Callable
+from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
+from datetime import UTC, datetime
 from typing import TypeVar
+
+from rich.cells import cell_len
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.connect import Connector
@@ -15,6 +18,7 @@ from quarterdeck.client.paging import Page
 from quarterdeck.config.load import Config
 from quarterdeck.fleet.filters import Filter, Grammar, parse
 from quarterdeck.fleet.filters import R as Row
+from quarterdeck.tui.text import Shown, line
 
 NOTHING_MATCHED = 3
 """The exit status of a command whose filter lets nothing through."""
@@ -57,3 +61,17 @@ def typed_filter(typed: str | None, grammar: Grammar[Row]) -> Filter:
     if wanted.problems:
         raise CommandError(f"--filter: {' '.join(wanted.problems)}", status=2)
     return wanted
+
+
+def table(titles: Sequence[str], rows: Sequence[Sequence[str | None]]) -> None:
+    """Print rows under their titles, columns aligned; a missing value is a dash."""
+    cells = [[Shown(title) for title in titles], *([line(value or "") or Shown("-") for value in row] for row in rows)]
+    widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        padded = (text + " " * (width - cell_len(text)) for text, width in zip(row, widths, strict=True))
+        print("  ".join(padded).rstrip())
+
+
+def moment(when: datetime | None) -> str:
+    """A time in UTC to the minute; empty for one the server did not give."""
+    return when.astimezone(UTC).strftime("%Y-%m-%d %H:%M") if when is not None else ""

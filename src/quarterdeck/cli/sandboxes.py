@@ -3,7 +3,7 @@
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import NOTHING_MATCHED, typed_filter, with_client
+from quarterdeck.cli.oneshot import NOTHING_MATCHED, moment, table, typed_filter, with_client
 from quarterdeck.cli.output import CommandError, as_json, note, say
 from quarterdeck.cli.sandbox_rows import (
     GRAMMAR,
@@ -16,7 +16,6 @@ from quarterdeck.cli.sandbox_rows import (
     utc_now,
 )
 from quarterdeck.cli.sandboxes_watch import watch
-from quarterdeck.cli.tables import moment, table
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import SandboxSpec

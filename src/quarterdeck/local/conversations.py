@@ -137,11 +137,11 @@ class Conversations:
             git_provider=row["git_provider"],
             title=row["title"],
             trigger=row["trigger"],
-            pr_number=json.loads(row["pr_number"]),
+            pr_number=_list(row["pr_number"]),
             llm_model=row["llm_model"],
             metrics=_metrics(row["llm_model"], row["cost"]),
             parent_conversation_id=row["parent_id"],
-            sub_conversation_ids=json.loads(row["sub_ids"]),
+            sub_conversation_ids=_list(row["sub_ids"]),
             public=None if row["public"] is None else bool(row["public"]),
             created_at=row["created_at"],
             updated_at=row["updated_at"],
@@ -150,6 +150,11 @@ class Conversations:
             conversation_url=f"{agent_server}/api/conversations/{row['id']}" if agent_server else None,
             session_api_key=sandbox.key.get_secret_value() if sandbox and running else None,
         )
+
+
+def _list(text: str) -> list[Any]:
+    """A stored list; nearly all are empty, and reading them is much of what a page costs."""
+    return [] if text == "[]" else list(json.loads(text))
 
 
 def _title_of(message: str | None) -> str:

@@ -15,12 +15,10 @@ from quarterdeck.local.answers import OF_ALL, OF_FLAT, Answers
 from quarterdeck.local.conversations import Conversations
 from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.guard import BodyLimit, KeyGuard
+from quarterdeck.local.routes.about import health_router, options_router
 from quarterdeck.local.routes.conversations import conversations_router, start_tasks_router
-from quarterdeck.local.routes.health import health_router
-from quarterdeck.local.routes.options import options_router
 from quarterdeck.local.routes.sandboxes import sandboxes_router, specs_router
-from quarterdeck.local.routes.secrets import secrets_router
-from quarterdeck.local.routes.settings import settings_router
+from quarterdeck.local.routes.settings import secrets_router, settings_router
 from quarterdeck.local.runtime.base import Runtime
 from quarterdeck.local.runtime.launching import new_key
 from quarterdeck.local.runtime.processes import ProcessRuntime

@@ -13,7 +13,7 @@ from quarterdeck.local import secrets as rules
 from quarterdeck.local.answers import json_answer
 from quarterdeck.local.bodies import DescribedBody, SecretBody, TokensBody
 from quarterdeck.local.records import Limit, Message
-from quarterdeck.local.routes import options
+from quarterdeck.local.routes import about
 from quarterdeck.local.secrets import Secrets
 from tests.servers.nested import profiles
 from tests.servers.nested.profiles import ProfileName, RenameProfileBody, SaveProfileBody
@@ -98,7 +98,7 @@ def nested_profiles_router(settings: NestedSettings) -> APIRouter:
 Page = dict[str, Any]
 _LIMIT = 50
 UNVERIFIED = {"openai/gpt-4.1", "gemini/gemini-2.5-flash", "ollama/llama3"}
-MODELS = [(*model.partition("/")[::2], model not in UNVERIFIED) for model in options.MODELS]
+MODELS = [(*model.partition("/")[::2], model not in UNVERIFIED) for model in about.MODELS]
 """Provider, name, and whether it is verified."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

@@ -29,7 +29,9 @@ _RUNS_AFTER = (2.0, 5.0)
 _CATCHES_UP = timedelta(seconds=60)
 """The longest time that is made up for when nobody asked anything."""
 _STEP = timedelta(seconds=0.2)
-"""The shortest time that is let pass, so that many requests at once cost no more than one."""
+"""The shortest time in which something that is under way arrives."""
+_BETWEEN_CHANGES = 1.0
+"""Seconds: how often some change by themselves, so that this is no part of what most requests cost."""
 _PICKED_FOR_ONE = 4
 """How many sandboxes are looked at, at a time, for one that is due to change."""
 _ROUNDS = 20
@@ -98,7 +100,10 @@ class SimulatedRuntime:
         self._dice = Random(f"world {simulation.seed}")  # noqa: S311 - nothing here is secret
         self._coming: dict[str, tuple[datetime, SandboxStatus]] = {}
         """When which sandbox will read how; what is asked of one anew takes the place of what was coming."""
+        self._unchanged_for = 0.0
+        """Seconds in which nothing changed by itself."""
         self._owed = 0.0
+        """How many changes are due for that."""
         self._asked = 0
         self._passing = asyncio.Lock()
 
@@ -192,10 +197,8 @@ class SimulatedRuntime:
             if now - before < _STEP:
                 return
             self._now = now
-            passed = min(now - before, _CATCHES_UP).total_seconds()
-            if self._simulation.churn:
-                self._owed += passed * await self._store.count("sandboxes") * self._simulation.churn / 100
-            changes, self._owed = int(self._owed), self._owed % 1
+            self._unchanged_for += min(now - before, _CATCHES_UP).total_seconds()
+            changes = await self._changes_due() if self._unchanged_for >= _BETWEEN_CHANGES else 0
             due = [(status, each) for each, (when, status) in self._coming.items() if when <= now]
             if due or changes:
                 async with self._store.transaction() as connection:
@@ -203,6 +206,14 @@ class SimulatedRuntime:
                     for _, sandbox_id in due:
                         del self._coming[sandbox_id]
                     await self._change_some(connection, changes)
+
+    async def _changes_due(self) -> int:
+        """How many sandboxes change by themselves now; what is left of one is owed."""
+        if self._simulation.churn:
+            self._owed += self._unchanged_for * await self._store.count("sandboxes") * self._simulation.churn / 100
+        self._unchanged_for = 0.0
+        changes, self._owed = int(self._owed), self._owed % 1
+        return changes
 
     async def _change_some(self, connection: aiosqlite.Connection, changes: int) -> None:
         """Change so many sandboxes, or conversations in them, of those that there are."""
