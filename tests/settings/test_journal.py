@@ -9,8 +9,9 @@ from pydantic import SecretStr
 from quarterdeck.client.models.mcp import McpConfig, McpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings import journal
+from quarterdeck.settings.changes import Restored
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.journal import Journal, Saved, Undo
+from quarterdeck.settings.journal import Journal, Saved
 from quarterdeck.settings.mcp_server import bare, members
 from tests.settings.strategies import PLAIN_FIELDS, marked_drafts, saved
 
@@ -32,7 +33,7 @@ def noted(meant: Draft, found: Settings | None) -> Saved:
     return last
 
 
-def undo_of(meant: Draft) -> Undo:
+def undo_of(meant: Draft) -> Restored:
     after = saved(meant)
     return journal.undone(noted(meant, after.base), after)
 
@@ -76,13 +77,13 @@ def test_an_undo_names_every_secret_that_it_cannot_bring(draft: Draft) -> None:
     was = {json.dumps(members(entry.was), sort_keys=True) for entry in before.servers.entries if entry.was is not None}
     back = [entry.server for entry in undo.draft.servers.edited if entry.stays]
     lost = [server for server in back if json.dumps(members(server), sort_keys=True) not in was]
-    assert len(undo.cannot) >= len(lost)
+    assert len(undo.left_out) >= len(lost)
 
 
 def test_fields_go_back_to_what_they_were() -> None:
     undo = undo_of(Draft(STORED).set("language", "fr").set("git_user_name", "Ada"))
     assert undo.draft.changes == {"language": "de", "git_user_name": None}
-    assert not undo.cannot
+    assert not undo.left_out
 
 
 def test_what_was_changed_again_since_is_left_alone() -> None:
@@ -109,13 +110,13 @@ def test_what_could_not_be_read_back_is_undone_if_it_is_there() -> None:
 
 def test_a_replaced_key_cannot_be_brought_back_and_a_first_one_can_be_cleared() -> None:
     undo = undo_of(Draft(STORED).set("llm_api_key", SecretStr("x")).set("search_api_key", SecretStr("y")))
-    assert undo.cannot == ("API key",)
+    assert undo.left_out == ("API key",)
     assert undo.draft.changes == {"search_api_key": None}
 
 
 def test_a_deleted_server_comes_back_and_its_secret_has_to_be_typed() -> None:
     undo = undo_of(Draft(STORED).remove_server(0).remove_server(1))
-    assert undo.cannot == ("stdio files: K",)
+    assert undo.left_out == ("stdio files: K",)
     assert [entry.server.name for entry in undo.draft.servers.edited if isinstance(entry.server, StdioServer)] == [
         "files",
         "plain",
@@ -125,19 +126,19 @@ def test_a_deleted_server_comes_back_and_its_secret_has_to_be_typed() -> None:
 
 def test_an_edited_server_goes_back_with_the_secret_it_has_now() -> None:
     undo = undo_of(Draft(STORED).edit_server(0, FILES.model_copy(update={"command": "uvx"})))
-    assert not undo.cannot
+    assert not undo.left_out
     assert undo.draft.changes["mcp_config"].stdio_servers[0] == FILES
 
 
 def test_disabling_is_undone_with_the_secrets_that_were_kept_here() -> None:
     undo = undo_of(Draft(STORED).disable_server(0))
-    assert not undo.cannot
+    assert not undo.left_out
     assert undo.draft.changes["mcp_config"].stdio_servers == (FILES, PLAIN)
     assert undo.draft.to_keep_here == ()
 
 
 def test_disabling_without_secrets_is_undone_without_them() -> None:
-    assert undo_of(Draft(STORED).disable_server(0, with_secrets=False)).cannot == ("stdio files: K",)
+    assert undo_of(Draft(STORED).disable_server(0, with_secrets=False)).left_out == ("stdio files: K",)
 
 
 def test_the_lines_say_what_was_changed() -> None:

@@ -141,7 +141,7 @@ def undo(arguments: CommandLine, config: Config) -> int:
             raise CommandError("No save from here is noted, so there is nothing to undo.", advice)
         server, draft = await _read(client)
         back = journal.undone(saved, draft)
-        for label in back.cannot:
+        for label in back.left_out:
             note(f"{label}: cannot be brought back, for secrets are not kept.")
         for label in back.moved:
             note(f"{label}: changed again since, and left alone.")

@@ -11,10 +11,10 @@ from pydantic import SecretStr
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.settings import Settings, SettingsChanges
 from quarterdeck.settings import mcp_checks
+from quarterdeck.settings.disabled import with_disabled
 from quarterdeck.settings.fields import Control, Field, Finding, Problem, Severity, Unreadable, warning
 from quarterdeck.settings.form_fields import CANONICAL, FormFields
 from quarterdeck.settings.mcp import Servers, without_duplicates
-from quarterdeck.settings.mcp_merge import with_kept
 
 MCP = "mcp_config"
 STEPS_KEPT = 200
@@ -79,6 +79,10 @@ class Draft:
             return False
         told = getattr(self.base, f"{key}_set", None)
         return told if isinstance(told, bool) else None
+
+    def told(self, key: str) -> Any:
+        """What can be known of the stored value: of a secret whether there is one, None where that is not told."""
+        return self.stored(key) if self.field_at(key).secret else self.was(key)
 
     @cached_property
     def stored_servers(self) -> Servers:
@@ -155,7 +159,7 @@ class Draft:
             mine = edits.get(MCP)
             if not isinstance(mine, Servers):
                 return edits
-            servers = with_kept(mine, fresh.disabled)
+            servers = with_disabled(mine, fresh.disabled)
             others = {key: value for key, value in edits.items() if key != MCP}
             return {**edits, MCP: servers} if servers.changed else others
 

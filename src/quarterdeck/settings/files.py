@@ -17,13 +17,23 @@ from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.settings import words
+from quarterdeck.settings.changes import fits, hides, holds, plain
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control, Field, Unreadable, typed
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_json import as_masks, as_placeholders
-from quarterdeck.settings.mcp_merge import HeldRows
-from quarterdeck.settings.mcp_server import MODELS, Transport, bare, filled, members, missing, server_of, transport_of
-from quarterdeck.settings.plain_values import Rows, fits, hides, holds, plain
+from quarterdeck.settings.mcp_server import (
+    MODELS,
+    Transport,
+    Version,
+    bare,
+    filled,
+    members,
+    missing,
+    paired,
+    server_of,
+    transport_of,
+)
 
 VERSION = 1
 
@@ -92,10 +102,8 @@ def imported(text: str, draft: Draft) -> Imported:
             notes.append(f"{key[:60]} is no setting that can be changed on this server; it is left alone.")
         else:
             values |= _taken(draft, entry, value, notes)
-    wanted = _with_listed(data.get("mcp"), draft.servers)
-    if wanted.servers is not draft.servers:
-        values[MCP] = wanted.servers
-    return Imported(draft.set_all(values), (*notes, *wanted.left_out))
+    values[MCP] = _with_listed(data.get("mcp"), draft.servers, notes)
+    return Imported(draft.set_all(values), tuple(notes))
 
 
 def _is_told(draft: Draft, entry: Field) -> bool:
@@ -167,31 +175,36 @@ def _listed(servers: Iterable[McpServer]) -> dict[str, Any]:
     }
 
 
-def _with_listed(data: Any, servers: Servers) -> Rows:
+def _with_listed(data: Any, servers: Servers, notes: list[str]) -> Servers:
     """A list with the servers of a file: one of the same name or address is edited, others are added, none is removed.
 
     The notes of what was left out and what has to be typed hold no secret.
     """
     if not isinstance(data, dict):
-        return Rows(servers)
-    held = HeldRows((entry, entry.server) for entry in servers.left)
-    notes: list[str] = []
-    result, named = servers, 0
-    for transport, given in _given(data):
-        server = _server(transport, given)
-        if server is None:
-            notes.append(f"One of the {transport} servers is not written as one; it is left out.")
+        return servers
+    given = list(_given(data))
+    read = {number: _server(transport, one) for number, (transport, one) in enumerate(given)}
+    named = {number: server for number, server in read.items() if server is not None}
+    notes += (
+        f"One of the {given[number][0]} servers is not written as one; it is left out."
+        for number, server in read.items()
+        if server is None
+    )
+    held = {entry.row: entry.server for entry in servers.left}
+    pairs = paired(
+        (Version(number, bare(server)) for number, server in named.items()),
+        (Version(row, bare(server)) for row, server in held.items()),
+    )
+    for number, server in named.items():
+        row = pairs.get(number)
+        if row is not None and as_masks(_written(held[row])) == given[number][1]:
             continue
-        entry = held.take(bare(server))
-        named += entry is not None
-        if entry is not None and as_masks(_written(entry.server)) == given:
-            continue
-        server = filled(server, None if entry is None else entry.server)
-        result = result.add(server) if entry is None else result.edit(entry.row, server)
-        notes += (f"{words.server_title(server)}: to be typed: {part}." for part in missing(server))
-    if others := len(servers.left) - named:
+        new = filled(server, None if row is None else held[row])
+        servers = servers.add(new) if row is None else servers.edit(row, new)
+        notes += (f"{words.server_title(new)}: to be typed: {part}." for part in missing(new))
+    if others := len(held) - len(pairs):
         notes.append(f"{words.counted(others, 'MCP server')} not named in the file: left alone.")
-    return Rows(result, tuple(notes))
+    return servers
 
 
 def _written(server: McpServer) -> dict[str, Any]:

@@ -58,6 +58,11 @@ class Entry:
         return self.kept if self.was is None else self.was
 
     @property
+    def nth(self) -> int | None:
+        """Which one it is of those with its transport and name that the server holds."""
+        return None if self.origin is None else self.origin.nth
+
+    @property
     def stays(self) -> bool:
         """Whether the server holds it after a save."""
         return not self.removed and not self.disabled

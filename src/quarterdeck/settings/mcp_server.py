@@ -1,17 +1,17 @@
 """One MCP server: how it is reached, what makes it the same one, and its secrets taken out and filled in again.
 
 Secret are keys, environment values, headers and what signs in, user info and query of an address, and arguments after a
-telling word. In place of each stands `masks.MASK`, which no check lets through to a
-server: what is not filled in again has to be typed.
+telling word. In place of each stands `masks.MASK`, which no check lets through to a server: what is not filled in again
+has to be typed.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import SecretStr, ValidationError
+from pydantic import PlainSerializer, PlainValidator, SecretStr, ValidationError
 
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.settings import masks
@@ -51,15 +51,56 @@ def name_of(server: McpServer) -> str:
     return server.name if isinstance(server, StdioServer) else server.url
 
 
+def place_of(server: McpServer) -> tuple[Transport, str]:
+    """Transport and name: what two versions of a server have in common."""
+    return transport_of(server), name_of(server)
+
+
 def identities(servers: Iterable[McpServer]) -> tuple[Identity, ...]:
     """The identity of each server, in the same order."""
-    seen: Counter[tuple[Transport, str]] = Counter()
+    seen = Counter[tuple[Transport, str]]()
     found = []
     for server in servers:
-        key = (transport_of(server), name_of(server))
-        found.append(Identity(*key, seen[key]))
-        seen[key] += 1
+        place = place_of(server)
+        found.append(Identity(*place, seen[place]))
+        seen[place] += 1
     return tuple(found)
+
+
+class Version(NamedTuple):
+    """A server somewhere: `key` tells it from the others there, `nth` counts those that are alike."""
+
+    key: int
+    server: McpServer
+    nth: int | None = None
+
+
+def paired(wanted: Iterable[Version], held: Iterable[Version]) -> dict[int, int]:
+    """Key of each wanted version that is held -> key of the held one, which has its transport and name.
+
+    Equal ones join first, then the n-th joins the n-th, then what is left in order; who comes first chooses first. A
+    key may be wanted in several versions, and joins once.
+    """
+    free: dict[tuple[Transport, str], list[Version]] = defaultdict(list)
+    for one in held:
+        free[place_of(one.server)].append(one)
+    asked = [(one, free[place]) for one in wanted if (place := place_of(one.server)) in free]
+    pairs: dict[int, int] = {}
+    for is_same in _SAME:
+        for one, left in asked:
+            found = [] if one.key in pairs else [other for other in left if is_same(one, other)]
+            if found:
+                best = next((other for other in found if other.nth == one.nth), found[0])
+                pairs[one.key] = best.key
+                left.remove(best)
+    return pairs
+
+
+_SAME: tuple[Callable[[Version, Version], bool], ...] = (
+    lambda one, other: one.server == other.server,
+    lambda one, other: one.nth is not None and one.nth == other.nth,
+    lambda _one, _other: True,
+)
 
 
 MODELS: Mapping[str, type[McpServer]] = {
@@ -150,13 +191,18 @@ def as_data(server: McpServer) -> dict[str, Any]:
     return {"transport": transport_of(server).value, "server": members(server)}
 
 
-def from_data(data: Any) -> McpServer | None:
-    """The server that `as_data` wrote down; None where that makes no sense."""
+def _from_data(data: Any) -> McpServer:
     match data:
+        case SseServer() | ShttpServer() | StdioServer():
+            return data
         case {"transport": str(transport), "server": dict(given)} if transport in MODELS:
-            return server_of(MODELS[transport], given)
+            return MODELS[transport].model_validate(given)
         case _:
-            return None
+            raise ValueError("this is no MCP server")
+
+
+KeptServer = Annotated[McpServer, PlainValidator(_from_data), PlainSerializer(as_data)]
+"""An MCP server in a state file, with the secrets that are in it: whoever keeps one masks them first (`bare`)."""
 
 
 def server_of(model: type[McpServer], given: Mapping[str, Any]) -> McpServer | None:

@@ -6,7 +6,7 @@ is disabled here and edited there does both.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import count
@@ -14,10 +14,10 @@ from typing import Any
 
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.settings import Settings
+from quarterdeck.settings.disabled import with_disabled
 from quarterdeck.settings.draft import MCP, Draft, Edits
-from quarterdeck.settings.mcp import Entry, Servers, listed
-from quarterdeck.settings.mcp_merge import paired, with_kept
-from quarterdeck.settings.mcp_server import Identity
+from quarterdeck.settings.mcp import Entry, EntryState, Servers
+from quarterdeck.settings.mcp_server import Identity, Version, paired
 
 
 class Side(StrEnum):
@@ -52,16 +52,19 @@ def merge(draft: Draft, theirs: Settings | None) -> Merged:
     """Put a draft on top of a newer record; its undo steps come along."""
     fresh = Draft(theirs, fields=draft.fields, disabled=draft.disabled)
     conflicts: list[Conflict] = []
-    same = _unmoved(MCP, draft, fresh) and draft.stored_servers.unknown == fresh.stored_servers.unknown
-    edits = _rebased(draft, draft.edits, fresh, conflicts, same_list=same)
+    moved = changed(draft, fresh)
     merged = replace(
         fresh,
-        edits=edits,
-        past=tuple(_rebased(draft, step, fresh, [], same_list=same) for step in draft.past),
-        future=tuple(_rebased(draft, step, fresh, [], same_list=same) for step in draft.future),
+        edits=_rebased(draft, draft.edits, fresh, moved, conflicts),
+        past=tuple(_rebased(draft, step, fresh, moved, []) for step in draft.past),
+        future=tuple(_rebased(draft, step, fresh, moved, []) for step in draft.future),
     )
-    arrived = tuple(key for key in draft.fields.by_key if key not in draft.edits and not _unmoved(key, draft, fresh))
-    return Merged(merged, tuple(conflicts), arrived)
+    return Merged(merged, tuple(conflicts), tuple(key for key in moved if key not in draft.edits))
+
+
+def changed(before: Draft, after: Draft) -> tuple[str, ...]:
+    """Keys of the settings that are told to be others on the server than they were, in the order of the form."""
+    return tuple(key for key in after.fields.by_key if before.told(key) != after.told(key))
 
 
 def is_another(loaded: Settings | None, found: Settings | None) -> bool:
@@ -90,41 +93,26 @@ def settle(draft: Draft, conflict: Conflict, side: Side) -> Draft:
     return draft.set(MCP, draft.servers.enable(entry.row).edit(entry.row, entry.was))
 
 
-def _rebased(old: Draft, edits: Edits, fresh: Draft, conflicts: list[Conflict], *, same_list: bool) -> Edits:
+def _rebased(
+    old: Draft, edits: Edits, fresh: Draft, moved: Collection[str], conflicts: list[Conflict]
+) -> Mapping[str, Any]:
     merged: dict[str, Any] = {}
     for key, mine in edits.items():
         if isinstance(mine, Servers):
-            servers = mine if same_list else _merge_servers(mine, fresh, conflicts)
+            servers = _merge_servers(mine, fresh, conflicts) if key in moved else mine
             if servers.changed:
                 merged[key] = servers
-            continue
-        if key not in fresh.set(key, mine).edits:
-            continue
-        merged[key] = mine
-        if not _unmoved(key, old, fresh):
-            conflicts.append(Conflict(key, _seen(old, key), mine, _seen(fresh, key)))
+        elif key in fresh.set(key, mine).edits:
+            merged[key] = mine
+            if key in moved:
+                conflicts.append(Conflict(key, old.told(key), mine, fresh.told(key)))
     return merged
-
-
-def _unmoved(key: str, old: Draft, fresh: Draft) -> bool:
-    if key == MCP:
-        return _stored(old) == _stored(fresh)
-    return bool(_seen(old, key) == _seen(fresh, key))
-
-
-def _stored(draft: Draft) -> tuple[McpServer, ...]:
-    return listed(draft.base.mcp_config if draft.base else None)
-
-
-def _seen(draft: Draft, key: str) -> Any:
-    """What can be known of the stored value: of a secret whether there is one."""
-    return draft.stored(key) if draft.field_at(key).secret else draft.was(key)
 
 
 def _merge_servers(mine: Servers, fresh: Draft, conflicts: list[Conflict]) -> Servers:
     """Their list in their order, with the changes of mine on it; rows keep the ids they have in mine."""
     theirs = fresh.stored_servers
-    pairs = paired(mine, theirs)
+    pairs = _pairs(mine, theirs)
     merged: dict[Identity | None, Entry] = {}
     others: list[Entry] = []
     for entry in mine.entries:
@@ -143,7 +131,21 @@ def _merge_servers(mine: Servers, fresh: Draft, conflicts: list[Conflict]) -> Se
     rows = count(mine.next_row)
     stored = (entry for entry in theirs.entries if entry.origin is not None)
     in_order = [merged.get(entry.origin) or replace(entry, row=next(rows)) for entry in stored]
-    return with_kept(Servers(_in_place(in_order, others, mine), theirs.unknown), fresh.disabled)
+    return with_disabled(Servers(_in_place(in_order, others, mine), theirs.unknown), fresh.disabled)
+
+
+def _pairs(mine: Servers, theirs: Servers) -> dict[int, Entry]:
+    """Row of `mine` -> its entry in `theirs`, for each that has one.
+
+    Untouched rows choose first, last those that leave: two people who each delete one of two equal servers leave one. A
+    row that is new here joins what is new there.
+    """
+    rows = sorted(mine.entries, key=lambda entry: (not entry.stays, entry.state is not EntryState.KEPT))
+    known = [Version(entry.row, entry.was, entry.nth) for entry in rows if entry.was is not None]
+    new = [Version(entry.row, entry.server) for entry in rows if entry.was is None and entry.stays]
+    held = {entry.row: entry for entry in theirs.entries if entry.was is not None}
+    versions = [Version(row, entry.server, entry.nth) for row, entry in held.items()]
+    return {row: held[other] for row, other in paired((*known, *new), versions).items()}
 
 
 def _in_place(stored: list[Entry], others: list[Entry], mine: Servers) -> tuple[Entry, ...]:

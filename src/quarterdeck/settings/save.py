@@ -16,7 +16,7 @@ from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.mcp_server import Transport, transport_of
-from quarterdeck.settings.merge import Conflict, Side, merge, settle
+from quarterdeck.settings.merge import Conflict, Side, changed, merge, settle
 from quarterdeck.settings.review import Review, review
 from quarterdeck.settings.verify import Difference, Verified, verify
 
@@ -218,14 +218,7 @@ def _why(refused: ServiceError | None, changed: str, *, again: bool) -> str:
 
 def _changed(before: Draft, after: Draft) -> str:
     """Labels of the settings that are others on the server than they were."""
-    moved = [entry.label for entry in after.fields.fields if _was(before, entry.key) != _was(after, entry.key)]
-    return ", ".join(moved)
-
-
-def _was(draft: Draft, key: str) -> object:
-    if key == MCP:
-        return draft.base.mcp_config if draft.base is not None else None
-    return draft.stored(key) if draft.field_at(key).secret else draft.was(key)
+    return ", ".join(after.field_at(key).label for key in changed(before, after))
 
 
 async def _merged(draft: Draft, theirs: Settings | None, questions: Questions) -> Draft:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from textual import work
 
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.settings.unsaved import Run, restored
+from quarterdeck.settings.changes import restored
+from quarterdeck.settings.unsaved import Run
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.dialogs.detail import DetailDialog
 from quarterdeck.tui.dialogs.left_edits import LeftEdits, LeftEditsDialog

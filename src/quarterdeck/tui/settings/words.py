@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.settings.journal import Saved, Undo
-from quarterdeck.settings.unsaved import Restored
+from quarterdeck.settings.changes import Restored
+from quarterdeck.settings.journal import Saved
 from quarterdeck.settings.verify import Difference
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
@@ -44,7 +44,7 @@ def difference_lines(differences: Iterable[Difference]) -> list[Cell]:
     return said
 
 
-def undo_lines(saved: Saved, undo: Undo, now: datetime) -> list[Cell]:
+def undo_lines(saved: Saved, undo: Restored, now: datetime) -> list[Cell]:
     """Which save is taken back, and what of it stays as it is."""
     said = [
         cell(
@@ -52,9 +52,9 @@ def undo_lines(saved: Saved, undo: Undo, now: datetime) -> list[Cell]:
             Tone.STRONG,
         )
     ]
-    if undo.cannot:
+    if undo.left_out:
         said.append(
-            cell(text.line(f"Cannot be brought back, for secrets are not kept: {', '.join(undo.cannot)}."), Tone.WARN)
+            cell(text.line(f"Cannot be brought back, for secrets are not kept: {', '.join(undo.left_out)}."), Tone.WARN)
         )
     if undo.moved:
         said.append(cell(text.line(f"Changed again since, and left alone: {', '.join(undo.moved)}."), Tone.WARN))

@@ -1,0 +1,304 @@
+"""What was changed in the settings, as it is kept between runs: made again on a draft, or taken back, without secrets.
+
+A secret is told of only as stored before, replaced or cleared. What may be secret inside other values is masked; when a
+change is made again it is taken from what the server holds now, or left to be typed.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, JsonValue, model_validator
+
+from quarterdeck.client.models.mcp import McpServer
+from quarterdeck.settings import masks, words
+from quarterdeck.settings.draft import MCP, Draft
+from quarterdeck.settings.fields import Control, Field, Unreadable, typed
+from quarterdeck.settings.mcp import Entry, Servers
+from quarterdeck.settings.mcp_server import (
+    KeptServer,
+    Version,
+    bare,
+    filled,
+    holds_hidden,
+    identities,
+    missing,
+    paired,
+    transport_of,
+    typed_anew,
+)
+
+
+class FieldChange(BaseModel):
+    """From old to new; of a `secret` only whether one was `stored` before, and whether it was `cleared`."""
+
+    model_config = ConfigDict(frozen=True)
+    old: JsonValue = None
+    new: JsonValue = None
+    secret: bool = False
+    stored: bool | None = None
+    cleared: bool = False
+
+    @property
+    def back(self) -> "FieldChange":
+        """The change that takes this one back."""
+        return FieldChange(
+            old=self.new, new=self.old, secret=self.secret, stored=not self.cleared, cleared=self.stored is False
+        )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_version_1(cls, data: Any) -> Any:
+        """An edit in the first version of the file of unsaved ones."""
+        match data:
+            case {"value": value, "was": was, "secret": secret, "hidden": hidden}:
+                new = masks.MASK if hidden and not secret else value
+                return {"old": was, "new": new, "secret": secret, "cleared": not hidden}
+            case _:
+                return data
+
+
+class ServerChange(BaseModel):
+    """What became of one MCP server: None is nowhere, `here` says that this machine keeps it and not the server.
+
+    `nth` is its place among those of its transport, there or here.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    old: KeptServer | None
+    old_here: bool
+    nth: int | None = None
+    lost: tuple[str, ...] = ()
+    """Which secrets of the old one the new one does not have, in words."""
+    new: KeptServer | None
+    new_here: bool
+    new_nth: int | None = None
+    typed: tuple[str, ...] = ()
+    """Which secrets of the new one the old one does not have."""
+
+    @property
+    def back(self) -> "ServerChange":
+        """The change that takes this one back."""
+        return ServerChange(
+            old=self.new,
+            old_here=self.new_here,
+            nth=self.new_nth,
+            lost=self.typed,
+            new=self.old,
+            new_here=self.old_here,
+            new_nth=self.nth,
+            typed=self.lost,
+        )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_version_1(cls, data: Any) -> Any:
+        """An edited row in the first version of the file of unsaved ones."""
+        match data:
+            case {"before": old, "here": here, "server": new, "parked": new_here, "removed": removed, "typed": typed}:
+                new = None if removed else new
+                return {"old": old, "old_here": here, "new": new, "new_here": new_here, "typed": typed}
+            case _:
+                return data
+
+
+class Changes(BaseModel):
+    """Changed fields by key, and changed MCP servers."""
+
+    model_config = ConfigDict(frozen=True)
+    fields: dict[str, FieldChange]
+    servers: tuple[ServerChange, ...]
+
+    @property
+    def back(self) -> "Changes":
+        """The changes that take these back."""
+        fields = {key: change.back for key, change in self.fields.items()}
+        return Changes(fields=fields, servers=tuple(change.back for change in self.servers))
+
+
+@dataclass(frozen=True)
+class Restored:
+    """A draft with changes made again."""
+
+    draft: Draft
+    left_out: tuple[str, ...] = ()
+    """What cannot be had back, for it may be secret, or is nothing this server takes: labels, parts of MCP servers."""
+    moved: tuple[str, ...] = ()
+    """What has been changed to something else since."""
+
+
+def field_changes(draft: Draft, seen: Draft | None = None) -> dict[str, FieldChange]:
+    """The edited fields of a draft; of one that was saved as the server holds them after, without what did not arrive.
+
+    `seen` is what was read back, None where nothing was.
+    """
+    found = {key: _field_change(draft, key, seen) for key in draft.edits if key != MCP}
+    return {key: change for key, change in found.items() if change is not None}
+
+
+def server_changes(draft: Draft, seen: Draft | None = None) -> tuple[ServerChange, ...]:
+    """The edited MCP servers of a draft; `seen` as for the fields."""
+    return tuple(_server_changes(draft.servers, seen)) if MCP in draft.edits else ()
+
+
+def restored(changes: Changes, draft: Draft, *, over_others: bool = True) -> Restored:
+    """Make changes again, as one change of the draft.
+
+    What somebody has changed to something else since is changed all the same, or (not `over_others`) left alone.
+    """
+    values: dict[str, Any] = {}
+    left_out: list[str] = []
+    moved: list[str] = []
+    for key, change in changes.fields.items():
+        entry = draft.fields.by_key.get(key)
+        label = entry.label if entry is not None else key
+        if entry is None or not _takes(entry, change):
+            left_out.append(label)
+            continue
+        is_moved = not change.secret and not holds(draft, key, change.old)
+        if is_moved and not over_others:
+            moved.append(label)
+        elif not change.cleared if change.secret else hides(change.new) or not fits(entry, change.new):
+            left_out.append(label)
+        else:
+            values[key] = change.new
+            moved += [label] if is_moved else []
+    values[MCP] = _restored_servers(changes.servers, draft.servers, left_out, moved, over_others=over_others)
+    return Restored(draft.set_all(values), tuple(left_out), tuple(moved))
+
+
+def plain(key: str, value: Any) -> Any:
+    """A field's value as JSON, masks in place of what may be secret in it; text that means nothing may be one whole."""
+    return masks.MASK if isinstance(value, Unreadable) else masks.document(value, key)
+
+
+def hides(value: Any) -> bool:
+    """Whether something was left out of what `plain` made, so that the value cannot be had back from it."""
+    return holds_hidden(value)
+
+
+def holds(draft: Draft, key: str, told: Any) -> bool:
+    """Whether the record below a draft holds what `plain` told; servers treat empty text as not set."""
+    held = plain(key, draft.was(key))
+    held, told = (None if value == "" else value for value in (held, told))
+    return bool(held == told) and isinstance(held, bool) is isinstance(told, bool)
+
+
+def fits(entry: Field, value: Any) -> bool:
+    """Whether a value is of the kind that a setting takes: some servers store any, and break by it."""
+    if value is None:
+        return entry.can_unset
+    is_switch = entry.control in (Control.SWITCH, Control.THREE_WAY)
+    if isinstance(value, bool) or is_switch:
+        return isinstance(value, bool) and is_switch
+    read = entry.reads(typed(value))
+    return not isinstance(read, Unreadable) and isinstance(read, str) is isinstance(value, str)
+
+
+def _takes(entry: Field, change: FieldChange) -> bool:
+    editable = not entry.absent and entry.control not in (Control.READ_ONLY, Control.SERVERS)
+    return editable and entry.secret is change.secret
+
+
+def _field_change(draft: Draft, key: str, seen: Draft | None) -> FieldChange | None:
+    """From old to new; None where the server still holds the old."""
+    if draft.field_at(key).secret:
+        return FieldChange(secret=True, stored=draft.stored(key), cleared=draft.edits[key] is None)
+    old = plain(key, draft.was(key))
+    new = plain(key, draft.edits[key] if seen is None else seen.was(key))
+    arrived = seen is None or not holds(seen, key, old) or hides(new)
+    return FieldChange(old=old, new=new) if arrived else None
+
+
+def _server_changes(servers: Servers, seen: Draft | None) -> Iterator[ServerChange]:
+    """Each edited row that arrived."""
+    stored = {entry.origin: entry.server for entry in seen.servers.entries} if seen is not None else None
+    left = {entry.row: entry.server for entry in servers.left}
+    places = dict(zip(left, identities(left.values()), strict=True))
+    before = {here: _nths(_versions(servers, here=here)) for here in (False, True)}
+    after = _nths(left.items())
+    for entry in servers.edited:
+        new = None if entry.removed else entry.server
+        if stored is not None and entry.stays:
+            new = stored.get(places[entry.row])
+            if new is None or new == entry.was:
+                continue
+        elif stored is not None and entry.origin in stored.keys() - places.values():
+            continue
+        old = entry.before
+        here = entry.was is None and old is not None
+        yield ServerChange(
+            old=None if old is None else bare(old),
+            old_here=here,
+            nth=before[here].get(entry.row),
+            lost=() if old is None else typed_anew(old, new),
+            new=None if new is None else bare(new),
+            new_here=entry.disabled and new is not None,
+            new_nth=after.get(entry.row),
+            typed=() if new is None else typed_anew(new, old),
+        )
+
+
+def _versions(servers: Servers, *, here: bool) -> Iterator[tuple[int, McpServer]]:
+    """(row, server) of what the server holds, or of what only this machine keeps."""
+    for entry in servers.entries:
+        if entry.before is not None and (entry.was is None) is here:
+            yield entry.row, entry.before
+
+
+def _nths(versions: Iterable[tuple[int, McpServer]]) -> Mapping[int, int]:
+    """Row -> which one it is of those with its transport."""
+    seen = Counter[str]()
+    found = {}
+    for row, server in versions:
+        found[row] = seen[transport_of(server)]
+        seen[transport_of(server)] += 1
+    return found
+
+
+def _restored_servers(
+    changes: Sequence[ServerChange], servers: Servers, left_out: list[str], moved: list[str], *, over_others: bool
+) -> Servers:
+    """The list with changes made again; secrets come from the rows of now."""
+    rows = _rows(changes, servers)
+    places: list[tuple[int, int]] = []
+    for number, change in enumerate(changes):
+        now = rows.get(number)
+        if change.old is not None and (now is None or now.before is None or bare(now.before) != change.old):
+            if not over_others or now is not None or change.new is not None:
+                moved.append(words.server_title(change.old))
+            if not over_others:
+                continue
+        if change.new is None:
+            servers = servers if now is None else servers.remove(now.row)
+            continue
+        server = filled(change.new, None if now is None else now.before)
+        title = words.server_title(change.new)
+        left_out += (f"{title}: {part}" for part in dict.fromkeys((*change.typed, *missing(server))))
+        row = servers.next_row if now is None else now.row
+        servers = servers.add(server) if now is None else servers.edit(row, server)
+        servers = servers.disable(row) if change.new_here else servers.enable(row)
+        if change.new_nth is not None and (now is None or change.old_here):
+            places.append((change.new_nth, row))
+    for nth, row in sorted(places):
+        servers = servers.placed(row, nth)
+    return servers
+
+
+def _rows(changes: Sequence[ServerChange], servers: Servers) -> dict[int, Entry]:
+    """Number of a change -> the row that it is about now."""
+    found: dict[int, Entry] = {}
+    for here in (False, True):
+        wanted = (
+            Version(number, change.old, change.nth)
+            for number, change in enumerate(changes)
+            if change.old is not None and change.old_here is here
+        )
+        versions = dict(_versions(servers, here=here))
+        nths = _nths(versions.items())
+        held = (Version(row, bare(server), nths[row]) for row, server in versions.items())
+        found |= {
+            number: entry for number, row in paired(wanted, held).items() if (entry := servers.entry(row)) is not None
+        }
+    return found
