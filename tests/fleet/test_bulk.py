@@ -15,7 +15,6 @@ from quarterdeck.fleet.bulk import (
     Order,
     Plan,
     RowState,
-    Verdict,
     change_verdict,
     delete_verdict,
     plan,
@@ -69,7 +68,7 @@ class Fleet:
             known = set(self.status)
             await self.clock.sleep(2.0)
 
-    def confirmed(self, sandbox_id: str) -> Verdict | None:
+    def confirmed(self, sandbox_id: str) -> RowState | None:
         return change_verdict(self.memories.by_id.get(sandbox_id), Action.PAUSE)
 
     def times(self, sandbox_id: str) -> int:
@@ -337,9 +336,9 @@ def test_verdicts_follow_readings_and_not_what_was_answered() -> None:
     memories.observe([sandbox("RUNNING", "a"), sandbox("PAUSED", "b"), sandbox("MISSING", "c")], at(0), beginning=False)
     memories.missing("a", at(1))
     verdicts = {i: change_verdict(memories.by_id.get(i), Action.PAUSE) for i in "abcd"}
-    assert verdicts == {"a": None, "b": Verdict.DONE, "c": Verdict.GONE, "d": Verdict.GONE}
+    assert verdicts == {"a": None, "b": RowState.DONE, "c": RowState.GONE, "d": RowState.GONE}
     assert change_verdict(memories.by_id["b"], Action.RESUME) is None
-    assert [delete_verdict(memories.by_id.get(i)) for i in "acd"] == [None, Verdict.DONE, Verdict.DONE]
+    assert [delete_verdict(memories.by_id.get(i)) for i in "acd"] == [None, RowState.DONE, RowState.DONE]
 
 
 def test_a_pause_that_somebody_undid_between_two_readings_is_known_by_the_new_key() -> None:
@@ -350,7 +349,7 @@ def test_a_pause_that_somebody_undid_between_two_readings_is_known_by_the_new_ke
     memories.observe([before], at(2), beginning=False)
     assert change_verdict(memories.by_id["a"], Action.PAUSE) is None
     memories.observe([after], at(3), beginning=False)
-    assert change_verdict(memories.by_id["a"], Action.PAUSE) is Verdict.UNDONE
+    assert change_verdict(memories.by_id["a"], Action.PAUSE) is RowState.UNDONE
     assert memories.by_id["a"].state(at(3)).words == "Running"
     told = [(event.what, event.cause) for event in memories.timelines.of("a")[1:]]
     assert told == [("Paused", Cause.YOU), ("Running", Cause.SERVER)]

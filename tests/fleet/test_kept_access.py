@@ -6,7 +6,7 @@ import pytest
 from pydantic import SecretStr
 
 from quarterdeck.client.models.sandbox import ExposedUrl, Sandbox
-from quarterdeck.fleet.sandbox_state import Action, SandboxMemory, after_asking, after_reading
+from quarterdeck.fleet.sandbox_state import Action, Asked, SandboxMemory, after_reading
 
 from .fakes import at
 
@@ -77,7 +77,7 @@ def test_another_key_of_what_is_paused_is_nothing_new() -> None:
 
 
 def test_a_pause_was_undone_where_another_key_is_told() -> None:
-    asked = after_asking(after(("RUNNING", BOTH)), Action.PAUSE, at(1.0))
+    asked = after(("RUNNING", BOTH))._replace(asked=Asked(Action.PAUSE, at(1.0)))
     assert after(("RUNNING", told_of("other", HERE)), memory=asked).resumed
     assert not after(("RUNNING", told_of("one", THERE)), memory=asked).resumed
     assert not after(("RUNNING", told_of(None, THERE)), memory=asked).resumed

@@ -7,9 +7,8 @@ from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, ConversationRo
 from quarterdeck.fleet.filters import kept, parse
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.order import ordered
-from quarterdeck.fleet.quiet import sweep
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, sandbox_row, urgency
+from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, sandbox_row, sweep, urgency
 from quarterdeck.fleet.unlinked import find_unlinked
 
 from .fakes import NOON, at, sandbox

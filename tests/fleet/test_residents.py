@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from quarterdeck.client.models.conversation import Conversation
-from quarterdeck.fleet.residents import Residents
+from quarterdeck.fleet.sandboxes import Residents
 
 from .fakes import NOON
 

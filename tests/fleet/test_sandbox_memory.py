@@ -2,17 +2,8 @@
 
 import pytest
 
-from quarterdeck.fleet.sandbox_state import (
-    Action,
-    SandboxMemory,
-    SandboxState,
-    StateWord,
-    after_answer,
-    after_asking,
-    after_check,
-    after_reading,
-    after_refusal,
-)
+from quarterdeck.fleet.memories import SandboxMemories
+from quarterdeck.fleet.sandbox_state import Action, SandboxMemory, SandboxState, StateWord
 
 from .fakes import at, sandbox
 
@@ -21,7 +12,7 @@ class Story:
     """Readings of one sandbox, one a call."""
 
     def __init__(self, *statuses: str, beginning: bool = False) -> None:
-        self.memory: SandboxMemory | None = None
+        self.memories = SandboxMemories()
         self.second = 0.0
         self.beginning = beginning
         self.read(*statuses)
@@ -30,25 +21,24 @@ class Story:
         for status in statuses:
             self.second += after
             record = sandbox(status, served=status == "RUNNING")
-            self.memory = after_reading(self.memory, record, at(self.second), beginning=self.beginning)
+            self.memories.observe([record], at(self.second), beginning=self.beginning)
         return self
 
     def asks(self, action: Action) -> "Story":
-        self.memory = after_asking(self.known, action, at(self.second))
+        self.memories.asked("abc", action, at(self.second))
         return self
 
     def is_answered(self) -> "Story":
-        self.memory = after_answer(self.known)
+        self.memories.answered("abc")
         return self
 
     def checks(self, *, answered: bool) -> "Story":
-        self.memory = after_check(self.known, at(self.second), answered=answered)
+        self.memories.checked("abc", at(self.second), answered=answered)
         return self
 
     @property
     def known(self) -> SandboxMemory:
-        assert self.memory is not None
-        return self.memory
+        return self.memories.by_id["abc"]
 
     def state(self, later: float = 0.0) -> SandboxState:
         return self.known.state(at(self.second + later))
@@ -227,7 +217,7 @@ def test_a_resume_that_does_not_happen_is_called_so_after_two_minutes() -> None:
 
 def test_an_action_that_was_refused_leaves_what_was_read() -> None:
     story = Story("RUNNING").asks(Action.PAUSE)
-    story.memory = after_refusal(story.known)
+    story.memories.refused("abc")
     assert story.state().words == "Running"
     assert not story.transitional()
 
@@ -241,10 +231,10 @@ def test_a_knock_is_wanted_after_three_quiet_readings_and_again_after_a_minute()
 
 def test_no_knock_where_there_is_no_address_or_no_running_before() -> None:
     assert not Story("STARTING", "STARTING", "STARTING", "STARTING").known.wants_check(at(9.0))
-    bare = after_reading(None, sandbox("RUNNING"), at(0.0))
-    for second in range(1, 5):
-        bare = after_reading(bare, sandbox("STARTING"), at(second))
-    assert not bare.wants_check(at(9.0))
+    bare = SandboxMemories()
+    for second, status in enumerate(["RUNNING", *["STARTING"] * 4]):
+        bare.observe([sandbox(status)], at(second), beginning=False)
+    assert not bare.by_id["abc"].wants_check(at(9.0))
 
 
 def test_a_knock_nobody_answers_is_shown_until_a_running_reading_or_an_answer() -> None:

@@ -4,7 +4,7 @@ from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.order import ordered
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.sandboxes import SandboxRow, attention, by_sandbox, sandbox_row, short_id
+from quarterdeck.fleet.sandboxes import Residents, SandboxRow, attention, sandbox_row, short_id
 
 from .fakes import at, sandbox
 
@@ -35,17 +35,17 @@ def rows_of(memories: SandboxMemories, *pairs: tuple[str, str]) -> list[SandboxR
 
 
 def test_a_row_has_the_titles_of_the_conversations_in_its_sandbox() -> None:
-    groups = by_sandbox(
-        [
-            conversation("c1", "a", "Newest"),
-            conversation("c2", None, "Lost"),
-            conversation("c3", "a"),
-            conversation("c4", "b"),
-        ]
-    )
-    assert [each.id for each in groups["a"]] == ["c1", "c3"]
+    told = [
+        conversation("c1", "a", "Newest"),
+        conversation("c2", None, "Lost"),
+        conversation("c3", "a"),
+        conversation("c4", "b"),
+    ]
+    residents = Residents()
+    residents.update({each.id: each for each in told}, [each.id for each in told])
+    assert [each.id for each in residents.of("a")] == ["c1", "c3"]
     (bare,) = rows_of(SandboxMemories(), ("a", "RUNNING"))
-    row = sandbox_row(bare.record, bare.memory, groups["a"])
+    row = sandbox_row(bare.record, bare.memory, residents.of("a"))
     assert row.conversation_titles == ("Newest", "")
     assert "newest" in row.haystack
 

@@ -228,20 +228,6 @@ def test_the_next_run_knows_what_happened_before_and_says_what_changed_meanwhile
     assert again.told("b") == [("Paused", Cause.UNKNOWN)]
 
 
-def test_a_note_that_is_read_late_joins_what_was_seen_already() -> None:
-    watched = Watched()
-    watched.read(0, "RUNNING", "RUNNING")
-    watched.read(50, "PAUSED", "RUNNING")
-    early, late = Watched(watched.kept()), Watched()
-    for each in (early, late):
-        each.read(DAY, "RUNNING", "RUNNING", "RUNNING")
-        each.read(DAY + 9, "RUNNING", "ERROR", "RUNNING")
-    late.timelines.recall(watched.kept())
-    for name in "abc":
-        assert late.told(name) == early.told(name)
-        assert [e.lasted for e in late.timelines.of(name)] == [e.lasted for e in early.timelines.of(name)]
-
-
 def test_what_another_deck_noted_stays() -> None:
     one, other = Watched(), Watched()
     one.read(0, "RUNNING", "-")

@@ -1,6 +1,6 @@
 """Sandboxes as commands see them: read once, with the conversations in them where a filter asks about those."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -15,7 +15,7 @@ from quarterdeck.fleet.displacement import Cap, forecast, guessed
 from quarterdeck.fleet.filters import Filter, Kind
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, by_sandbox, sandbox_row
+from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, Residents, SandboxRow, sandbox_row
 
 GRAMMAR = SANDBOX_GRAMMAR._replace(
     measures={name: measure for name, measure in SANDBOX_GRAMMAR.measures.items() if name != "for"},
@@ -57,12 +57,13 @@ def rows_of(
     memories, now = SandboxMemories(), utc_now()
     records = tuple(sandboxes)
     memories.observe(records, now, beginning=False)
-    groups: Mapping[str, tuple[Conversation, ...]] = by_sandbox(conversations or ())
+    residents, living = Residents(), {each.id: each for each in conversations or ()}
+    residents.update(living, living)
     return tuple(
         sandbox_row(
             record,
             memories.by_id[record.id],
-            groups.get(record.id, ()),
+            residents.of(record.id),
             complete=complete and conversations is not None,
             clock=ServerClock(now, client.clock_offset),
         )

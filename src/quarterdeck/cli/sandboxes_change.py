@@ -31,7 +31,6 @@ from quarterdeck.fleet.bulk import (
     Order,
     Plan,
     RowState,
-    Verdict,
     change_verdict,
     counted,
     delete_verdict,
@@ -121,7 +120,7 @@ class Following:
             case Verb.DELETE:
                 await resource.delete(sandbox_id)
 
-    def _verdict(self, sandbox_id: str) -> Verdict | None:
+    def _verdict(self, sandbox_id: str) -> RowState | None:
         memory = self._memories.by_id.get(sandbox_id)
         if self._verb is Verb.DELETE:
             return delete_verdict(memory)

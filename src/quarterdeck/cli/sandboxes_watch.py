@@ -22,8 +22,7 @@ from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.filters import Filter
 from quarterdeck.fleet.memories import SandboxMemories
-from quarterdeck.fleet.residents import Residents
-from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row
+from quarterdeck.fleet.sandboxes import Residents, SandboxRow, sandbox_row
 from quarterdeck.fleet.store import Changes
 from quarterdeck.fleet.timeline import Cause
 from quarterdeck.fleet.watch import Watch

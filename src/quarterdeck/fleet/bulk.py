@@ -156,49 +156,39 @@ def counted(rows: Iterable[BulkRow]) -> str:
     return ", ".join(f"{count:,} {state}" for state, count in counts(rows).items())
 
 
-class Verdict(StrEnum):
-    """What the readings say of a row that something was asked of."""
-
-    DONE = "done"
-    UNDONE = "undone"
-    """It was done, and is not so any longer."""
-    BROKEN = "broken"
-    """It has failed instead."""
-    GONE = "gone"
-
-
-_ENDS = {
-    Verdict.DONE: (RowState.DONE, ""),
-    Verdict.UNDONE: (RowState.UNDONE, "It was done, but something else has changed it back since."),
-    Verdict.BROKEN: (RowState.FAILED, "The readings say that it has failed instead."),
-    Verdict.GONE: (RowState.GONE, "It is no longer there."),
+_WHY = {
+    RowState.FAILED: "The readings say that it has failed instead.",
+    RowState.UNCHANGED: "The server said that it did it, but the readings show no change.",
+    RowState.UNDONE: "It was done, but something else has changed it back since.",
+    RowState.GONE: "It is no longer there.",
 }
+"""What is said of a state that readings gave."""
 
 
-def change_verdict(memory: SandboxMemory | None, action: Action) -> Verdict | None:
-    """Whether a pause, resume or start was seen done; `memory` is None for what is not listed.
+def change_verdict(memory: SandboxMemory | None, action: Action) -> RowState | None:
+    """What the readings say of a pause, resume or start; `memory` is None for what is not listed.
 
     A change is done when it is seen: whoever asks for it makes sure it was not so before. What has failed instead
     stays so, and what was paused and runs again was resumed by somebody else.
     """
     if memory is None or memory.status == SandboxStatus.MISSING:
-        return Verdict.GONE
+        return RowState.GONE
     word = memory.settled.known
     if word is StateWord.ERROR:
-        return Verdict.BROKEN
+        return RowState.FAILED
     if action is Action.PAUSE:
-        return Verdict.DONE if word is StateWord.PAUSED else Verdict.UNDONE if memory.resumed else None
-    return Verdict.DONE if word in UP else None
+        return RowState.DONE if word is StateWord.PAUSED else RowState.UNDONE if memory.resumed else None
+    return RowState.DONE if word in UP else None
 
 
-def listed_verdict(row_id: str, listed: Container[str]) -> Verdict | None:
+def listed_verdict(row_id: str, listed: Container[str]) -> RowState | None:
     """Whether the deletion of something without a state was seen done: it is not listed any longer."""
-    return None if row_id in listed else Verdict.DONE
+    return None if row_id in listed else RowState.DONE
 
 
-def delete_verdict(memory: SandboxMemory | None) -> Verdict | None:
+def delete_verdict(memory: SandboxMemory | None) -> RowState | None:
     """Whether a deletion was seen done: it is not listed any longer, or listed as missing."""
-    return Verdict.DONE if memory is None or memory.status == SandboxStatus.MISSING else None
+    return RowState.DONE if memory is None or memory.status == SandboxStatus.MISSING else None
 
 
 # Doing it
@@ -211,7 +201,7 @@ class Order:
     verb: str
     act: Callable[[str], Awaitable[None]]
     """Asks for it, by the id; raises ServiceError."""
-    verdict: Callable[[str], Verdict | None]
+    verdict: Callable[[str], RowState | None]
     """What readings made since then say of one it was asked of, None while they say nothing."""
     noun: Noun = SANDBOXES
 
@@ -408,23 +398,23 @@ class BulkJob:
             if verdict is None and self._clock() < until:
                 continue
             del self._pending[row_id]
-            if verdict is not None:
-                self._say(row_id, *_ENDS[verdict])
-            elif otherwise:
-                self._say(row_id, RowState.FAILED, otherwise)
+            if verdict is not None or not otherwise:
+                self._decided(row_id, verdict or RowState.UNCHANGED)
             else:
-                unchanged = "The server said that it did it, but the readings show no change."
-                self._say(row_id, RowState.UNCHANGED, unchanged)
+                self._say(row_id, RowState.FAILED, otherwise)
         for row in [row for row in self._rows.values() if row.state in RETRIED]:
-            if (verdict := self.order.verdict(row.id)) in (Verdict.DONE, Verdict.GONE):
-                self._say(row.id, *_ENDS[verdict])
+            if (verdict := self.order.verdict(row.id)) in (RowState.DONE, RowState.GONE):
+                self._decided(row.id, verdict)
 
     def _doubt_what_is_done(self) -> None:
         """Somebody else may change back what is done already, for as long as the rest goes on."""
         for row in [row for row in self._rows.values() if row.state is RowState.DONE]:
-            verdict = self.order.verdict(row.id) or Verdict.UNDONE
-            if verdict is not Verdict.DONE:
-                self._say(row.id, *_ENDS[verdict])
+            verdict = self.order.verdict(row.id) or RowState.UNDONE
+            if verdict is not RowState.DONE:
+                self._decided(row.id, verdict)
+
+    def _decided(self, row_id: str, verdict: RowState) -> None:
+        self._say(row_id, verdict, _WHY.get(verdict, ""))
 
     async def _follow(self, senders: list[asyncio.Task[None]]) -> None:
         while True:

@@ -11,7 +11,8 @@ from typing import Annotated, ClassVar, NamedTuple
 from pydantic import Field
 
 from quarterdeck.client.models.sandbox import Sandbox
-from quarterdeck.fleet.kept import KeptModel
+from quarterdeck.fleet.kept import KeptModel, Part
+from quarterdeck.fleet.news import About
 from quarterdeck.fleet.sandbox_state import UP, Action, SandboxMemory, StateWord
 from quarterdeck.fleet.sandboxes import SandboxRow, short_id
 
@@ -118,12 +119,15 @@ class Coming:
         self.sandbox_id, self.until = sandbox_id, self._clock() + LOOKED_FOR
 
 
-class Displacement:
+class Displacement(Part[KeptCap]):
     """The starts and resumes of this deck whose consequences are still being looked for, and what they taught."""
 
     MODEL = KeptCap
+    ABOUT = About.SANDBOXES
+    WHAT = "What happens to sandboxes"
 
     def __init__(self) -> None:
+        super().__init__()
         self.cap = Cap()
         self._coming: list[Coming] = []
         self._explained: set[str] = set()
@@ -164,7 +168,9 @@ class Displacement:
         return found
 
     def _learn(self, coming: Coming) -> None:
-        self.cap = cap_learned(self.cap, running=len(coming.running), displaced=coming.displaced)
+        before, self.cap = self.cap, cap_learned(self.cap, running=len(coming.running), displaced=coming.displaced)
+        if self.cap != before:
+            self.changed.set()
 
     def _forget(self, coming: Coming) -> None:
         self._coming.remove(coming)

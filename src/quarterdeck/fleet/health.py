@@ -62,6 +62,11 @@ class Health(NamedTuple):
     doubted: bool = False
     """The server lists nothing where it listed rows before; they are kept until it says so again."""
 
+    @property
+    def back(self) -> bool:
+        """Whether this is the first good reading after a failure: it may come from another server."""
+        return self.state is HealthState.DEGRADED and not self.failures
+
 
 def after_answer(health: Health, now: float) -> Health:
     """The health after a page or a batch was read; after a failure only the second one in a row counts as online."""

@@ -1,17 +1,16 @@
-"""What is known of one server and kept between runs: read when a session opens, written a while after it changed."""
+"""What is known of one server and kept between runs: read before any list is, written a while after it changed."""
 
 import asyncio
-from collections.abc import Callable
-from typing import ClassVar, Generic, Literal, Protocol, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from quarterdeck.client.errors import ServiceError
+from quarterdeck.fleet.news import About, News
 
-BATCH = 2.0
-"""Seconds between a change and its being written, so that many changes are written once."""
-SELDOM = 30.0
-"""The same for what always changes somewhere in a long list."""
+READ_WITHIN = 1.0
+"""Seconds that the lists wait for what earlier runs kept."""
 
 
 class KeptModel(BaseModel):
@@ -37,68 +36,80 @@ class StateFiles(Protocol):
         ...
 
 
-class Part(Protocol[M]):
-    """Something that is kept."""
+class Part(Generic[M]):
+    """Something that is kept; it sets `changed` whenever there is something new to write."""
 
     MODEL: type[M]
+    ABOUT: ClassVar[About]
+    """The list it tells something of."""
+    WHAT: ClassVar[str]
+    """What a person calls it."""
+    REST: ClassVar[float] = 2.0
+    """Seconds between a change and its being written, so that many changes are written once."""
+    SHARED: ClassVar[bool] = False
+    """Whether what other decks wrote is taken at each writing, and not only at the start."""
+
+    def __init__(self) -> None:
+        self.changed = asyncio.Event()
 
     def recall(self, kept: M | None) -> frozenset[str]:
         """Take what was kept by an earlier run or another deck; gives the ids of which there is something new."""
-        ...
+        raise NotImplementedError
 
     def merge(self) -> Callable[[M | None], M | None]:
         """What makes the next file of the one there is; nothing it uses changes afterwards."""
-        ...
+        raise NotImplementedError
 
 
-class Keeper(Generic[M]):
-    """Keeps one part of a session in its state file.
+class Keeper:
+    """Keeps parts of a session in the state files of one server.
 
-    `recalled` is told the ids of which there is something new whenever a file was read, `failed` once what cannot be
-    read or written. A `shared` part also takes what the file holds after a writing: other decks write there too.
+    `publish` is told of what another deck wrote, and once what cannot be read or written.
     """
 
-    def __init__(
-        self,
-        part: Part[M],
-        recalled: Callable[[frozenset[str]], None],
-        failed: Callable[[ServiceError], None],
-        *,
-        batch: float = BATCH,
-        shared: bool = False,
-    ) -> None:
-        self._part = part
-        self._recalled = recalled
-        self._failed = failed
-        self._batch = batch
-        self._shared = shared
-        self._changed = asyncio.Event()
+    def __init__(self, files: StateFiles, server: str, publish: Callable[[News], None]) -> None:
+        self._files = files
+        self._server = server
+        self._publish = publish
 
-    def changed(self) -> None:
-        """Say that there is something new to write."""
-        self._changed.set()
+    async def recall(self, parts: Sequence[Part[Any]]) -> list[Part[Any]]:
+        """Read all of them at once; gives those that could be read, for only they may be written."""
+        readable = await asyncio.gather(*map(self._recall, parts))
+        return [part for part, read in zip(parts, readable, strict=True) if read]
 
-    async def run(self, files: StateFiles, about: str) -> None:
-        """Read, and write whenever something changed, until cancelled; what is new then is written at once."""
-        model = self._part.MODEL
+    async def _recall(self, part: Part[Any]) -> bool:
         try:
-            self._recalled(self._part.recall(await files.read(model, about)))
-        except ServiceError as error:
-            self._recalled(self._part.recall(None))
-            self._failed(error)
-            return
+            async with asyncio.timeout(READ_WITHIN):
+                part.recall(await self._files.read(part.MODEL, self._server))
+        except (ServiceError, TimeoutError) as error:
+            self._tell(part, error)
+            return False
+        return True
+
+    async def keep(self, part: Part[Any]) -> None:
+        """Write a part a while after it changed, until cancelled; what is new then is written at once."""
         try:
             while True:
                 try:
-                    await self._changed.wait()
-                    await asyncio.sleep(self._batch)
+                    await part.changed.wait()
+                    await asyncio.sleep(part.REST)
                 except asyncio.CancelledError:
-                    if self._changed.is_set():
-                        await files.change(model, about, self._part.merge())
+                    if part.changed.is_set():
+                        await self._write(part)
                     raise
-                self._changed.clear()
-                kept = await files.change(model, about, self._part.merge())
-                if self._shared and (news := self._part.recall(kept)):
-                    self._recalled(news)
+                part.changed.clear()
+                kept = await self._write(part)
+                if part.SHARED and (news := part.recall(kept)):
+                    self._publish(News(part.ABOUT, news))
         except ServiceError as error:
-            self._failed(error)
+            self._tell(part, error)
+
+    async def _write(self, part: Part[M]) -> M | None:
+        return await self._files.change(part.MODEL, self._server, part.merge())
+
+    def _tell(self, part: Part[Any], error: ServiceError | TimeoutError) -> None:
+        why = "the disk does not answer."
+        if isinstance(error, ServiceError):
+            why = f"{error.words} {error.advice}"
+        words = f"{part.WHAT} is not noted down for the next run: {why}"
+        self._publish(News(part.ABOUT, words=words))

@@ -7,13 +7,11 @@ from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.sandbox_state import (
     SLOW_AFTER,
     Action,
+    Asked,
     SandboxMemory,
-    after_answer,
-    after_asking,
     after_check,
     after_missing,
     after_reading,
-    after_refusal,
 )
 from quarterdeck.fleet.timeline import Timelines
 
@@ -81,18 +79,19 @@ class SandboxMemories:
     def asked(self, sandbox_id: str, action: Action, now: datetime) -> None:
         """Note that a pause or resume is about to be sent."""
         if (memory := self._by_id.get(sandbox_id)) is not None:
-            self._keep(sandbox_id, after_asking(memory, action, now))
+            self._keep(sandbox_id, memory._replace(asked=Asked(action, now), resumed=False))
             self.timelines.asked(sandbox_id, action, now)
 
     def answered(self, sandbox_id: str) -> None:
         """Note that the server said it did it."""
-        if (memory := self._by_id.get(sandbox_id)) is not None:
-            self._keep(sandbox_id, after_answer(memory))
+        memory = self._by_id.get(sandbox_id)
+        if memory is not None and memory.asked is not None:
+            self._keep(sandbox_id, memory._replace(asked=memory.asked._replace(answered=True)))
 
     def refused(self, sandbox_id: str) -> None:
         """Note that it was not done. Of an unknown outcome note nothing: the readings decide."""
         if (memory := self._by_id.get(sandbox_id)) is not None:
-            self._keep(sandbox_id, after_refusal(memory))
+            self._keep(sandbox_id, memory._replace(asked=None))
             self.timelines.refused(sandbox_id)
 
     def missing(self, sandbox_id: str, now: datetime) -> None:

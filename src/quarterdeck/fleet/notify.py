@@ -3,13 +3,14 @@
 All moments are seconds since 1970.
 """
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from typing import ClassVar, NamedTuple
 
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.conversations import Category, ConversationState, ConversationWord, conversation_state
-from quarterdeck.fleet.kept import KeptModel
+from quarterdeck.fleet.kept import KeptModel, Part
+from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.unread import Moment
 
 MOST = 20
@@ -64,6 +65,11 @@ class Watched(NamedTuple):
         return self.kept.title
 
     @property
+    def named(self) -> str:
+        """What to call it, raw."""
+        return self.kept.title or self.kept.id
+
+    @property
     def since(self) -> float:
         """When it came to be as it is; 0 where nobody knows."""
         return self.kept.since
@@ -80,12 +86,15 @@ class Watched(NamedTuple):
         return (2 if self.state.came_to_something else 3), -self.since
 
 
-class Watches:
+class Watches(Part[KeptWatches]):
     """The conversations watched on one server."""
 
     MODEL = KeptWatches
+    ABOUT = About.CONVERSATIONS
+    WHAT = "Which conversations you watch"
 
     def __init__(self) -> None:
+        super().__init__()
         self._by_id: dict[str, Watched] = {}
         self._ended: set[str] = set()
         """What was watched earlier and is not to be taken from a file again."""
@@ -115,20 +124,37 @@ class Watches:
         self._ended.discard(record.id)
         self._by_id[record.id] = Watched(KeptWatched(record.id, record.title or "", clock.now.timestamp(), 0.0, ""))
         self.observe(record, last_status, clock)
+        self.changed.set()
         return True
 
-    def end(self, conversation_id: str) -> Watched | None:
-        """Watch one no longer; gives what it was at."""
+    def end(self, conversation_id: str) -> None:
+        """Watch one no longer."""
         self._ended.add(conversation_id)
-        return self._by_id.pop(conversation_id, None)
+        self._by_id.pop(conversation_id, None)
+        self.changed.set()
 
     def read(
-        self, records: Mapping[str, Conversation], last_told: Mapping[str, str | None], clock: ServerClock
-    ) -> tuple[Watched, ...]:
-        """Take what is known now; gives those that came to something, so that their person wants to know."""
+        self,
+        records: Mapping[str, Conversation],
+        last_told: Mapping[str, str | None],
+        clock: ServerClock,
+        *,
+        whole: bool,
+    ) -> Iterator[News]:
+        """Take what is known now, and give what their person wants to know; `whole` says that it is all there is."""
         known = [record for each in self._by_id if (record := records.get(each)) is not None]
-        news = [record for record in known if self.observe(record, last_told.get(record.id), clock)]
-        return tuple(self._by_id[record.id] for record in news)
+        came = [self._by_id[each.id] for each in known if self.observe(each, last_told.get(each.id), clock)]
+        if came:
+            self.changed.set()
+            words = " ".join(f"{each.named}: {each.state.word}." for each in came if each.state is not None)
+            yield News(About.CONVERSATIONS, words=words, everywhere=True, call=True)
+        if whole and (gone := [watched for each, watched in self._by_id.items() if each not in records]):
+            for watched in gone:
+                self.end(watched.id)
+            titles = ", ".join(watched.named for watched in gone)
+            ends = "is gone, so it is watched" if len(gone) == 1 else "are gone, so they are watched"
+            ids = frozenset(watched.id for watched in gone)
+            yield News(About.CONVERSATIONS, ids, words=f"{titles} {ends} no longer.", everywhere=True)
 
     def observe(self, record: Conversation, last_status: str | None, clock: ServerClock) -> bool:
         """Take a reading of one that is watched; whether it came to something."""
@@ -152,9 +178,7 @@ class Watches:
 
     def recall(self, kept: KeptWatches | None) -> frozenset[str]:
         """Take what an earlier run watched."""
-        for each in kept.watched if kept is not None else ():
-            if each.id not in self._by_id and each.id not in self._ended and len(self._by_id) < MOST:
-                self._by_id[each.id] = Watched(each)
+        self._by_id = {each.id: Watched(each) for each in (kept.watched[:MOST] if kept is not None else ())}
         return frozenset(self._by_id)
 
     def merge(self) -> Callable[[KeptWatches | None], KeptWatches | None]:

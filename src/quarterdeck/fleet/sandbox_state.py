@@ -225,21 +225,6 @@ def _first_memory(record: Sandbox, now: datetime, *, beginning: bool) -> Sandbox
     )
 
 
-def after_asking(memory: SandboxMemory, action: Action, now: datetime) -> SandboxMemory:
-    """Note that an action is under way; it stays pending until a reading confirms it."""
-    return memory._replace(asked=Asked(action, now), resumed=False)
-
-
-def after_refusal(memory: SandboxMemory) -> SandboxMemory:
-    """Note that the action asked for was not done and will not be."""
-    return memory._replace(asked=None)
-
-
-def after_answer(memory: SandboxMemory) -> SandboxMemory:
-    """Note that the server said it did what was asked."""
-    return memory if memory.asked is None else memory._replace(asked=memory.asked._replace(answered=True))
-
-
 def after_missing(memory: SandboxMemory, now: datetime) -> SandboxMemory:
     """Note that the server said that it is not there, when something was asked of it; a reading may know better."""
     if memory.settled.word == StateWord.MISSING:

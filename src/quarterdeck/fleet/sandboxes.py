@@ -1,7 +1,8 @@
 """The rows of the sandbox list, made of records, memories and the conversations that live in them."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from math import inf, isfinite
 from typing import NamedTuple
 
@@ -78,15 +79,6 @@ def short_id(sandbox_id: str) -> str:
     return (last if before and last else sandbox_id)[:SHORT]
 
 
-def by_sandbox(conversations: Iterable[Conversation]) -> dict[str, tuple[Conversation, ...]]:
-    """Conversations by the id of the sandbox they live in, each group in the order given."""
-    groups: dict[str, list[Conversation]] = {}
-    for conversation in conversations:
-        if conversation.sandbox_id is not None:
-            groups.setdefault(conversation.sandbox_id, []).append(conversation)
-    return {sandbox_id: tuple(group) for sandbox_id, group in groups.items()}
-
-
 def sandbox_row(
     record: Sandbox,
     memory: SandboxMemory,
@@ -143,6 +135,60 @@ def spent(conversation: Conversation) -> float:
     """US dollars a conversation has cost so far; a sum that is no number counts for none."""
     cost = conversation.metrics.accumulated_cost if conversation.metrics is not None else None
     return cost if cost is not None and isfinite(cost) else 0.0
+
+
+# Which conversations live where
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+class Residents:
+    """The conversations of each sandbox; a group is put in order when somebody asks for it, not at each change."""
+
+    def __init__(self) -> None:
+        self._sandbox_of: dict[str, str] = {}
+        self._groups: dict[str, dict[str, Conversation]] = {}
+        self._ordered: dict[str, tuple[Conversation, ...]] = {}
+
+    def of(self, sandbox_id: str) -> tuple[Conversation, ...]:
+        """Who lives in a sandbox, newest first; the same object for as long as nothing changed."""
+        ordered = self._ordered.get(sandbox_id)
+        if ordered is None:
+            group = self._groups.get(sandbox_id, {})
+            ordered = self._ordered[sandbox_id] = tuple(sorted(group.values(), key=_newest_first))
+        return ordered
+
+    def sandbox_of(self, conversation_id: str) -> str | None:
+        """The sandbox a conversation lives in, as far as is known."""
+        return self._sandbox_of.get(conversation_id)
+
+    def title_in(self, sandbox_id: str) -> str | None:
+        """The title of the newest conversation in a sandbox that has one."""
+        return next((record.title for record in self.of(sandbox_id) if record.title), None)
+
+    def update(self, records: Mapping[str, Conversation], ids: Iterable[str]) -> frozenset[str]:
+        """Take what is known of these conversations now; gives the sandboxes of which there is something new."""
+        touched: set[str] = set()
+        for conversation_id in ids:
+            record = records.get(conversation_id)
+            before = self._sandbox_of.pop(conversation_id, None)
+            after = record.sandbox_id if record is not None else None
+            if before is not None:
+                touched.add(before)
+                if before != after:
+                    del self._groups[before][conversation_id]
+            if record is not None and after is not None:
+                touched.add(after)
+                self._sandbox_of[conversation_id] = after
+                self._groups.setdefault(after, {})[conversation_id] = record
+        for sandbox_id in touched:
+            self._ordered.pop(sandbox_id, None)
+        return frozenset(touched)
+
+
+def _newest_first(record: Conversation) -> tuple[float, str]:
+    """Those made at the same moment stand by id, so that "the newest" is one and the same in every run."""
+    return -(record.created_at or _LONG_AGO).timestamp(), record.id
 
 
 # Order
@@ -210,3 +256,50 @@ SANDBOX_GRAMMAR: Grammar[SandboxRow] = Grammar(
     aliases={"idle": "quiet", "orphan": "no-conversation"},
 )
 """What a filter over sandboxes knows: `quiet` is the quiet time of what is up, `for` the time in its state."""
+
+
+# What is up, does nothing and could be paused
+
+THRESHOLD = timedelta(minutes=30)
+"""The quiet time that is offered at first."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuietRow:
+    """A sandbox that has been quiet for long enough."""
+
+    row: SandboxRow
+    quiet: timedelta
+
+    @property
+    def id(self) -> str:
+        """The sandbox's."""
+        return self.row.id
+
+    @property
+    def spent(self) -> float:
+        """US dollars so far."""
+        return self.row.spent
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What a sweep finds; nothing is done by finding it."""
+
+    rows: tuple[QuietRow, ...]
+    """The longest quiet first."""
+    unknown: tuple[SandboxRow, ...]
+    """What is up and of which it is not known how long it has been quiet."""
+
+    @property
+    def spent(self) -> float:
+        """US dollars all of `rows` have cost so far."""
+        return sum(found.spent for found in self.rows)
+
+
+def sweep(rows: Iterable[SandboxRow], threshold: timedelta, now: datetime) -> Sweep:
+    """Find what is up and has been quiet for the threshold or longer; what is being paused is left out."""
+    up = [(row, row.quiet(now)) for row in rows if not row.working and row.state(now).known in UP]
+    found = [QuietRow(row, quiet) for row, quiet in up if quiet is not None and quiet >= threshold]
+    found.sort(key=lambda each: (-each.quiet, each.id))
+    return Sweep(tuple(found), tuple(row for row, quiet in up if quiet is None))

@@ -7,7 +7,6 @@ from contextlib import suppress
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.server import KeyState, Server
-from quarterdeck.fleet.health import Health
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.watch import backoff
 
@@ -33,7 +32,6 @@ class ServerWatch:
         self._client = client
         self._publish = publish
         self._doubted = asyncio.Event()
-        self._failing: dict[About, bool] = {}
 
     @property
     def key_refused(self) -> bool:
@@ -60,12 +58,6 @@ class ServerWatch:
     def doubt(self) -> None:
         """Ask again now: something was not as it should be, or somebody wants to know."""
         self._doubted.set()
-
-    def doubt_after_failure(self, about: About, health: Health) -> None:
-        """Ask again when a list can be read again after it could not: it may come from another server."""
-        if self._failing.get(about) and not health.failures:
-            self.doubt()
-        self._failing[about] = bool(health.failures)
 
     async def _describe(self) -> None:
         before, server = self.server, await self._client.describe()

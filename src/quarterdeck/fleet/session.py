@@ -4,8 +4,8 @@ It knows no screen: whoever owns it gives a `publish` and is told which ids chan
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from itertools import chain, islice
 from typing import Any
@@ -19,13 +19,12 @@ from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.bulk import BulkJob
 from quarterdeck.fleet.conversations import ConversationRow, conversation_row, last_execution_status
 from quarterdeck.fleet.displacement import Coming, Displacement, guessed, running_oldest_first
-from quarterdeck.fleet.kept import SELDOM, Keeper, StateFiles
+from quarterdeck.fleet.kept import Keeper, StateFiles
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.notify import Watches
-from quarterdeck.fleet.residents import Residents
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row, short_id
+from quarterdeck.fleet.sandboxes import Residents, SandboxRow, sandbox_row, short_id
 from quarterdeck.fleet.server_watch import ServerWatch
 from quarterdeck.fleet.start_tasks import Dismissed, StartTasks, in_progress
 from quarterdeck.fleet.store import Changes
@@ -56,62 +55,48 @@ class Session:
         self.client = client
         self._publish = publish
         self._clock = clock
-        self._files = files
-        self._about = about
+        self._keeper = None if files is None else Keeper(files, about, publish)
         self._server = ServerWatch(client, publish)
         self.sandboxes = Watch(client.sandboxes, self._sandboxes_read)
         self.conversations = Watch(client.conversations, self._conversations_read)
         self.start_tasks = Watch(StartTasks(client), self._start_tasks_read)
+        self.memories = SandboxMemories()
+        self.displacement = Displacement()
         self.residents = Residents()
         self.last_statuses: dict[str, str | None] = {}
         """The last word of the agent in each conversation."""
-        self.followed: set[str] = set()
-        """Start tasks created here."""
-        self.job: BulkJob | None = None
-        """The bulk command that was given last."""
-        self.memories = SandboxMemories()
-        self.displacement = Displacement()
         self.unread = Unread()
         self.watched = Watches()
         self.dismissed = Dismissed()
-        happens = self._not_kept(About.SANDBOXES, "What happens to sandboxes")
-        self._timelines = Keeper(self.memories.timelines, self._sandboxes_recalled, happens, batch=SELDOM)
-        self._cap = Keeper(self.displacement, self._sandboxes_recalled, happens)
-        dismissed = self._not_kept(About.START_TASKS, "What you dismissed")
-        self._dismissed = Keeper(self.dismissed, self._dismissed_recalled, dismissed)
-        seen = self._not_kept(About.CONVERSATIONS, "Which conversations you have read")
-        self._marks = Keeper(self.unread, self._unread_recalled, seen, shared=True)
-        watched = self._not_kept(About.CONVERSATIONS, "Which conversations you watch")
-        self._watches = Keeper(self.watched, self._watched_recalled, watched)
+        self.followed: set[str] = set()
+        """Start tasks created here."""
+        self._creating: set[str] = set()
+        """Those of them whose sandbox is not known yet."""
+        self.job: BulkJob | None = None
+        """The bulk command that was given last."""
+        self.writes = Writes()
+        self._lost = LostAnswers()
         self._visible: dict[About, tuple[str, ...]] = {}
         self._hidden = False
         self._unsettled: set[str] = set()
         """Sandboxes that changed, or are between two states, and whose conversations were not read since."""
-        self._known_whole: dict[About, bool] = {}
-        self.writes = Writes()
-        self._creating: set[str] = set()
-        """Start tasks created here whose sandbox is not known yet."""
-        self._lost = LostAnswers()
         self._total: int | None = None
         """How many conversations there were when they were first read; None for one page, and where nobody says."""
-        self._counted = False
-        self._clock_compared = False
+        self._begun = False
         self._tasks: asyncio.TaskGroup | None = None
 
     async def run(self) -> None:
-        """Read until cancelled."""
+        """Read until cancelled, and first what earlier runs kept: it says what of all that is news."""
         async with asyncio.TaskGroup() as group:
             self._tasks = group
-            # What is looked at first is asked for first: each answer takes its milliseconds.
-            group.create_task(self.conversations.run())
-            group.create_task(self.sandboxes.run())
-            group.create_task(self.start_tasks.run())
             group.create_task(self._server.run())
-            if self._files is None:
-                self.unread.recall(None)
-                return
-            for keeper in (self._timelines, self._cap, self._dismissed, self._marks, self._watches):
-                group.create_task(keeper.run(self._files, self._about))
+            if self._keeper is not None:
+                parts = (self.memories.timelines, self.displacement, self.unread, self.watched, self.dismissed)
+                for part in await self._keeper.recall(parts):
+                    group.create_task(self._keeper.keep(part))
+            # What is looked at first is asked for first: each answer takes its milliseconds.
+            for watch in (self.conversations, self.sandboxes, self.start_tasks):
+                group.create_task(watch.run())
 
     def refresh(self, *, asked: bool = False) -> None:
         """Read everything again now; where a person `asked` for it, it shows until it is done."""
@@ -141,6 +126,23 @@ class Session:
         """Whether a protected call said that the key is wrong or missing."""
         return self._server.key_refused
 
+    @property
+    def server_clock(self) -> ServerClock:
+        """What the server's moments are read by now."""
+        return ServerClock(self._clock(), self.client.clock_offset)
+
+    @property
+    def conversations_left(self) -> int:
+        """How many conversations have not been read yet, as far as the server said how many there are."""
+        if not self.conversations.health.incomplete:
+            return 0
+        return max((self._total or 0) - len(self.conversations.records), 0)
+
+    @property
+    def cap(self) -> int | None:
+        """About how many sandboxes the server lets run at a time, None when that is not known."""
+        return guessed(self.displacement.cap, islice(self.sandboxes.records, ALIKE)).about
+
     def sandbox_row(self, sandbox_id: str, before: SandboxRow | None = None) -> SandboxRow | None:
         """What a list says of a sandbox, `before` itself when nothing changed; None when there is no such one."""
         record = self.sandboxes.records.get(sandbox_id)
@@ -166,7 +168,7 @@ class Session:
             record,
             self.last_statuses.get(conversation_id),
             before,
-            sandboxes=self.all_sandboxes,
+            sandboxes=None if self.sandboxes.health.incomplete else self.sandboxes.records,
             unread=conversation_id in self.unread,
             watched=conversation_id in self.watched,
             clock=self.server_clock,
@@ -179,28 +181,6 @@ class Session:
             map(self.conversation_row, self.conversations.records),
             complete=not (self.sandboxes.health.incomplete or self.conversations.health.incomplete),
         )
-
-    @property
-    def server_clock(self) -> ServerClock:
-        """What the server's moments are read by now."""
-        return ServerClock(self._clock(), self.client.clock_offset)
-
-    @property
-    def all_sandboxes(self) -> Mapping[str, Sandbox] | None:
-        """The sandboxes by id, None until they have been read completely."""
-        return None if self.sandboxes.health.incomplete else self.sandboxes.records
-
-    @property
-    def conversations_left(self) -> int:
-        """How many conversations have not been read yet, as far as the server said how many there are."""
-        if not self.conversations.health.incomplete:
-            return 0
-        return max((self._total or 0) - len(self.conversations.records), 0)
-
-    @property
-    def cap(self) -> int | None:
-        """About how many sandboxes the server lets run at a time, None when that is not known."""
-        return guessed(self.displacement.cap, islice(self.sandboxes.records, ALIKE)).about
 
     # What is looked at
 
@@ -216,18 +196,16 @@ class Session:
 
     def _look_closely(self) -> None:
         """Tell each watch what is on the screen and what is between two states."""
-        now = self._clock()
-        moving = self.memories.transitional(now)
+        moving = self.memories.transitional(self._clock())
         self._unsettled |= moving
         seen = self._visible.get(About.SANDBOXES, ())
         living = (record.id for sandbox_id in seen for record in self.residents.of(sandbox_id))
         shown = chain(self._visible.get(About.CONVERSATIONS, ()), living) if self._unsettled else ()
         unsettled = [each for each in shown if self.residents.sandbox_of(each) in self._unsettled]
+        starting = in_progress(self.start_tasks.records.values(), self.server_clock.there)
         self._look_at(About.SANDBOXES, self.sandboxes, moving)
-        self._look_at(About.CONVERSATIONS, self.conversations, unsettled, self.watched.ids)
-        self._look_at(
-            About.START_TASKS, self.start_tasks, in_progress(self.start_tasks.records.values(), self.server_clock.there)
-        )
+        self._look_at(About.CONVERSATIONS, self.conversations, unsettled, always=self.watched.ids)
+        self._look_at(About.START_TASKS, self.start_tasks, starting)
 
     def _look_at(
         self, about: About, watch: Watch[Any], transitional: Iterable[str], always: Iterable[str] = ()
@@ -238,48 +216,54 @@ class Session:
         visible = always if hidden else (*self._visible[about], *always)
         watch.look(visible=visible, transitional=tuple(transitional), hidden=hidden and not always)
 
-    # What is read
+    # What is read, and what follows from it
 
     def _sandboxes_read(self, changes: Changes[Sandbox]) -> None:
-        self._server.doubt_after_failure(About.SANDBOXES, self.sandboxes.health)
-        now = self._clock()
-        other = changes.added | changes.changed
-        fresh = self.memories.observe(changes.read, now, beginning=changes.all_known, other=other)
+        now, health = self._clock(), self.sandboxes.health
+        if health.back:
+            self._server.doubt()
+        came_or_went = changes.added | changes.gone
+        fresh = self.memories.observe(
+            changes.read, now, beginning=changes.all_known, other=changes.added | changes.changed
+        )
         self.memories.forget(changes.gone)
         self._unsettled.update(each for each in fresh - changes.added if self.residents.of(each))
         self._probe_quiet_ones(now)
         self._look_closely()
-        came_or_went = changes.added | changes.gone
         self._publish(News(About.SANDBOXES, fresh | changes.changed | came_or_went))
-        living_there = [record.id for sandbox_id in came_or_went for record in self.residents.of(sandbox_id)]
-        self._publish_of(About.CONVERSATIONS, living_there, self._completed(About.SANDBOXES, self.sandboxes))
-        self._find_displaced(now)
+        living_there = (record.id for sandbox_id in came_or_went for record in self.residents.of(sandbox_id))
+        self._publish_beside(About.CONVERSATIONS, living_there, changes, self.sandboxes)
+        for displaced in self.displacement.read(self.memories.by_id, now):
+            self.memories.timelines.displaced(displaced.ids, short_id(displaced.by), now)
+            words = displaced.words(self.residents.title_in)
+            self._publish(News(About.SANDBOXES, frozenset(displaced.ids), words=words))
         if self.job is not None:
             # A state may last for one reading only, and later ones may tell more of what counted as not done.
             self.job.look()
-        if fresh or changes.gone:
-            self._timelines.changed()
         self._look_for_lost(About.SANDBOXES, self.sandboxes)
 
     def _conversations_read(self, changes: Changes[Conversation]) -> None:
-        self._server.doubt_after_failure(About.CONVERSATIONS, self.conversations.health)
-        self._compare_clocks()
-        other = changes.changed | changes.added
+        if self.conversations.health.back:
+            self._server.doubt()
+        if not self._begun and self.conversations.health.read_at is not None:
+            self._begin()
+        records, clock, other = self.conversations.records, self.server_clock, changes.changed | changes.added
         for record in changes.read:
             if record.id in other:
                 self.last_statuses[record.id] = last_execution_status(self.last_statuses.get(record.id), record)
         for gone in changes.gone:
             self.last_statuses.pop(gone, None)
-        marked = self._mark_unread(changes.read, other)
-        touched = self.residents.update(self.conversations.records, other | changes.gone)
-        self._read_watched()
+        marked = self.unread.read(changes.read, other, self.last_statuses, clock)
+        touched = self.residents.update(records, other | changes.gone)
+        whole = not self.conversations.health.incomplete
+        for news in self.watched.read(records, self.last_statuses, clock, whole=whole):
+            self._publish(news)
         if self._unsettled:
             read = {record.sandbox_id for record in changes.read}
-            self._unsettled -= read - self.memories.transitional(self._clock())
+            self._unsettled -= read - self.memories.transitional(clock.now)
         self._look_closely()
-        self._count_once()
         self._publish(News(About.CONVERSATIONS, other | changes.gone | marked))
-        self._publish_of(About.SANDBOXES, touched, self._completed(About.CONVERSATIONS, self.conversations))
+        self._publish_beside(About.SANDBOXES, touched, changes, self.conversations)
 
     def _start_tasks_read(self, changes: Changes[StartTask]) -> None:
         self._look_closely()
@@ -290,6 +274,44 @@ class Session:
         self._follow_created(changes.read)
         self._publish(News(About.START_TASKS, changes.changed | changes.added | changes.gone))
         self._look_for_lost(About.START_TASKS, self.start_tasks)
+
+    def _publish_beside(self, about: About, ids: Iterable[str], changes: Changes[Any], watch: Watch[Any]) -> None:
+        """Tell what a reading means for the other list: of all rows, if it is only now known whole.
+
+        What has lost its counterpart hangs on that.
+        """
+        everything = changes.all_known is watch.health.incomplete
+        if (touched := frozenset(ids)) or everything:
+            self._publish(News(about, touched, everything))
+
+    def _begin(self) -> None:
+        """Compare the clocks, and ask how many conversations there are if the first page is not all of them."""
+        self._begun = True
+        if hint := self.server_clock.hint:
+            self._publish(News(About.CONVERSATIONS, words=hint, everywhere=True))
+        if self.conversations.health.incomplete and self._tasks is not None:
+            self._tasks.create_task(self._count())
+
+    async def _count(self) -> None:
+        try:
+            self._total = await self.client.conversations.count(background=True)
+        except ServiceError:
+            return  # the list is read all the same
+        self._publish(News(About.CONVERSATIONS))
+
+    def _probe_quiet_ones(self, now: datetime) -> None:
+        """Ask the agent servers of what is seen and of which readings alone say too little."""
+        if self._tasks is not None:
+            for sandbox_id in self.memories.take_checks(self._visible.get(About.SANDBOXES, ()), now):
+                self._tasks.create_task(self._probe(sandbox_id))
+
+    async def _probe(self, sandbox_id: str) -> None:
+        memory = self.memories.by_id.get(sandbox_id)
+        address = memory.agent_server if memory is not None else None
+        if address is not None:
+            answered = await self.client.alive(address)
+            if self.memories.checked(sandbox_id, self._clock(), answered=answered):
+                self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))
 
     def _follow_created(self, records: Iterable[StartTask]) -> None:
         """Note which sandbox was made for a conversation created here, once its start task tells."""
@@ -306,10 +328,7 @@ class Session:
 
     def _look_for_lost(self, about: About, watch: Watch[Any]) -> None:
         """Tell of the row that can only be what a lost answer would have named."""
-        if watch.health.incomplete:
-            return
-        found = self._lost.find(about, watch.records, self._clock())
-        if found is None:
+        if watch.health.incomplete or (found := self._lost.find(about, watch.records, self._clock())) is None:
             return
         words = f"The answer was lost, but it was started: {short_id(found)} is new in the list."
         if about is About.START_TASKS:
@@ -317,120 +336,6 @@ class Session:
             words = "The answer was lost, but it was created: its start is followed in the list."
             about = About.CONVERSATIONS
         self._publish(News(about, frozenset({found}), words=words, wanted=found))
-
-    def _publish_of(self, about: About, ids: Iterable[str], everything: bool) -> None:
-        """Tell what a reading of one list means for the other one."""
-        if (touched := frozenset(ids)) or everything:
-            self._publish(News(about, touched, everything))
-
-    def _completed(self, about: About, watch: Watch[Any]) -> bool:
-        """Whether it changed with this reading if all of a list is known: on that hangs what has lost the other."""
-        whole = not watch.health.incomplete
-        before = self._known_whole.get(about, False)
-        self._known_whole[about] = whole
-        return whole is not before
-
-    def _compare_clocks(self) -> None:
-        """Say once that the server's clock is far from this machine's."""
-        if not self._clock_compared and self.conversations.health.read_at is not None:
-            self._clock_compared = True
-            if hint := self.server_clock.hint:
-                self._publish(News(About.CONVERSATIONS, words=hint, everywhere=True))
-
-    def _count_once(self) -> None:
-        """Ask how many conversations there are, when the first page turns out not to be all of them."""
-        if self._counted or self._tasks is None or self.conversations.health.read_at is None:
-            return
-        self._counted = True
-        if self.conversations.health.incomplete:
-            self._tasks.create_task(self._count())
-
-    async def _count(self) -> None:
-        try:
-            self._total = await self.client.conversations.count(background=True)
-        except ServiceError:
-            return  # the list is read all the same
-        self._publish(News(About.CONVERSATIONS))
-
-    # What follows from readings
-
-    def _probe_quiet_ones(self, now: datetime) -> None:
-        """Ask the agent servers of what is seen and of which readings alone say too little."""
-        if self._tasks is not None:
-            for sandbox_id in self.memories.take_checks(self._visible.get(About.SANDBOXES, ()), now):
-                self._tasks.create_task(self._probe(sandbox_id))
-
-    async def _probe(self, sandbox_id: str) -> None:
-        memory = self.memories.by_id.get(sandbox_id)
-        address = memory.agent_server if memory is not None else None
-        if address is not None:
-            answered = await self.client.alive(address)
-            if self.memories.checked(sandbox_id, self._clock(), answered=answered):
-                self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))
-
-    def _find_displaced(self, now: datetime) -> None:
-        """Look whether something stopped to make room for a start or resume of ours."""
-        before = self.displacement.cap
-        for displaced in self.displacement.read(self.memories.by_id, now):
-            self.memories.timelines.displaced(displaced.ids, short_id(displaced.by), now)
-            words = displaced.words(self.residents.title_in)
-            self._publish(News(About.SANDBOXES, frozenset(displaced.ids), words=words))
-        if self.displacement.cap != before:
-            self._cap.changed()
-
-    def _mark_unread(self, records: Iterable[Conversation], other: frozenset[str]) -> frozenset[str]:
-        marked = self.unread.read(records, other, self.last_statuses, self.server_clock)
-        if marked:
-            self._marks.changed()
-        return marked
-
-    def _read_watched(self) -> None:
-        """Tell of the watched ones that came to something, and of those that are gone."""
-        records = self.conversations.records
-        turns = [
-            f"{watched.title or watched.id}: {watched.state.word}."
-            for watched in self.watched.read(records, self.last_statuses, self.server_clock)
-            if watched.state is not None
-        ]
-        if turns:
-            self._watches.changed()
-            self._publish(News(About.CONVERSATIONS, words=" ".join(turns), everywhere=True, call=True))
-        whole = not self.conversations.health.incomplete
-        if gone := [each for each in self.watched.ids if whole and each not in records]:
-            ended = [watched for each in gone if (watched := self.watched.end(each)) is not None]
-            titles = ", ".join(watched.title or watched.id for watched in ended)
-            words = f"{titles} is gone, so it is watched no longer."
-            if len(ended) > 1:
-                words = f"{titles} are gone, so they are watched no longer."
-            self._watched_changed(gone)
-            self._publish(News(About.CONVERSATIONS, words=words, everywhere=True))
-
-    # What was kept by an earlier run
-
-    def _sandboxes_recalled(self, ids: frozenset[str]) -> None:
-        self._publish(News(About.SANDBOXES, ids))
-
-    def _dismissed_recalled(self, ids: frozenset[str]) -> None:
-        self._publish(News(About.START_TASKS, ids))
-
-    def _unread_recalled(self, ids: frozenset[str]) -> None:
-        if self.unread.unfed:
-            records = self.conversations.records
-            ids |= self._mark_unread(records.values(), frozenset(records))
-        self._publish(News(About.CONVERSATIONS, ids))
-
-    def _watched_recalled(self, ids: frozenset[str]) -> None:
-        if ids:
-            self._look_closely()
-            self._read_watched()
-            self._publish(News(About.CONVERSATIONS, ids))
-
-    def _not_kept(self, about: About, what: str) -> Callable[[ServiceError], None]:
-        def tell(error: ServiceError) -> None:
-            words = f"{what} is not noted down for the next run: {error.words} {error.advice}"
-            self._publish(News(about, words=words))
-
-        return tell
 
     # What a person asks of sandboxes
 
@@ -465,31 +370,15 @@ class Session:
 
     async def start(self, spec_id: str | None) -> Sandbox:
         """Start a sandbox; servers answer once it is up or has failed."""
-        timelines, lost = self.memories.timelines, False
-        timelines.start_asked()
-        known = self._known(self.sandboxes)
+        words = f"start of {spec_id or 'a sandbox'}"
         try:
-            with self._looking_for_displaced() as coming, self.writes.under_way(f"start of {spec_id or 'a sandbox'}"):
+            with self._starting(About.SANDBOXES, self.sandboxes, words), self._looking_for_displaced() as coming:
                 record = await self.client.sandboxes.start(spec_id)
                 coming.answered(record.id)
-            self.memories.started(record, self._clock())
+                self.memories.started(record, self._clock())
             return record
-        except ServiceError as error:
-            if lost := error.outcome in LOST:
-                self._lost.expect(About.SANDBOXES, known, self._clock())
-            raise
         finally:
-            timelines.start_ended(self._clock(), lost=lost)
-            self._publish(News(About.SANDBOXES, frozenset(self.sandboxes.records)))
             self.sandboxes.refresh()
-
-    def _known(self, watch: Watch[Any]) -> frozenset[str] | None:
-        """What a list holds now; None while not all of it was read."""
-        return None if watch.health.incomplete else frozenset(watch.records)
-
-    def _looking_for_displaced(self) -> AbstractContextManager[Coming]:
-        running = running_oldest_first(self.sandboxes.records.values(), self.memories.by_id)
-        return self.displacement.watching(running, self._clock)
 
     async def delete_sandbox(self, sandbox_id: str) -> None:
         """Delete a sandbox with its workspace."""
@@ -511,31 +400,43 @@ class Session:
         await job.run()
         self._publish(News(About.SANDBOXES, words=f"{job.result} B shows it."))
 
+    def _looking_for_displaced(self) -> AbstractContextManager[Coming]:
+        running = running_oldest_first(self.sandboxes.records.values(), self.memories.by_id)
+        return self.displacement.watching(running, self._clock)
+
+    @contextmanager
+    def _starting(self, about: About, watch: Watch[Any], words: str) -> Iterator[None]:
+        """Ask for something that has no id yet: what appears meanwhile may be it, also where the answer is lost."""
+        known = None if watch.health.incomplete else frozenset(watch.records)
+        timelines, lost = self.memories.timelines, False
+        timelines.start_asked()
+        try:
+            with self.writes.under_way(words):
+                yield
+        except ServiceError as error:
+            if lost := error.outcome in LOST:
+                self._lost.expect(about, known, self._clock())
+            raise
+        finally:
+            timelines.start_ended(self._clock(), lost=lost)
+            self._publish(News(About.SANDBOXES, frozenset(self.sandboxes.records)))
+
     # What a person asks of conversations
 
     async def create(self, new: NewConversation) -> str | None:
         """Create a conversation; its start task is followed from then on. Gives the id of what was answered, if any."""
-        timelines, known = self.memories.timelines, self._known(self.start_tasks)
-        timelines.start_asked()
-        followed, lost = False, False
         try:
-            with self.writes.under_way("creation of a conversation"):
+            with self._starting(About.START_TASKS, self.start_tasks, "creation of a conversation"):
                 answer = await self.client.conversations.create(new)
-            if answer is None:
-                return None
-            self.followed.add(answer.id)
-            followed = isinstance(answer, StartTask)
-            return answer.id
-        except ServiceError as error:
-            if lost := error.outcome in LOST:
-                self._lost.expect(About.START_TASKS, known, self._clock())
-            raise
+                if isinstance(answer, StartTask):
+                    self._creating.add(answer.id)
+                    self.memories.timelines.start_asked()
         finally:
-            if followed and answer is not None:
-                self._creating.add(answer.id)
-            else:
-                timelines.start_ended(self._clock(), lost=lost)
             self.refresh()
+        if answer is None:
+            return None
+        self.followed.add(answer.id)
+        return answer.id
 
     async def find_titles(self, words: str) -> int:
         """Ask the server for conversations with these words in their title; gives how many of them are new here."""
@@ -564,31 +465,27 @@ class Session:
         """Show these start tasks no longer."""
         dismissed = frozenset(task_ids)
         self.dismissed.add(dismissed)
-        self._dismissed.changed()
         self._publish(News(About.START_TASKS, dismissed))
 
     def looked(self, conversation_ids: Iterable[str]) -> None:
         """Note that somebody looks at these."""
         if seen := self.unread.looked(conversation_ids, self._clock()):
-            self._marks.changed()
             self._publish(News(About.CONVERSATIONS, seen))
 
-    def watch(self, conversation_ids: Iterable[str]) -> Sequence[str]:
+    def watch(self, conversation_ids: Sequence[str]) -> Sequence[str]:
         """Watch these as well; gives those for which there was no room."""
-        asked, records = tuple(conversation_ids), self.conversations.records
-        known = [record for each in asked if (record := records.get(each)) is not None]
         clock, told = self.server_clock, self.last_statuses
+        known = [record for each in conversation_ids if (record := self.conversations.records.get(each)) is not None]
         left_out = [record.id for record in known if not self.watched.begin(record, told.get(record.id), clock)]
-        self._watched_changed(asked)
+        self._watched_changed(conversation_ids)
         return left_out
 
-    def unwatch(self, conversation_ids: Iterable[str]) -> None:
+    def unwatch(self, conversation_ids: Sequence[str]) -> None:
         """Watch these no longer."""
-        for each in (asked := tuple(conversation_ids)):
+        for each in conversation_ids:
             self.watched.end(each)
-        self._watched_changed(asked)
+        self._watched_changed(conversation_ids)
 
     def _watched_changed(self, conversation_ids: Iterable[str]) -> None:
-        self._watches.changed()
         self._look_closely()
         self._publish(News(About.CONVERSATIONS, frozenset(conversation_ids)))

@@ -11,7 +11,8 @@ from quarterdeck.client.paging import Page
 from quarterdeck.fleet.ages import AS_TOLD, ServerClock, stopwatch
 from quarterdeck.fleet.conversations import Category, ConversationRow, ConversationState
 from quarterdeck.fleet.filters import haystack
-from quarterdeck.fleet.kept import KeptModel
+from quarterdeck.fleet.kept import KeptModel, Part
+from quarterdeck.fleet.news import About
 
 STEPS: dict[str, str] = {
     StartTaskStatus.WORKING: "beginning",
@@ -117,12 +118,15 @@ class KeptDismissed(KeptModel):
     ids: tuple[str, ...]
 
 
-class Dismissed:
+class Dismissed(Part[KeptDismissed]):
     """The start tasks that are not shown, here and in later runs: servers list them for ever."""
 
     MODEL = KeptDismissed
+    ABOUT = About.START_TASKS
+    WHAT = "What you dismissed"
 
     def __init__(self) -> None:
+        super().__init__()
         self._ids: dict[str, None] = {}
 
     def __contains__(self, task_id: object) -> bool:
@@ -131,6 +135,7 @@ class Dismissed:
     def add(self, task_ids: Iterable[str]) -> None:
         """Dismiss these."""
         self._ids.update(dict.fromkeys(task_ids))
+        self.changed.set()
 
     def recall(self, kept: KeptDismissed | None) -> frozenset[str]:
         """Take what earlier runs dismissed."""

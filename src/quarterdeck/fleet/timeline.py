@@ -11,7 +11,8 @@ from typing import ClassVar, NamedTuple
 from pydantic import AwareDatetime
 
 from quarterdeck.fleet.ages import age
-from quarterdeck.fleet.kept import KeptModel
+from quarterdeck.fleet.kept import KeptModel, Part
+from quarterdeck.fleet.news import About
 from quarterdeck.fleet.sandbox_state import Action, SandboxMemory, StateWord
 
 EVENTS = 20
@@ -82,15 +83,19 @@ _FIRST = "first seen so"
 _CLOSED = "changed while nobody watched"
 
 
-class Timelines:
+class Timelines(Part[KeptTimelines]):
     """The timelines of all sandboxes of one server; a reading that changes nothing costs nothing here.
 
     `SandboxMemories` tells of readings and of what is asked for; whoever finds displaced ones tells of those.
     """
 
     MODEL = KeptTimelines
+    ABOUT = About.SANDBOXES
+    WHAT = "What happens to sandboxes"
+    REST = 30.0
 
     def __init__(self) -> None:
+        super().__init__()
         self._by_id: dict[str, tuple[Event, ...]] = {}
         """Those of which nothing was heard for longest first."""
         self._last_seen: dict[str, datetime] = {}
@@ -123,6 +128,7 @@ class Timelines:
         word, events = after.settled.word, self.of(sandbox_id)
         if before is None:
             self._last_seen.pop(sandbox_id, None)
+            self.changed.set()  # when it was listed last is news, too
             if not events and len(self._by_id) >= IDS:
                 return
         elif after.resumed and not before.resumed:
@@ -137,6 +143,7 @@ class Timelines:
         for sandbox_id in sandbox_ids:
             if self._read_at is not None and sandbox_id in self._by_id:
                 self._last_seen[sandbox_id] = self._read_at
+                self.changed.set()
 
     # What explains it
 
@@ -238,6 +245,7 @@ class Timelines:
     def _keep(self, sandbox_id: str, events: tuple[Event, ...]) -> None:
         self._by_id.pop(sandbox_id, None)
         self._by_id[sandbox_id] = events
+        self.changed.set()
         if len(self._by_id) > IDS:
             oldest = next(iter(self._by_id))
             del self._by_id[oldest]
@@ -246,16 +254,10 @@ class Timelines:
     # From run to run
 
     def recall(self, kept: KeptTimelines | None) -> frozenset[str]:
-        """Take, once, what an earlier run kept, and give the ids it tells of; readings may have come before."""
-        if kept is None:
-            return frozenset()
-        here, self._by_id = self._by_id, {}
-        for sandbox_id, (seen_at, events) in kept.sandboxes.items():
-            if sandbox_id not in here:
-                self._last_seen[sandbox_id] = seen_at
-            self._by_id[sandbox_id] = joined(events, here.pop(sandbox_id, ()))
-        self._by_id = dict(list((self._by_id | here).items())[-IDS:])
-        return frozenset(kept.sandboxes)
+        """Take what an earlier run kept, before anything is read; gives the ids it tells of."""
+        for sandbox_id, (seen_at, events) in list(kept.sandboxes.items())[-IDS:] if kept is not None else ():
+            self._last_seen[sandbox_id], self._by_id[sandbox_id] = seen_at, events
+        return frozenset(self._by_id)
 
     def merge(self) -> Callable[[KeptTimelines | None], KeptTimelines | None]:
         """What makes the next file of the one there is: what another deck kept of other sandboxes stays."""
@@ -280,19 +282,6 @@ def with_next(events: tuple[Event, ...], event: Event) -> tuple[Event, ...]:
     *earlier, last = events
     lasted = None if event.cause is Cause.UNKNOWN else max(0.0, (event.seen_at - last.seen_at).total_seconds())
     return (*earlier, last._replace(lasted=lasted), event)[-EVENTS:]
-
-
-def joined(earlier: tuple[Event, ...], later: tuple[Event, ...]) -> tuple[Event, ...]:
-    """Events of an earlier run and of this one, in which the first state may still be the one of then."""
-    if not earlier or not later:
-        return earlier or later
-    first, *rest = later
-    if first.what != earlier[-1].what:
-        unseen = first if first.cause is Cause.YOU else first._replace(cause=Cause.UNKNOWN, words=_CLOSED)
-        earlier = with_next(earlier, unseen)
-    for event in rest:
-        earlier = with_next(earlier, event)
-    return earlier
 
 
 def _from_start(event: Event) -> Event:

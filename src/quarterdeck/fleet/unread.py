@@ -14,7 +14,8 @@ from pydantic import Field
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.conversations import ConversationState, ConversationWord, conversation_state
-from quarterdeck.fleet.kept import KeptModel
+from quarterdeck.fleet.kept import KeptModel, Part
+from quarterdeck.fleet.news import About
 
 KEPT = 2_000
 """Conversations that are kept, those of which there was news last."""
@@ -53,19 +54,22 @@ class KeptUnread(KeptModel):
     conversations: dict[str, Outcome]
 
 
-class Unread:
-    """The marks of one server; nothing is marked before it is known what earlier runs had seen.
+class Unread(Part[KeptUnread]):
+    """The marks of one server.
 
     A state of rest, as when its sandbox is paused, neither sets nor takes away a mark.
     """
 
     MODEL = KeptUnread
+    ABOUT = About.CONVERSATIONS
+    WHAT = "Which conversations you have read"
+    SHARED = True
 
     def __init__(self) -> None:
+        super().__init__()
         self._known: dict[str, Outcome] = {}
-        """What was read in this run."""
-        self._kept: dict[str, Outcome] = {}
-        """What only another run or another deck has read so far."""
+        self._elsewhere: set[str] = set()
+        """Those that only another run or another deck has read so far."""
         self._news: set[str] = set()
         """Those of which they told something new since it was read here."""
         self._since: float | None = None
@@ -73,24 +77,15 @@ class Unread:
 
         It is never in the future, whatever the file says: a clock may have been wrong.
         """
-        self.recalled = False
 
     def __contains__(self, conversation_id: str) -> bool:
-        outcome = self._of(conversation_id)
-        return self.recalled and outcome is not None and outcome.unread
-
-    @property
-    def unfed(self) -> bool:
-        """Whether no reading was taken yet."""
-        return not self._known
+        outcome = self._known.get(conversation_id)
+        return outcome is not None and outcome.unread
 
     @property
     def ids(self) -> Set[str]:
         """The conversations that carry the mark."""
-        return {each for each, outcome in (self._kept | self._known).items() if outcome.unread}
-
-    def _of(self, conversation_id: str) -> Outcome | None:
-        return self._known.get(conversation_id) or self._kept.get(conversation_id)
+        return {each for each, outcome in self._known.items() if outcome.unread}
 
     # What is read and looked at
 
@@ -102,8 +97,6 @@ class Unread:
         `other` are the ids of which another record than before was read: of the rest only what is at work, and what
         another deck told of, can make a difference.
         """
-        if not self.recalled:
-            return frozenset()
         news = set()
         for record in records:
             if record.id in other or self._awaits(record.id):
@@ -114,7 +107,7 @@ class Unread:
 
     def _awaits(self, conversation_id: str) -> bool:
         """Whether one more reading like the last one makes a difference."""
-        outcome = self._of(conversation_id)
+        outcome = self._known.get(conversation_id)
         return conversation_id in self._news or (outcome is not None and outcome.word == AT_WORK)
 
     def observe(self, conversation_id: str, state: ConversationState, updated: datetime | None, now: datetime) -> bool:
@@ -122,7 +115,7 @@ class Unread:
         moment = now.timestamp()
         self._news.discard(conversation_id)
         self._since = moment if self._since is None else min(self._since, moment)
-        before = self._of(conversation_id)
+        before = self._known.get(conversation_id)
         if state.word == AT_WORK:
             after = Outcome(state.word, moment, before.looked if before else 0.0)
         elif state.came_to_something:
@@ -131,17 +124,20 @@ class Unread:
         else:
             return False
         self._known[conversation_id] = after
-        self._kept.pop(conversation_id, None)
-        return before is None or (before.word, before.unread) != (after.word, after.unread)
+        self._elsewhere.discard(conversation_id)
+        if before is not None and (before.word, before.unread) == (after.word, after.unread):
+            return False
+        self.changed.set()
+        return True
 
     def _came_to(self, conversation_id: str, word: str, changed: float, moment: float) -> Outcome:
-        before = self._of(conversation_id)
+        before = self._known.get(conversation_id)
         if before is None:
             news = changed > (self._since or 0.0)
             return Outcome(word, min(changed, moment), 0.0, changed) if news else Outcome(word, 0.0, moment, changed)
         if before.word == AT_WORK:
             return before._replace(word=word, updated=changed)
-        meanwhile = conversation_id in self._kept and changed > before.moment
+        meanwhile = conversation_id in self._elsewhere and changed > before.moment
         if before.word == word and not meanwhile:
             return before._replace(updated=max(before.updated, changed))
         return Outcome(word, max(before.after, before.looked), before.looked, changed)
@@ -150,32 +146,32 @@ class Unread:
         """Note that somebody looked at these; gives those at which there was anything to see."""
         seen = set()
         for each in conversation_ids:
-            outcome = self._of(each)
+            outcome = self._known.get(each)
             if outcome is not None and outcome.word != AT_WORK:
-                later = outcome._replace(looked=max(now.timestamp(), nextafter(outcome.after, inf)))
-                (self._known if each in self._known else self._kept)[each] = later
+                self._known[each] = outcome._replace(looked=max(now.timestamp(), nextafter(outcome.after, inf)))
                 seen.add(each)
+                self.changed.set()
         return frozenset(seen)
 
     # From run to run, and from deck to deck
 
     def recall(self, kept: KeptUnread | None) -> frozenset[str]:
         """Take what an earlier run or another deck kept; gives the conversations whose mark it changed."""
-        before = self.ids if self.recalled else frozenset()
-        self.recalled = True
+        before = self.ids
         if kept is not None:
             self._since = max(kept.since, self._since or 0.0)
             for each, theirs in kept.conversations.items():
-                known = self._known if each in self._known else self._kept
-                mine = known.get(each)
-                known[each] = both = _joined(mine, theirs)
+                mine = self._known.get(each)
+                self._known[each] = both = _joined(mine, theirs)
+                if mine is None:
+                    self._elsewhere.add(each)
                 if both != mine:
                     self._news.add(each)
         return frozenset(before ^ self.ids)
 
     def merge(self) -> Callable[[KeptUnread | None], KeptUnread | None]:
         """What makes the next file of the one there is."""
-        mine, since = self._kept | self._known, self._since
+        mine, since = dict(self._known), self._since
         return lambda kept: _merged(mine, since, kept)
 
 

@@ -204,10 +204,11 @@ class Watch(Generic[R]):
             else:
                 await self._read_looked_at()
         except ServiceError as error:
+            all_known = not self._health.incomplete
             wait = backoff(self._health.failures + 1, self._jitter(), error.retry_after)
             broken = self._pages_read > 0
             self._health = after_failure(self._health, error, next_try_at=self._clock() + wait, broken=broken)
-            self._tell(Changes())
+            self._publish(Changes(all_known=all_known))
 
     async def _read_all(self) -> None:
         listed: list[str] = []

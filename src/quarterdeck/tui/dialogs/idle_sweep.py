@@ -14,8 +14,7 @@ from textual.widgets import Input, Static
 
 from quarterdeck.fleet.ages import age
 from quarterdeck.fleet.filters import Unit, example, quantity
-from quarterdeck.fleet.quiet import THRESHOLD, QuietRow, Sweep, sweep
-from quarterdeck.fleet.sandboxes import SandboxRow
+from quarterdeck.fleet.sandboxes import THRESHOLD, QuietRow, SandboxRow, Sweep, sweep
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.base import Dialog
