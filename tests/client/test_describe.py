@@ -30,6 +30,7 @@ RECORD = Answer({"language": "en"})
         (CRASHED, RECORD, Generation.FLAT, KeyState.ACCEPTED),
         (CRASHED, REFUSED, Generation.FLAT, KeyState.REFUSED),
         (NO_ROUTE, NO_ROUTE, Generation.NONE, KeyState.UNPROVEN),
+        (Answer({"error": "no such tenant"}, 404), RECORD, Generation.FLAT, KeyState.ACCEPTED),
         (WEB_PAGE, WEB_PAGE, Generation.NONE, KeyState.UNPROVEN),
     ],
 )

@@ -96,6 +96,8 @@ async def test_nothing_stored_is_not_an_error() -> None:
         NO_ROUTE,
         Answer({"message": "no Route matched"}, 404),
         Answer({"detail": "no such tenant"}, 404),
+        Answer({"error": "no such tenant"}, 404),
+        Answer({"error": "Not Found", "path": "/api/settings"}, 404),
         Answer(b"<html>", 404, {"Content-Type": "text/html"}),
         Answer(b"<html>", 200, {"Content-Type": "text/html"}),
         Answer([LOADED]),

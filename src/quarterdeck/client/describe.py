@@ -12,7 +12,7 @@ from quarterdeck.client.flat import FLAT_SETTINGS
 from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.nested import NESTED_SETTINGS
 from quarterdeck.client.network import origin_of
-from quarterdeck.client.refusals import not_offered
+from quarterdeck.client.refusals import not_offered, nothing_stored
 from quarterdeck.client.request import Repeat, Request, read_json
 from quarterdeck.client.settings import rules_of
 from quarterdeck.client.transport import Transport
@@ -75,10 +75,10 @@ async def _ask(transport: Transport, path: str) -> _Says:
     except ServiceError as error:
         if error.status in (405, 410, 500):
             return _Says.FAILING
-        if not_offered(error):
-            return _Says.ABSENT
-        if error.kind is ErrorKind.MISSING:
+        if nothing_stored(error):
             return _Says.OPEN
+        if not_offered(error) or error.kind is ErrorKind.MISSING:
+            return _Says.ABSENT
         if error.kind in (ErrorKind.AUTH, ErrorKind.DENIED):
             return _Says.REFUSED
         raise

@@ -47,7 +47,10 @@ class FieldProblem(NamedTuple):
 
 
 class ServiceError(Exception):
-    """A call that did not give what was asked; `words` and `advice` are one sentence each, free of secrets."""
+    """A call that did not give what was asked; `words` and `advice` are one sentence each, free of secrets.
+
+    `said` is what the server itself said, cut short and free of secrets too.
+    """
 
     def __init__(
         self,
@@ -57,6 +60,7 @@ class ServiceError(Exception):
         *,
         request: str = "",
         status: int | None = None,
+        said: str = "",
         retry_after: float | None = None,
         outcome: Outcome = Outcome.NOT_APPLIED,
         problems: tuple[FieldProblem, ...] = (),
@@ -67,6 +71,7 @@ class ServiceError(Exception):
         self.advice = advice
         self.request = request
         self.status = status
+        self.said = said
         self.retry_after = retry_after
         self.outcome = outcome
         self.problems = problems

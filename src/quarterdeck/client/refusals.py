@@ -13,10 +13,13 @@ LONGEST = 200
 """Characters of a server's own words that are passed on."""
 NO_ROUTE = "Not Found"
 """What servers say of a path they do not have; anything else names what was looked for."""
+NOTHING_STORED = "Settings not found"
+"""What they say of settings that nobody stored yet (SERVERS.md: nothing stored)."""
 ENDS = (".", "!", "?", "…")
 """What a sentence ends with."""
 
 BAD_REQUEST = 400
+NOT_FOUND = 404
 TOO_LARGE = 413
 _SPEAKS_TLS = re.compile(rb"(?i)http request (was sent )?to (an )?https|to an ssl-enabled")
 """What web servers say to plain http at a port that speaks TLS."""
@@ -42,10 +45,16 @@ def refusal(request: Request, response: Response, secrets: Iterable[str] = ()) -
         advice,
         request=str(request),
         status=response.status,
+        said=said,
         retry_after=wait,
         outcome=Outcome.UNKNOWN if kind is ErrorKind.SERVER and request.method != "GET" else Outcome.NOT_APPLIED,
         problems=tuple(_problems(content, secrets)),
     )
+
+
+def nothing_stored(error: ServiceError) -> bool:
+    """Whether an error says that no settings were stored yet; no other "not found" means that."""
+    return error.kind is ErrorKind.MISSING and error.status == NOT_FOUND and error.said == NOTHING_STORED
 
 
 def not_offered(error: ServiceError) -> bool:

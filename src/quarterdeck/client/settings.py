@@ -26,7 +26,7 @@ from quarterdeck.client.nested import (
 from quarterdeck.client.nested_mcp import shown_after_store
 from quarterdeck.client.options import SCHEMA_PATHS, SchemaField, schema_fields
 from quarterdeck.client.redact import Location, refuse_unsendable, replace_secrets, secrets_in
-from quarterdeck.client.refusals import not_offered
+from quarterdeck.client.refusals import not_offered, nothing_stored
 from quarterdeck.client.request import (
     KeyHeader,
     Repeat,
@@ -90,8 +90,11 @@ class SettingsResource:
         try:
             response = await self._send(request)
         except ServiceError as error:
-            if error.kind is ErrorKind.MISSING:
+            if nothing_stored(error):
                 return None
+            if error.kind is ErrorKind.MISSING:
+                words = f"The server has no settings at this path (status {error.status}): {error.said}"
+                raise wrong_api(words, str(request), error.status) from None
             raise
         content = read_json(response.body, str(request), response.status)
         if not isinstance(content, dict) or nested_deeper(content, DEEPEST):
