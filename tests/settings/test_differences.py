@@ -25,7 +25,7 @@ def remote(**more: Any) -> McpServer:
         (remote(headers={"X-Key": "secret-a", "X-Team": "t"}), ["header X-Team added"]),
         (remote(), ["header X-Key removed"]),
         (remote(headers={"X-Key": "secret-a"}, cwd="/srv"), ["cwd /srv"]),
-        (remote(headers={"X-Key": "secret-a"}, auth={"value": "secret-c"}), ["auth new value"]),
+        (remote(headers={"X-Key": "secret-a"}, auth={"value": "secret-c"}), ["auth added"]),
     ],
 )
 def test_members_that_the_deck_does_not_know_are_told_of(now: McpServer, said: list[str]) -> None:
@@ -41,4 +41,4 @@ def test_the_type_is_told_of() -> None:
 
 def test_variables_and_arguments_are_told_of_without_their_values() -> None:
     now = FILES.model_copy(update={"args": ("--token", "secret-c"), "env": {"L": SecretStr("secret-d")}})
-    assert differences(FILES, now) == ([], ["K removed", "L added", "a hidden argument changed"])
+    assert differences(FILES, now) == ([], ["a hidden part of the command changed", "K removed", "L added"])

@@ -49,7 +49,7 @@ def test_secrets_are_named_but_never_shown() -> None:
     assert "pass" not in text
     assert "private" not in text
     assert lines[0] == Line(Act.SET, "API key", "stored", "new value")
-    assert (lines[1].act, lines[1].new) == (Act.EDITED, "key cleared")
+    assert (lines[1].act, lines[1].new) == (Act.EDITED, "key removed")
     assert (lines[2].act, lines[2].new) == (Act.EDITED, "K new value, L added")
     assert (lines[3].act, lines[3].new) == (Act.ADDED, "time-out 30 s")
 

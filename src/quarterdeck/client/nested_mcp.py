@@ -54,7 +54,7 @@ def map_of(config: McpConfig) -> dict[str, Any]:
 
     A server without a name of its own gets one made from its host. Raises ServiceError(INVALID) for a name given twice.
     """
-    return {name: _members(server) for name, server in _named(config)} | _unlisted(config)
+    return {name: _members(server) for name, server in named(config)} | _unlisted(config)
 
 
 def shown_after_store(config: McpConfig) -> McpConfig:
@@ -71,9 +71,9 @@ def secrets_lost(base: Settings | None, changes: SettingsChanges) -> tuple[str, 
     new = changes.get("mcp_config")
     if base is None or base.mcp_config is None or not isinstance(new, McpConfig):
         return ()
-    held = {*(name for name, _ in _named(base.mcp_config)), *map(_target, _servers(base.mcp_config))}
+    held = {*(name for name, _ in named(base.mcp_config)), *map(_target, _servers(base.mcp_config))}
     return tuple(
-        name for name, server in _named(new) if (name in held or _target(server) in held) and not _has_secret(server)
+        name for name, server in named(new) if (name in held or _target(server) in held) and not _has_secret(server)
     )
 
 
@@ -113,8 +113,11 @@ def _unlisted(config: McpConfig) -> dict[str, Any]:
     return dict((config.model_extra or {}).get(UNLISTED) or {})
 
 
-def _named(config: McpConfig) -> Iterator[tuple[str, McpServer]]:
-    """Every server with the name it is stored under; of addresses with one name the first keeps it."""
+def named(config: McpConfig) -> Iterator[tuple[str, McpServer]]:
+    """Every server with the name it is stored under; of addresses with one name the first keeps it.
+
+    They come in the order SSE, HTTP, stdio. Raises ServiceError(INVALID) for a name given twice.
+    """
     _refuse_double_names(config)
     taken = {*_unlisted(config), *filter(None, map(_given_name, _servers(config)))}
     used: set[str] = set()

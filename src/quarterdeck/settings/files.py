@@ -23,6 +23,7 @@ from quarterdeck.settings.fields import Control, Field, Unreadable, typed
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_json import as_masks, as_placeholders
 from quarterdeck.settings.mcp_server import (
+    LISTS,
     MODELS,
     Transport,
     Version,
@@ -39,11 +40,6 @@ VERSION = 1
 
 _PLACE = re.compile(r"at line (\d+), column (\d+)")
 _EXPLAINED = (Control.SERVERS, Control.READ_ONLY, Control.SECRET)
-_LISTS: Mapping[str, Transport] = {
-    "sse_servers": Transport.SSE,
-    "shttp_servers": Transport.SHTTP,
-    "stdio_servers": Transport.STDIO,
-}
 
 
 class ImportRefused(Exception):  # noqa: N818 - it is refused, nothing went wrong here
@@ -171,7 +167,7 @@ def _listed(servers: Iterable[McpServer]) -> dict[str, Any]:
     """The three lists, with a placeholder for each secret; members that are not set are left out."""
     every = tuple(servers)
     return {
-        name: [_written(server) for server in every if transport_of(server) is each] for name, each in _LISTS.items()
+        name: [_written(server) for server in every if transport_of(server) is each] for name, each in LISTS.items()
     }
 
 
@@ -213,7 +209,7 @@ def _written(server: McpServer) -> dict[str, Any]:
 
 
 def _given(data: Mapping[str, Any]) -> Iterator[tuple[Transport, Any]]:
-    for name, transport in _LISTS.items():
+    for name, transport in LISTS.items():
         listed = data.get(name)
         yield from ((transport, as_masks(given)) for given in (listed if isinstance(listed, list) else ()))
 

@@ -5,11 +5,19 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from itertools import count
 from typing import Any
 
 from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
-from quarterdeck.settings.mcp_server import Identity, Transport, bare, filled, identities, name_of, transport_of
+from quarterdeck.settings.mcp_server import (
+    Identity,
+    Transport,
+    bare,
+    filled,
+    free_name,
+    identities,
+    name_of,
+    transport_of,
+)
 
 
 class EntryState(StrEnum):
@@ -220,8 +228,7 @@ def copy_of(server: McpServer, servers: Servers) -> McpServer:
     if not isinstance(server, StdioServer):
         return server
     taken = {name_of(entry.server) for entry in servers.entries if not entry.removed}
-    names = (f"{server.name}-{number}" for number in count(2))
-    return server.model_copy(update={"name": next(name for name in names if name not in taken)})
+    return server.model_copy(update={"name": free_name(server.name, taken)})
 
 
 def duplicates(servers: Servers) -> tuple[tuple[int, ...], ...]:

@@ -11,13 +11,12 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 from quarterdeck.client.models.mcp import McpServer, SseServer, StdioServer
 from quarterdeck.settings import words
 from quarterdeck.settings.masks import MASK
-from quarterdeck.settings.mcp_server import MODELS, Transport, bare, members, server_of
+from quarterdeck.settings.mcp_server import LISTS, MODELS, Transport, bare, free_name, members, server_of
 
 _PLACEHOLDER = re.compile(r"\$\{[^{}]*\}|^\$[A-Za-z_]\w*$")
 _NOT_IN_A_NAME = re.compile(r"[^A-Z0-9]+")
@@ -207,7 +206,6 @@ def _text(value: Any) -> str:
 
 
 _WRAPPERS = ("mcpServers", "servers", "mcp_config", "mcp")
-_LISTS = {"sse_servers": Transport.SSE, "shttp_servers": Transport.SHTTP, "stdio_servers": Transport.STDIO}
 _OF_A_SERVER = ("command", "url", "httpUrl", "serverUrl")
 
 Found = tuple[str, Any, Transport | None]
@@ -300,8 +298,8 @@ def _found(data: Any) -> Iterator[Found]:
         return
     elif wrapped := next((data[name] for name in _WRAPPERS if isinstance(data.get(name), dict | list)), None):
         yield from _found(wrapped)
-    elif data.keys() & _LISTS.keys():
-        for name, transport in _LISTS.items():
+    elif data.keys() & LISTS.keys():
+        for name, transport in LISTS.items():
             listed = data.get(name)
             for given in listed if isinstance(listed, list) else ():
                 members = {"url": given} if isinstance(given, str) else given
@@ -324,7 +322,7 @@ def without_secrets(servers: Iterable[McpServer]) -> str:
     named: dict[str, Any] = {}
     for server in servers:
         wanted = words.server_stem(server)
-        key = next(name for name in _numbered(wanted) if name not in named)
+        key = free_name(wanted, named)
         written = as_placeholders(_written(bare(server)), key)
         named[key] = {"name": wanted, **written} if isinstance(server, StdioServer) and key != wanted else written
     return json.dumps({"mcpServers": named}, indent=2, ensure_ascii=False)
@@ -337,8 +335,3 @@ def _written(server: McpServer) -> dict[str, Any]:
     key = own.pop("api_key", "")
     typed = {"type": "sse" if isinstance(server, SseServer) else "http", **own}
     return typed | {"headers": {**own.get("headers", {}), "Authorization": f"Bearer {key}"}} if key else typed
-
-
-def _numbered(name: str) -> Iterable[str]:
-    yield name
-    yield from (f"{name}-{number}" for number in count(2))

@@ -6,9 +6,10 @@ has to be typed.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import count
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import PlainSerializer, PlainValidator, SecretStr, ValidationError
@@ -24,6 +25,14 @@ class Transport(StrEnum):
     SSE = "SSE"
     SHTTP = "HTTP"
     STDIO = "stdio"
+
+
+LISTS: Mapping[str, Transport] = {
+    "sse_servers": Transport.SSE,
+    "shttp_servers": Transport.SHTTP,
+    "stdio_servers": Transport.STDIO,
+}
+"""The lists of the documented record, in the order in which the servers are shown."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,12 @@ def name_of(server: McpServer) -> str:
 def place_of(server: McpServer) -> tuple[Transport, str]:
     """Transport and name: what two versions of a server have in common."""
     return transport_of(server), name_of(server)
+
+
+def free_name(wanted: str, taken: Container[str]) -> str:
+    """A name, or the first free one with a number behind it."""
+    names = (wanted if number == 1 else f"{wanted}-{number}" for number in count(1))
+    return next(name for name in names if name not in taken)
 
 
 def identities(servers: Iterable[McpServer]) -> tuple[Identity, ...]:

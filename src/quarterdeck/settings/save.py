@@ -5,22 +5,20 @@ It speaks to a server and to somebody who answers questions, and knows neither a
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, count
 from typing import Protocol
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Settings, SettingsChanges
+from quarterdeck.client.nested_mcp import named
 from quarterdeck.client.settings import losses
-from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Problem
-from quarterdeck.settings.mcp_server import Transport, transport_of
+from quarterdeck.settings.mcp import Servers
+from quarterdeck.settings.mcp_server import LISTS, Transport, transport_of
 from quarterdeck.settings.merge import Conflict, Side, changed, merge, settle
 from quarterdeck.settings.review import Review, review
 from quarterdeck.settings.verify import Difference, Verified, verify
-
-_LISTS = {"sse_servers": Transport.SSE, "shttp_servers": Transport.SHTTP, "stdio_servers": Transport.STDIO}
 
 
 def complaint(draft: Draft, location: Sequence[str | int], message: str) -> Problem | None:
@@ -28,11 +26,8 @@ def complaint(draft: Draft, location: Sequence[str | int], message: str) -> Prob
     match location:
         case (str(key), *_) if key not in draft.fields.by_key:
             return None
-        case ("mcp_config", str(name), int(number), *rest) if name in _LISTS:
-            member = str(rest[0]) if rest else ""
-            return Problem(MCP, f"The server says: {message}", row=_row(draft, _LISTS[name], number), member=member)
         case ("mcp_config", *rest):
-            row, member = _named(draft, list(map(str, rest)))
+            row, member = _place(draft.servers, rest)
             return Problem(MCP, f"The server says: {message}", row=row, member=member)
         case (str(key), *_):
             return Problem(key, f"The server says: {message}")
@@ -40,27 +35,19 @@ def complaint(draft: Draft, location: Sequence[str | int], message: str) -> Prob
             return None
 
 
-def _row(draft: Draft, transport: Transport, number: int) -> int | None:
-    """The row of the n-th server that was sent in one of the three lists."""
-    rows = [entry.row for entry in draft.servers.left if transport_of(entry.server) is transport]
-    return rows[number] if 0 <= number < len(rows) else None
-
-
-def _named(draft: Draft, parts: list[str]) -> tuple[int | None, str]:
-    """The row of the server that a map holds under a name, and its member; a name may have dots, and so more parts.
-
-    Of several servers that would go by one name, those after the first are stored with a number.
-    """
-    rows: dict[str, int] = {}
-    for transport in _LISTS.values():
-        for entry in (entry for entry in draft.servers.left if transport_of(entry.server) is transport):
-            stem = words.server_stem(entry.server)
-            names = chain((stem,), (f"{stem}-{number}" for number in count(2)))
-            rows[next(name for name in names if name not in rows)] = entry.row
+def _place(servers: Servers, place: Sequence[str | int]) -> tuple[int | None, str]:
+    """Row and member of a place in one of the three lists, or in a map by name, where a name may have dots."""
+    sent = {each: [entry.row for entry in servers.left if transport_of(entry.server) is each] for each in Transport}
+    match place:
+        case (str(name), int(number), *rest) if name in LISTS:
+            rows = sent[LISTS[name]]
+            return rows[number] if 0 <= number < len(rows) else None, str(rest[0]) if rest else ""
+    names = [name for name, _ in named(servers.config())]
+    by_name = dict(zip(names, (row for each in LISTS.values() for row in sent[each]), strict=True))
+    parts = list(map(str, place))
     for end in range(len(parts), 0, -1):
-        row = rows.get(".".join(parts[:end]))
-        if row is not None:
-            return row, parts[end] if end < len(parts) else ""
+        if ".".join(parts[:end]) in by_name:
+            return by_name[".".join(parts[:end])], parts[end] if end < len(parts) else ""
     return None, ""
 
 

@@ -4,14 +4,11 @@ The text may be a server's and is not safe to paint as it is.
 """
 
 import re
-from collections.abc import Iterator, Mapping
 from typing import Any
-
-from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.redact import is_secret_name
-from quarterdeck.settings import masks
+from quarterdeck.settings import masks, mcp_server
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.fields import Control, Field, Unreadable, typed
 from quarterdeck.settings.mcp import Servers
@@ -161,71 +158,48 @@ def counted(number: int, noun: str) -> str:
 
 
 def differences(was: McpServer, now: McpServer) -> tuple[list[str], list[str]]:
-    """(old, new): the members that differ, as words."""
-    old, new = _members(was), _members(now)
-    differing = [name for name in {**old, **new} if old.get(name) != new.get(name)]
-    return (
-        [f"{name} {old[name]}" for name in differing if name in old],
-        [*(f"{name} {new[name]}" for name in differing if name in new), *_secret_changes(was, now)],
-    )
-
-
-def _members(server: McpServer) -> dict[str, str]:
-    if isinstance(server, StdioServer):
-        return {"name": server.name, "command": command_line(server)}
-    members = {"type": server_kind(server), "address": server_name(server)}
-    if isinstance(server, ShttpServer):
-        members["time-out"] = "default" if server.timeout is None else f"{server.timeout} s"
-    return members
-
-
-def _secret_changes(was: McpServer, now: McpServer) -> Iterator[str]:
-    if isinstance(was, StdioServer) and isinstance(now, StdioServer):
-        yield from _named_changes(was.env, now.env)
-        if was.args != now.args and command_line(was) == command_line(now):
-            yield "a hidden argument changed"
-    elif isinstance(was, SseServer | ShttpServer) and isinstance(now, SseServer | ShttpServer):
-        if was.api_key != now.api_key:
-            yield "key cleared" if now.api_key is None else "new key"
-        if was.url != now.url and server_name(was) == server_name(now):
-            yield "a hidden part of the address changed"
-    yield from _unknown_changes(was, now)
-
-
-def _unknown_changes(was: McpServer, now: McpServer) -> Iterator[str]:
-    """Members that the deck does not know, headers one by one; the name by which a map holds a server is its own."""
-    old, new = (
-        {name: value for name, value in (one.model_extra or {}).items() if name != "name"} for one in (was, now)
-    )
-    yield from _named_changes(_headers(old), _headers(new), "header ")
+    """(old, new): the parts that differ, as words."""
+    old, new = _parts(was), _parts(now)
+    before: list[str] = []
+    after: list[str] = []
     for name in {**old, **new}:
-        if name != "headers" or not (_headers(old) or _headers(new)):
-            yield from _member_change(name, old, new)
+        (shown, value), (now_shown, now_value) = old.get(name, ABSENT), new.get(name, ABSENT)
+        if value == now_value:
+            continue
+        before += [f"{name} {shown}"] if shown and shown != now_shown else []
+        if now_value is None:
+            after.append(f"{name} removed")
+        elif now_shown and shown != now_shown:
+            after.append(f"{name} {now_shown}")
+        elif now_shown:
+            after.append(f"a hidden part of the {name} changed")
+        else:
+            after.append(f"{name} added" if value is None else f"{name} new value")
+    return before, after
 
 
-def _headers(members: Mapping[str, Any]) -> Mapping[str, Any]:
-    headers = members.get("headers")
-    return headers if isinstance(headers, dict) else {}
+ABSENT: tuple[str, Any] = "", None
 
 
-def _member_change(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    if name not in new:
-        yield f"{name} removed"
-    elif name not in old or old[name] != new[name]:
-        shown = typed(masks.document(new[name], name))
-        yield f"{name} new value" if masks.holds_mask(shown) else f"{name} {shown}"
+def _parts(server: McpServer) -> dict[str, tuple[str, Any]]:
+    """Words for each part of a server -> (how it is shown, empty where it never is; its value).
 
-
-def _named_changes(was: Mapping[str, Any], now: Mapping[str, Any], what: str = "") -> Iterator[str]:
-    """Changes of values that are never shown: variables, headers."""
-    for name in {**was, **now}:
-        if name not in now:
-            yield f"{what}{name} removed"
-        elif name not in was:
-            yield f"{what}{name} added"
-        elif _value(was[name]) != _value(now[name]):
-            yield f"{what}{name} new value"
-
-
-def _value(value: Any) -> Any:
-    return value.get_secret_value() if isinstance(value, SecretStr) else value
+    The name by which a map holds an address is the map's own.
+    """
+    members = mcp_server.members(server)
+    name, key = members.pop("name", None), members.pop("api_key", None)
+    if isinstance(server, StdioServer):
+        command = (members.pop("command"), members.pop("args", []))
+        parts = {"name": (name, name), "command": (command_line(server), command)}
+        secret = members.pop("env", {})
+    else:
+        parts = {"type": (server_kind(server),) * 2, "address": (server_name(server), members.pop("url"))}
+        if isinstance(server, ShttpServer):
+            wait = members.pop("timeout", None)
+            parts["time-out"] = ("default" if wait is None else f"{wait} s", wait or "")
+        secret = {} if key is None else {"key": key}
+    if isinstance(members.get("headers"), dict):
+        secret |= {f"header {header}": value for header, value in members.pop("headers").items()}
+    shown = {member: typed(masks.document(value, member)) for member, value in members.items()}
+    others = {member: ("" if masks.holds_mask(shown[member]) else shown[member], members[member]) for member in members}
+    return parts | {part: ("", value) for part, value in secret.items()} | others
