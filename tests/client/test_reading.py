@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr, ValidationError
 
+from quarterdeck.client.models.base import plain, read_as
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.sandbox import ExposedUrl, Sandbox, SandboxSpec
 
@@ -13,11 +14,11 @@ VSCODE = {"name": "VSCODE", "url": "http://box:8001/?tkn=sentinel-1"}
 
 
 def sandbox(*urls: dict[str, Any], **members: Any) -> Sandbox:
-    return Sandbox.model_validate({"id": "s", "status": "RUNNING", "exposed_urls": list(urls), **members})
+    return read_as(Sandbox, {"id": "s", "status": "RUNNING", "exposed_urls": list(urls), **members})
 
 
 def conversation(**members: Any) -> Conversation:
-    return Conversation.model_validate({"id": "c", **members})
+    return read_as(Conversation, {"id": "c", **members})
 
 
 def test_addresses_are_told_as_they_were_read() -> None:
@@ -139,7 +140,7 @@ USAGE = {
 @pytest.mark.parametrize("usage", [USAGE, None])
 def test_what_a_conversation_cost_is_told_as_it_was_read(usage: dict[str, int] | None) -> None:
     told = COST | {"accumulated_token_usage": usage}
-    assert conversation(metrics=told).model_dump(mode="json")["metrics"] == told
+    assert plain(conversation(metrics=told))["metrics"] == told
 
 
 def test_a_conversation_that_cost_more_is_another_one() -> None:

@@ -9,6 +9,7 @@ from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import NOTHING_MATCHED, every, moment, table, typed_filter, with_client
 from quarterdeck.cli.output import CommandError, as_json, note, say
 from quarterdeck.client.client import Client
+from quarterdeck.client.models.base import plain
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.client.models.enums import StartTaskStatus
 from quarterdeck.config.load import Config
@@ -131,4 +132,4 @@ async def _appeared(client: Client, before: tuple[Conversation, ...]) -> Convers
 
 def _plain(conversation: Conversation) -> dict[str, Any]:
     """A conversation without its sandbox's key and the address that may carry it."""
-    return conversation.model_dump(mode="json", exclude={"session_api_key", "conversation_url"})
+    return plain(conversation, "session_api_key", "conversation_url")

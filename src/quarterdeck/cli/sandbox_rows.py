@@ -8,6 +8,7 @@ from typing import Any
 from quarterdeck.cli.oneshot import every
 from quarterdeck.cli.output import note
 from quarterdeck.client.client import Client
+from quarterdeck.client.models.base import plain
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.ages import ServerClock
@@ -92,7 +93,7 @@ def utc_now() -> datetime:
 def sandbox_plain(sandbox: Sandbox) -> dict[str, Any]:
     """A sandbox without its key; addresses without their queries."""
     addresses = [{"name": url.name, "address": url.address, "port": url.port} for url in sandbox.exposed_urls]
-    return sandbox.model_dump(mode="json", exclude={"session_api_key", "exposed_urls"}) | {"exposed_urls": addresses}
+    return plain(sandbox, "session_api_key", "exposed_urls") | {"exposed_urls": addresses}
 
 
 async def read_some(client: Client, ids: Sequence[str]) -> dict[str, Sandbox | None]:

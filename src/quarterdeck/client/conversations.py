@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.client.models.base import Listed
+from quarterdeck.client.models.base import Listed, read_as
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.client.paging import Page, Records
 from quarterdeck.client.refusals import if_offered, not_offered, offers_nothing
@@ -93,9 +93,10 @@ class ConversationsResource:
         )
         response = await self._transport.send(request)
         answer = json_or_none(response.body)
-        for model in (StartTask, Conversation):
-            with suppress(ValueError):
-                return model.model_validate(answer)
+        with suppress(ValueError):
+            return read_as(StartTask, answer)
+        with suppress(ValueError):
+            return read_as(Conversation, answer)
         return None
 
     async def start_tasks(self, ids: Sequence[str], *, background: bool = False) -> tuple[StartTask | None, ...] | None:
@@ -127,7 +128,7 @@ class ConversationsResource:
                 raise
             raise offers_nothing(CANNOT_RENAME, error) from None
         try:
-            record: Conversation | None = Conversation.model_validate(json_or_none(response.body))
+            record: Conversation | None = read_as(Conversation, json_or_none(response.body))
         except ValueError:
             record = await self._read_one(conversation_id)
         if record is not None and (record.title or "").strip() != title.strip():

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.base import Listed
+from quarterdeck.client.models.base import Listed, read_as
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import Sandbox, SandboxSpec
 from quarterdeck.client.paging import Page, Records
@@ -48,7 +48,7 @@ class SandboxesResource:
         request = Request("POST", SANDBOXES, query, repeat=Repeat.ONCE, seconds=self._transport.limits.start)
         response = await self._transport.send(request)
         try:
-            return Sandbox.model_validate(read_json(response.body))
+            return read_as(Sandbox, read_json(response.body))
         except (ServiceError, ValueError):
             words, advice = "It was started, but the server's answer cannot be read.", "Read the list again to find it."
             raise ServiceError(

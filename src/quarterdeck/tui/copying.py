@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
+from quarterdeck.client.models.base import plain
 from quarterdeck.tui.text import Shown, escaped
 
 if TYPE_CHECKING:
@@ -37,14 +38,14 @@ class Copyable:
 
 def sandbox_json(record: Sandbox) -> str:
     """A sandbox as JSON, without its key and the queries of its addresses."""
-    data = record.model_dump(mode="json", exclude={"session_api_key", "exposed_urls"})
+    data = plain(record, "session_api_key", "exposed_urls")
     data["exposed_urls"] = [{"name": url.name, "url": url.address, "port": url.port} for url in record.exposed_urls]
     return _json(data)
 
 
 def conversation_json(record: Conversation) -> str:
     """A conversation as JSON, without its key and its address, which may hold one."""
-    return _json(record.model_dump(mode="json", exclude={"session_api_key", "conversation_url"}))
+    return _json(plain(record, "session_api_key", "conversation_url"))
 
 
 def conversation_copies(row: ConversationRow) -> list[Copyable]:

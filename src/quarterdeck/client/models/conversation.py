@@ -3,11 +3,13 @@
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field, SecretStr
+from pydantic.dataclasses import dataclass
 
-from quarterdeck.client.models.base import Moment, NullIsEmpty, Wire
+from quarterdeck.client.models.base import LENIENT, Moment, NullIsEmpty, Wire
 
 
-class TokenUsage(Wire):
+@dataclass(frozen=True, slots=True, config=LENIENT)
+class TokenUsage:
     """Tokens used so far, counts."""
 
     prompt_tokens: int = 0
@@ -18,7 +20,8 @@ class TokenUsage(Wire):
     context_window: int = 0
 
 
-class Metrics(Wire):
+@dataclass(frozen=True, slots=True, config=LENIENT)
+class Metrics:
     """Cost so far and at most, in US dollars; it lags behind and is zero at first."""
 
     model_name: str | None = None
@@ -27,7 +30,8 @@ class Metrics(Wire):
     accumulated_token_usage: TokenUsage | None = None
 
 
-class Conversation(Wire):
+@dataclass(frozen=True, slots=True, config=LENIENT)
+class Conversation:
     """A conversation as its server reported it; both statuses are the server's own words."""
 
     id: str
@@ -86,7 +90,8 @@ class StartRequest(Wire):
     message: Annotated[str | None, BeforeValidator(_message)] = Field(None, validation_alias="initial_message")
 
 
-class StartTask(Wire):
+@dataclass(frozen=True, slots=True, config=LENIENT)
+class StartTask:
     """The work of creating one conversation; `app_conversation_id` is set only at READY."""
 
     id: str

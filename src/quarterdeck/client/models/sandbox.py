@@ -5,8 +5,9 @@ from typing import Annotated
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import AfterValidator, BeforeValidator, SecretStr
+from pydantic.dataclasses import dataclass
 
-from quarterdeck.client.models.base import EmptyIsNull, Moment, NullIsEmpty, Wire
+from quarterdeck.client.models.base import LENIENT, EmptyIsNull, Moment, NullIsEmpty, Wire
 
 
 def _of_whole_letters(url: SecretStr) -> SecretStr:
@@ -14,7 +15,8 @@ def _of_whole_letters(url: SecretStr) -> SecretStr:
     return url
 
 
-class ExposedUrl(Wire):
+@dataclass(frozen=True, slots=True, config=LENIENT)
+class ExposedUrl:
     """One address of a sandbox; its query may hold the sandbox's key, so the whole is a secret."""
 
     name: str
@@ -28,7 +30,8 @@ class ExposedUrl(Wire):
         return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-class Sandbox(Wire):
+@dataclass(frozen=True, slots=True, config=LENIENT)
+class Sandbox:
     """A sandbox as its server reported it; `status` is the server's own word, the key is that of its agent server."""
 
     id: str
