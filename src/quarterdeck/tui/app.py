@@ -153,12 +153,12 @@ class Deck(ConnectingApp):
 
     def action_request_log(self) -> None:
         """Show the requests made so far."""
-        from quarterdeck.tui.dialogs.detail import DetailDialog
+        from quarterdeck.tui.dialogs.page import PageDialog
         from quarterdeck.tui.lists.request_log import log_lines
 
         client = self.client
         log = partial(log_lines, lambda: client.log if client is not None else ())
-        self.push_screen(DetailDialog(Shown("Requests, newest first"), log))
+        self.push_screen(PageDialog(Shown("Requests, newest first"), log))
 
     def action_help(self) -> None:
         """Show the keys that work here."""

@@ -1,34 +1,52 @@
-"""What all dialogs share: a frame with a title, a body, a line of hints, and escape that only cancels."""
+"""What all dialogs share: title, a body that scrolls, a line for what is wrong, hints, escape that only cancels."""
 
 from collections.abc import Iterable, Sequence
 from typing import ClassVar, TypeVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
 from textual.screen import ModalScreen
+from textual.style import Style
 from textual.types import CSSPathType
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import OptionList, Static
 
 from quarterdeck.tui.cells import Tone
+from quarterdeck.tui.commands import shown_key
+from quarterdeck.tui.connected import ConnectedApp
 from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.key_bar import hint_cell
 
 Result = TypeVar("Result")
+Hints = Sequence[tuple[str, str]]
+"""Keys as Textual names them, with what each does; one that begins with a blank is shown and no key."""
+PAGE = 12
+SCROLLING: list[BindingType] = [
+    Binding("j,down", "scroll(1)", "Down", show=False),
+    Binding("k,up", "scroll(-1)", "Up", show=False),
+    Binding("pagedown,ctrl+d,space", f"scroll({PAGE})", "Page down", show=False),
+    Binding("pageup,ctrl+u", f"scroll(-{PAGE})", "Page up", show=False),
+    Binding("g,home", "scroll_to_end(0)", "To the top", show=False),
+    Binding("G,end", "scroll_to_end(1)", "To the end", show=False),
+]
+"""Bindings of a dialog in which nothing has the focus, and whose body may be long."""
 
 
 class Dialog(ModalScreen[Result | None]):
     """A question above a screen. It acts on nothing: it dismisses with the answer, or with None for escape."""
 
     CSS_PATH: ClassVar[CSSPathType | None] = "dialog.tcss"
+    AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel", show=False)]
-    HINTS: ClassVar[Sequence[tuple[str, str]]] = (("esc", "cancel"),)
-    """Key and label of each hint in the last line."""
+    HINTS: ClassVar[Hints] = (("escape", "cancel"),)
 
-    def __init__(self, title: Shown) -> None:
-        super().__init__()
+    def __init__(self, title: Shown, *, wide: bool = False) -> None:
+        """A dialog as wide as its text, or a `wide` one for lines of a table."""
+        super().__init__(classes="-wide" if wide else None)
         self._title = title
 
     def compose(self) -> ComposeResult:
@@ -38,20 +56,82 @@ class Dialog(ModalScreen[Result | None]):
             with VerticalScroll(id="body", can_focus=False):
                 yield from self.body()
             with Vertical(id="foot"):
-                yield Static("", id="problem")
-                hints = (span for key, label in self.HINTS for span in hint_cell(key, label, works=True))
-                yield Static(content(hints), id="hints")
+                yield from self.foot()
+                yield Static(id="problem")
+                hints = Static(hints_line(self.HINTS), id="hints")
+                hints.auto_links = False
+                yield hints
 
     def body(self) -> Iterable[Widget]:
         """The widgets inside the frame."""
         return ()
 
+    def foot(self) -> Iterable[Widget]:
+        """Widgets that stay in sight below a body that scrolls."""
+        return ()
+
+    def first_focus(self) -> Widget | None:
+        """What has the focus at first; None where keys belong to the dialog itself."""
+        return next((widget for widget in self.query("#frame *") if widget.focusable and widget.display), None)
+
+    def on_mount(self) -> None:
+        """Take the keys before the next one comes."""
+        self.set_focus(self.first_focus(), scroll_visible=False)
+
     def complain(self, problem: Shown | None) -> None:
         """Show one sentence about what is wrong with the answer, or take it away."""
+        self.say(problem or Shown(""), Tone.BAD)
+
+    def say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
+        """Show a sentence above the hints."""
         line = self.query_one("#problem", Static)
-        line.update(plain(problem or Shown(""), Tone.BAD))
-        line.display = problem is not None
+        line.update(plain(sentence, tone))
+        line.display = bool(sentence)
+
+    @on(ConnectedApp.Said)
+    def _say_it_here_too(self, said: ConnectedApp.Said) -> None:
+        self.complain(said.words)
+
+    def hint(self, hints: Hints) -> None:
+        """Show other hints."""
+        self.query_one("#hints", Static).update(hints_line(hints))
 
     def action_cancel(self) -> None:
         """Leave without an answer."""
         self.dismiss(None)
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll the body by lines."""
+        self.query_one("#body").scroll_relative(y=lines, animate=False)
+
+    def action_scroll_to_end(self, end: int) -> None:
+        """Scroll to the end of the body, or to its top."""
+        body = self.query_one("#body")
+        body.scroll_to(y=end * body.max_scroll_y, animate=False)
+
+
+def hints_line(hints: Hints) -> Content:
+    """Hints on a line; a click on one is its key."""
+    line = Content("")
+    for key, label in hints:
+        hint = content(hint_cell(shown_key(key.strip()), label, works=True))
+        if not key.startswith(" "):
+            hint = hint.stylize(Style.from_meta({"@click": f"app.simulate_key('{key}')"}))
+        line += hint
+    return line
+
+
+class ChoiceList(OptionList):
+    """Lines to choose from; the keys of the deck's lists move in it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "cursor_down", "Down", show=False),
+        Binding("k", "cursor_up", "Up", show=False),
+        Binding("g", "first", "First", show=False),
+        Binding("G", "last", "Last", show=False),
+        Binding("ctrl+d", "page_down", "Page down", show=False),
+        Binding("ctrl+u", "page_up", "Page up", show=False),
+    ]
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
+        super().__init__(id=id, markup=False, compact=True)

@@ -10,15 +10,19 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.commands import shown_key
-from quarterdeck.tui.dialogs.base import Dialog
+from quarterdeck.tui.commands import Command, shown_key
+from quarterdeck.tui.dialogs.base import Dialog, Hints
 from quarterdeck.tui.paint import content, lines
 from quarterdeck.tui.text import Shown
 
 Answer = TypeVar("Answer")
 KEY_WIDTH = 6
 LABEL_WIDTH = 15
+HINTS = (("enter", "take"), ("escape", "cancel"))
+Offer = tuple[Command, str, str | None]
+"""A command, the word for it on this row, and why it can't be done now."""
 
 
 @dataclass(frozen=True)
@@ -35,18 +39,23 @@ class Choice(Generic[Answer]):
 class ChooseDialog(Dialog[Answer]):
     """Ask for one of a few answers; the first one that works is under the cursor, and escape gives none."""
 
-    CSS_PATH = ["dialog.tcss", "settings_dialogs.tcss"]
-
-    def __init__(self, title: Shown, said: Iterable[Cell], choices: Sequence[Choice[Answer]]) -> None:
+    def __init__(
+        self, title: Shown, said: Iterable[Cell], choices: Sequence[Choice[Answer]], hints: Hints = HINTS
+    ) -> None:
         super().__init__(title)
         self._said = tuple(said)
         self._choices = tuple(choices)
+        self._hints = hints
 
     def body(self) -> Iterable[Widget]:
         """What it is about, and the answers."""
         if self._said:
             yield Static(lines(self._said), classes="value")
         yield OptionList(*(Option(_prompt(one), disabled=not one.works) for one in self._choices), compact=True)
+
+    def on_mount(self) -> None:
+        """Say which keys there are."""
+        self.hint(self._hints)
 
     def on_key(self, event: events.Key) -> None:
         """Take an answer by its key; enter takes the one under the cursor, whatever its own key is elsewhere."""
@@ -59,10 +68,29 @@ class ChooseDialog(Dialog[Answer]):
                 else:
                     self.complain(choice.said)
                 return
+        if event.key == "j":
+            self.query_one(OptionList).action_cursor_down()
+        elif event.key == "k":
+            self.query_one(OptionList).action_cursor_up()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Take the answer under the cursor."""
         self.dismiss(self._choices[event.option_index].answer)
+
+
+def menu(title: str, offers: Sequence[Offer]) -> ChooseDialog[str]:
+    """All that can be done with a row, each with its key; the answer is the name of a command."""
+    choices = [
+        Choice(
+            command.name,
+            command.keys.split(",", maxsplit=1)[0],
+            text.line(label),
+            text.line(reason or command.help),
+            works=reason is None,
+        )
+        for command, label, reason in offers
+    ]
+    return ChooseDialog(text.line(title), (), choices, (("enter", "do it"), ("escape", "close")))
 
 
 def _prompt(choice: Choice[Answer]) -> Content:

@@ -8,19 +8,20 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.dialogs.base import Dialog
+from quarterdeck.tui.dialogs.base import SCROLLING, Dialog
 from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
 
 
 class ConfirmDialog(Dialog[bool]):
-    """Ask before something that can't be undone: `y` does it; enter and escape do not."""
+    """Ask before something that can't be undone: `y` does it; `n`, enter and escape do not."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "accept", "Yes", show=False),
-        Binding("n,enter", "cancel", "No", show=False),
+        Binding("n,enter,q", "cancel", "No", show=False),
+        *SCROLLING,
     ]
-    HINTS = (("y", "yes"), ("n", "no"))
+    HINTS = (("y", "yes"), ("n", "no (enter too)"))
 
     def __init__(self, title: Shown, said: Iterable[Cell]) -> None:
         super().__init__(title)
@@ -38,7 +39,13 @@ class ConfirmDialog(Dialog[bool]):
 class TypedConfirmDialog(Dialog[bool]):
     """Ask for a word to be typed before something that destroys data."""
 
-    HINTS = (("enter", "do it"), ("esc", "cancel"))
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "scroll(1)", "Down", show=False),
+        Binding("up", "scroll(-1)", "Up", show=False),
+        Binding("pagedown", "scroll(10)", "Page down", show=False),
+        Binding("pageup", "scroll(-10)", "Page up", show=False),
+    ]
+    HINTS = (("enter", "do it"), ("escape", "cancel"))
 
     def __init__(self, title: Shown, said: Iterable[Cell], word: Shown) -> None:
         super().__init__(title)
@@ -46,8 +53,11 @@ class TypedConfirmDialog(Dialog[bool]):
         self._word = word
 
     def body(self) -> Iterable[Widget]:
-        """What will happen, and where to type."""
-        yield Static(lines(self._said), classes="value")
+        """What will happen."""
+        yield Static(lines(self._said))
+
+    def foot(self) -> Iterable[Widget]:
+        """Where to type, in sight however much is said."""
         yield Static(plain(Shown(f"Type {self._word} to go on:"), Tone.MUTED))
         yield Input(id="word")
 

@@ -1,14 +1,8 @@
 """Which kind of MCP server is to be added."""
 
-from collections.abc import Iterable
-
-from textual.widget import Widget
-from textual.widgets import OptionList
-
 from quarterdeck.settings.mcp_server import Transport
 from quarterdeck.tui.cells import Tone
-from quarterdeck.tui.dialogs.base import Dialog
-from quarterdeck.tui.paint import content
+from quarterdeck.tui.dialogs.pick import Item, PickDialog
 from quarterdeck.tui.text import Shown
 
 _WORDS = {
@@ -18,24 +12,10 @@ _WORDS = {
 }
 
 
-class PickTransportDialog(Dialog[Transport]):
-    """Ask for the transport."""
-
-    HINTS = (("↑ ↓", "choose"), ("enter", "take"), ("esc", "cancel"))
-
-    def __init__(self) -> None:
-        super().__init__(Shown("Add an MCP server"))
-
-    def body(self) -> Iterable[Widget]:
-        """The three transports."""
-        yield OptionList(
-            *(
-                content(((Shown(f"{kind.value:<7}"), Tone.STRONG), (Shown(words), Tone.MUTED)))
-                for kind, words in _WORDS.items()
-            ),
-            compact=True,
-        )
-
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Answer with the transport."""
-        self.dismiss(tuple(_WORDS)[event.option_index])
+def pick_transport() -> PickDialog[Transport]:
+    """Pick a transport."""
+    items = [
+        Item(((Shown(f"{kind.value:<7}"), Tone.STRONG), (Shown(words), Tone.MUTED)), kind)
+        for kind, words in _WORDS.items()
+    ]
+    return PickDialog(Shown("Add an MCP server"), items)

@@ -149,10 +149,10 @@ class ArrangedList(LiveList[R]):
     @work(exclusive=True, group="dialog")
     async def action_statuses(self) -> None:
         """Choose which statuses are shown."""
-        from quarterdeck.tui.dialogs.pick_statuses import PickStatusesDialog
+        from quarterdeck.tui.dialogs.arranging import pick_statuses
 
         token, words = self.listing.status_name, self.arrangement.words
-        asked = PickStatusesDialog(self.rows.counts, statuses_in(words, token))
+        asked = pick_statuses(self.rows.counts, statuses_in(words, token))
         chosen = await self.app.push_screen_wait(asked)
         if chosen is not None:
             self._filter_by(with_statuses(words, token, chosen))
@@ -186,12 +186,12 @@ class ArrangedList(LiveList[R]):
     @work(exclusive=True, group="dialog")
     async def action_columns(self) -> None:
         """Choose the columns and their order."""
-        from quarterdeck.tui.dialogs.pick_columns import PickColumnsDialog
+        from quarterdeck.tui.dialogs.arranging import pick_columns
 
-        asked = PickColumnsDialog([(column.key, column.title) for column in self.listing.columns], self.columns)
-        answer = await self.app.push_screen_wait(asked)
-        if answer is not None:
-            self.columns = answer.columns
+        titles = [(column.key, column.title) for column in self.listing.columns]
+        chosen = await self.app.push_screen_wait(pick_columns(titles, self.columns))
+        if chosen is not None:
+            self.columns = None if chosen == tuple(key for key, _ in titles) else chosen
             self.table.show_columns(chosen_columns(self.listing.columns, self.columns))
             self._keep_view()
 

@@ -10,8 +10,8 @@ from quarterdeck.client.errors import ServiceError
 from quarterdeck.settings.changes import restored
 from quarterdeck.settings.unsaved import Run
 from quarterdeck.tui.cells import Tone
-from quarterdeck.tui.dialogs.detail import DetailDialog
 from quarterdeck.tui.dialogs.left_edits import LeftEdits, LeftEditsDialog
+from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.screens.loaded_settings import LoadedSettings
 from quarterdeck.tui.settings.draft_keeper import DraftKeeper
 from quarterdeck.tui.settings.words import taken_up_lines
@@ -92,4 +92,4 @@ class KeptSettings(LoadedSettings):
         self.say(Shown("Taken up; ctrl+s shows the edits, ctrl+z takes them back."), Tone.GOOD)
         said = taken_up_lines(found)
         if said:
-            self.app.push_screen(DetailDialog(Shown("Edits taken up"), lambda: said))
+            self.app.push_screen(PageDialog(Shown("Edits taken up"), lambda: said))

@@ -65,13 +65,14 @@ class ListScreen(ArrangedList[R]):
     @work(exclusive=True, group="dialog")
     async def action_detail(self) -> None:
         """Show everything about the row, as it changes."""
-        from quarterdeck.tui.dialogs.detail import DetailDialog
+        from quarterdeck.tui.dialogs.page import PageDialog
+        from quarterdeck.tui.lists.listing import LABEL_WIDE
 
         row = self.table.cursor_row
         if row is not None:
             said = partial(self._full_detail, row.id)
             self.looked_at(row.id)
-            await self.app.push_screen_wait(DetailDialog(self.title_of(row), said))
+            await self.app.push_screen_wait(PageDialog(self.title_of(row), said, label=LABEL_WIDE))
             self.looked_at(row.id)
 
     def looked_at(self, row_id: str) -> None:
@@ -104,12 +105,12 @@ class ListScreen(ArrangedList[R]):
     @work(exclusive=True, group="dialog")
     async def action_copy(self) -> None:
         """Choose what to copy of the row."""
-        from quarterdeck.tui.dialogs.copy import CopyDialog
+        from quarterdeck.tui.dialogs.copy import pick_copy
 
         row = self.table.cursor_row
         if row is None:
             return
-        wish = await self.app.push_screen_wait(CopyDialog(self.title_of(row), self.copies_of(row)))
+        wish = await self.app.push_screen_wait(pick_copy(self.title_of(row), self.copies_of(row)))
         if wish is None:
             return
         if wish.to_file:
@@ -175,11 +176,11 @@ class ListScreen(ArrangedList[R]):
     @work(exclusive=True, group="dialog")
     async def action_orphans(self) -> None:
         """Show the sandboxes without a conversation and the conversations without a sandbox, and go to one."""
-        from quarterdeck.tui.dialogs.orphans import OrphansDialog
+        from quarterdeck.tui.dialogs.unlinked import pick_unlinked
 
         session, now = self.app.session, self.app.clock()
         if session is None:
             return
-        chosen = await self.app.push_screen_wait(OrphansDialog(session.find_unlinked(), now))
+        chosen = await self.app.push_screen_wait(pick_unlinked(session.find_unlinked(), now))
         if chosen is not None:
             self.go_to(chosen.place, chosen.id)

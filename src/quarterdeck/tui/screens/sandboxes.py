@@ -18,7 +18,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.commands import Command, Place, bindings_at
 from quarterdeck.tui.copying import Copyable, sandbox_json
-from quarterdeck.tui.dialogs.pick_spec import PickSpecDialog
+from quarterdeck.tui.dialogs.start_sandbox import pick_spec
 from quarterdeck.tui.lists.live_rows import found
 from quarterdeck.tui.lists.sandbox_detail import own_requests, timeline
 from quarterdeck.tui.lists.sandboxes import SandboxListing
@@ -95,19 +95,12 @@ class SandboxesScreen(SandboxActions[SandboxRow]):
         session = self.app.session
         if session is None:
             return
-        try:
-            with self.app.opening():
-                specs = await session.client.sandboxes.specs()
-        except ServiceError as error:
-            self.say_error(error)
-            return
-        if not specs:
-            self.say(Shown("The server offers no spec to start from."), Tone.WARN)
-            return
         costs = self.forecast_line(session, Action.START)
-        spec = await self.app.push_screen_wait(PickSpecDialog(specs, [cell(costs, Tone.WARN)] if costs else ()))
+        spec = await self.app.push_screen_wait(
+            pick_spec(session.client.sandboxes.specs, [cell(costs, Tone.WARN)] if costs else ())
+        )
         if spec is not None:
-            self._start_from(session, spec)
+            self._start_from(session, spec.id)
 
     @work(group="change")
     async def _start_from(self, session: Session, spec: str) -> None:

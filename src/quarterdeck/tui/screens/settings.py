@@ -11,8 +11,8 @@ from quarterdeck.settings.draft import Draft
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.commands import Command, Place, bindings_at, command_at
+from quarterdeck.tui.dialogs.choose import menu
 from quarterdeck.tui.dialogs.leave_edits import LeaveEdits, LeaveEditsDialog
-from quarterdeck.tui.dialogs.row_menu import RowMenuDialog
 from quarterdeck.tui.screens.settings_saves import SettingsSaves
 from quarterdeck.tui.widgets.settings.allowed import acts_at_once, why_not
 from quarterdeck.tui.widgets.settings.field_filter import FieldFilter
@@ -79,7 +79,7 @@ class SettingsScreen(SettingsSaves):
         """Show all that can be done with the row under the cursor."""
         await self.form.stop_editing()
         offers = [(command, label, self.why_not(command)) for command, label in row_menu(self.form)]
-        chosen = await self.app.push_screen_wait(RowMenuDialog(title(self.form.view, self.form.row), offers))
+        chosen = await self.app.push_screen_wait(menu(title(self.form.view, self.form.row), offers))
         if chosen is not None:
             await self.action_command(chosen)
 

@@ -18,7 +18,7 @@ from quarterdeck.settings.save import SaveResult
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.commands import command_at
-from quarterdeck.tui.dialogs.detail import DetailDialog
+from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.screens.settings_servers import SettingsServers
 from quarterdeck.tui.settings import files as settings_files
 from quarterdeck.tui.settings.saving import Saving
@@ -80,7 +80,7 @@ class SettingsSaves(SettingsServers):
             self.form.complain(result.complaints)
         if result.differences:
             said = difference_lines(result.differences)
-            self.app.push_screen(DetailDialog(Shown("What the server holds is not what was saved"), lambda: said))
+            self.app.push_screen(PageDialog(Shown("What the server holds is not what was saved"), lambda: said))
 
     def _until_when(self, result: SaveResult) -> str:
         """Who goes by what was saved, and from when on."""
@@ -119,13 +119,13 @@ class SettingsSaves(SettingsServers):
         undo = journal.undone(saved, fresh)
         said = undo_lines(saved, undo, self.app.clock())
         if not undo.draft.edited:
-            self.app.push_screen(DetailDialog(Shown("Nothing of the last save can be undone"), lambda: said))
+            self.app.push_screen(PageDialog(Shown("Nothing of the last save can be undone"), lambda: said))
             return
         if any(problem.stops for problem in problems(undo.draft, self.form.view.server)):
             self.put(undo.draft)
             self.form.go_to_error()
             said.append(cell(Shown("Type what is missing at the marked rows; ctrl+s then shows it all again.")))
-            self.app.push_screen(DetailDialog(Shown("The last save, taken back as edits"), lambda: said))
+            self.app.push_screen(PageDialog(Shown("The last save, taken back as edits"), lambda: said))
             return
         result = await self._store(undo.draft, said)
         if result is not None and (result.meant is not None or result.error):
@@ -159,4 +159,4 @@ class SettingsSaves(SettingsServers):
         self.say(text.line(f"{path.name} is read. {news}"), Tone.GOOD)
         if found.notes:
             said = [cell(text.line(note)) for note in found.notes]
-            self.app.push_screen(DetailDialog(text.line(f"Read from {path.name}"), lambda: said))
+            self.app.push_screen(PageDialog(text.line(f"Read from {path.name}"), lambda: said))

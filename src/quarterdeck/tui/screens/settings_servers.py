@@ -15,7 +15,7 @@ from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.commands import Command, Place
 from quarterdeck.tui.dialogs.mcp_park import park_dialog
 from quarterdeck.tui.dialogs.mcp_server import McpServerDialog
-from quarterdeck.tui.dialogs.pick_transport import PickTransportDialog
+from quarterdeck.tui.dialogs.pick_transport import pick_transport
 from quarterdeck.tui.screens.settings_exchange import SettingsExchange
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.settings.form import SettingsForm
@@ -46,7 +46,7 @@ class SettingsServers(SettingsExchange):
     @work(exclusive=True, group="dialog")
     async def add_server(self) -> None:
         """Add an MCP server: first its type, then its members."""
-        transport = await self.app.push_screen_wait(PickTransportDialog())
+        transport = await self.app.push_screen_wait(pick_transport())
         if transport is not None:
             await self._fill_in(Shown(f"New {transport} server"), empty_server(transport))
 
