@@ -79,4 +79,4 @@ async def test_orphans_are_called_what_is_known_so_far_while_a_list_is_unread(tm
         await seat.press("2")
         await seat.sees("alone")
         await seat.press("X")
-        await seat.sees("Orphans so far: the lists are still being read", "none so far")
+        await seat.sees("so far, the lists are still being read", "none so far")

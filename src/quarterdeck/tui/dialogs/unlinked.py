@@ -48,7 +48,7 @@ def _headed(title: str, rows: Sequence[Item[RowPlace]], *, complete: bool) -> li
         return [heading, Item(cell(Shown("  none" if complete else "  none so far"), Tone.MUTED), None)]
     if len(rows) <= LISTED:
         return [heading, *rows]
-    more = Shown(f"  and {len(rows) - LISTED:,} more: the filter no-conversation shows all of them")
+    more = Shown(f"  and {len(rows) - LISTED:,} more: a filter of the list shows them all")
     return [heading, *rows[:LISTED], Item(cell(more, Tone.MUTED), None)]
 
 
