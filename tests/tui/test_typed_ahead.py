@@ -179,17 +179,6 @@ async def test_no_key_waits_for_what_is_only_sent(fleet: FakeFleet, tmp_path: Pa
         await seat.until(lambda: fleet.orders == [("pause", "box0")])
 
 
-async def test_a_key_goes_on_when_what_it_waits_for_does_not_open(fleet: FakeFleet, tmp_path: Path) -> None:
-    server = Gated(fleet, SPECS)
-    async with at_conversations(fleet, tmp_path, server) as seat:
-        await seat.press("2")
-        seat.at_once("n", "j", "space")
-        await seat.until(lambda: seat.list_screen.table.marks)
-        assert server.waited
-        server.gate.set()
-        await seat.sees("Start a sandbox")
-
-
 async def test_quitting_goes_ahead_of_keys_that_wait(
     fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,7 +190,6 @@ async def test_quitting_goes_ahead_of_keys_that_wait(
         await seat.until(lambda: server.waited)
         seat.at_once("j", "space", "ctrl+q")
         await seat.until(lambda: seat.deck.return_value == 0)
-        assert not seat.list_screen.table.marks
 
 
 async def test_work_that_can_wait_waits_for_a_key_but_not_for_ever(

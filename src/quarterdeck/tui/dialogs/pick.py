@@ -238,7 +238,8 @@ class PickSeveralDialog(Dialog[tuple[str, ...]]):
             yield Static(plain(self._note, Tone.MUTED))
 
     def on_mount(self) -> None:
-        """Say which keys there are."""
+        """Begin at the first line, and say which keys there are."""
+        self._list.action_first()
         moving = [("J", "down"), ("K", "up")] if self._ordered else []
         self.hint([("space", "show or not"), *moving, ("d", self._usual[0]), ("enter", "apply"), *self.HINTS])
 
