@@ -71,9 +71,9 @@ def test_what_a_server_fills_in_at_a_first_save_is_no_difference() -> None:
 def test_a_folded_copy_that_the_server_adds_itself_is_told_and_is_no_failure() -> None:
     twice = Settings(mcp_config=McpConfig(stdio_servers=(FILES, FILES)))
     seen = verify(Draft(twice).remove_duplicates().set("language", "fr"), twice.model_copy(update={"language": "fr"}))
-    assert (seen.stored, seen.told, seen.good, seen.returned) == (True, 1, 1, ("stdio files",))
+    assert (seen.stored, seen.readable, seen.good, seen.returned) == (True, 1, 1, ("stdio files",))
     gone = verify(Draft(twice).remove_duplicates(), Settings(mcp_config=McpConfig(stdio_servers=(FILES,))))
-    assert (gone.told, gone.good, gone.returned) == (1, 1, ())
+    assert (gone.readable, gone.good, gone.returned) == (1, 1, ())
 
 
 def test_a_deleted_server_that_is_back_is_a_difference_with_a_reason() -> None:

@@ -49,7 +49,7 @@ class FieldProblem(NamedTuple):
 class ServiceError(Exception):
     """A call that did not give what was asked; `words` and `advice` are one sentence each, free of secrets.
 
-    `said` is what the server itself said, cut short and free of secrets too.
+    `server_words` are what the server itself said, cut short and free of secrets too.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class ServiceError(Exception):
         *,
         request: str = "",
         status: int | None = None,
-        said: str = "",
+        server_words: str = "",
         retry_after: float | None = None,
         outcome: Outcome = Outcome.NOT_APPLIED,
         problems: tuple[FieldProblem, ...] = (),
@@ -71,7 +71,7 @@ class ServiceError(Exception):
         self.advice = advice
         self.request = request
         self.status = status
-        self.said = said
+        self.server_words = server_words
         self.retry_after = retry_after
         self.outcome = outcome
         self.problems = problems

@@ -45,7 +45,7 @@ def refusal(request: Request, response: Response, secrets: Iterable[str] = ()) -
         advice,
         request=str(request),
         status=response.status,
-        said=said,
+        server_words=said,
         retry_after=wait,
         outcome=Outcome.UNKNOWN if kind is ErrorKind.SERVER and request.method != "GET" else Outcome.NOT_APPLIED,
         problems=tuple(_problems(content, secrets)),
@@ -54,7 +54,7 @@ def refusal(request: Request, response: Response, secrets: Iterable[str] = ()) -
 
 def nothing_stored(error: ServiceError) -> bool:
     """Whether an error says that no settings were stored yet; no other "not found" means that."""
-    return error.kind is ErrorKind.MISSING and error.status == NOT_FOUND and error.said == NOTHING_STORED
+    return error.kind is ErrorKind.MISSING and error.status == NOT_FOUND and error.server_words == NOTHING_STORED
 
 
 def not_offered(error: ServiceError) -> bool:

@@ -93,7 +93,7 @@ class SettingsResource:
             if nothing_stored(error):
                 return None
             if error.kind is ErrorKind.MISSING:
-                words = f"The server has no settings at this path (status {error.status}): {error.said}"
+                words = f"The server has no settings at this path (status {error.status}): {error.server_words}"
                 raise wrong_api(words, str(request), error.status) from None
             raise
         content = read_json(response.body, str(request), response.status)

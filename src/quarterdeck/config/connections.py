@@ -106,7 +106,7 @@ def check(connection: Connection) -> None:
 
 def members(connection: Connection) -> dict[str, str | bool]:
     """What a connection's table says; what is as it would be anyway is left out."""
-    told: dict[str, str | bool | None] = {
+    written: dict[str, str | bool | None] = {
         "url": connection.url,
         "header": None if connection.header == "session" else connection.header,
         "key_env": connection.key_env,
@@ -114,7 +114,7 @@ def members(connection: Connection) -> dict[str, str | bool]:
         "ca_file": connection.ca_file,
         "colour": connection.colour and connection.colour.value,
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in written.items() if value is not None}
 
 
 def changes(entry: Mapping[str, Any], connection: Connection) -> dict[str, str | bool | None]:

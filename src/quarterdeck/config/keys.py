@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple, TypeVar
@@ -115,29 +115,19 @@ class SystemKeyring:
         """The answer of a call made in a thread that nothing waits for: one that hangs holds up no exit."""
         if self._silent:
             raise KeyringUnavailableError
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[_T] = loop.create_future()
-
-        def give(result: _T) -> None:
-            if not answer.done():
-                answer.set_result(result)
-
-        def fail() -> None:
-            if not answer.done():
-                answer.set_exception(KeyringUnavailableError())
+        answer: Future[_T] = Future()
+        answer.set_running_or_notify_cancel()
 
         def work() -> None:
             try:
-                done: Callable[[], None] = partial(give, call())
+                answer.set_result(call())
             except Exception:  # noqa: BLE001 - backends are programs of others and raise whatever they like
-                done = fail
-            with suppress(RuntimeError):  # too late: the loop is closed
-                loop.call_soon_threadsafe(done)
+                answer.set_exception(KeyringUnavailableError())
 
         Thread(target=work, name="keyring", daemon=True).start()
         try:
             async with asyncio.timeout(self._patience):
-                return await answer
+                return await asyncio.wrap_future(answer)
         except TimeoutError:
             self._silent = True
             raise KeyringUnavailableError from None

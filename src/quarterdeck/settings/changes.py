@@ -1,7 +1,7 @@
 """What was changed in the settings, as it is kept between runs: made again on a draft, or taken back, without secrets.
 
-A secret is told of only as stored before, replaced or cleared. What may be secret inside other values is masked; when a
-change is made again it is taken from what the server holds now, or left to be typed.
+Of a secret is kept only whether it was stored before, and whether it was replaced or cleared. What may be secret inside
+other values is masked; when a change is made again it is taken from what the server holds now, or left to be typed.
 """
 
 from collections import Counter
@@ -178,11 +178,11 @@ def hides(value: Any) -> bool:
     return holds_hidden(value)
 
 
-def holds(draft: Draft, key: str, told: Any) -> bool:
-    """Whether the record below a draft holds what `plain` told; servers treat empty text as not set."""
+def holds(draft: Draft, key: str, value: Any) -> bool:
+    """Whether the record below a draft holds what `plain` made of it; servers treat empty text as not set."""
     held = plain(key, draft.was(key))
-    held, told = (None if value == "" else value for value in (held, told))
-    return bool(held == told) and isinstance(held, bool) is isinstance(told, bool)
+    held, value = (None if each == "" else each for each in (held, value))
+    return bool(held == value) and isinstance(held, bool) is isinstance(value, bool)
 
 
 def fits(entry: Field, value: Any) -> bool:

@@ -77,10 +77,10 @@ class Draft:
         """Whether a secret is stored; None when the server does not tell."""
         if self.base is None:
             return False
-        told = getattr(self.base, f"{key}_set", None)
-        return told if isinstance(told, bool) else None
+        stored = getattr(self.base, f"{key}_set", None)
+        return stored if isinstance(stored, bool) else None
 
-    def told(self, key: str) -> Any:
+    def known(self, key: str) -> Any:
         """What can be known of the stored value: of a secret whether there is one, None where that is not told."""
         return self.stored(key) if self.field_at(key).secret else self.was(key)
 

@@ -57,7 +57,9 @@ class Imported:
 def exported(draft: Draft, *, release: str) -> dict[str, Any]:
     """The settings of a draft, edits included, as data for a file; secrets are named and left out."""
     values = {
-        entry.key: plain(entry.key, draft.value(entry.key)) for entry in draft.fields.fields if _is_told(draft, entry)
+        entry.key: plain(entry.key, draft.value(entry.key))
+        for entry in draft.fields.fields
+        if _is_written(draft, entry)
     }
     settings, as_text = _parted(values)
     return {
@@ -92,7 +94,7 @@ def imported(text: str, draft: Draft) -> Imported:
     data = _read(text)
     notes: list[str] = []
     values: dict[str, Any] = {}
-    for key, value in _told(data, notes):
+    for key, value in _values(data, notes):
         entry = draft.fields.by_key.get(key)
         if entry is None or entry.absent or entry.control in (Control.SERVERS, Control.READ_ONLY):
             notes.append(f"{key[:60]} is no setting that can be changed on this server; it is left alone.")
@@ -102,7 +104,7 @@ def imported(text: str, draft: Draft) -> Imported:
     return Imported(draft.set_all(values), tuple(notes))
 
 
-def _is_told(draft: Draft, entry: Field) -> bool:
+def _is_written(draft: Draft, entry: Field) -> bool:
     """Whether a setting is written down: not one that this server or its record lacks."""
     if entry.absent or entry.control in _EXPLAINED or isinstance(draft.value(entry.key), Unreadable):
         return False
@@ -134,16 +136,16 @@ def _read(text: str) -> dict[str, Any]:
     return data
 
 
-def _told(data: dict[str, Any], notes: list[str]) -> list[tuple[str, Any]]:
+def _values(data: dict[str, Any], notes: list[str]) -> list[tuple[str, Any]]:
     """(key, value) of each setting in a file, None where it is not set."""
     settings, as_text, not_set = data.get("settings"), data.get("json"), data.get("not_set")
-    told = list(settings.items()) if isinstance(settings, dict) else []
+    found = list(settings.items()) if isinstance(settings, dict) else []
     for key, text in as_text.items() if isinstance(as_text, dict) else ():
         try:
-            told.append((key, _from_text(text)))
+            found.append((key, _from_text(text)))
         except ValueError:
             notes.append(f"{key[:60]} is no JSON; it is left alone.")
-    return [*told, *((key, None) for key in (not_set if isinstance(not_set, list) else ()) if isinstance(key, str))]
+    return [*found, *((key, None) for key in (not_set if isinstance(not_set, list) else ()) if isinstance(key, str))]
 
 
 def _taken(draft: Draft, entry: Field, value: Any, notes: list[str]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The MCP servers being edited: one list for the three transports, each row with an id of its own that edits keep."""
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -16,6 +16,7 @@ from quarterdeck.settings.mcp_server import (
     free_name,
     identities,
     name_of,
+    place_of,
     transport_of,
 )
 
@@ -233,11 +234,9 @@ def copy_of(server: McpServer, servers: Servers) -> McpServer:
 
 def duplicates(servers: Servers) -> tuple[tuple[int, ...], ...]:
     """Rows of equal servers, of those that stay in the list; the first of each group is the one to keep."""
-    alike: dict[Hashable, list[list[Entry]]] = defaultdict(list)
-    left = servers.left
-    names = Counter(name_of(entry.server) for entry in left)
-    for entry in (entry for entry in left if names[name_of(entry.server)] > 1):
-        groups = alike[_told_quickly(entry.server)]
+    alike: dict[object, list[list[Entry]]] = defaultdict(list)
+    for entry in servers.left:
+        groups = alike[place_of(entry.server)]
         same = next((group for group in groups if group[0].server == entry.server), None)
         if same is None:
             groups.append([entry])
@@ -249,13 +248,6 @@ def duplicates(servers: Servers) -> tuple[tuple[int, ...], ...]:
 def without_duplicates(servers: Servers) -> Servers:
     """The list with each of the equal servers once."""
     return servers.remove(*(row for group in duplicates(servers) for row in group[1:]))
-
-
-def _told_quickly(server: McpServer) -> Hashable:
-    """What equal servers have in common, and most others do not."""
-    if isinstance(server, StdioServer):
-        return server.name, server.command, server.args
-    return type(server), server.url, server.api_key
 
 
 _OF_TRANSPORT = ("timeout", "transport", "type")

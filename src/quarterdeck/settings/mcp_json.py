@@ -159,8 +159,8 @@ def _others_of_remote(given: Mapping[str, Any], own: Mapping[str, Any]) -> dict[
         if name.lower() != "authorization" or not _bears(value) or "api_key" not in own
     }
     auth = given.get("auth")
-    told = isinstance(auth, str) or (isinstance(auth, dict) and auth.get("strategy") == "bearer" and "api_key" in own)
-    return ({"headers": headers} if headers else {}) | ({} if auth is None or told else {"auth": auth})
+    is_key = isinstance(auth, str) or (isinstance(auth, dict) and auth.get("strategy") == "bearer" and "api_key" in own)
+    return ({"headers": headers} if headers else {}) | ({} if auth is None or is_key else {"auth": auth})
 
 
 def _bears(value: str) -> bool:
@@ -242,13 +242,13 @@ def pasted(text: str, *, nested: bool = False) -> Pasted:
             notes.append(f"{title}: {error}, and is left out.")
             continue
         servers.append(fit.server)
-        notes += (f"{title}: {words}" for words in _said(name, given, fit.server, fit.left_out))
+        notes += (f"{title}: {words}" for words in _notes(name, given, fit.server, fit.left_out))
     if not servers:
         raise PasteError(" ".join(notes) or "There is no MCP server in this text.")
     return Pasted(tuple(servers), tuple(notes))
 
 
-def _said(name: str, given: Mapping[str, Any], server: McpServer, left_out: tuple[str, ...]) -> Iterator[str]:
+def _notes(name: str, given: Mapping[str, Any], server: McpServer, left_out: tuple[str, ...]) -> Iterator[str]:
     if isinstance(server, StdioServer) and server.name != name:
         yield f"its name is {server.name} here."
     if left_out:

@@ -64,7 +64,7 @@ def merge(draft: Draft, theirs: Settings | None) -> Merged:
 
 def changed(before: Draft, after: Draft) -> tuple[str, ...]:
     """Keys of the settings that are told to be others on the server than they were, in the order of the form."""
-    return tuple(key for key in after.fields.by_key if before.told(key) != after.told(key))
+    return tuple(key for key in after.fields.by_key if before.known(key) != after.known(key))
 
 
 def is_another(loaded: Settings | None, found: Settings | None) -> bool:
@@ -74,8 +74,8 @@ def is_another(loaded: Settings | None, found: Settings | None) -> bool:
     if found is not None and loaded.email and found.email:
         return loaded.email != found.email
     usual, there = Settings(), found or Settings()
-    told = [name for name in Settings.model_fields if name != "leaves" and not name.endswith("_set")]
-    own = [name for name in told if getattr(loaded, name) != getattr(usual, name)]
+    values = [name for name in Settings.model_fields if name != "leaves" and not name.endswith("_set")]
+    own = [name for name in values if getattr(loaded, name) != getattr(usual, name)]
     return bool(own) and all(getattr(loaded, name) != getattr(there, name) for name in own)
 
 
@@ -105,7 +105,7 @@ def _rebased(
         elif key in fresh.set(key, mine).edits:
             merged[key] = mine
             if key in moved:
-                conflicts.append(Conflict(key, old.told(key), mine, fresh.told(key)))
+                conflicts.append(Conflict(key, old.known(key), mine, fresh.known(key)))
     return merged
 
 

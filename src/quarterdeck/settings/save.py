@@ -251,7 +251,7 @@ async def _read_back(
 def _still_to_do(meant: Draft, seen: Verified, found: Settings | None) -> Draft:
     """A draft on what the server holds now, with only those edits that did not arrive or of which nobody knows."""
     missing = {difference.key for difference in seen.differences if difference.asked}
-    missing |= {untold.key for untold in seen.not_known}
+    missing |= {unproven.key for unproven in seen.not_known}
     merged = merge(meant, found).draft
     left = {key: value for key, value in merged.edits.items() if key in missing}
     return replace(merged, edits=left, past=(), future=())
@@ -269,9 +269,9 @@ def _words(seen: Verified) -> str:
 
 def _not_known(seen: Verified, lost: ServiceError | None) -> str:
     """What is open of secrets that no reading can prove, and what can be done."""
-    labels = ", ".join(untold.label for untold in seen.not_known)
+    labels = ", ".join(unproven.label for unproven in seen.not_known)
     why = f" {lost.words}" if lost is not None else ""
-    rest = f" ({seen.counted})" if seen.told else ""
+    rest = f" ({seen.counted})" if seen.readable else ""
     return f"Not known whether it is stored: {labels}.{why} The edit is kept with what you typed; save it again.{rest}"
 
 

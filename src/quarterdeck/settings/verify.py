@@ -1,7 +1,7 @@
 """After a save: is what the server holds now what was meant?"""
 
 from collections import defaultdict
-from collections.abc import Collection, Container, Iterable, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control
 from quarterdeck.settings.form_fields import AGENT_KIND
 from quarterdeck.settings.mcp import Entry, EntryState, Servers
-from quarterdeck.settings.mcp_server import Identity, Transport, identities, name_of, transport_of
+from quarterdeck.settings.mcp_server import Version, paired, place_of
 
 ADDED_AGAIN = "A server adds those of its own configuration file (config.toml) at every load."
 
@@ -32,7 +32,7 @@ class Difference:
     """Why it may be so."""
 
 
-class Untold(NamedTuple):
+class Unproven(NamedTuple):
     """A changed secret, which no reading can prove: the field it belongs to, and its label."""
 
     key: str
@@ -44,23 +44,23 @@ class Verified:
     """The outcome of a save, seen by reading: how many of the changed things hold what was meant."""
 
     asked: int
-    accepted: tuple[Untold, ...] = ()
+    accepted: tuple[Unproven, ...] = ()
     """Secrets that cannot be read back, of which the server said yes to the very request that stores them."""
-    not_known: tuple[Untold, ...] = ()
+    not_known: tuple[Unproven, ...] = ()
     """Secrets that cannot be read back, and no yes came."""
     differences: tuple[Difference, ...] = ()
     returned: tuple[str, ...] = ()
     """MCP servers of which a copy was deleted and is back: the server adds it itself, from its own configuration."""
 
     @property
-    def told(self) -> int:
+    def readable(self) -> int:
         """How many changes reading could tell of."""
         return self.asked - len(self.accepted) - len(self.not_known) - len(self.returned)
 
     @property
     def good(self) -> int:
         """How many changes were seen to be stored."""
-        return self.told - sum(difference.asked for difference in self.differences)
+        return self.readable - sum(difference.asked for difference in self.differences)
 
     @property
     def stored(self) -> bool:
@@ -70,16 +70,16 @@ class Verified:
     @property
     def untouched(self) -> bool:
         """Whether not one change is there: a save that never arrived."""
-        return self.told > 0 and self.good == 0
+        return self.readable > 0 and self.good == 0
 
     @property
     def counted(self) -> str:
         """How many changes are verified, and how many accepted."""
         if self.accepted:
             return ", ".join(
-                filter(None, (f"{self.good} verified" * bool(self.told), f"{len(self.accepted)} accepted"))
+                filter(None, (f"{self.good} verified" * bool(self.readable), f"{len(self.accepted)} accepted"))
             )
-        return f"{self.good} of {self.told} verified"
+        return f"{self.good} of {self.readable} verified"
 
 
 def verify(
@@ -100,31 +100,31 @@ def verify(
     are fields that the save was said to take away, `secrets_gone` custom secrets that are not there afterwards.
     """
     fresh = Draft(found, fields=meant.fields)
-    untold = [Untold(key, fresh.field_at(key).label) for key in meant.edits if _untold(meant, key, fresh)]
+    unproven = [Unproven(key, fresh.field_at(key).label) for key in meant.edits if _is_unproven(meant, key, fresh)]
     differences = [found for found in _field_differences(meant, fresh) if found.asked or found.key not in gone]
     differences += _dropped(meant, fresh, secrets_gone)
     returned: tuple[str, ...] = ()
     if AGENT_KIND not in meant.edits:
-        back = tuple(_returned(meant.servers, fresh.servers))
+        back = _returned(meant.servers, fresh.servers)
         expected = tuple(entry for entry in meant.servers.entries if entry.stays or entry in back)
         others = tuple(_server_differences(expected, meant.servers, fresh.servers, hidden=hidden))
         differences += others
         returned = tuple(words.server_title(entry.server) for entry in back)
         if hidden:
             sent = (entry.server for entry in meant.servers.edited if entry.stays)
-            titles = (words.server_title(server) for server in sent if _has_untold(server))
-            untold += (Untold(MCP, title) for title in titles if title not in {each.label for each in others})
+            titles = (words.server_title(server) for server in sent if _has_unproven(server))
+            unproven += (Unproven(MCP, title) for title in titles if title not in {each.label for each in others})
     local = sum(entry.local for entry in meant.servers.edited)
     return Verified(
         meant.count - local,
-        tuple(untold) if accepted else (),
-        () if accepted else tuple(untold),
+        tuple(unproven) if accepted else (),
+        () if accepted else tuple(unproven),
         tuple(differences),
         returned,
     )
 
 
-def _has_untold(server: McpServer) -> bool:
+def _has_unproven(server: McpServer) -> bool:
     """Whether a server has a part that is not told where the secrets of none are."""
     return words.has_secret(server) or bool((server.model_extra or {}).get("headers"))
 
@@ -141,25 +141,25 @@ def _dropped(meant: Draft, fresh: Draft, secrets_gone: Collection[str]) -> Itera
         yield Difference("secrets", "Custom secrets", ", ".join(sorted(secrets_gone)), "not there", asked=False)
     if AGENT_KIND in meant.edits:
         return
-    told = fresh.base.model_extra or {}
+    there = fresh.base.model_extra or {}
     for name, value in (meant.base.model_extra or {}).items():
-        if value is not None and told.get(name) is None:
+        if value is not None and there.get(name) is None:
             yield Difference(name, name, words.unknown_words(name, value), "not there", asked=False)
 
 
 def _field_differences(meant: Draft, fresh: Draft) -> Iterator[Difference]:
     for entry in meant.fields.fields:
         asked = entry.key in meant.edits
-        if entry.control in (Control.SERVERS, Control.READ_ONLY) or (asked and _untold(meant, entry.key, fresh)):
+        if entry.control in (Control.SERVERS, Control.READ_ONLY) or (asked and _is_unproven(meant, entry.key, fresh)):
             continue
         if not asked and (meant.base is None or AGENT_KIND in meant.edits):
             continue
-        if _expected(meant, entry.key) != _held(fresh, entry.key):
+        if _not_empty(_expected(meant, entry.key)) != _not_empty(fresh.known(entry.key)):
             wanted = words.change_words(meant, entry.key) if asked else words.former(meant, entry.key)
             yield Difference(entry.key, entry.label, wanted, words.former(fresh, entry.key), asked)
 
 
-def _untold(meant: Draft, key: str, fresh: Draft) -> bool:
+def _is_unproven(meant: Draft, key: str, fresh: Draft) -> bool:
     """Whether no reading tells that a secret is the new one: a stored one may be the old one still."""
     if not fresh.field_at(key).secret:
         return False
@@ -167,13 +167,10 @@ def _untold(meant: Draft, key: str, fresh: Draft) -> bool:
 
 
 def _expected(meant: Draft, key: str) -> Any:
-    if meant.field_at(key).secret:
-        return meant.edits[key] is not None if key in meant.edits else meant.stored(key)
-    return _not_empty(meant.value(key))
-
-
-def _held(fresh: Draft, key: str) -> Any:
-    return fresh.stored(key) if fresh.field_at(key).secret else _not_empty(fresh.was(key))
+    """What reading has to tell of a field: of a secret whether there is one."""
+    if key not in meant.edits:
+        return meant.known(key)
+    return meant.edits[key] is not None if meant.field_at(key).secret else meant.edits[key]
 
 
 def _not_empty(value: Any) -> Any:
@@ -181,62 +178,58 @@ def _not_empty(value: Any) -> Any:
     return None if value == "" else value
 
 
-def _returned(meant: Servers, found: Servers) -> Iterator[Entry]:
+def _returned(meant: Servers, found: Servers) -> list[Entry]:
     """Deleted copies of servers that are there as often as before, though the request named them less often.
 
     A flat server tells the servers of its own configuration file along with the stored ones.
     """
-    held, left = _by_name(found.entries), _by_name(meant.left)
-    for name, gone in _by_name(entry for entry in meant.entries if entry.removed).items():
-        waiting = gone
-        while waiting:
-            server = waiting[0].server
-            copies = [entry for entry in waiting if entry.server == server]
-            waiting = [entry for entry in waiting if entry.server != server]
-            staying = _times(server, left[name])
-            yield from copies[: max(0, _times(server, held[name]) - staying)] if staying else ()
+    held, sent = _by_place(found.entries), _by_place(meant.left)
+    back: list[Entry] = []
+    for entry in (entry for entry in meant.entries if entry.removed):
+        place, server = place_of(entry.server), entry.server
+        staying = sent[place].count(server)
+        known = sum(other.server == server for other in back)
+        if staying and held[place].count(server) > staying + known:
+            back.append(entry)
+    return back
+
+
+def _by_place(entries: Iterable[Entry]) -> Mapping[object, list[McpServer]]:
+    placed = defaultdict[object, list[McpServer]](list)
+    for entry in entries:
+        placed[place_of(entry.server)].append(entry.server)
+    return placed
 
 
 def _server_differences(
-    wanted: Iterable[Entry], meant: Servers, found: Servers, *, hidden: bool
+    wanted: Collection[Entry], meant: Servers, found: Servers, *, hidden: bool
 ) -> Iterator[Difference]:
-    form = _told if hidden else _form
-    expected = _by_identity(wanted)
-    held = {identity: entry.server for identity, entry in _by_identity(found.entries).items()}
-    missing: set[Identity | None] = set()
-    for identity, entry in expected.items():
-        server = held.get(identity)
-        missing |= {entry.origin} if server is None else set()
-        if server is None or form(server) != form(entry.server):
-            came = "not there" if server is None else "different"
-            asked = entry.state is not EntryState.KEPT
-            yield Difference(MCP, words.server_title(entry.server), "stored", came, asked)
-    origins = {entry.origin for entry in meant.entries if entry.origin} - expected.keys()
-    gone = {(origin.transport, origin.name) for origin in origins}
-    for identity in held.keys() - expected.keys() - missing:
-        asked = (identity.transport, identity.name) in gone
+    """What came back of the servers that were `wanted`, and what else is there."""
+    form = _without_secrets if hidden else _form
+    held = {entry.row: entry.server for entry in found.entries}
+    pairs = paired(
+        (Version(entry.row, form(entry.server)) for entry in wanted),
+        (Version(row, form(server)) for row, server in held.items()),
+    )
+    others = {row: server for row, server in held.items() if row not in pairs.values()}
+    for entry in wanted:
+        other = pairs.get(entry.row)
+        if other is None and entry.was is not None:  # what it was made of is no difference of its own
+            place = place_of(entry.was)
+            others.pop(next((row for row, server in others.items() if place_of(server) == place), -1), None)
+        if other is None or form(held[other]) != form(entry.server):
+            came = "not there" if other is None else "different"
+            yield Difference(MCP, words.server_title(entry.server), "stored", came, entry.state is not EntryState.KEPT)
+    stay = {entry.row: place_of(entry.server) for entry in wanted}
+    was = {entry.row: place_of(entry.was) for entry in meant.entries if entry.was is not None}
+    gone = {place for row, place in was.items() if stay.get(row) != place}
+    for server in others.values():
+        asked = place_of(server) in gone
         note = ADDED_AGAIN if asked and not hidden else ""
-        wish = "deleted" if asked else "not there"
-        yield Difference(MCP, words.server_title(held[identity]), wish, "there", asked, note)
+        yield Difference(MCP, words.server_title(server), "deleted" if asked else "not there", "there", asked, note)
 
 
-def _by_identity(entries: Iterable[Entry]) -> dict[Identity, Entry]:
-    entries = tuple(entries)
-    return dict(zip(identities(entry.server for entry in entries), entries, strict=True))
-
-
-def _by_name(entries: Iterable[Entry]) -> defaultdict[tuple[Transport, str], list[Entry]]:
-    named = defaultdict[tuple[Transport, str], list[Entry]](list)
-    for entry in entries:
-        named[transport_of(entry.server), name_of(entry.server)].append(entry)
-    return named
-
-
-def _times(server: McpServer, entries: Iterable[Entry]) -> int:
-    return sum(entry.server == server for entry in entries)
-
-
-def _form(server: McpServer) -> object:
+def _form(server: McpServer) -> McpServer:
     """One form for what servers treat alike: an empty key is none, a missing time-out the usual one.
 
     The name of an address, which one generation has and the other drops, is the server's to choose.
@@ -244,17 +237,17 @@ def _form(server: McpServer) -> object:
     if isinstance(server, StdioServer):
         return server
     unknown = {name: value for name, value in (server.model_extra or {}).items() if name != "name"}
-    return type(server), server.url, server.api_key or SecretStr(""), _timeout(server), unknown
+    return type(server)(url=server.url, api_key=server.api_key or SecretStr(""), **_timeout(server), **unknown)
 
 
-def _told(server: McpServer) -> object:
+def _without_secrets(server: McpServer) -> McpServer:
     """What is told of a server where its secrets are not."""
     if isinstance(server, StdioServer):
-        return server.name, server.command, server.args
-    return server.url, _timeout(server)
+        return StdioServer(name=server.name, command=server.command, args=server.args)
+    return type(server)(url=server.url, **_timeout(server))
 
 
-def _timeout(server: SseServer | ShttpServer) -> float | None:
+def _timeout(server: SseServer | ShttpServer) -> dict[str, Any]:
     if isinstance(server, SseServer):
-        return None
-    return words.USUAL_TIMEOUT if server.timeout is None else server.timeout
+        return {}
+    return {"timeout": words.USUAL_TIMEOUT if server.timeout is None else server.timeout}
