@@ -57,6 +57,19 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
         "client/test_conversations.py::test_ids_are_one_with_and_without_dashes",
     ),
     "Rate": ("client/test_pace.py::test_no_second_holds_more_turns_than_allowed",),
+    "The agent server of a conversation": (
+        "client/test_agent_server.py::test_its_key_goes_to_its_own_origin_and_the_servers_key_never",
+        "client/test_agent_server.py::test_an_address_of_another_machines_own_is_not_asked",
+    ),
+    "Its log": (
+        "fleet/test_transcript.py::test_in_the_end_it_is_the_servers_log_whatever_was_lost_doubled_or_reordered",
+        "fleet/test_transcript.py::test_a_frame_that_no_list_has_goes_again",
+    ),
+    "Its socket": ("fleet/test_following.py::test_an_old_agent_server_is_asked_and_never_listened_to",),
+    "Answers to an agent": (
+        "fleet/test_answering.py::test_an_answer_that_was_overheard_is_given_again",
+        "fleet/test_answering.py::test_a_message_runs_nothing_that_waits",
+    ),
     "Slow calls": ("client/test_servers_page.py::test_a_call_that_takes_a_server_long_has_the_time_for_it",),
     "What a flat store keeps": (
         "client/test_settings.py::test_a_replacing_server_gets_the_whole_record_with_the_one_change",

@@ -8,6 +8,7 @@ from typing import Self
 import httpx
 from pydantic import SecretStr
 
+from quarterdeck.client.agent_server import AgentServer, CopiedEvents
 from quarterdeck.client.conversations import ConversationsResource
 from quarterdeck.client.describe import Probe, alive, describe, probe, release_of
 from quarterdeck.client.limits import Limits
@@ -102,6 +103,17 @@ class Client:
     async def alive(self, url: SecretStr | str) -> bool:
         """Whether anything answers at `/alive` of an address's origin; the key is not sent along."""
         return await alive(self._transport, url.get_secret_value() if isinstance(url, SecretStr) else url)
+
+    def agent_server(self, conversation_url: SecretStr, key: SecretStr) -> AgentServer:
+        """The agent server of one conversation, by its record's own address and key; nothing is asked yet.
+
+        Raises ServiceError(LOCAL) for an address that cannot be asked from here.
+        """
+        return AgentServer.at(self._transport, conversation_url, key)
+
+    def copied_events(self, conversation_id: str) -> CopiedEvents:
+        """What this server itself keeps of a conversation's events."""
+        return CopiedEvents(self._transport, conversation_id)
 
     async def probe(self, url: str, key: SecretStr | None = None) -> Probe:
         """Try the address of a tool server from this machine; `key` is its own and goes to that address alone.

@@ -28,6 +28,12 @@ class Limits(NamedTuple):
     alive: float = 3.0
     probe: float = 5.0
     """For trying the address of a tool server from this machine."""
+    agent: float = 5.0
+    """For what an agent server answers at once; one that sleeps with its sandbox answers never."""
+    held: float = 60.0
+    """For what an agent server holds until a tool ends: messages, pauses, answers."""
+    ping: float = 20.0
+    """Between two pings of a socket, and until one is answered."""
     repeat_after: float = 0.3
     """Before the first repeat; it doubles with each."""
     body: int = 16 * 2**20

@@ -118,7 +118,7 @@ class Network(httpx.AsyncBaseTransport):
         if app is not None:
             self._reads = self._writes = httpx.ASGITransport(app, raise_app_exceptions=False)
         else:
-            proxy = _proxy_for(url)
+            proxy = proxy_for(url)
             self._reads = self._pool(self._own, proxy, connections=CONNECTIONS)
             self._writes = self._pool(self._own, proxy, connections=0)
         self._others: dict[tuple[str, str, str | None], httpx.AsyncHTTPTransport] = {}
@@ -140,17 +140,20 @@ class Network(httpx.AsyncBaseTransport):
             await pool.aclose()
 
     async def _pool_elsewhere(self, url: httpx.URL, trust: str) -> httpx.AsyncHTTPTransport:
-        proxy = _proxy_for(str(url))
+        proxy = proxy_for(str(url))
         kind = (url.scheme, trust, proxy)
         if kind not in self._others:
-            if url.scheme != "https":
-                context = _no_certificates()
-            elif trust == SANDBOX and self._secure:
-                context = self._own
-            else:
-                context = await asyncio.to_thread(httpx.create_ssl_context)
+            context = await self.trusted(str(url), trust)
             self._others[kind] = self._pool(context, proxy, connections=0)
         return self._others[kind]
+
+    async def trusted(self, url: str, trust: str) -> ssl.SSLContext:
+        """The certificates that are trusted at another address than the server's."""
+        if not url.startswith("https:"):
+            return _no_certificates()
+        if trust == SANDBOX and self._secure:
+            return self._own
+        return await asyncio.to_thread(httpx.create_ssl_context)
 
     def _pool(self, context: ssl.SSLContext, proxy: str | None, *, connections: int) -> httpx.AsyncHTTPTransport:
         limits = httpx.Limits(
@@ -199,7 +202,7 @@ def _no_certificates() -> ssl.SSLContext:
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-def _proxy_for(url: str) -> str | None:
+def proxy_for(url: str) -> str | None:
     """The proxy of the environment for an address; none for this machine and for what NO_PROXY names."""
     proxies = getproxies()
     proxy = proxies.get(url.partition(":")[0]) or proxies.get("all")

@@ -4,6 +4,7 @@ Everything goes through one httpx.AsyncClient, whether the server is on the netw
 """
 
 import asyncio
+import copy
 import logging
 import time
 from collections import deque
@@ -30,6 +31,7 @@ from quarterdeck.client.network import (
     Progress,
     checked_address,
     failure,
+    proxy_for,
     shown_host,
     unusable,
 )
@@ -98,10 +100,11 @@ class Transport:
         self._header = header
         self._read_only = read_only
         self._pace = None if app is not None else Pace(limits.per_second)
-        if over is None:
-            over = Network(self.url, ca_file, limits, app)
+        self._elsewhere: Mapping[str, Any] = {}
+        """What marks a request to another address than the server's."""
+        self._network = Network(self.url, ca_file, limits, app) if over is None else None
         self._http = httpx.AsyncClient(
-            transport=over,
+            transport=over or self._network,
             trust_env=False,
             headers=HEADERS,
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
@@ -115,6 +118,38 @@ class Transport:
     async def aclose(self) -> None:
         """Close all connections."""
         await self._http.aclose()
+
+    def beside(self, url: str, key: SecretStr | None) -> "Transport":
+        """The way to an address that this server vouches for, with that address's own key and never this server's.
+
+        Connections, log, limits and what may be sent are shared; it has no pace of its own. Raises ServiceError(LOCAL)
+        for an address or key that cannot be used.
+        """
+        other = copy.copy(self)
+        other.url = checked_address(url)
+        other._base, other._host = _address(other.url), shown_host(other.url)
+        other._key, other._header, other._pace = _checked_key(key), KeyHeader.SESSION, None
+        if _origin(other._base) != _origin(self._base):
+            other._elsewhere = {TRUST: SANDBOX}
+        return other
+
+    async def socket_options(self) -> dict[str, Any]:
+        """How a socket is opened there: as a request would be, with its key, its trust and its proxy.
+
+        Raises ServiceError(NOT_OFFERED) where no network is asked.
+        """
+        if self._network is None or (self.in_process and not self._elsewhere):
+            raise ServiceError(ErrorKind.NOT_OFFERED, "There are no sockets within this process.")
+        secure = self._base.scheme == "https"
+        return {
+            "additional_headers": _key_headers(self._key, self._header),
+            "ssl": await self._network.trusted(self.url, SANDBOX) if secure else None,
+            "proxy": proxy_for(self.url),
+        }
+
+    def note(self, request: LoggedRequest) -> None:
+        """Put a request into the log that went another way than through `send`."""
+        self._log.append(request)
 
     async def send(self, request: Request, settle: Settle | None = None) -> Response:
         """Send a request and return its answer of status 2xx, repeating it as the retry table allows.
@@ -173,7 +208,9 @@ class Transport:
         url, key = _address(address), _checked_key(secret)
         request, progress, since = Request("GET", "/", seconds=seconds), Progress(), _now()
         headers = {"Accept": accept, **_key_headers(key, KeyHeader.BEARER)}
-        asked = self._built(request, url, headers, progress, {TRUST: SANDBOX if of_sandbox else ANYONE})
+        ours = _origin(url) == _origin(self._base)
+        elsewhere = self._elsewhere if ours else {TRUST: SANDBOX if of_sandbox else ANYONE}
+        asked = self._built(request, url, headers, progress, elsewhere)
         try:
             async with asyncio.timeout(seconds), self._answer(asked, None if key is None else httpx.Auth()) as answer:
                 return answer.status_code
@@ -212,7 +249,7 @@ class Transport:
         """Send a request, follow a read within the same origin, and return an answer of status 2xx."""
         url = _address(self.url + request.path + query_text(request.query))
         for hops_left in reversed(range(HOPS + 1)):
-            asked = self._built(request, url, _key_headers(self._key, self._header), progress)
+            asked = self._built(request, url, _key_headers(self._key, self._header), progress, self._elsewhere)
             async with self._answer(asked) as answer:
                 self._note_clock(answer.headers.get("Date"))
                 target = self._next_hop(request, answer) if hops_left else None

@@ -1,0 +1,214 @@
+"""The agent server of one conversation: its events, how it is, and what can be asked of the agent.
+
+It lives in the sandbox. Its key is the sandbox's own and goes to its own origin only (SERVERS.md).
+"""
+
+import json
+from typing import Any, Literal, NamedTuple, Self
+
+from pydantic import SecretStr, ValidationError
+
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.models.event import AgentState, Delta, Event, EventPage, Listing, Policy, read_event
+from quarterdeck.client.network import is_loopback, shown_host
+from quarterdeck.client.refusals import not_offered, offers_nothing
+from quarterdeck.client.request import Repeat, Request, json_or_none, segment, wrong_shape
+from quarterdeck.client.transport import Transport
+
+API = "/api/conversations/"
+SAFE_SOCKETS = (1, 16)
+"""The agent servers before that stop answering anybody when a socket is opened while an agent works."""
+MOST = 100
+"""Events of one page; a server closes the connection when asked for more."""
+NEVER = Policy(kind="NeverConfirm")
+ALWAYS = Policy(kind="AlwaysConfirm")
+RISKY = Policy(kind="ConfirmRisky", threshold="MEDIUM")
+
+
+class Features(NamedTuple):
+    """What an agent server is."""
+
+    version: tuple[int, ...] = ()
+
+    @property
+    def safe_socket(self) -> bool:
+        """Whether a socket may be opened at any time."""
+        return self.version >= SAFE_SOCKETS
+
+
+class AgentServer:
+    """One conversation on its agent server; every failure is a ServiceError.
+
+    Reading answers at once even while a tool runs. What is asked of the agent may be held until the tool ends: an
+    answer that does not come says nothing about whether it happens.
+    """
+
+    def __init__(self, transport: Transport, conversation_id: str) -> None:
+        self._transport = transport
+        self._path = f"{API}{segment(conversation_id)}"
+        self.conversation_id = conversation_id
+
+    @classmethod
+    def at(cls, transport: Transport, conversation_url: SecretStr, key: SecretStr) -> Self:
+        """Take a record's address of a conversation apart.
+
+        Raises ServiceError: LOCAL for an address that cannot be asked, NOT_OFFERED for one of another machine's own.
+        """
+        base, found, conversation_id = conversation_url.get_secret_value().partition(API)
+        if not found:
+            words = "The address of this conversation's agent server cannot be read."
+            raise ServiceError(ErrorKind.LOCAL, words, outcome=Outcome.NOT_SENT)
+        if is_loopback(base) and not is_loopback(transport.url):
+            words = f"Its agent server is at {shown_host(base)} of another machine, which cannot be reached from here."
+            raise ServiceError(ErrorKind.NOT_OFFERED, words, outcome=Outcome.NOT_SENT)
+        return cls(transport.beside(base, key), conversation_id.partition("?")[0].strip("/"))
+
+    # What is read
+
+    async def alive(self) -> bool:
+        """Whether anything answers there; no key is sent."""
+        transport = self._transport
+        try:
+            return await transport.status_at(f"{transport.url}/alive", transport.limits.alive, of_sandbox=True) < 500
+        except ServiceError:
+            return False
+
+    async def features(self) -> Features:
+        """What it is; of one that does not say, nothing is known."""
+        try:
+            about = await self._read("/server_info")
+        except ServiceError:
+            return Features()
+        version = about.get("version") if isinstance(about, dict) else None
+        numbers = version.split(".") if isinstance(version, str) else ()
+        return Features(tuple(int(each) for each in numbers if each.isdecimal()))
+
+    async def state(self) -> AgentState:
+        """How the conversation is now."""
+        try:
+            return AgentState.model_validate(await self._read(self._path))
+        except ValidationError:
+            raise wrong_shape("The agent server's answer cannot be read.", f"GET {self._path}") from None
+
+    async def events(self, page_id: str | None = None, *, newest_first: bool = False, limit: int = MOST) -> EventPage:
+        """Read a page of the log, beginning with the event of that id; of an unknown id the first page comes."""
+        query = [("limit", str(limit)), ("sort_order", "TIMESTAMP_DESC" if newest_first else "TIMESTAMP")]
+        return _page(await self._read(f"{self._path}/events/search", *query, *_page_query(page_id)), self._path)
+
+    async def count(self) -> int:
+        """How many events the log has."""
+        answer = await self._read(f"{self._path}/events/count")
+        if type(answer) is not int:
+            raise wrong_shape("The agent server does not count its events.", f"GET {self._path}/events/count")
+        return answer
+
+    async def _read(self, path: str, *query: tuple[str, str]) -> Any:
+        item = path == self._path
+        request = Request("GET", path, query, item=item, seconds=self._transport.limits.agent, background=True)
+        return json_or_none((await self._transport.send(request)).body)
+
+    # What is asked of the agent
+
+    async def send(self, text: str) -> None:
+        """Put a message of a person into the log and run nothing: `run` is a request of its own.
+
+        While a tool runs the answer is held until it ends.
+        """
+        content = [{"type": "text", "text": text}]
+        await self._ask("/events", {"role": "user", "content": content, "run": False})
+
+    async def run(self) -> None:
+        """Let the agent go on; what it waits to be accepted is done then.
+
+        Raises ServiceError(CONFLICT) for one that runs already.
+        """
+        await self._ask("/run")
+
+    async def pause(self) -> None:
+        """Stop the agent after the step it is at; the answer may be held until then."""
+        await self._ask("/pause")
+
+    async def interrupt(self) -> None:
+        """Stop the agent in the middle of its step; raises ServiceError(NOT_OFFERED) where that cannot be."""
+        try:
+            await self._ask("/interrupt", seconds=self._transport.limits.agent)
+        except ServiceError as error:
+            if not_offered(error) or error.kind is ErrorKind.MISSING:
+                raise offers_nothing("This agent server only stops after a step.", error) from None
+            raise
+
+    async def answer(self, *, accept: bool, reason: str = "") -> None:
+        """Accept or refuse what the agent waits with, whatever that is by now: the request names no action."""
+        body = {"accept": accept, **({"reason": reason} if reason else {})}
+        await self._ask("/events/respond_to_confirmation", body)
+
+    async def set_policy(self, policy: Policy) -> None:
+        """Say when the agent asks from now on; it is forgotten when the agent server starts anew."""
+        risky = {"threshold": policy.threshold, "confirm_unknown": True} if policy.threshold else {}
+        await self._ask("/confirmation_policy", {"policy": {"kind": policy.kind, **risky}})
+
+    async def _ask(self, what: str, body: Any = None, *, seconds: float | None = None) -> None:
+        await self._transport.send(
+            Request(
+                "POST",
+                f"{self._path}{what}",
+                body=body,
+                repeat=Repeat.ONCE,
+                item=what == "/events",
+                seconds=seconds or self._transport.limits.held,
+            )
+        )
+
+    @property
+    def socket_path(self) -> str:
+        """Where its socket is."""
+        return f"/sockets/events/{segment(self.conversation_id)}"
+
+    @property
+    def transport(self) -> Transport:
+        """The way there."""
+        return self._transport
+
+
+class CopiedEvents:
+    """The app server's own copy of a conversation's events, by time, up to half a minute late; empty where it has none.
+
+    A server reads all of them for each page, so it is not asked often.
+    """
+
+    def __init__(self, transport: Transport, conversation_id: str) -> None:
+        self._transport = transport
+        self._path = f"/api/v1/conversation/{segment(conversation_id)}/events/search"
+
+    async def events(self, page_id: str | None = None, *, newest_first: bool = False, limit: int = MOST) -> EventPage:
+        """Read a page; pages shift when something new arrives, so an event may come twice."""
+        order: Literal["TIMESTAMP", "TIMESTAMP_DESC"] = "TIMESTAMP_DESC" if newest_first else "TIMESTAMP"
+        query = (("limit", str(limit)), ("sort_order", order), *_page_query(page_id))
+        limits = self._transport.limits
+        request = Request("GET", self._path, query, largest=limits.list_body, background=True)
+        try:
+            response = await self._transport.send(request)
+        except ServiceError as error:
+            if not_offered(error):
+                raise offers_nothing("This server keeps no copy of what is said.", error) from None
+            raise
+        return _page(json_or_none(response.body), self._path)
+
+
+def _page_query(page_id: str | None) -> tuple[tuple[str, str], ...]:
+    return () if page_id is None else (("page_id", page_id),)
+
+
+def _page(answer: Any, path: str) -> EventPage:
+    try:
+        return Listing.model_validate(answer).page()
+    except ValidationError:
+        raise wrong_shape("A page of events cannot be read.", f"GET {path}") from None
+
+
+def read_frame(frame: str | bytes) -> Event | Delta | None:
+    """Read what came over a socket; None for what is no event."""
+    try:
+        return read_event(json.loads(frame))
+    except (ValueError, RecursionError):
+        return None

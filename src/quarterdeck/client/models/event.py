@@ -1,0 +1,303 @@
+"""The events of a conversation, read leniently: what is not known keeps its kind, source, time and body."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BeforeValidator, Field, ValidationError
+
+from quarterdeck.client.models.base import Moment, NullIsEmpty, PageId, Wire
+
+Text = Annotated[str, BeforeValidator(lambda value: value if isinstance(value, str) else "")]
+"""Anything but a text is none."""
+Count = Annotated[int | None, BeforeValidator(lambda value: value if type(value) is int else None)]
+Flag = Annotated[bool, BeforeValidator(lambda value: value is True)]
+Members = Annotated[Mapping[str, Any], BeforeValidator(lambda value: value if isinstance(value, dict) else {})]
+"""Of an action: which there are depends on the tool."""
+Ids = Annotated[tuple[str, ...], BeforeValidator(lambda value: [each for each in value or () if isinstance(each, str)])]
+
+
+class Part(Wire):
+    """A part of a message: text, or pictures by address."""
+
+    text: Text = ""
+    image_urls: Ids = ()
+
+
+def _parts(value: object) -> object:
+    """A message may be a list of parts, one part, or a text."""
+    members = value if isinstance(value, list) else [value]
+    return [{"text": each} if isinstance(each, str) else each for each in members if isinstance(each, str | dict)]
+
+
+Words = Annotated[tuple[Part, ...], BeforeValidator(_parts)]
+
+
+def text_of(parts: tuple[Part, ...]) -> str:
+    """The texts of a message, one after the other."""
+    return "\n".join(part.text for part in parts if part.text)
+
+
+class Event(Wire):
+    """What all events have; the time is by the clock of the sandbox, which tells no zone, read as if it were UTC."""
+
+    id: str
+    kind: str
+    source: Text = ""
+    timestamp: Moment = None
+
+
+class Message(Wire):
+    """Words of a person or of a model."""
+
+    content: Words = ()
+    reasoning_content: Text = ""
+
+
+class MessageEvent(Event):
+    """Somebody said something; `source` "user" may be a program too."""
+
+    llm_message: Message = Message()
+
+    @property
+    def text(self) -> str:
+        """All of its words."""
+        return text_of(self.llm_message.content)
+
+
+class ToolCall(Wire):
+    """A tool call as the model wrote it; `arguments` may be no JSON."""
+
+    arguments: Text = ""
+
+
+class _OfTool(Event):
+    tool_name: Text = ""
+    tool_call_id: Text = ""
+
+
+class ActionEvent(_OfTool):
+    """The agent wants to do something; without members of `action` its arguments could not be read."""
+
+    action: Members = {}
+    thought: Words = ()
+    reasoning_content: Text = ""
+    summary: Text = ""
+    security_risk: Text = ""
+    tool_call: ToolCall | None = None
+
+
+class Observation(Wire):
+    """What came of an action; an exit code of -1 says that the command still runs."""
+
+    content: Words = ()
+    is_error: Flag = False
+    exit_code: Count = None
+    prev_exist: Flag = False
+    old_content: str | None = None
+    new_content: str | None = None
+
+
+class ObservationEvent(_OfTool):
+    """An action was done."""
+
+    observation: Observation = Observation()
+
+
+class RejectionEvent(_OfTool):
+    """An action was refused, by a person or a hook."""
+
+    rejection_reason: Text = ""
+    rejection_source: Text = ""
+
+
+class AgentErrorEvent(_OfTool):
+    """An action could not be done."""
+
+    error: Text = ""
+
+
+class ConversationErrorEvent(Event):
+    """The run ended in an error."""
+
+    code: Text = ""
+    detail: Text = ""
+
+
+class StateEvent(Event):
+    """One member of the conversation's state has another value."""
+
+    key: Text = ""
+    value: Any = None
+
+
+class CondensationEvent(Event):
+    """Older events were summarised for the model; they stay in the log."""
+
+    forgotten_event_ids: Ids = ()
+    summary: Text = ""
+
+
+class HookEvent(Event):
+    """A hook ran."""
+
+    hook_event_type: Text = ""
+    hook_command: Text = ""
+    tool_name: Text = ""
+    success: Flag = False
+    blocked: Flag = False
+    exit_code: Count = None
+    stdout: Text = ""
+    stderr: Text = ""
+    reason: Text = ""
+
+
+class ForeignCallEvent(Event):
+    """A tool call of an agent that is not OpenHands' own; later ones of one `tool_call_id` say how it goes on."""
+
+    tool_call_id: Text = ""
+    title: Text = ""
+    status: Text = ""
+    tool_kind: Text = ""
+    raw_input: Any = None
+    raw_output: Any = None
+    is_error: Flag = False
+
+
+class MarkEvent(Event):
+    """An event that says all by its kind: a pause, an interrupt, the instructions of the model."""
+
+
+class OtherEvent(Event):
+    """An event of a kind not known here, or one that cannot be read as its kind."""
+
+    body: Mapping[str, Any] = Field(default={}, repr=False)
+
+
+class Delta(NamedTuple):
+    """A piece of an answer that is being written; one without words begins an answer."""
+
+    text: str
+    reasoning: str
+
+
+_KINDS: dict[str, type[Event]] = {
+    "MessageEvent": MessageEvent,
+    "ActionEvent": ActionEvent,
+    "ObservationEvent": ObservationEvent,
+    "UserRejectObservation": RejectionEvent,
+    "AgentErrorEvent": AgentErrorEvent,
+    "ConversationErrorEvent": ConversationErrorEvent,
+    "ServerErrorEvent": ConversationErrorEvent,
+    "ConversationStateUpdateEvent": StateEvent,
+    "Condensation": CondensationEvent,
+    "HookExecutionEvent": HookEvent,
+    "ACPToolCallEvent": ForeignCallEvent,
+    "PauseEvent": MarkEvent,
+    "InterruptEvent": MarkEvent,
+    "CondensationRequest": MarkEvent,
+    "SystemPromptEvent": MarkEvent,
+}
+DELTA = "StreamingDeltaEvent"
+FULL_STATE = "full_state"
+
+
+def read_event(members: object) -> Event | Delta | None:
+    """Read an event of any kind; None for what has no id and kind of its own."""
+    if not isinstance(members, dict):
+        return None
+    if members.get("kind") == DELTA:
+        text, reasoning = members.get("content"), members.get("reasoning_content")
+        return Delta(text if isinstance(text, str) else "", reasoning if isinstance(reasoning, str) else "")
+    try:
+        model = _KINDS.get(members.get("kind", ""))
+        if model is not None:
+            return model.model_validate(members)
+    except (ValidationError, TypeError):
+        pass
+    try:
+        return OtherEvent.model_validate({**members, "body": members})
+    except ValidationError:
+        return None
+
+
+class EventPage(NamedTuple):
+    """Events in the order asked for; `next_page_id` is the id of the first event of the next page."""
+
+    events: tuple[Event, ...]
+    next_page_id: str | None = None
+
+
+class Listing(Wire):
+    """A page of events as servers answer it."""
+
+    items: Annotated[tuple[Any, ...], NullIsEmpty] = ()
+    next_page_id: PageId = None
+
+    def page(self) -> EventPage:
+        """The events among them; deltas and what cannot be read are left out."""
+        read = (read_event(item) for item in self.items)
+        return EventPage(tuple(event for event in read if isinstance(event, Event)), self.next_page_id)
+
+
+class Usage(Wire):
+    """Tokens that the last call used, of those that fit; zero where it is not told."""
+
+    per_turn_token: int = 0
+    context_window: int = 0
+
+
+class Spent(Wire):
+    """What one use of a model has cost, US dollars."""
+
+    accumulated_cost: float | None = None
+    accumulated_token_usage: Usage | None = None
+
+
+class Stats(Wire):
+    """What a conversation has cost, by the use of the model."""
+
+    usage_to_metrics: Annotated[Mapping[str, Spent], BeforeValidator(lambda value: value or {})] = {}
+
+    @property
+    def cost(self) -> float:
+        """US dollars, all uses together."""
+        return sum(spent.accumulated_cost or 0.0 for spent in self.usage_to_metrics.values())
+
+    @property
+    def context(self) -> tuple[int, int]:
+        """Tokens of the agent's last call, and how many fit; zero where it is not told."""
+        agent = self.usage_to_metrics.get("agent")
+        usage = agent.accumulated_token_usage if agent is not None else None
+        return (usage.per_turn_token, usage.context_window) if usage is not None else (0, 0)
+
+
+def read_stats(value: object) -> Stats | None:
+    """Read statistics, None for what cannot be read as such."""
+    try:
+        return Stats.model_validate(value)
+    except ValidationError:
+        return None
+
+
+class Policy(Wire):
+    """When an agent asks before it acts."""
+
+    kind: Text = ""
+    threshold: Text = ""
+
+
+def read_policy(value: object) -> Policy | None:
+    """Read a policy, None for what cannot be read as one."""
+    try:
+        return Policy.model_validate(value)
+    except ValidationError:
+        return None
+
+
+class AgentState(Wire):
+    """How a conversation is, as its agent server says."""
+
+    execution_status: Text = ""
+    confirmation_policy: Annotated[Policy | None, BeforeValidator(read_policy)] = None
+    stats: Annotated[Stats | None, BeforeValidator(read_stats)] = None
+    updated_at: Moment = None

@@ -1,0 +1,218 @@
+"""What a person says to an agent, and what that may set off: nothing runs that the person did not agree to.
+
+No server takes the name of an action with an answer, and on every one a message that runs also runs what the agent
+waits with. So a message never runs anything by itself, and status and actions are read again right before an answer.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from uuid import uuid4
+
+from quarterdeck.client.agent_server import NEVER, AgentServer
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.models.enums import ExecutionStatus
+from quarterdeck.client.models.event import ActionEvent, Event, Policy, StateEvent
+from quarterdeck.fleet.following import Following
+from quarterdeck.fleet.transcript import Delivery, Outgoing
+
+TRIES = 4
+SETTLES = 0.4
+"""Seconds in which an agent comes to rest."""
+WAITING = ExecutionStatus.WAITING_FOR_CONFIRMATION
+_NOT_RUN: dict[str, str] = {
+    ExecutionStatus.RUNNING: "It works already.",
+    WAITING: "It waits for an answer to what it asks.",
+    ExecutionStatus.FINISHED: "It has finished; a message makes it go on.",
+    ExecutionStatus.DELETING: "It is being deleted.",
+}
+
+
+class Answering:
+    """Talks to the agent of one conversation; one thing at a time. Every failure is a ServiceError."""
+
+    def __init__(self, following: Following, clock: Callable[[], datetime]) -> None:
+        self._following = following
+        self._clock = clock
+        self._busy = asyncio.Lock()
+
+    async def send(self, text: str) -> str:
+        """Send a message and let the agent go on if it waits with nothing; gives a sentence of what came of it.
+
+        A lost answer is resolved by looking into the log: it is never sent twice.
+        """
+        agent, transcript = self._agent(), self._following.transcript
+        held = Delivery.HELD if transcript.under_way is not None else Delivery.SENDING
+        message = Outgoing(uuid4().hex, text, self._clock(), held)
+        transcript.sending(message)
+        try:
+            await agent.send(text)
+        except ServiceError as error:
+            if error.outcome is not Outcome.UNKNOWN:
+                transcript.sent(message.id)
+                raise
+            transcript.sending(message._replace(delivery=Delivery.UNKNOWN))
+            await self._following.catch_up()
+            if message.id in {each.id for each in transcript.outgoing}:
+                raise
+        await self._following.catch_up()
+        transcript.sent(message.id)
+        async with self._busy:
+            why_not = await self._run_if_nothing_waits(agent)
+        return "Sent." if why_not is None else f"Sent. {why_not}"
+
+    async def accept(self, shown: frozenset[str]) -> str:
+        """Let the agent do the actions that were shown; sends nothing if it waits with others by now."""
+        async with self._busy:
+            return await self._accept(shown)
+
+    async def accept_all(self, shown: frozenset[str]) -> str:
+        """Let it do these, and all that follow without asking again."""
+        async with self._busy:
+            await self._still(shown)
+            await self._agent().set_policy(NEVER)
+            return await self._accept(shown)
+
+    async def say_and_accept(self, shown: frozenset[str], text: str) -> str:
+        """Send a message that runs nothing, then let it do the actions that were shown."""
+        async with self._busy:
+            await self._still(shown)
+            await self._agent().send(text)
+            return await self._accept(shown)
+
+    async def reject(self, shown: frozenset[str], reason: str = "") -> str:
+        """Refuse the actions that were shown; a reason goes to the agent as a message, with which it goes on."""
+        async with self._busy:
+            await self._still(shown)
+            await self._agent().answer(accept=False)
+            await self._following.catch_up()
+        if reason:
+            await self.send(reason)
+            return "Rejected, and your reason sent."
+        return "Rejected; the agent rests until you write to it."
+
+    async def stop(self) -> str:
+        """Stop the agent: in the middle of its step where it can be, else after it."""
+        agent = self._agent()
+        try:
+            await agent.interrupt()
+            words = "Stopped."
+        except ServiceError as error:
+            if error.kind is not ErrorKind.NOT_OFFERED:
+                raise
+            await agent.pause()
+            words = "This agent server stops only after a step; it was asked to."
+        await self._following.catch_up()
+        return words
+
+    async def go_on(self) -> str:
+        """Let an agent go on that was stopped; never one that waits for an answer."""
+        async with self._busy:
+            agent = self._agent()
+            status = await self._status(agent)
+            if status in _NOT_RUN:
+                raise _not_sent(_NOT_RUN[status])
+            if (why_not := await self._run_if_nothing_waits(agent)) is not None:
+                raise _not_sent(why_not)
+            return "It goes on."
+
+    async def set_policy(self, policy: Policy) -> str:
+        """Say when it asks from now on."""
+        await self._agent().set_policy(policy)
+        await self._following.catch_up()
+        return "It is so until the agent server starts anew."
+
+    def _agent(self) -> AgentServer:
+        agent = self._following.agent
+        if agent is None:
+            raise _not_sent(self._following.note or "Its agent server is not reached, so nothing can be sent.")
+        return agent
+
+    async def _status(self, agent: AgentServer) -> str:
+        """How it is right now; the log is read after the state, so that its own last word is not older."""
+        transcript = self._following.transcript
+        transcript.state(await agent.state())
+        await self._following.catch_up()
+        return transcript.status
+
+    async def _run_if_nothing_waits(self, agent: AgentServer) -> str | None:
+        """Let the agent go on unless it would do what nobody accepted: then gives a sentence that says so.
+
+        An agent that has just come to rest refuses for a moment, as if it were still at work.
+        """
+        for _ in range(TRIES):
+            status = await self._status(agent)
+            if status == WAITING:
+                return "It waits for an answer to what it asks."
+            if status == ExecutionStatus.RUNNING:
+                return None
+            if self._following.transcript.open_actions:
+                return "It does not go on: it has begun actions which nobody has accepted."
+            try:
+                await agent.run()
+            except ServiceError as error:
+                if error.kind is not ErrorKind.CONFLICT:
+                    raise
+                await asyncio.sleep(SETTLES)
+            else:
+                await self._following.catch_up()
+                return None
+        return "The agent does not start; r lets it go on."
+
+    async def _still(self, shown: frozenset[str]) -> None:
+        """See that the agent waits with just these actions; raises ServiceError(CONFLICT) where it does not."""
+        status = await self._status(self._agent())
+        if status != WAITING:
+            raise _not_sent("It does not wait for an answer any more; nothing was sent.")
+        if self._following.transcript.open_actions != shown:
+            raise _not_sent("It asks for something else by now; nothing was sent.")
+
+    async def _accept(self, shown: frozenset[str]) -> str:
+        """Accept and see that it is taken: an agent that has just begun to wait overhears an answer, which it affirms.
+
+        It is only said again where the log shows that the agent still waits with the same actions.
+        """
+        agent, transcript = self._agent(), self._following.transcript
+        for _ in range(TRIES):
+            await self._still(shown)
+            last = transcript.last_id
+            try:
+                await agent.answer(accept=True)
+            finally:
+                await self._following.catch_up()
+            if _ran_others(transcript.listed_after(last), shown):
+                await agent.interrupt()
+                words = "Somebody else answered at the same moment, and something else was run than what you accepted"
+                raise ServiceError(ErrorKind.CONFLICT, f"{words}; it was stopped.", "Look at what it did.")
+            if await self._taken(last):
+                return "Accepted."
+        raise ServiceError(ErrorKind.CONFLICT, "The agent server affirms the answer, and the agent still waits.")
+
+    async def _taken(self, last: str | None) -> bool:
+        """Whether the log tells of a run after that event, or soon does."""
+        for _ in range(TRIES):
+            if any(
+                isinstance(event, StateEvent) and event.key == "execution_status" and event.value != WAITING
+                for event in self._following.transcript.listed_after(last)
+            ):
+                return True
+            await asyncio.sleep(SETTLES)
+            await self._following.catch_up()
+        return False
+
+
+def _ran_others(events: Iterable[Event], shown: frozenset[str]) -> bool:
+    """Whether the log, after an answer to `shown`, has a run that began with other actions waiting."""
+    waiting, begun = False, set[str]()
+    for event in events:
+        if isinstance(event, ActionEvent):
+            begun.add(event.id)
+        elif isinstance(event, StateEvent) and event.key == "execution_status":
+            if event.value == ExecutionStatus.RUNNING and waiting and begun - shown:
+                return True
+            waiting = event.value == WAITING
+    return False
+
+
+def _not_sent(words: str) -> ServiceError:
+    return ServiceError(ErrorKind.CONFLICT, words, outcome=Outcome.NOT_SENT)

@@ -1,0 +1,404 @@
+"""What happened in a conversation, entry by entry: an action and what came of it are one.
+
+Texts are the server's own, raw; times are by the clock of the sandbox.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from difflib import SequenceMatcher
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from quarterdeck.client.models.enums import ExecutionStatus
+from quarterdeck.client.models.event import (
+    ActionEvent,
+    AgentErrorEvent,
+    CondensationEvent,
+    ConversationErrorEvent,
+    Event,
+    ForeignCallEvent,
+    HookEvent,
+    MarkEvent,
+    MessageEvent,
+    ObservationEvent,
+    OtherEvent,
+    Part,
+    RejectionEvent,
+    StateEvent,
+    read_policy,
+    text_of,
+)
+
+
+class EntryKind(StrEnum):
+    """Who or what an entry is of."""
+
+    PERSON = "person"
+    AGENT = "agent"
+    TOOL = "tool"
+    ERROR = "error"
+    QUIET = "quiet"
+    OTHER = "other"
+
+
+class Outcome(StrEnum):
+    """What became of an action."""
+
+    OPEN = "open"
+    """Nothing came of it yet."""
+    RUNS_ON = "runs on"
+    """It answered, and goes on."""
+    DONE = "done"
+    FAILED = "failed"
+    REJECTED = "rejected"
+
+
+class Task(NamedTuple):
+    """One of an agent's list of tasks."""
+
+    title: str
+    status: str
+
+
+class Edit(NamedTuple):
+    """A change of a file: lines with "+", "-" or " " before them, and the number of the first one."""
+
+    path: str
+    first: int
+    lines: tuple[tuple[str, str], ...]
+
+    @property
+    def added(self) -> int:
+        """How many lines came."""
+        return sum(sign == "+" for sign, _ in self.lines)
+
+    @property
+    def removed(self) -> int:
+        """How many lines went."""
+        return sum(sign == "-" for sign, _ in self.lines)
+
+
+class Entry(NamedTuple):
+    """A thing that happened."""
+
+    id: str
+    """That of the event it began with."""
+    kind: EntryKind
+    at: datetime | None
+    who: str
+    """ "you", "agent", the name of a tool, or nothing."""
+    title: str = ""
+    """One line: a command, a path, the words of a quiet line."""
+    text: str = ""
+    """The words of a message, which are Markdown, the output of a tool, or the body of what is not known."""
+    said: str = ""
+    """What the agent said as it began; Markdown."""
+    thought: str = ""
+    """What the model thought before it."""
+    summary: str = ""
+    risk: str = ""
+    outcome: Outcome | None = None
+    exit_code: int | None = None
+    seconds: float | None = None
+    edit: Edit | None = None
+    tasks: tuple[Task, ...] = ()
+    call: str = ""
+    """The id of its tool call."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it went wrong."""
+        return self.kind is EntryKind.ERROR or self.outcome in (Outcome.FAILED, Outcome.REJECTED)
+
+
+TOLD_STATUSES: dict[str, str] = {
+    ExecutionStatus.FINISHED: "finished",
+    ExecutionStatus.STUCK: "stuck: it repeats itself",
+    ExecutionStatus.ERROR: "stopped with an error",
+}
+"""Statuses that no other event tells of."""
+MARKS = {
+    "PauseEvent": "paused",
+    "InterruptEvent": "interrupted",
+    "CondensationRequest": "asked for a summary of older events",
+    "SystemPromptEvent": "instructions and tools were given to the agent",
+}
+POLICIES = {"NeverConfirm": "never", "AlwaysConfirm": "always", "ConfirmRisky": "risky"}
+"""When an agent asks, in a word."""
+
+
+Ending = ObservationEvent | RejectionEvent | AgentErrorEvent
+
+
+class Entries:
+    """Makes entries of events that come in the order of the log."""
+
+    def __init__(self) -> None:
+        self.listed: list[Entry] = []
+        self._calls: dict[str, int] = {}
+        """Where the entry of a tool call is."""
+        self.orphans: list[Ending] = []
+        """What came of actions that were not seen: they are in the part of the log before this one."""
+
+    def add(self, event: Event) -> None:
+        """Take the next event."""
+        match event:
+            case MessageEvent():
+                self._message(event)
+            case ActionEvent():
+                self._begin(_action_entry(event))
+            case ObservationEvent() | RejectionEvent() | AgentErrorEvent():
+                self._end(event)
+            case ForeignCallEvent():
+                self._foreign(event)
+            case _:
+                if (entry := _other_entry(event)) is not None:
+                    self.listed.append(entry)
+
+    def join(self, newer: "Entries") -> None:
+        """Append the entries of the part of the log that follows this one."""
+        found = [event for event in newer.orphans if event.tool_call_id in self._calls]
+        for event in found:
+            self._end(event)
+        paired = {event.id for event in found}
+        kept = [entry for entry in newer.listed if entry.id not in paired]
+        self._calls |= {entry.call: at for at, entry in enumerate(kept, len(self.listed)) if entry.call}
+        self.listed += kept
+        self.orphans += [event for event in newer.orphans if event.id not in paired]
+
+    @property
+    def open_actions(self) -> tuple[Entry, ...]:
+        """Actions of which nothing came yet, in their order."""
+        listed = (self.listed[at] for at in sorted(self._calls.values()))
+        return tuple(entry for entry in listed if entry.outcome is Outcome.OPEN)
+
+    def _message(self, event: MessageEvent) -> None:
+        kind = EntryKind.PERSON if event.source == "user" else EntryKind.AGENT
+        parts, thought = event.llm_message.content, event.llm_message.reasoning_content
+        text = "\n\n".join(filter(None, (text_of(parts), *_pictures(parts))))
+        who = "you" if kind is EntryKind.PERSON else "agent"
+        self.listed.append(Entry(event.id, kind, event.timestamp, who, text=text, thought=thought))
+
+    def _begin(self, entry: Entry) -> None:
+        if entry.call:
+            self._calls[entry.call] = len(self.listed)
+        self.listed.append(entry)
+
+    def _end(self, event: Ending) -> None:
+        at = self._calls.get(event.tool_call_id)
+        if at is None or any(event.tool_call_id == other.tool_call_id for other in self.orphans):
+            self.orphans.append(event)
+        if at is None:
+            bare = Entry(event.id, EntryKind.TOOL, event.timestamp, event.tool_name, call=event.tool_call_id)
+            self._begin(_ended(bare, event))
+            return
+        self.listed[at] = _ended(self.listed[at], event)
+
+    def _foreign(self, event: ForeignCallEvent) -> None:
+        outcome = {"completed": Outcome.DONE, "failed": Outcome.FAILED}.get(event.status, Outcome.RUNS_ON)
+        at = self._calls.get(event.tool_call_id)
+        before = self.listed[at] if at is not None else None
+        entry = Entry(
+            before.id if before else event.id,
+            EntryKind.TOOL,
+            before.at if before else event.timestamp,
+            event.tool_kind or "tool",
+            title=event.title or (before.title if before else ""),
+            text=_as_text(event.raw_output) or _as_text(event.raw_input),
+            outcome=Outcome.FAILED if event.is_error else outcome,
+            seconds=_seconds(before.at, event.timestamp) if before else None,
+            call=event.tool_call_id,
+        )
+        if at is None:
+            self._begin(entry)
+        else:
+            self.listed[at] = entry
+
+
+def _pictures(parts: Sequence[Part]) -> list[str]:
+    """A line for each picture, with its size where it is sent along and its address where not."""
+    told = []
+    for url in (each for part in parts for each in part.image_urls):
+        size = f"{len(url) * 3 // 4 / 1024:.0f} kB" if url.startswith("data:") else url
+        told.append(f"(a picture, {size})")
+    return told
+
+
+def _action_entry(event: ActionEvent) -> Entry:
+    action = event.action
+    entry = Entry(
+        event.id,
+        EntryKind.TOOL,
+        event.timestamp,
+        event.tool_name or "tool",
+        title=_title(event),
+        said=text_of(event.thought),
+        thought=event.reasoning_content,
+        summary=event.summary,
+        risk="" if event.security_risk == "UNKNOWN" else event.security_risk,
+        outcome=Outcome.OPEN,
+        call=event.tool_call_id,
+    )
+    match event.tool_name:
+        case "finish":
+            text = _member(action, "message")
+            return entry._replace(kind=EntryKind.AGENT, who="agent", title="", text=text, outcome=None)
+        case "think":
+            thoughts = "\n\n".join(filter(None, (entry.thought, _member(action, "thought"))))
+            return entry._replace(kind=EntryKind.AGENT, who="agent", title="", thought=thoughts, outcome=None)
+        case "task_tracker":
+            return entry._replace(tasks=_tasks(action.get("task_list")))
+        case "file_editor":
+            return entry._replace(edit=_edit(action))
+        case _:
+            return entry
+
+
+def _title(event: ActionEvent) -> str:
+    """The command, the path, or all the arguments in one line."""
+    action = event.action
+    if event.tool_name == "file_editor" and _member(action, "path"):
+        verb = _member(action, "command")
+        return f"{'' if verb in ('create', 'str_replace', 'insert') else verb + ' '}{_member(action, 'path')}".strip()
+    for name in ("command", "path", "url", "query"):
+        if words := _member(action, name):
+            return words
+    if not action:
+        return event.tool_call.arguments if event.tool_call is not None else ""
+    if event.tool_name == "task_tracker":
+        return _member(action, "command") or "task list"
+    given = {name: value for name, value in action.items() if name != "kind" and value not in (None, "", False)}
+    return _as_text(given) if given else ""
+
+
+def _member(action: Mapping[str, Any], name: str) -> str:
+    value = action.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _tasks(listed: object) -> tuple[Task, ...]:
+    members = listed if isinstance(listed, list) else ()
+    return tuple(
+        Task(_member(each, "title"), _member(each, "status") or "todo") for each in members if isinstance(each, dict)
+    )
+
+
+LONGEST_DIFF = 400
+"""Lines of which it is still worked out which of them stayed."""
+
+
+def _edit(action: Mapping[str, Any]) -> Edit | None:
+    """What an edit does, by its own words."""
+    path = _member(action, "path")
+    match action.get("command"):
+        case "create":
+            return Edit(path, 1, tuple(("+", each) for each in _member(action, "file_text").splitlines()))
+        case "insert":
+            line = action.get("insert_line")
+            first = line + 1 if isinstance(line, int) else 1
+            return Edit(path, first, tuple(("+", each) for each in _member(action, "new_str").splitlines()))
+        case "str_replace":
+            old, new = _member(action, "old_str"), _member(action, "new_str")
+            return Edit(path, 0, tuple(_difference(old.splitlines(), new.splitlines())))
+        case _:
+            return None
+
+
+def _difference(old: list[str], new: list[str]) -> list[tuple[str, str]]:
+    if max(len(old), len(new)) > LONGEST_DIFF:
+        return [("-", each) for each in old] + [("+", each) for each in new]
+    lines: list[tuple[str, str]] = []
+    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            lines += [(" ", each) for each in old[a:b]]
+        else:
+            lines += [("-", each) for each in old[a:b]] + [("+", each) for each in new[c:d]]
+    return lines
+
+
+def _ended(entry: Entry, event: Ending) -> Entry:
+    """An action with what came of it; a rejection of what was done already is none."""
+    seconds = _seconds(entry.at, event.timestamp) if entry.id != event.id else None
+    match event:
+        case RejectionEvent():
+            if entry.outcome not in (None, Outcome.OPEN):
+                return entry
+            by = "a hook" if event.rejection_source == "hook" else "you"
+            return entry._replace(outcome=Outcome.REJECTED, text=f"rejected by {by}: {event.rejection_reason}")
+        case AgentErrorEvent():
+            return entry._replace(outcome=Outcome.FAILED, text=event.error, seconds=seconds)
+        case _:
+            return _observed(entry, event, seconds)
+
+
+def _observed(entry: Entry, event: ObservationEvent, seconds: float | None) -> Entry:
+    seen = event.observation
+    if event.tool_name in ("finish", "think"):
+        return entry if entry.text or entry.thought else entry._replace(text=text_of(seen.content))
+    failed = seen.is_error or (seen.exit_code or 0) > 0
+    outcome = Outcome.FAILED if failed else Outcome.RUNS_ON if seen.exit_code == -1 else Outcome.DONE
+    edit = entry.edit
+    if edit is not None and not edit.first and seen.old_content is not None and not failed:
+        old = "\n".join(words for sign, words in edit.lines if sign != "+")
+        at = seen.old_content.find(old)
+        edit = edit._replace(first=seen.old_content.count("\n", 0, at) + 1 if at >= 0 else 0)
+    return entry._replace(
+        outcome=outcome,
+        exit_code=seen.exit_code,
+        seconds=seconds,
+        text="" if edit is not None and not failed else text_of(seen.content),
+        edit=None if failed else edit,
+    )
+
+
+def _seconds(begun: datetime | None, ended: datetime | None) -> float | None:
+    return max((ended - begun).total_seconds(), 0.0) if begun and ended else None
+
+
+def _other_entry(event: Event) -> Entry | None:
+    """The entry of an event that stands alone; None for one that only the head of the screen shows."""
+    match event:
+        case StateEvent():
+            words = _state_words(event)
+            return Entry(event.id, EntryKind.QUIET, event.timestamp, "", words) if words else None
+        case ConversationErrorEvent():
+            return Entry(event.id, EntryKind.ERROR, event.timestamp, "error", event.code, event.detail)
+        case CondensationEvent():
+            words = f"{len(event.forgotten_event_ids)} events summarised"
+            return Entry(event.id, EntryKind.QUIET, event.timestamp, "", words, event.summary)
+        case HookEvent():
+            outcome = Outcome.DONE if event.success and not event.blocked else Outcome.FAILED
+            title = " ".join(filter(None, (event.hook_event_type, event.hook_command)))
+            text = "\n".join(filter(None, (event.reason, event.stdout, event.stderr)))
+            return Entry(
+                event.id,
+                EntryKind.TOOL,
+                event.timestamp,
+                "hook",
+                title,
+                text,
+                outcome=outcome,
+                exit_code=event.exit_code,
+            )
+        case MarkEvent():
+            return Entry(event.id, EntryKind.QUIET, event.timestamp, "", MARKS.get(event.kind, event.kind))
+        case OtherEvent():
+            title = f"{event.kind} ({event.source})" if event.source else event.kind
+            return Entry(event.id, EntryKind.OTHER, event.timestamp, "", title, _as_text(event.body))
+        case _:
+            return None
+
+
+def _state_words(event: StateEvent) -> str:
+    if event.key == "execution_status" and isinstance(event.value, str):
+        return TOLD_STATUSES.get(event.value, "")
+    if event.key == "confirmation_policy" and (policy := read_policy(event.value)) is not None:
+        return f"asks: {POLICIES.get(policy.kind, policy.kind)}"
+    return ""
+
+
+def _as_text(value: object) -> str:
+    if value in (None, "", {}, []):
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1, default=str)

@@ -1,0 +1,339 @@
+"""Follows one conversation: from its agent server by socket or by asking, or else from the app server's copy.
+
+The first picture and all order come by asking, which an agent server always answers at once; the socket stands beside
+it and counts as live only after its first frame, which may be held until a tool has ended.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import NamedTuple
+
+from pydantic import SecretStr
+
+from quarterdeck.client.agent_server import API, AgentServer, Features
+from quarterdeck.client.agent_socket import open_socket
+from quarterdeck.client.client import Client
+from quarterdeck.client.errors import ErrorKind, ServiceError
+from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.client.models.enums import SandboxStatus
+from quarterdeck.client.models.event import FULL_STATE, Delta, Event, StateEvent
+from quarterdeck.fleet.transcript import Transcript
+
+POLL = 2.0
+"""Seconds between two questions for what is new, while the agent works."""
+POLL_AT_REST = 4.0
+CHECK = 15.0
+"""The same while a socket tells it."""
+COPY = 10.0
+"""The same for the app server's copy: it reads all of it for each answer."""
+TOGETHER = 0.25
+"""Seconds in which what a socket tells is gathered before its order is asked for."""
+LONGEST_BACKOFF = 15.0
+QUARTER = timedelta(minutes=15)
+"""All zones of time differ by multiples of it."""
+
+
+class Origin(StrEnum):
+    """Where what is shown comes from."""
+
+    OPENING = "opening"
+    LIVE = "live"
+    POLLING = "polling"
+    COPY = "server's copy"
+    ASLEEP = "sandbox paused"
+    SILENT = "no answer"
+    GONE = "deleted"
+
+
+class Access(NamedTuple):
+    """Where the agent server of a conversation is, with its own key."""
+
+    conversation_url: SecretStr
+    key: SecretStr
+
+
+class Following:
+    """One conversation, kept up to date while `run` runs; `changed` is told whenever there may be something new.
+
+    `remembered` gives address and key of a sandbox's agent server as they were told while it was up: a record has them
+    only in a moment in which it reads as running.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        conversation_id: str,
+        changed: Callable[[], None],
+        clock: Callable[[], datetime],
+        remembered: Callable[[str], tuple[SecretStr, SecretStr] | None] = lambda sandbox_id: None,
+    ) -> None:
+        self.conversation_id = conversation_id
+        self.transcript = Transcript()
+        self.record: Conversation | None = None
+        """The app server's record, as read when it was needed last."""
+        self.agent: AgentServer | None = None
+        """Where it can be answered; None where it can only be read."""
+        self.features = Features()
+        self.origin = Origin.OPENING
+        self.note = ""
+        """Why it does not come from the agent server, a sentence; it may hold a server's words."""
+        self.as_of: datetime | None = None
+        """When it was last known to be so, by this machine's clock."""
+        self.heard_at: datetime | None = None
+        """When anything new was told last."""
+        self.zone = timedelta()
+        """What the sandbox's clock is ahead of UTC: it tells no zone."""
+        self._client = client
+        self._changed = changed
+        self._clock = clock
+        self._remembered = remembered
+        self._access: Access | None = None
+        self._of_agent = False
+        """Whether what is known came from the agent server and not from a copy."""
+        self._live = False
+        self._failures = 0
+        self._wake = asyncio.Event()
+        self._found = asyncio.Event()
+        self._reading = asyncio.Lock()
+
+    async def run(self) -> None:
+        """Follow until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._keep_reading())
+            group.create_task(self._keep_listening())
+
+    async def look(self) -> None:
+        """Read what there is once; raises ServiceError where nothing can be read at all."""
+        async with self._reading:
+            await self._read()
+
+    async def older(self) -> bool:
+        """Read the page before what is known; whether there was one."""
+        async with self._reading:
+            page_id = self.transcript.older
+            if page_id is None:
+                return False
+            if self.agent is not None and self._of_agent:
+                self.transcript.prepend(await self.agent.events(page_id, newest_first=True))
+            else:
+                page = await self._client.copied_events(self.conversation_id).events(page_id, newest_first=True)
+                self.transcript.copied(page.events)
+                self.transcript.older = page.next_page_id
+        self._changed()
+        return True
+
+    async def catch_up(self) -> None:
+        """Read from the agent server what is new; raises ServiceError."""
+        async with self._reading:
+            await self._catch_up()
+        self._changed()
+
+    def refresh(self) -> None:
+        """Ask now: something happened to it or its sandbox."""
+        self._wake.set()
+
+    def moment(self, at: datetime | None) -> datetime | None:
+        """A time of the sandbox's clock as a moment in UTC."""
+        return at - self.zone if at is not None else None
+
+    def silent_for(self, now: datetime) -> timedelta:
+        """How long an agent that works has told nothing: its model may think, wait or be limited."""
+        return now - self.heard_at if self.heard_at is not None and self.transcript.running else timedelta()
+
+    # Reading
+
+    async def _keep_reading(self) -> None:
+        while True:
+            self._wake.clear()
+            with suppress(ServiceError):
+                await self.look()
+            self._changed()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._rest()):
+                    await self._wake.wait()
+                await asyncio.sleep(TOGETHER)
+
+    def _rest(self) -> float:
+        match self.origin:
+            case Origin.LIVE:
+                return CHECK
+            case Origin.POLLING:
+                return POLL if self.transcript.running else POLL_AT_REST
+            case Origin.SILENT:
+                return min(POLL * 2.0 ** min(self._failures, 4), LONGEST_BACKOFF)
+            case _:
+                return COPY
+
+    async def _read(self) -> None:
+        try:
+            if self.agent is None:
+                await self._find()
+            if self.agent is not None:
+                await self._catch_up()
+                return
+        except ServiceError as error:
+            await self._doubt(error)
+        if not self._of_agent:
+            await self._read_copy()
+
+    async def _find(self) -> None:
+        """Find the agent server and see that it answers; without one the origin says why."""
+        record = await self._read_record()
+        if record is None:
+            self._set(Origin.GONE, "The server does not have this conversation any more.")
+            return
+        if self._sleeps(record):
+            return
+        access = self._access_of(record)
+        if access is None:
+            self._set(Origin.COPY, "The server does not tell where its agent is.")
+            return
+        try:
+            agent = self._client.agent_server(*access)
+        except ServiceError as error:
+            self._set(Origin.COPY, error.words)
+            return
+        if not await agent.alive():
+            self._set(Origin.SILENT, "Its agent server does not answer.")
+            return
+        self.features = await agent.features()
+        self.transcript.state(await agent.state())
+        self.agent = agent
+        self._access = access
+        self._found.set()
+
+    async def _catch_up(self) -> None:
+        """Read what the agent server lists after what is known, or its newest page."""
+        agent = self.agent
+        if agent is None:
+            raise ServiceError(ErrorKind.NOT_OFFERED, self.note or "Its agent server is not reached.")
+        transcript, before = self.transcript, self.transcript.known
+        unlisted, last = transcript.unlisted, transcript.last_id if self._of_agent else None
+        if last is None:
+            transcript.begin(await agent.events(newest_first=True))
+        while last is not None:
+            page = await agent.events(last)
+            if not page.events or page.events[0].id != last:
+                transcript.begin(await agent.events(newest_first=True))  # another log than the one that was known
+                break
+            whole = page.next_page_id is None
+            transcript.catch_up(page.events[1:], unlisted if whole else frozenset())
+            if before and len(page.events) > 1:
+                self._compare_clocks(page.events[-1])
+            last = None if whole else transcript.last_id
+        self._of_agent = True
+        self._failures = 0
+        if transcript.known != before:
+            self.heard_at = self._clock()
+        self._set(Origin.LIVE if self._live else Origin.POLLING)
+        self.as_of = self._clock()
+
+    async def _read_copy(self) -> None:
+        page = await self._client.copied_events(self.conversation_id).events(newest_first=True)
+        first = not self.transcript.known
+        self.transcript.copied(page.events)
+        if first:
+            self.transcript.older = page.next_page_id
+        if self.record is not None and self.record.execution_status:
+            self.transcript.status = self.record.execution_status
+        if self.as_of is None:
+            self.as_of = self.moment(self.transcript.latest_at)
+
+    async def _doubt(self, error: ServiceError) -> None:
+        """Find out from the app server why the agent server did not answer."""
+        self._failures += 1
+        self._set(Origin.SILENT, error.words)
+        record = await self._read_record()
+        if record is None:
+            self.agent = None
+            self._set(Origin.GONE, "The server does not have this conversation any more.")
+        elif self._sleeps(record):
+            pass
+        elif error.kind is ErrorKind.MISSING:
+            self.agent = None
+            self._set(Origin.COPY, "Its agent server does not know it; it may have been started anew.")
+        elif self._access_of(record) != self._access or error.kind is ErrorKind.AUTH:
+            self.agent = None
+
+    def _sleeps(self, record: Conversation) -> bool:
+        """Whether its sandbox cannot answer now; one that sleeps may come back as it was."""
+        match record.sandbox_status:
+            case SandboxStatus.PAUSED:
+                self._set(Origin.ASLEEP, "Its sandbox is paused; r resumes it.")
+            case SandboxStatus.MISSING | SandboxStatus.ERROR as status:
+                self.agent = None
+                gone = "gone" if status == SandboxStatus.MISSING else "in error"
+                self._set(Origin.COPY, f"Its sandbox is {gone}.")
+            case _:
+                return False
+        return True
+
+    def _set(self, origin: Origin, note: str = "") -> None:
+        self.origin, self.note = origin, note
+
+    async def _read_record(self) -> Conversation | None:
+        batch = await self._client.conversations.read((self.conversation_id,), background=True)
+        if batch is not None:
+            self.record = batch[0]
+            return self.record
+        async for page in self._client.conversations.pages(background=True):
+            for record in page.items:
+                if record.id == self.conversation_id:
+                    self.record = record
+                    return record
+        return None
+
+    def _access_of(self, record: Conversation) -> Access | None:
+        """Where its agent server is by its record, or where it was while it was told."""
+        if record.conversation_url is not None and record.session_api_key is not None:
+            return Access(record.conversation_url, record.session_api_key)
+        known = self._remembered(record.sandbox_id) if record.sandbox_id is not None else None
+        if known is None:
+            return self._access
+        url, key = known
+        base = url.get_secret_value().partition("?")[0].rstrip("/")
+        return Access(SecretStr(f"{base}{API}{record.id}"), key)
+
+    # Listening
+
+    async def _keep_listening(self) -> None:
+        failures = 0
+        while True:
+            await self._found.wait()
+            agent = self.agent
+            if agent is None:
+                self._found.clear()
+                continue
+            if not self.features.safe_socket:
+                return
+            try:
+                async with open_socket(agent) as frames:
+                    async for frame in frames:
+                        failures = 0
+                        self._hear(frame)
+            except ServiceError as error:
+                if error.kind is ErrorKind.NOT_OFFERED:
+                    return
+            finally:
+                self._live = False
+            failures += 1
+            self.refresh()
+            await asyncio.sleep(min(2.0 ** min(failures, 4), LONGEST_BACKOFF))
+
+    def _hear(self, frame: Event | Delta) -> None:
+        self.heard_at = self._clock()
+        self.transcript.hear(frame)
+        if isinstance(frame, StateEvent) and frame.key == FULL_STATE:
+            self._compare_clocks(frame)
+        if not self._live or not isinstance(frame, Delta):
+            self._live = True
+            self._wake.set()
+        self._changed()
+
+    def _compare_clocks(self, event: Event) -> None:
+        """Learn the zone of the sandbox's clock from an event that has just happened."""
+        if event.timestamp is not None:
+            self.zone = round((event.timestamp - self._clock()) / QUARTER) * QUARTER

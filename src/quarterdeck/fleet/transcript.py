@@ -1,0 +1,309 @@
+"""The log of one conversation as far as it is known: its order is the server's, whatever came how and when.
+
+The socket says what happens first and in no sure order, the server's own list says where it belongs. What only the
+socket has told stands at the end until the list has it.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from quarterdeck.client.models.enums import ExecutionStatus
+from quarterdeck.client.models.event import (
+    FULL_STATE,
+    ActionEvent,
+    AgentState,
+    ConversationErrorEvent,
+    Delta,
+    Event,
+    EventPage,
+    MessageEvent,
+    Policy,
+    StateEvent,
+    Stats,
+    read_policy,
+    read_stats,
+)
+from quarterdeck.fleet.entries import Entries, Entry, EntryKind
+
+STREAMED = "streamed"
+"""The id of the entry that is being written."""
+_BEGINNING = datetime.min.replace(tzinfo=UTC)
+_NOT_LISTED = frozenset({"ServerErrorEvent", "TokenEvent"})
+"""Kinds that only a socket tells."""
+_ENDS_AN_ANSWER = frozenset(ExecutionStatus) - {ExecutionStatus.RUNNING, ExecutionStatus.PAUSED}
+
+
+class Delivery(StrEnum):
+    """How far a message of ours has come."""
+
+    SENDING = "sending"
+    HELD = "waits for the tool to end"
+    UNKNOWN = "perhaps not delivered: it is looked for"
+    FAILED = "not delivered"
+
+
+class Outgoing(NamedTuple):
+    """A message of ours that the log does not have yet."""
+
+    id: str
+    text: str
+    at: datetime
+    delivery: Delivery = Delivery.SENDING
+
+
+class Transcript:
+    """What is known of one conversation, and what is being said right now."""
+
+    def __init__(self) -> None:
+        self.status = ""
+        """The agent's last word for itself."""
+        self.policy: Policy | None = None
+        self.stats: Stats | None = None
+        self.older: str | None = None
+        """The page before what is known; None at the beginning of the log."""
+        self.outgoing: tuple[Outgoing, ...] = ()
+        self.latest_at: datetime | None = None
+        """When the newest event was, by the clock of the sandbox."""
+        self._log: list[Event] = []
+        self._listed: set[str] = set()
+        self._tail: dict[str, Event] = {}
+        """What only the socket has told."""
+        self._entries = Entries()
+        self._written: list[str] = []
+        self._thought: list[str] = []
+        self._overheard = ""
+        """A message that came while an answer was being written, which may not answer it."""
+
+    # What is known
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """What happened, in the server's order; then what is being written, and messages on their way."""
+        listed = self._entries.listed
+        written = self._being_written()
+        if written is None and not self.outgoing:
+            return listed
+        sent = [
+            Entry(each.id, EntryKind.PERSON, each.at, "you", str(each.delivery), each.text) for each in self.outgoing
+        ]
+        return [*listed, *([written] if written is not None else ()), *sent]
+
+    @property
+    def last_id(self) -> str | None:
+        """The last event that the server's list has told: what follows it is asked for."""
+        return self._log[-1].id if self._log else None
+
+    @property
+    def known(self) -> int:
+        """How many events."""
+        return len(self._log) + len(self._tail)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the agent waits for an answer."""
+        return self.status == ExecutionStatus.WAITING_FOR_CONFIRMATION
+
+    @property
+    def running(self) -> bool:
+        """Whether the agent works."""
+        return self.status == ExecutionStatus.RUNNING
+
+    @property
+    def question(self) -> tuple[Entry, ...]:
+        """The actions that the agent wants to be allowed; none while it does not wait."""
+        return self._entries.open_actions if self.waiting else ()
+
+    @property
+    def under_way(self) -> Entry | None:
+        """The tool that runs."""
+        actions = self._entries.open_actions if self.running else ()
+        return actions[0] if actions else None
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether the agent may stop and ask, as far as is known."""
+        return self.policy is None or self.policy.kind != "NeverConfirm"
+
+    @property
+    def unanswered(self) -> Entry | None:
+        """A person's message that the agent has not seen and will not, now that it has finished."""
+        if self.status != ExecutionStatus.FINISHED:
+            return None
+        for entry in reversed(self._entries.listed):
+            if entry.kind is EntryKind.PERSON:
+                return entry
+            if entry.kind in (EntryKind.AGENT, EntryKind.TOOL):
+                break
+        return next((each for each in reversed(self._entries.listed) if each.id == self._overheard), None)
+
+    @property
+    def open_actions(self) -> frozenset[str]:
+        """The ids of all actions of which nothing came: what a run would do first."""
+        return frozenset(entry.id for entry in self._entries.open_actions)
+
+    def listed_after(self, event_id: str | None) -> Sequence[Event]:
+        """What the server's list has after that event; all of it that is known where it is not known."""
+        at = next((at for at in reversed(range(len(self._log))) if self._log[at].id == event_id), -1)
+        return self._log[at + 1 :]
+
+    # What is read
+
+    def begin(self, page: EventPage) -> None:
+        """Take the newest page, newest first; what was known before is forgotten, but not what is on its way."""
+        self._log, self._listed, self._tail = [], set(), {}
+        self._entries = Entries()
+        self.older = page.next_page_id
+        self._list(reversed(page.events))
+
+    def prepend(self, page: EventPage) -> None:
+        """Take the page before what is known, newest first."""
+        events = [event for event in reversed(page.events) if event.id not in self._listed]
+        self._listed |= {event.id for event in events}
+        self._log = events + self._log
+        self.older = page.next_page_id
+        before = Entries()
+        for event in events:
+            before.add(event)
+        before.join(self._entries)
+        self._entries = before
+
+    @property
+    def unlisted(self) -> frozenset[str]:
+        """What only the socket has told until now; what the list lacks after it was read to its end is in no log."""
+        return frozenset(self._tail)
+
+    def catch_up(self, events: Iterable[Event], unlisted: frozenset[str] = frozenset()) -> None:
+        """Take what the server lists after `last_id`; `unlisted` as it was before that was asked, once all came."""
+        new = [event for event in events if event.id not in self._listed]
+        ids, told = [event.id for event in new], list(self._tail)
+        both = min(len(ids), len(told))
+        for event_id in ids:
+            self._tail.pop(event_id, None)
+        dropped = unlisted & self._tail.keys()
+        for event_id in dropped:
+            del self._tail[event_id]
+        if told[:both] == ids[:both] and not dropped:
+            self._log += new[:both]
+            self._listed.update(ids[:both])
+            self._list(new[both:])
+            return
+        self._log += filter(_in_log, new)
+        self._listed.update(ids)
+        self._rebuild()
+        for event in new:
+            if event.id not in told:
+                self._note(event)
+
+    def copied(self, events: Iterable[Event]) -> None:
+        """Take events of the app server's copy, which goes by time and has pages that shift."""
+        by_id = {event.id: event for event in (*self._log, *events) if event.id not in self._tail}
+        self._log = sorted(filter(_in_log, by_id.values()), key=lambda event: event.timestamp or _BEGINNING)
+        self._listed = {event.id for event in self._log}
+        self._rebuild()
+        for event in self._log:
+            self._note(event)
+
+    def hear(self, frame: Event | Delta) -> None:
+        """Take what the socket told, once."""
+        if isinstance(frame, Delta):
+            self._write(frame)
+            return
+        if isinstance(frame, StateEvent) and frame.key == FULL_STATE:
+            self._whole_state(frame.value)
+            return
+        if _ends_an_answer(frame):
+            self._written, self._thought = [], []
+        if frame.id in self._listed or frame.id in self._tail or frame.kind in _NOT_LISTED:
+            return
+        self._tail[frame.id] = frame
+        self._entries.add(frame)
+        self._note(frame)
+
+    def state(self, state: AgentState) -> None:
+        """Take how the conversation is now."""
+        self.status = state.execution_status or self.status
+        self.policy = state.confirmation_policy or self.policy
+        self.stats = state.stats or self.stats
+
+    # Messages on their way
+
+    def sending(self, message: Outgoing) -> None:
+        """Show a message that is being sent, or how far it has come by now."""
+        others = tuple(each for each in self.outgoing if each.id != message.id)
+        self.outgoing = (*others, message)
+
+    def sent(self, message_id: str) -> None:
+        """Show a message no longer as one on its way."""
+        self.outgoing = tuple(each for each in self.outgoing if each.id != message_id)
+
+    def _list(self, events: Iterable[Event]) -> None:
+        for event in filter(_in_log, events):
+            self._log.append(event)
+            self._listed.add(event.id)
+            self._entries.add(event)
+            self._note(event)
+
+    def _rebuild(self) -> None:
+        self._entries = Entries()
+        for event in (*self._log, *self._tail.values()):
+            self._entries.add(event)
+
+    def _note(self, event: Event) -> None:
+        """What an event says of the whole conversation."""
+        self.latest_at = event.timestamp or self.latest_at
+        if isinstance(event, MessageEvent) and event.source == "user":
+            self._overheard = event.id if self._written or self._thought else ""
+            arrived = next((each for each in self.outgoing if each.text == event.text), None)
+            if arrived is not None:
+                self.sent(arrived.id)
+        elif isinstance(event, ActionEvent) and event.tool_name != "finish":
+            self._overheard = ""
+        elif isinstance(event, StateEvent):
+            match event.key:
+                case "execution_status" if isinstance(event.value, str):
+                    self.status = event.value
+                case "stats":
+                    self.stats = read_stats(event.value) or self.stats
+                case "confirmation_policy":
+                    self.policy = read_policy(event.value)
+        if _ends_an_answer(event):
+            self._written, self._thought = [], []
+
+    def _whole_state(self, value: object) -> None:
+        try:
+            self.state(AgentState.model_validate(value))
+        except ValidationError:
+            self.policy = None
+
+    # What is being written
+
+    def _write(self, delta: Delta) -> None:
+        if not delta.text and not delta.reasoning:
+            self._written, self._thought = [], []  # another try begins as the first one did
+        elif delta.text:
+            self._written.append(delta.text)
+        else:
+            self._thought.append(delta.reasoning)
+
+    def _being_written(self) -> Entry | None:
+        if not self._written and not self._thought:
+            return None
+        self._written, self._thought = ["".join(self._written)], ["".join(self._thought)]
+        return Entry(STREAMED, EntryKind.AGENT, None, "agent", text=self._written[0], thought=self._thought[0])
+
+
+def _in_log(event: Event) -> bool:
+    """Whether an event is one of the log; the app server's copy has whole states among them."""
+    return not (isinstance(event, StateEvent) and event.key == FULL_STATE) and event.kind not in _NOT_LISTED
+
+
+def _ends_an_answer(event: Event) -> bool:
+    """Whether what was being written is there as a whole now, or will never be."""
+    if isinstance(event, StateEvent):
+        return event.key == "execution_status" and event.value in _ENDS_AN_ANSWER
+    ended = isinstance(event, ConversationErrorEvent) or event.kind == "InterruptEvent"
+    return ended or event.source == "agent"

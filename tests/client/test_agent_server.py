@@ -1,0 +1,137 @@
+"""The agent server of a conversation: its own key to its own origin, and nothing sent that nobody asked for."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+
+import pytest
+from pydantic import SecretStr
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.http11 import Request, Response
+
+from quarterdeck.client.agent_server import AgentServer, read_frame
+from quarterdeck.client.agent_socket import open_socket
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.limits import Limits
+from quarterdeck.client.models.event import Delta, Event
+from tests.client.fakes import FAST, KEY, Answer, Asked, client_at, client_of
+
+ID = "0c0f4ad56c4f49ed9347b7fa8dfeac92"
+AGENT_KEY = "sentinel-agent-key-77"
+FRAME = '{"id": "f1", "kind": "MessageEvent", "source": "agent", "llm_message": {"content": [{"text": "hello"}]}}'
+
+
+def agent_at(url: str, *, read_only: bool = False) -> tuple[AgentServer, list[Asked]]:
+    client, server = client_of(lambda asked: Answer({"success": True}), read_only=read_only)
+    return client.agent_server(SecretStr(url), SecretStr(AGENT_KEY)), server.asked
+
+
+async def test_its_key_goes_to_its_own_origin_and_the_servers_key_never() -> None:
+    agent, asked = agent_at(f"https://sandbox.test:8123/prefix/api/conversations/{ID}?x=1")
+    await agent.send("hello")
+    await agent.answer(accept=False, reason="no")
+    assert await agent.alive()
+    assert [(each.method, each.path) for each in asked] == [
+        ("POST", f"/prefix/api/conversations/{ID}/events"),
+        ("POST", f"/prefix/api/conversations/{ID}/events/respond_to_confirmation"),
+        ("GET", "/prefix/alive"),
+    ]
+    assert [each.headers.get("X-Session-API-Key") for each in asked] == [AGENT_KEY, AGENT_KEY, None]
+    assert {each.headers["host"] for each in asked} == {"sandbox.test:8123"}
+    assert not any(KEY in str(each.headers) for each in asked)
+    assert asked[0].body == {"role": "user", "content": [{"type": "text", "text": "hello"}], "run": False}
+
+
+async def test_a_read_only_connection_says_nothing_to_an_agent() -> None:
+    agent, asked = agent_at(f"https://sandbox.test/api/conversations/{ID}", read_only=True)
+    for call in (agent.send("x"), agent.run(), agent.pause(), agent.interrupt(), agent.answer(accept=True)):
+        with pytest.raises(ServiceError) as refused:
+            await call
+        assert refused.value.kind is ErrorKind.READ_ONLY
+    assert asked == []
+
+
+@pytest.mark.parametrize("host", ["localhost:8001", "127.0.0.1:8001", "[::1]:8001"])
+def test_an_address_of_another_machines_own_is_not_asked(host: str) -> None:
+    client, _ = client_of({})
+    with pytest.raises(ServiceError) as refused:
+        client.agent_server(SecretStr(f"http://{host}/api/conversations/{ID}"), SecretStr(AGENT_KEY))
+    assert refused.value.kind is ErrorKind.NOT_OFFERED
+    client_at("http://127.0.0.1:3000").agent_server(
+        SecretStr(f"http://{host}/api/conversations/{ID}"), SecretStr(AGENT_KEY)
+    )
+
+
+async def test_a_message_whose_answer_is_lost_is_sent_once() -> None:
+    client, server = client_of(lambda asked: Answer({"detail": "boom"}, 500))
+    agent = client.agent_server(SecretStr(f"https://sandbox.test/api/conversations/{ID}"), SecretStr(AGENT_KEY))
+    with pytest.raises(ServiceError) as lost:
+        await agent.send("once")
+    assert lost.value.outcome is Outcome.UNKNOWN
+    assert len(server.asked) == 1
+
+
+async def test_the_servers_copy_is_read_by_its_own_key() -> None:
+    client, server = client_of(lambda asked: Answer({"items": [{"id": "e", "kind": "New"}], "next_page_id": "1"}))
+    page = await client.copied_events(ID).events(newest_first=True)
+    assert [event.kind for event in page.events] == ["New"]
+    assert page.next_page_id == "1"
+    assert server.asked[0].headers["X-Session-API-Key"] == KEY
+    assert server.asked[0].path == f"/api/v1/conversation/{ID}/events/search"
+
+
+@asynccontextmanager
+async def sockets(frames: tuple[str, ...], *, redirect: str = "") -> AsyncIterator[tuple[str, list[Request]]]:
+    """An agent server that has a socket only: its address, and the requests that opened it."""
+    opened: list[Request] = []
+
+    def look(connection: ServerConnection, request: Request) -> Response | None:
+        opened.append(request)
+        if redirect:
+            moved = connection.respond(HTTPStatus.FOUND, "")
+            moved.headers["Location"] = redirect
+            return moved
+        return None
+
+    async def talk(connection: ServerConnection) -> None:
+        for frame in frames:
+            await connection.send(frame)
+
+    async with serve(talk, "127.0.0.1", 0, process_request=look) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", opened
+
+
+async def heard(url: str, limits: Limits = FAST) -> list[Event | Delta]:
+    async with client_at("http://127.0.0.1:3000", limits=limits) as client:
+        agent = client.agent_server(SecretStr(f"{url}/api/conversations/{ID}"), SecretStr(AGENT_KEY))
+        async with asyncio.timeout(5), open_socket(agent) as frames:
+            return [frame async for frame in frames]
+
+
+async def test_the_socket_has_the_key_of_its_sandbox_and_is_read_with_care() -> None:
+    async with sockets(("no json", "[]", FRAME, '{"kind": "StreamingDeltaEvent", "content": "w"}')) as (url, opened):
+        read = await heard(url)
+    assert [getattr(each, "kind", each) for each in read] == ["MessageEvent", Delta("w", "")]
+    assert [request.headers["X-Session-API-Key"] for request in opened] == [AGENT_KEY]
+    assert opened[0].path == f"/sockets/events/{ID}"
+
+
+async def test_a_socket_that_is_sent_elsewhere_is_refused_and_its_key_goes_nowhere() -> None:
+    async with sockets((FRAME,)) as (other, opened), sockets((), redirect=other.replace("http", "ws")) as (url, _):
+        with pytest.raises(ServiceError) as refused:
+            await heard(url)
+    assert refused.value.kind is ErrorKind.DENIED
+    assert opened == []
+
+
+async def test_a_frame_beyond_the_limit_breaks_the_socket() -> None:
+    async with sockets((FRAME * 100,)) as (url, _):
+        with pytest.raises(ServiceError) as broken:
+            await heard(url, FAST._replace(body=1000))
+    assert broken.value.kind is ErrorKind.BROKEN
+
+
+def test_what_is_no_event_is_no_frame() -> None:
+    for frame in ("", "nonsense", "7", b"\xff", "[" * 100_000):
+        assert read_frame(frame) is None

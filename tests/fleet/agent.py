@@ -1,0 +1,158 @@
+"""A stand-in for an app server with one conversation, and for its agent server: as real ones answer (SERVERS.md)."""
+
+from typing import Any
+
+from tests.client.fakes import NO_ROUTE, Answer, Asked
+
+ID = "0c0f4ad56c4f49ed9347b7fa8dfeac92"
+AGENT = "https://agent.test:8123"
+COPY = f"/api/v1/conversation/{ID}/events/search"
+C = f"/api/conversations/{ID}"
+
+
+class FakeAgent:
+    """Both servers; the flags say in which way it is a difficult one."""
+
+    def __init__(self, version: str = "1.15.0", policy: str = "ConfirmRisky") -> None:
+        self.version, self.policy, self.status = version, policy, "idle"
+        self.log: list[dict[str, Any]] = []
+        self.copy: list[dict[str, Any]] = []
+        self.ran: list[str] = []
+        """Commands that were really done."""
+        self.sandbox: str | None = "RUNNING"
+        self.host = AGENT
+        self.unreached = False
+        self.overhears = 0
+        """Answers that are affirmed and not taken."""
+        self.busy = 0
+        """Runs that are refused with 409."""
+        self.loses_answers = False
+        """It does what it is asked, and the answer is a 500."""
+        self.next: list[str] = []
+        """What the agent asks to be allowed next."""
+        self.meanwhile: dict[str, Any] = {}
+        """What somebody else does right before a request of that end is handled: a function by the end of a path."""
+        self.asked: list[str] = []
+
+    # What happens
+
+    def add(self, kind: str, source: str = "environment", **members: Any) -> str:
+        at = len(self.log)
+        event = {"id": f"e{at}", "timestamp": f"2026-11-24T00:00:{at % 60:02}.5", "source": source, "kind": kind}
+        self.log.append({**event, **members})
+        return f"e{at}"
+
+    def set(self, status: str) -> None:
+        self.status = status
+        self.add("ConversationStateUpdateEvent", key="execution_status", value=status)
+
+    def says(self, text: str, source: str = "agent") -> None:
+        self.add("MessageEvent", source, llm_message={"role": source, "content": [{"type": "text", "text": text}]})
+
+    def asks(self, *commands: str) -> None:
+        for command in commands:
+            action = {"command": command, "kind": "TerminalAction"}
+            call = f"call{len(self.log)}"
+            self.add(
+                "ActionEvent", "agent", tool_name="terminal", tool_call_id=call, action=action, security_risk="HIGH"
+            )
+        self.set("waiting_for_confirmation")
+
+    @property
+    def pending(self) -> list[dict[str, Any]]:
+        ended = {event.get("tool_call_id") for event in self.log if event["kind"] != "ActionEvent"}
+        return [each for each in self.log if each["kind"] == "ActionEvent" and each["tool_call_id"] not in ended]
+
+    def run(self) -> None:
+        """What a run does first, on every server: whatever waits."""
+        self.set("running")
+        for action in self.pending:
+            self.ran.append(action["action"]["command"])
+            seen = {"content": [{"type": "text", "text": "ok"}], "exit_code": 0}
+            self.add("ObservationEvent", tool_name="terminal", tool_call_id=action["tool_call_id"], observation=seen)
+        if self.next:
+            self.asks(self.next.pop(0))
+        else:
+            self.says("done")
+            self.set("finished")
+
+    # What is answered
+
+    def __call__(self, asked: Asked) -> Answer | Exception:
+        self.asked.append(f"{asked.method} {asked.path}")
+        at_agent = asked.headers["host"] == AGENT.partition("//")[2]
+        if not at_agent:
+            return self._app(asked)
+        if self.unreached:
+            return TimeoutError()
+        end = asked.path.removeprefix(C)
+        for name, act in list(self.meanwhile.items()):
+            if end == name:
+                del self.meanwhile[name]
+                act()
+        answer = self._read(asked, end) if asked.method == "GET" else self._told(asked, end)
+        if asked.method == "POST" and self.loses_answers:
+            return Answer({"detail": "lost"}, 500)
+        return answer
+
+    def _app(self, asked: Asked) -> Answer:
+        up = self.sandbox == "RUNNING"
+        record = {
+            "id": ID,
+            "sandbox_id": "s1",
+            "sandbox_status": self.sandbox,
+            "conversation_url": f"{self.host}{C}" if up else None,
+            "session_api_key": "agent-key" if up else None,
+        }
+        if asked.path == "/api/v1/app-conversations":
+            return Answer([record if self.sandbox is not None else None])
+        if asked.path == COPY:
+            return Answer({"items": self.copy[::-1], "next_page_id": None})
+        return NO_ROUTE
+
+    def _read(self, asked: Asked, end: str) -> Answer:
+        query = dict(asked.query)
+        match end:
+            case "":
+                return Answer({"execution_status": self.status, "confirmation_policy": {"kind": self.policy}})
+            case "/events/search":
+                listed = self.log if query["sort_order"] == "TIMESTAMP" else self.log[::-1]
+                ids = [event["id"] for event in listed]
+                start = ids.index(query["page_id"]) if query.get("page_id") in ids else 0
+                page, rest = listed[start : start + int(query["limit"])], ids[start + int(query["limit"]) :]
+                return Answer({"items": page, "next_page_id": rest[0] if rest else None})
+            case "/alive":
+                return Answer({"status": "ok"})
+            case "/server_info":
+                return Answer({"version": self.version})
+            case _:
+                return NO_ROUTE
+
+    def _told(self, asked: Asked, end: str) -> Answer:
+        match end:
+            case "/events":
+                self.says(asked.body["content"][0]["text"], "user")
+                if self.status in ("finished", "stuck"):
+                    self.set("idle")
+                if asked.body["run"]:
+                    self.run()
+            case "/run" if self.busy or self.status == "running":
+                self.busy = max(self.busy - 1, 0)
+                return Answer({"detail": "Conversation already running."}, 409)
+            case "/run" if self.status != "finished":
+                self.run()
+            case "/events/respond_to_confirmation" if self.overhears:
+                self.overhears -= 1
+            case "/events/respond_to_confirmation" if asked.body["accept"]:
+                self.run()
+            case "/events/respond_to_confirmation" if self.status == "waiting_for_confirmation":
+                self.set("idle")
+                for each in self.pending:
+                    self.add("UserRejectObservation", tool_name="terminal", tool_call_id=each["tool_call_id"])
+            case "/confirmation_policy":
+                self.policy = asked.body["policy"]["kind"]
+            case "/interrupt" if self.version < "1.16":
+                return NO_ROUTE
+            case "/interrupt" | "/pause":
+                self.set("paused")
+        return Answer({"success": True})

@@ -1,0 +1,163 @@
+"""What a person says to an agent sets off just what the person agreed to."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+
+import pytest
+
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.fleet import answering
+from quarterdeck.fleet.answering import Answering
+from quarterdeck.fleet.following import Following
+from tests.client.fakes import client_of
+from tests.fleet.agent import ID, C, FakeAgent
+
+ANSWER = "/events/respond_to_confirmation"
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answering, "SETTLES", 0.001)
+
+
+@asynccontextmanager
+async def talking(agent: FakeAgent) -> AsyncIterator[tuple[Following, Answering]]:
+    client, _ = client_of(agent)
+    async with client:
+        following = Following(client, ID, lambda: None, lambda: datetime.now(UTC))
+        await following.look()
+        yield following, Answering(following, lambda: datetime.now(UTC))
+
+
+def question(following: Following) -> frozenset[str]:
+    return frozenset(entry.id for entry in following.transcript.question)
+
+
+def sent(agent: FakeAgent, end: str) -> int:
+    return agent.asked.count(f"POST {C}{end}")
+
+
+async def test_a_message_to_an_agent_at_rest_is_stored_and_then_run() -> None:
+    agent = FakeAgent()
+    async with talking(agent) as (following, answering):
+        agent.busy = 2
+        assert await answering.send("hello") == "Sent."
+        assert following.transcript.status == "finished"
+        assert [entry.text for entry in following.transcript.entries if entry.text] == ["hello", "done"]
+        assert not following.transcript.outgoing
+
+
+async def test_a_message_runs_nothing_that_waits() -> None:
+    agent = FakeAgent()
+    agent.asks("rm -r build")
+    async with talking(agent) as (_, answering):
+        assert "waits for an answer" in await answering.send("no, do not")
+        assert agent.ran == []
+        assert sent(agent, "/run") == 0
+
+
+@pytest.mark.parametrize("moment", ["/events", ""])
+async def test_a_message_sent_in_the_very_moment_in_which_a_question_comes_runs_nothing(moment: str) -> None:
+    """The agent asks right before the message is stored, and right before its status is read."""
+    agent = FakeAgent(policy="NeverConfirm")
+    async with talking(agent) as (_, answering):
+        agent.set("running")
+        agent.meanwhile[moment] = lambda: agent.asks("rm -r build")
+        assert "waits for an answer" in await answering.send("go on")
+        assert agent.ran == []
+
+
+async def test_what_was_shown_is_accepted_and_nothing_else() -> None:
+    agent = FakeAgent()
+    agent.asks("one", "two")
+    async with talking(agent) as (following, answering):
+        shown = question(following)
+        assert await answering.accept(shown) == "Accepted."
+        assert agent.ran == ["one", "two"]
+        with pytest.raises(ServiceError, match="does not wait"):
+            await answering.accept(shown)
+        assert sent(agent, ANSWER) == 1
+
+
+@pytest.mark.parametrize("say", ["accept", "reject", "accept_all"])
+async def test_an_answer_to_another_question_than_the_one_shown_is_not_sent(say: str) -> None:
+    agent = FakeAgent()
+    agent.asks("harmless")
+    async with talking(agent) as (following, answering):
+        shown = question(following)
+        agent.run()
+        agent.asks("rm -r build")
+        with pytest.raises(ServiceError, match="something else"):
+            await getattr(answering, say)(shown)
+        assert agent.ran == ["harmless"]
+        assert sent(agent, ANSWER) == 0
+        assert agent.policy == "ConfirmRisky"
+
+
+async def test_an_answer_that_was_overheard_is_given_again() -> None:
+    agent = FakeAgent()
+    agent.asks("one")
+    agent.overhears = 1
+    async with talking(agent) as (following, answering):
+        assert await answering.accept(question(following)) == "Accepted."
+        assert agent.ran == ["one"]
+        assert sent(agent, ANSWER) == 2
+
+
+async def test_when_two_answer_at_once_and_something_else_ran_it_is_said_and_stopped() -> None:
+    agent = FakeAgent("1.34.0")
+    agent.asks("one")
+    agent.next = ["rm -r build"]
+    agent.meanwhile[ANSWER] = agent.run
+    async with talking(agent) as (following, answering):
+        with pytest.raises(ServiceError, match="Somebody else answered"):
+            await answering.accept(question(following))
+        assert agent.ran == ["one", "rm -r build"]
+        assert sent(agent, "/interrupt") == 1
+
+
+async def test_a_rejection_comes_before_its_reason() -> None:
+    agent = FakeAgent()
+    agent.asks("rm -r build")
+    async with talking(agent) as (following, answering):
+        assert await answering.reject(question(following), "use git") == "Rejected, and your reason sent."
+    told = [event["kind"] for event in agent.log if event["kind"] in ("UserRejectObservation", "MessageEvent")]
+    assert told == ["UserRejectObservation", "MessageEvent", "MessageEvent"]
+    assert agent.ran == []
+
+
+async def test_accepting_all_that_follows_asks_no_more() -> None:
+    agent = FakeAgent()
+    agent.asks("one")
+    async with talking(agent) as (following, answering):
+        await answering.accept_all(question(following))
+        assert agent.policy == "NeverConfirm"
+        assert agent.ran == ["one"]
+
+
+async def test_a_lost_answer_is_looked_for_in_the_log_and_nothing_is_sent_twice() -> None:
+    agent = FakeAgent()
+    async with talking(agent) as (following, answering):
+        agent.loses_answers = True
+        agent.meanwhile["/run"] = lambda: setattr(agent, "loses_answers", False)
+        await answering.send("hello")
+        assert sent(agent, "/events") == 1
+        assert not following.transcript.outgoing
+        assert agent.ran == []
+
+
+async def test_an_agent_is_stopped_and_goes_on_but_never_with_what_waits() -> None:
+    for version, words in (("1.34.0", "Stopped."), ("1.15.0", "only after a step")):
+        agent = FakeAgent(version)
+        agent.set("running")
+        async with talking(agent) as (_, answering):
+            assert words in await answering.stop()
+            assert await answering.go_on() == "It goes on."
+            agent.asks("rm -r build")
+            with pytest.raises(ServiceError, match="waits for an answer"):
+                await answering.go_on()
+            agent.set("paused")
+            with pytest.raises(ServiceError, match="nobody has accepted"):
+                await answering.go_on()
+            assert agent.ran == []

@@ -1,0 +1,114 @@
+"""Where a conversation is followed from, and what is said when that changes."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.fleet.following import Following, Origin
+from tests.client.fakes import client_of
+from tests.fleet.agent import AGENT, COPY, ID, FakeAgent
+
+
+def following(agent: FakeAgent) -> Following:
+    client, _ = client_of(agent)
+    return Following(client, ID, lambda: None, lambda: datetime.now(UTC))
+
+
+async def test_an_old_agent_server_is_asked_and_never_listened_to() -> None:
+    for version, safe in (("1.8.2", False), ("1.15.0", False), ("1.34.0", True), ("", False)):
+        agent = FakeAgent(version)
+        agent.says("hello")
+        followed = following(agent)
+        await followed.look()
+        assert followed.origin is Origin.POLLING
+        assert followed.features.safe_socket is safe
+        agent.says("and more")
+        await followed.look()
+        assert [entry.text for entry in followed.transcript.entries] == ["hello", "and more"]
+
+
+async def test_a_long_log_is_read_from_its_end_and_older_pages_as_they_are_wanted() -> None:
+    agent = FakeAgent()
+    for number in range(250):
+        agent.says(f"word {number}")
+    followed = following(agent)
+    await followed.look()
+    assert [entry.text for entry in followed.transcript.entries] == [f"word {n}" for n in range(150, 250)]
+    while await followed.older():
+        pass
+    assert [entry.text for entry in followed.transcript.entries] == [f"word {n}" for n in range(250)]
+
+
+async def test_a_log_that_grew_by_many_pages_is_caught_up_with() -> None:
+    agent = FakeAgent()
+    agent.says("first")
+    followed = following(agent)
+    await followed.look()
+    for number in range(321):
+        agent.says(f"word {number}")
+    await followed.look()
+    assert len(followed.transcript.entries) == 322
+
+
+async def test_a_sandbox_that_is_paused_gone_or_of_another_machine_is_said_and_its_copy_shown() -> None:
+    agent = FakeAgent()
+    agent.says("kept")
+    agent.copy, agent.log = agent.log, []
+    for sandbox, host, origin, note in (
+        ("PAUSED", AGENT, Origin.ASLEEP, "paused"),
+        ("MISSING", AGENT, Origin.COPY, "gone"),
+        ("RUNNING", "http://localhost:8000", Origin.COPY, "another machine"),
+        ("STARTING", AGENT, Origin.COPY, "where its agent is"),
+    ):
+        agent.sandbox, agent.host = sandbox, host
+        followed = following(agent)
+        await followed.look()
+        assert followed.origin is origin
+        assert note in followed.note
+        assert [entry.text for entry in followed.transcript.entries] == ["kept"]
+
+
+async def test_what_was_read_stays_while_the_sandbox_sleeps_and_goes_on_afterwards() -> None:
+    agent = FakeAgent()
+    agent.says("before")
+    followed = following(agent)
+    await followed.look()
+    agent.sandbox, agent.unreached = "PAUSED", True
+    await followed.look()
+    assert str(followed.origin) == "sandbox paused"
+    assert f"GET {COPY}" not in agent.asked
+    agent.says("while nobody looked")
+    agent.sandbox, agent.unreached = "RUNNING", False
+    await followed.look()
+    assert followed.origin is Origin.POLLING
+    assert [entry.text for entry in followed.transcript.entries] == ["before", "while nobody looked"]
+
+
+async def test_one_that_does_not_answer_and_one_that_is_deleted_look_different() -> None:
+    agent = FakeAgent()
+    agent.says("before")
+    followed = following(agent)
+    await followed.look()
+    agent.unreached = True
+    await followed.look()
+    assert str(followed.origin) == "no answer"
+    assert "no complete answer" in followed.note
+    agent.sandbox = None
+    await followed.look()
+    assert str(followed.origin) == "deleted"
+    with pytest.raises(ServiceError):
+        await followed.catch_up()
+    assert [entry.text for entry in followed.transcript.entries] == ["before"]
+
+
+async def test_addresses_that_were_told_while_it_ran_are_remembered() -> None:
+    agent = FakeAgent()
+    agent.says("hello")
+    followed = following(agent)
+    await followed.look()
+    agent.sandbox = "STARTING"  # as idle process sandboxes read nearly always
+    agent.says("more")
+    await followed.look()
+    assert followed.origin is Origin.POLLING
+    assert len(followed.transcript.entries) == 2

@@ -1,0 +1,163 @@
+"""The log of one conversation: whatever came how and when, it ends as the server's own."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quarterdeck.client.models.event import Delta, Event, read_event
+from quarterdeck.fleet.entries import Entries, Entry, EntryKind, Outcome
+from quarterdeck.fleet.transcript import STREAMED, Transcript
+from tests.fleet.conversation_kit import LOGS, events, page
+
+BY_NAME = {name: events(name) for name in LOGS}
+
+
+def folded(log: list[Event]) -> list[Entry]:
+    entries = Entries()
+    for event in log:
+        entries.add(event)
+    return entries.listed
+
+
+def entry_of(log: list[Event], tool: str) -> Entry:
+    return next(entry for entry in folded(log) if entry.who == tool)
+
+
+def test_an_action_and_what_came_of_it_are_one_entry() -> None:
+    entries = folded(BY_NAME["03-confirmation-ws"])
+    tools = [entry for entry in entries if entry.kind is EntryKind.TOOL]
+    assert [(each.title, each.outcome, each.risk) for each in tools[:3]] == [
+        ("echo low", Outcome.DONE, "LOW"),
+        ("echo high", Outcome.DONE, "HIGH"),
+        ("echo unknown", Outcome.REJECTED, ""),
+    ]
+    assert tools[0].seconds == pytest.approx(0.37, abs=0.01)
+    assert "I do not want" in tools[2].text
+    finish = [entry for entry in entries if entry.text == "done"]
+    assert [entry.kind for entry in finish] == [EntryKind.AGENT]
+
+
+def test_tools_are_shown_by_what_they_do() -> None:
+    entries = folded(BY_NAME["10-tools-ws"])
+    edits = [entry.edit for entry in entries if entry.edit is not None]
+    assert [(edit.added, edit.removed, edit.first) for edit in edits] == [(2, 0, 1), (1, 1, 2)]
+    always = folded(BY_NAME["04-confirmation-always-ws"])
+    assert [entry.tasks[0].title for entry in always if entry.tasks]
+    errors = {entry.who: entry.text for entry in always if entry.outcome is Outcome.FAILED}
+    assert "not found" in errors["nosuch"]
+
+
+def test_an_exit_code_above_zero_is_a_failure_whatever_the_server_calls_it() -> None:
+    done = {"tool_name": "terminal", "tool_call_id": "c", "kind": "ObservationEvent", "source": "environment"}
+    for code, outcome in ((0, Outcome.DONE), (3, Outcome.FAILED), (-1, Outcome.RUNS_ON)):
+        seen = read_event({"id": "1", **done, "observation": {"content": [], "is_error": False, "exit_code": code}})
+        assert isinstance(seen, Event)
+        assert folded([seen])[0].outcome is outcome
+
+
+def test_what_is_not_known_keeps_its_kind_and_body_and_what_is_broken_breaks_nothing() -> None:
+    for members in (
+        {"id": "a", "kind": "BrandNewEvent", "source": "hook", "what": 1},
+        {"id": "a", "kind": "ActionEvent", "tool_name": 5, "action": "none", "thought": {"text": 1}, "tool_call": 7},
+        {"id": "a", "kind": "MessageEvent", "llm_message": "no message"},
+        {"id": "a", "kind": "ObservationEvent", "observation": None, "timestamp": "never"},
+    ):
+        event = read_event(members)
+        assert isinstance(event, Event)
+        assert len(folded([event])) == 1
+    assert "BrandNewEvent (hook)" in folded([_event(kind="BrandNewEvent", source="hook")])[0].title
+    assert read_event({"kind": "MessageEvent"}) is None
+    assert read_event([]) is None
+
+
+def _event(**members: object) -> Event:
+    event = read_event({"id": "x", **members})
+    assert isinstance(event, Event)
+    return event
+
+
+@given(data=st.data(), name=st.sampled_from(LOGS), limit=st.integers(1, 20))
+@settings(max_examples=150, deadline=None)
+def test_in_the_end_it_is_the_servers_log_whatever_was_lost_doubled_or_reordered(
+    data: st.DataObject, name: str, limit: int
+) -> None:
+    log = BY_NAME[name]
+    transcript, at = Transcript(), data.draw(st.integers(0, len(log)))
+    transcript.begin(page(log[:at], None, newest_first=True, limit=limit))
+    for _ in range(data.draw(st.integers(0, 25))):
+        match data.draw(st.sampled_from(["goes on", "frame", "catch up", "part", "older", "anew", "delta"])):
+            case "goes on":
+                at = min(at + data.draw(st.integers(1, 5)), len(log))
+            case "frame" if at:
+                transcript.hear(log[data.draw(st.integers(max(0, at - 6), at - 1))])
+            case "catch up":
+                catch_up(transcript, log[:at], limit, whole=True)
+            case "part":
+                catch_up(transcript, log[:at], limit, whole=False)
+            case "older" if transcript.older is not None:
+                transcript.prepend(page(log[:at], transcript.older, newest_first=True, limit=limit))
+            case "anew":
+                transcript.begin(page(log[:at], None, newest_first=True, limit=limit))
+            case "delta":
+                transcript.hear(Delta("half a word", ""))
+    catch_up(transcript, log, limit, whole=True)
+    while transcript.older is not None:
+        transcript.prepend(page(log, transcript.older, newest_first=True, limit=limit))
+    transcript.hear(log[-1])
+    assert [entry for entry in transcript.entries if entry.id != STREAMED] == folded(log)
+    assert not transcript.unlisted
+
+
+def catch_up(transcript: Transcript, log: list[Event], limit: int, *, whole: bool) -> None:
+    """As `Following` does it: by the id of the last event that the list has told."""
+    if transcript.last_id is None:
+        transcript.begin(page(log, None, newest_first=True, limit=limit))
+        return
+    unlisted, more = transcript.unlisted, True
+    while more:
+        read = page(log, transcript.last_id, newest_first=False, limit=limit + 1)
+        more = whole and read.next_page_id is not None
+        transcript.catch_up(read.events[1:], unlisted if read.next_page_id is None else frozenset())
+
+
+def test_a_frame_that_no_list_has_goes_again() -> None:
+    log = BY_NAME["03-confirmation-ws"]
+    transcript = Transcript()
+    transcript.begin(page(log[:10], None, newest_first=True, limit=50))
+    transcript.hear(_event(kind="MessageEvent", source="agent", llm_message={"content": [{"text": "never was"}]}))
+    assert transcript.entries[-1].text == "never was"
+    catch_up(transcript, log, 50, whole=True)
+    assert transcript.entries == folded(log)
+
+
+def test_words_that_are_being_written_stand_at_the_end_until_the_whole_is_there() -> None:
+    transcript = Transcript()
+    for text in ("", "Now ", "I ", "look"):
+        transcript.hear(Delta(text, ""))
+    assert [(each.id, each.text) for each in transcript.entries] == [(STREAMED, "Now I look")]
+    transcript.hear(Delta("", ""))
+    transcript.hear(Delta("Once more", ""))
+    assert transcript.entries[-1].text == "Once more", "another try of the model begins anew"
+    answer = _event(kind="MessageEvent", source="agent", llm_message={"content": [{"text": "Once more."}]})
+    transcript.hear(answer)
+    assert [each.text for each in transcript.entries] == ["Once more."]
+    transcript.hear(Delta("half", ""))
+    transcript.hear(_event(kind="InterruptEvent", source="user", id="i"))
+    assert transcript.entries[-1].title == "interrupted"
+
+
+def test_a_message_that_came_while_the_last_answer_was_written_is_noticed() -> None:
+    def said(who: str, text: str) -> Event:
+        return _event(id=text, kind="MessageEvent", source=who, llm_message={"content": [{"text": text}]})
+
+    def status(value: str) -> Event:
+        return _event(id=value, kind="ConversationStateUpdateEvent", key="execution_status", value=value)
+
+    overheard, seen = Transcript(), Transcript()
+    for frame in (Delta("all ", ""), said("user", "wait"), said("agent", "all done"), status("finished")):
+        overheard.hear(frame)
+    assert overheard.unanswered is not None
+    assert overheard.unanswered.text == "wait"
+    for event in (said("user", "wait"), said("agent", "all done"), status("finished")):
+        seen.hear(event)
+    assert seen.unanswered is None
