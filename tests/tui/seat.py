@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,7 +27,7 @@ CHARACTERS = {"slash": "/", "space": " ", "full_stop": ".", "colon": ":", "minus
 PATIENCE = 45.0
 """Seconds until something awaited counts as never coming."""
 HELD = 0.5
-"""Seconds after which a key that has not come to rest is one that a test holds, or that ended the deck."""
+"""Seconds after which a key that was not answered is one that a test holds, or that ended the deck."""
 
 
 class Seat:
@@ -46,17 +46,16 @@ class Seat:
     async def pause(self) -> None:
         """Wait until the deck has taken everything in, and paint it.
 
-        The deck knows when a key has come to rest; that the process uses no CPU is not enough to go by, for a machine
-        that stands still uses none.
-
         Textual paints for the app of the context, and in a test that is the one opened last. A screen painted as
         another app's before it was first shown would keep a timer of that context, and never be painted at all.
         """
         with self.deck._context():
+            looked_at = asyncio.Event()
+            if self.deck.call_later(looked_at.set):
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(looked_at.wait(), HELD)
+            await self.deck.all_taken()
             await self.pilot.pause()
-            end = time.monotonic() + HELD
-            while self.deck._at_work and time.monotonic() < end:
-                await self.pilot.pause()
 
     async def type(self, words: str) -> None:
         """Type text."""

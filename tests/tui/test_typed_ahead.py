@@ -12,7 +12,6 @@ from textual import events
 from textual.widgets import Input, TextArea
 
 from quarterdeck.config.connections import Connection
-from quarterdeck.tui import one_at_a_time
 from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
 from quarterdeck.tui.dialogs.connections import ConnectionsDialog
 from quarterdeck.tui.screens.listing import ListScreen
@@ -179,34 +178,13 @@ async def test_no_key_waits_for_what_is_only_sent(fleet: FakeFleet, tmp_path: Pa
         await seat.until(lambda: fleet.orders == [("pause", "box0")])
 
 
-async def test_quitting_goes_ahead_of_keys_that_wait(
-    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_quitting_goes_ahead_of_what_is_still_read(fleet: FakeFleet, tmp_path: Path) -> None:
     server = Gated(fleet, SPECS)
     async with at_conversations(fleet, tmp_path, server) as seat:
-        monkeypatch.setattr(seat.deck, "OPENS_WITHIN", 20.0)
         await seat.press("2")
-        await seat.press("n")
-        await seat.until(lambda: server.waited)
-        seat.at_once("j", "space", "ctrl+q")
+        seat.at_once("n", "j", "space", "ctrl+q")
         await seat.until(lambda: seat.deck.return_value == 0)
-
-
-async def test_work_that_can_wait_waits_for_a_key_but_not_for_ever(
-    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
-        await seat.deck.at_rest()
-        with seat.deck._context(), seat.deck.opening(60):
-            monkeypatch.setattr(one_at_a_time, "GIVES_WAY", 60)
-            await seat.press("j")
-            waiting = asyncio.create_task(seat.deck.at_rest())
-            await seat.pause()
-            assert not waiting.done()
-            monkeypatch.setattr(one_at_a_time, "GIVES_WAY", 0.01)
-            await seat.deck.at_rest()
-            assert not waiting.done()
-        await waiting
+        assert server.waited
 
 
 # Any keys but those of the palette, which looks for commands in its own time, and those that change the fleet

@@ -22,7 +22,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.commands import Place
 from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.kept_state import RunState
-from quarterdeck.tui.one_at_a_time import OneAtATime
+from quarterdeck.tui.keys_in_order import KeysInOrder
 from quarterdeck.tui.releases import Releases
 from quarterdeck.tui.text import Shown
 
@@ -55,7 +55,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class ConnectedApp(OneAtATime):
+class ConnectedApp(KeysInOrder):
     """An app that follows one endpoint at a time; `connect` opens a client for it after the first frame."""
 
     edits: var[int] = var(0)

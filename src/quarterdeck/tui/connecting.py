@@ -33,40 +33,42 @@ class ConnectingApp(ConnectedApp):
         """Whether nothing unsaved is in the way of leaving the open connection; runs inside a worker."""
         return True
 
-    def on_connected_app_connection_asked(self) -> None:
+    async def on_connected_app_connection_asked(self) -> None:
         """Ask for a connection or another key."""
-        self.action_connect()
+        await self.action_connect()
 
-    @work(group="dialog")
     async def action_connect(self) -> None:
         """Show the connections until one is opened or the person goes back."""
-        if self._choosing:
-            return
-        self._choosing = True
-        try:
-            await self._choose()
-        finally:
-            self._choosing = False
+        if not self._choosing:
+            self._choosing = True
+            self._choose(*await self._known())
 
-    async def _choose(self) -> None:
+    async def _known(self) -> tuple[Sequence[Connection], Sequence[str]]:
+        known, problems = await self.connections.read()
+        await self.releases.recall(known)
+        return known, problems
+
+    @work(group="dialog")
+    async def _choose(self, known: Sequence[Connection], problems: Sequence[str]) -> None:
         from quarterdeck.tui.dialogs.connections import Asking, ConnectionsDialog
 
         at: Connection | None = self.endpoint
         said = self._why_connect()
-        while at is not None:
-            with self.opening():
-                known, problems = await self.connections.read()
-                await self.releases.recall(known)
-            asking = Asking(partial(self._rows, known), self.connections.key_source, self._check)
-            notes = (*said, *((text.line(f"{problem}."), Tone.WARN) for problem in problems))
-            wish = await self.push_screen_wait(ConnectionsDialog(asking, at.place, notes))
-            if wish is None:
-                return
-            at = wish.row.connection
-            try:
-                at, said = await self._do(wish, [connection.name for connection in known])
-            except ServiceError as error:
-                said = ((text.line(f"{error.words} {error.advice}"), Tone.BAD),)
+        try:
+            while at is not None:
+                asking = Asking(partial(self._rows, known), self.connections.key_source, self._check)
+                notes = (*said, *((text.line(f"{problem}."), Tone.WARN) for problem in problems))
+                wish = await self.push_screen_wait(ConnectionsDialog(asking, at.place, notes))
+                if wish is None:
+                    return
+                at = wish.row.connection
+                try:
+                    at, said = await self._do(wish, [connection.name for connection in known])
+                except ServiceError as error:
+                    said = ((text.line(f"{error.words} {error.advice}"), Tone.BAD),)
+                known, problems = await self._known()
+        finally:
+            self._choosing = False
         self._tell(said)
 
     async def _do(self, wish: Wish, names: Sequence[str]) -> tuple[Connection | None, Sequence[Span]]:

@@ -66,8 +66,7 @@ async def _may_go(app: ConnectedApp, path: Path) -> bool:
 
 async def _write(app: ConnectedApp, path: Path, written: str) -> bool:
     try:
-        with app.opening():
-            await asyncio.to_thread(files.write, path, written, over=False)
+        await asyncio.to_thread(files.write, path, written, over=False)
     except FileExistsError:
         if not await _may_go(app, path):
             return False

@@ -98,7 +98,7 @@ class ConnectionsDialog(Dialog[Wish]):
         """Show the rows, keep their states true, and find out where the keys are."""
         self._list.add_options([Option(self._line(row)) for row in self._rows])
         self._list.highlighted = self._at
-        self._list.focus()
+        self.set_focus(self._list)
         self.set_interval(1.0, self._refresh)
         self._find_keys()
 

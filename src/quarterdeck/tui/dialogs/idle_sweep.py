@@ -64,7 +64,7 @@ class IdleSweepDialog(Dialog[Sweep]):
 
     def on_mount(self) -> None:
         """Look with the threshold that is offered, and keep what is found true."""
-        self.query_one(Input).focus()
+        self.set_focus(self.query_one(Input))
         self._sweep()
         self.set_interval(1.0, self._sweep)
 

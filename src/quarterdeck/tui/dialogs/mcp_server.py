@@ -82,7 +82,7 @@ class McpServerDialog(Dialog[McpServer]):
         member = self.query_one(f"#member-{name}", Member)
         first = next((widget for widget in member.walk_children(Widget) if widget.focusable and widget.display), None)
         if first is not None:
-            first.focus()
+            self.set_focus(first)
 
     # Hints
 

@@ -84,7 +84,7 @@ class ProgressDialog(Dialog[CopyWish]):
         """Show how far it is, and follow it."""
         self._job.take_changes()
         self.table.show(list(self._job.rows.values()))
-        self.table.focus()
+        self.set_focus(self.table)
         self.set_interval(LOOKS, self._look)
         self._look()
 

@@ -114,7 +114,7 @@ class SendingDialog(Dialog[Shown]):
     def _say_at(self, problem: Problem) -> None:
         member = self.query_one(f"#member-{problem.member}", Member)
         member.say(problem)
-        member.control.focus()
+        self.set_focus(member.control)
 
     def _show_sending(self, *, sending: bool) -> None:
         self._sending = sending

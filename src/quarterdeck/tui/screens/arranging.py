@@ -143,7 +143,7 @@ class ArrangedList(LiveList[R]):
     def _back_to_table(self) -> None:
         self.arrangement.filter_by(self.filter_bar.words, self.app.clock())
         self.show_rows()
-        self.table.focus()
+        self.set_focus(self.table)
         self._keep_view()
 
     @work(exclusive=True, group="dialog")

@@ -71,8 +71,7 @@ class KeptSettings(LoadedSettings):
         endpoint = self.endpoint
         if endpoint is None:
             return
-        with self.app.opening():
-            found = await self.keeper.found(endpoint)
+        found = await self.keeper.found(endpoint)
         if not found and asked:
             self.say(Shown("No run before left edits behind for this connection."))
         for name, run in found:

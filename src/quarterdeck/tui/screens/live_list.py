@@ -32,6 +32,8 @@ ALL_AT_ONCE = 300
 """Rows of a list that is short enough to be made anew as a whole."""
 AT_ONCE = 100
 """Rows that are made in one go: a few milliseconds, for no key may wait for all of a long list."""
+PAUSE = 0.005
+"""Seconds between them, in which keys are answered."""
 FEW = 20
 """Rows that are made with the news of them, seen or not."""
 RENEWAL = "renewal"
@@ -128,8 +130,7 @@ class LiveList(RowsScreen[R]):
             for row_id in few:
                 del self._behind[row_id]
             self._update(few)
-            await asyncio.sleep(0)
-            await self.app.at_rest()
+            await asyncio.sleep(PAUSE)
 
     def action_read_again(self) -> None:
         """Read again now, and put rows into their places that were held, also the one under the cursor."""

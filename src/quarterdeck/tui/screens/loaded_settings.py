@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -108,8 +107,7 @@ class LoadedSettings(SettingsFrame):
         found, failure = None, None
         store, endpoint = self._source.store(client, self.app.endpoint, self._server()), self.app.endpoint
         try:
-            with nullcontext() if self.loaded else self.app.opening():
-                found = await store.load()
+            found = await store.load()
         except ServiceError as error:
             failure = error
         self.reading = False

@@ -54,13 +54,12 @@ class SettingsOpening(DeckScreen):
     @work(exclusive=True, group="settings")
     async def _open(self) -> None:
         painted = asyncio.Event()
-        with self.app.opening(IMPORTED_WITHIN):
-            self.call_after_refresh(painted.set)
-            await painted.wait()  # an import in a thread would take every other turn from the painting
-            for name in SETTINGS:
-                await asyncio.to_thread(import_module, name)
-            if self.app.screen is self:
-                self.app.settings_imported()
+        self.call_after_refresh(painted.set)
+        await painted.wait()  # an import in a thread would take every other turn from the painting
+        for name in SETTINGS:
+            await asyncio.to_thread(import_module, name)
+        if self.app.screen is self:
+            self.app.settings_imported()
 
     def health(self) -> Cell:
         """Nothing is read yet."""

@@ -59,8 +59,7 @@ class SettingsSaves(SettingsServers):
             return None
         self.saving = True
         try:
-            with self.app.opening():
-                return await Saving(self.app, endpoint, self.store, session.server, self._tell, preface).run(draft)
+            return await Saving(self.app, endpoint, self.store, session.server, self._tell, preface).run(draft)
         finally:
             self.saving = False
 
@@ -102,9 +101,8 @@ class SettingsSaves(SettingsServers):
             return
         self._tell("Reading what is stored now…")
         try:
-            with self.app.opening():
-                saved = journal.last(await self.app.state.read(Journal, endpoint.about))
-                found = await store.load()
+            saved = journal.last(await self.app.state.read(Journal, endpoint.about))
+            found = await store.load()
         except ServiceError as error:
             self.say_error(error)
             return

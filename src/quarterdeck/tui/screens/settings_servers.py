@@ -50,13 +50,16 @@ class SettingsServers(SettingsExchange):
         if transport is not None:
             await self._fill_in(Shown(f"New {transport} server"), empty_server(transport))
 
-    @work(exclusive=True, group="dialog")
     async def action_copy_server(self) -> None:
         """Copy the MCP server under the cursor; elsewhere the key chooses a connection."""
         entry = self.form.entry
         if entry is None:
-            self.app.ask_for_connection()
-            return
+            await self.app.run_action("connect")
+        else:
+            self._copy_server(entry)
+
+    @work(exclusive=True, group="dialog")
+    async def _copy_server(self, entry: Entry) -> None:
         await self._fill_in(Shown("Copy of an MCP server"), copy_of(entry.server, self.form.draft.servers), entry.row)
 
     async def delete_server(self) -> None:

@@ -51,8 +51,7 @@ async def read(app: ConnectedApp, draft: Draft) -> tuple[Path, Imported] | None:
             return None
         typed = str(path)
         try:
-            with app.opening():
-                return path, settings_files.imported(await asyncio.to_thread(files.read, path), draft)
+            return path, settings_files.imported(await asyncio.to_thread(files.read, path), draft)
         except (FileRefusedError, settings_files.ImportRefused) as error:
             problem = text.line(str(error))
 

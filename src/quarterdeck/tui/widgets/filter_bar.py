@@ -82,7 +82,7 @@ class FilterBar(Vertical):
     def open(self) -> None:
         """Type into the filter."""
         self._make()
-        self.query_one(Input).focus()
+        self.screen.set_focus(self.query_one(Input))
 
     def _make(self) -> None:
         self.add_class("-open")

@@ -41,7 +41,7 @@ class ChoiceEditor(FieldEditor):
 
     def start(self) -> None:
         """Take the focus."""
-        self.choices.focus()
+        self.screen.set_focus(self.choices)
 
     @on(ChoiceLine.Picked)
     def _picked(self, event: ChoiceLine.Picked) -> None:
@@ -64,7 +64,7 @@ class SecretEditor(FieldEditor):
 
     def start(self) -> None:
         """Take the focus."""
-        self.secret.field.focus()
+        self.screen.set_focus(self.secret.field)
 
     @on(SecretControl.Changed)
     def _changed(self, event: SecretControl.Changed) -> None:

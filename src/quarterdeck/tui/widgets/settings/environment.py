@@ -47,7 +47,7 @@ class VariableRow(Horizontal):
             field = self.query_one("#variable-value", LineInput)
             event.input.value = name
             field.value = value.strip() if separator == ":" else value
-            field.focus()
+            self.screen.set_focus(field)
 
 
 class EnvironmentRows(Vertical):

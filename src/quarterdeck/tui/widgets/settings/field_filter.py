@@ -48,7 +48,7 @@ class FieldFilter(Horizontal):
     def open(self) -> None:
         """Type into the filter."""
         self.add_class("-open")
-        self.field.focus()
+        self.screen.set_focus(self.field)
 
     def action_clear(self) -> None:
         """Show all fields again."""

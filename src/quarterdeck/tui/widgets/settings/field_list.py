@@ -11,7 +11,6 @@ from textual.containers import VerticalScroll
 from textual.geometry import Region
 from textual.message import Message
 
-from quarterdeck.tui.one_at_a_time import OneAtATime
 from quarterdeck.tui.widgets.settings.editor import FieldEditor
 from quarterdeck.tui.widgets.settings.line_painter import LinePainter
 from quarterdeck.tui.widgets.settings.lines import Line
@@ -32,7 +31,6 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         Binding("tab", "group(1)", "Next group", show=False),
         Binding("shift+tab", "group(-1)", "Group before", show=False),
     ]
-    app = getters.app(OneAtATime)
     above = getters.query_one("#lines-above", LinePainter)
     below = getters.query_one("#lines-below", LinePainter)
 
@@ -80,8 +78,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         await self.close()
         self.editor = editor
         self._lay()
-        with self.app.opening():
-            await self.mount(editor, after=self.above)
+        await self.mount(editor, after=self.above)
         editor.start()
         self.call_after_refresh(self._reveal)
 
@@ -91,11 +88,10 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
             return
         editor, self.editor = self.editor, None
         had_focus = editor.has_focus_within
-        with self.app.opening():
-            await editor.remove()
+        await editor.remove()
         self._lay()
         if had_focus:
-            self.focus()
+            self.screen.set_focus(self)
 
     def move_to(self, row: str) -> None:
         """Put the cursor on a row, if it is there."""

@@ -90,7 +90,7 @@ class SettingsForm(ShownForm):
         if self.list.editor is not None:
             self.list.editor.start()
         else:
-            self.list.focus()
+            self.screen.set_focus(self.list)
 
     # What the keys ask for
 
@@ -177,7 +177,7 @@ class SettingsForm(ShownForm):
     def _group_pressed(self, event: Rail.Pressed) -> None:
         event.stop()
         self.list.move_to_group(event.group)
-        self.list.focus()
+        self.screen.set_focus(self.list)
 
     def _take(self, draft: Draft) -> None:
         if draft is not self.draft:

@@ -117,7 +117,7 @@ class SecretControl(Vertical):
     @on(ChoiceLine.Picked)
     def _picked(self, event: ChoiceLine.Picked) -> None:
         event.stop()
-        self.field.focus()
+        self.screen.set_focus(self.field)
         self.post_message(self.Changed())
 
     @on(LineInput.Changed)

@@ -44,7 +44,7 @@ class SelectEditor(FieldEditor):
     def start(self) -> None:
         """Take the focus."""
         self._offer("")
-        self.field.focus()
+        self.screen.set_focus(self.field)
 
     def suggest(self, values: Sequence[str]) -> None:
         """Offer what the server suggests besides the choices."""

@@ -36,7 +36,7 @@ class TextEditor(FieldEditor):
 
     def start(self) -> None:
         """Take the focus."""
-        self.field.focus()
+        self.screen.set_focus(self.field)
 
     @on(LineInput.Changed)
     def _changed(self, event: LineInput.Changed) -> None:
