@@ -137,7 +137,7 @@ class Demo(App[int]):
         yield self.table
 
     def on_mount(self) -> None:
-        self.table.focus()
+        self.set_focus(self.table)
 
     @on(Table.Highlighted)
     @on(Table.Chosen)
