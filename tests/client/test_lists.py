@@ -200,7 +200,7 @@ async def test_a_list_read_again_gives_each_record_once_whichever_page_changed(
         assert ids_of(read) == [f"s{number}" for number in dict.fromkeys(chain(*now))]
 
 
-async def test_only_the_last_reading_is_remembered_where_each_names_its_pages_anew() -> None:
+async def test_a_few_answers_are_remembered_where_each_reading_names_its_pages_anew() -> None:
     names = (f"page {number}" for number in count())
 
     def answer(asked: Asked) -> Answer:
@@ -208,11 +208,11 @@ async def test_only_the_last_reading_is_remembered_where_each_names_its_pages_an
         return Answer({"items": [sandbox(f" remembered {asked.page_id is None}")], "next_page_id": following})
 
     client, _ = client_of(answer)
-    for _ in range(3):
+    for _ in range(30):
         read, _ = await gathered(client.sandboxes.pages())
         assert len(ids_of(read)) == 2
     remembered = [each for each in gc.get_objects() if isinstance(each, Sandbox) and each.id in ids_of(read)]
-    assert len(remembered) == 2
+    assert len(remembered) <= 10
 
 
 async def test_a_batch_comes_in_the_order_asked_with_none_for_what_is_not_there() -> None:
@@ -221,7 +221,9 @@ async def test_a_batch_comes_in_the_order_asked_with_none_for_what_is_not_there(
     assert batch is not None
     assert [item and item.id for item in batch] == ["s1", None, "s2"]
     assert server.asked[0].query == (("id", "s1"), ("id", "s9"), ("id", "s2"))
-    assert await client.sandboxes.read(["s1", "s9", "s2"]) is batch
+    again = await client.sandboxes.read(["s1", "s9", "s2"])
+    assert again is not None
+    assert all(new is old for new, old in zip(again, batch, strict=True)), "equal bytes are read once"
 
 
 async def test_many_ids_are_asked_for_in_several_requests() -> None:

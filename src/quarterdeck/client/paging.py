@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import ValidationError
 
@@ -31,11 +31,14 @@ class Record(Protocol):
 
 R = TypeVar("R", bound=Record)
 Batch = tuple[R | None, ...]
+_Part = tuple["Page[R]", str | None]
+"""Records of an answer, and the id of the page that follows it."""
 LARGE = 2**20
 """Bytes of an answer that are not read at once, for a key would wait for it."""
 SLICE = 200
 """Records that are read of such an answer between two turns of the event loop."""
-BATCHES_KEPT = 8
+ANSWERS_KEPT = 8
+"""Of a list of many pages few are the same at the next reading, and each would keep its records a second time."""
 _BEGIN = re.compile(r'\s*(?:\[|\{\s*"items"\s*:\s*\[)\s*')
 _MARK = re.compile(r"\s*([,\]])\s*")
 
@@ -54,14 +57,6 @@ class Page(Generic[T]):
     """The whole answer was one array of just as many records as a page holds: there may be others."""
 
 
-class _Read(NamedTuple, Generic[R]):
-    """What an answer was read as: a page, or several where it was large."""
-
-    digest: bytes
-    pages: tuple[Page[R], ...]
-    next_page_id: str | None
-
-
 def exactly(record_id: str) -> str:
     """An id as it is."""
     return record_id
@@ -74,9 +69,8 @@ class Records(Generic[R]):
         self._transport = transport
         self._listed = listed
         self._same = same
-        self._lists: dict[tuple[str, Query], dict[str | None, _Read[R]]] = {}
-        """What the last reading of each list consists of, by page id."""
-        self._batches: dict[tuple[str, ...], tuple[bytes, Batch[R] | None]] = {}
+        self._read: dict[tuple[str, Query], tuple[bytes, list[_Part[R]]]] = {}
+        """The latest answers and what they were read as."""
         self._batch_offered = True
         self.limit: Query = (("limit", str(transport.limits.page)),)
         """The query for pages as large as servers give them."""
@@ -92,32 +86,25 @@ class Records(Generic[R]):
         TOO_LARGE when it does not end; the pages before are good.
         """
         limits = self._transport.limits
-        before, read = self._lists.get((path, query), {}), dict[str | None, _Read[R]]()
         page_id: str | None = None
+        asked: set[str | None] = set()
         seen: set[str] = set()
         empty = 0
-        while len(read) < limits.pages:
-            asked = query if page_id is None else (*query, ("page_id", page_id))
-            request = Request("GET", path, asked, largest=limits.list_body, background=background)
-            response = await self._transport.send(request)
-            digest, known = blake2b(response.body).digest(), before.get(page_id)
-            if known is not None and known.digest == digest:
-                for page in known.pages:
-                    yield _unseen(page, seen)
-            else:
-                parts: list[tuple[Page[R], str | None]] = []
-                async for part in self._read(response, request):
-                    parts.append(part)
-                    yield _unseen(part[0], seen)
-                known = _Read(digest, tuple(page for page, _ in parts), parts[-1][1])
-            read[page_id], page_id = known, known.next_page_id
+        while len(asked) < limits.pages:
+            asked.add(page_id)
+            found, next_page_id = False, None
+            following = query if page_id is None else (*query, ("page_id", page_id))
+            async for part in self._ask(path, following, background=background):
+                page, next_page_id = part
+                found = found or bool(page.items or page.unreadable)
+                yield _unseen(page, seen)
+            page_id = next_page_id
             if page_id is None:
-                self._lists[path, query] = read
                 return
-            empty = 0 if any(page.items or page.unreadable for page in known.pages) else empty + 1
+            empty = 0 if found else empty + 1
             if empty > limits.empty_pages:
                 raise _endless(ErrorKind.SHAPE, "The list goes on without anything new in it.", path)
-            if page_id in read:
+            if page_id in asked:
                 raise _endless(ErrorKind.SHAPE, "The list runs in a circle: a page came twice.", path)
         raise _endless(ErrorKind.TOO_LARGE, f"The list does not end within {limits.pages} pages.", path)
 
@@ -139,29 +126,20 @@ class Records(Generic[R]):
         """
         if not self._batch_offered:
             return None
-        limits, digest = self._transport.limits, blake2b()
-        answers: list[tuple[Request, Response]] = []
-        for start in range(0, len(ids), limits.batch):
-            query = tuple((name, record_id) for record_id in ids[start : start + limits.batch])
-            request = Request("GET", path, query, largest=limits.list_body, background=background)
+        most = self._transport.limits.batch
+        pages: list[Page[R]] = []
+        for start in range(0, len(ids), most):
+            query = tuple((name, record_id) for record_id in ids[start : start + most])
             try:
-                response = await self._transport.send(request)
+                pages += [page async for page, _ in self._ask(path, query, background=background)]
             except ServiceError as error:
                 if not not_offered(error) and not _wants_other_than(name, error):
                     raise
                 self._batch_offered = False
                 return None
-            answers.append((request, response))
-            digest.update(response.body)
-        known = self._batches.pop((path, *ids), None)
-        if known is None or known[0] != digest.digest():
-            pages = [page for request, response in answers async for page, _ in self._read(response, request)]
-            known = (digest.digest(), self._in_order(pages, ids, path))
-        self._batches[path, *ids] = known
-        if len(self._batches) > BATCHES_KEPT:
-            del self._batches[next(iter(self._batches))]
-        self._batch_offered = known[1] is not None
-        return known[1]
+        batch = self._in_order(pages, ids, path)
+        self._batch_offered = batch is not None
+        return batch
 
     def _in_order(self, pages: Sequence[Page[R]], ids: Sequence[str], path: str) -> Batch[R] | None:
         """Put answers into the order asked; None when they are part of a list, or a long one, whatever was asked."""
@@ -175,7 +153,26 @@ class Records(Generic[R]):
             raise wrong_shape(f"{unreadable} of {len(ids)} records cannot be read.", path)
         return tuple(found.get(record_id) for record_id in wanted)
 
-    async def _read(self, response: Response, request: Request) -> AsyncIterator[tuple[Page[R], str | None]]:
+    async def _ask(self, path: str, query: Query, *, background: bool) -> AsyncIterator[_Part[R]]:
+        """Ask for records and read the answer; one that equals the last to this question is not read again."""
+        largest = self._transport.limits.list_body
+        request = Request("GET", path, query, largest=largest, background=background)
+        response = await self._transport.send(request)
+        digest = blake2b(response.body).digest()
+        known, parts = self._read.pop((path, query), (b"", []))
+        if known != digest:
+            parts = []
+            async for part in self._parts(response, request):
+                parts.append(part)
+                yield part
+        else:
+            for part in parts:
+                yield part
+        self._read[path, query] = digest, parts
+        if len(self._read) > ANSWERS_KEPT:
+            del self._read[next(iter(self._read))]
+
+    async def _parts(self, response: Response, request: Request) -> AsyncIterator[_Part[R]]:
         """Read an answer as a page and the id of the next one; a large one as several, which only the last one has.
 
         Nulls are left out, records that cannot be read are counted. Raises ServiceError: SHAPE for a page without a
@@ -204,7 +201,7 @@ class Records(Generic[R]):
             read_json(response.body, str(request), response.status)
             raise _no_list(request) from None
 
-    def _read_at_once(self, response: Response, request: Request) -> tuple[Page[R], str | None]:
+    def _read_at_once(self, response: Response, request: Request) -> _Part[R]:
         body = response.body
         bare = body.lstrip()[:1] == b"["
         try:
@@ -233,9 +230,7 @@ class Records(Generic[R]):
                     items += self._listed.model_validate({"items": [member]}).items
             return tuple(item for item in items if item is not None), len(members) - len(items)
 
-    def _page(
-        self, items: tuple[R, ...], unreadable: int, content: list[Any] | dict[str, Any], total: int
-    ) -> tuple[Page[R], str | None]:
+    def _page(self, items: tuple[R, ...], unreadable: int, content: list[Any] | dict[str, Any], total: int) -> _Part[R]:
         """The last or only page of an answer; `content` is the answer, whatever its list was read as."""
         if isinstance(content, list):
             return Page(items, unreadable=unreadable, perhaps_partial=total == self._transport.limits.page), None

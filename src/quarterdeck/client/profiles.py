@@ -8,7 +8,7 @@ from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Profiles
 from quarterdeck.client.redact import invalid
 from quarterdeck.client.refusals import if_offered
-from quarterdeck.client.request import Repeat, Request, Response, read_json, segment, wrong_api
+from quarterdeck.client.request import Repeat, Request, Response, segment, wrong_api
 from quarterdeck.client.transport import Transport
 
 PROFILES = "/api/v1/settings/profiles"
@@ -31,8 +31,8 @@ class ProfilesResource:
         request = Request("GET", PROFILES)
         response = await self._send(request)
         try:
-            return Profiles.model_validate(read_json(response.body))
-        except (ServiceError, ValueError):
+            return Profiles.model_validate_json(response.body)
+        except ValueError:
             raise wrong_api("The server answered something that is no list of profiles.", str(request), 200) from None
 
     async def save(self, name: str) -> None:

@@ -12,7 +12,7 @@ from quarterdeck.client.models.settings import CustomSecret, CustomSecrets, Prov
 from quarterdeck.client.paging import Records
 from quarterdeck.client.redact import invalid, refuse_unsendable
 from quarterdeck.client.refusals import if_offered
-from quarterdeck.client.request import Repeat, Request, Response, read_json, segment, wrong_shape
+from quarterdeck.client.request import Repeat, Request, Response, segment, wrong_shape
 from quarterdeck.client.transport import Transport
 
 FLAT_SECRETS = "/api/secrets"
@@ -116,8 +116,8 @@ class SecretsResource:
         request = Request("GET", FLAT_SECRETS)
         response = await self._transport.send(request)
         try:
-            return CustomSecrets.model_validate(read_json(response.body)).custom_secrets
-        except (ServiceError, ValueError):
+            return CustomSecrets.model_validate_json(response.body).custom_secrets
+        except ValueError:
             raise wrong_shape("The list of secrets cannot be read.", str(request), response.status) from None
 
     async def _has(self, name: str) -> bool:
