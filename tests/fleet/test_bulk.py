@@ -355,14 +355,3 @@ def test_a_pause_that_somebody_undid_between_two_readings_is_known_by_the_new_ke
     assert told == [("Paused", Cause.YOU), ("Running", Cause.SERVER)]
     memories.asked("a", Action.PAUSE, at(4))
     assert change_verdict(memories.by_id["a"], Action.PAUSE) is None
-
-
-def test_what_only_an_answer_called_gone_is_read_closely_until_a_reading_tells() -> None:
-    memories = SandboxMemories()
-    memories.observe([sandbox("RUNNING", "a"), sandbox("PAUSED", "b")], at(0), beginning=False)
-    memories.missing("a", at(1))
-    memories.doubt("b", at(1))
-    assert memories.transitional(at(2)) == {"a", "b"}
-    memories.forget(["a"])
-    assert memories.transitional(at(3)) == {"b"}
-    assert memories.transitional(at(200)) == frozenset()

@@ -1,0 +1,397 @@
+"""One sandbox through its readings, and what is asked of it meanwhile; seconds are counted from noon."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from quarterdeck.client.models.sandbox import ExposedUrl, Sandbox
+from quarterdeck.fleet.memories import SandboxMemories
+from quarterdeck.fleet.sandbox_state import (
+    Action,
+    SandboxMemory,
+    SandboxState,
+    StateWord,
+    why_not_delete,
+    why_not_open,
+    why_not_pause,
+    why_not_resume,
+)
+
+from .fakes import NOON, at, sandbox
+
+
+class Story:
+    """What happens to one sandbox, told in words: a status is a reading a second after what was before.
+
+    `new` says that its list was known before, `+9` waits so long; the rest is what is asked for, and what is answered.
+    """
+
+    def __init__(self, told: str = "") -> None:
+        self.memories = SandboxMemories()
+        self.second = 0.0
+        self._new = False
+        self.tell(told)
+
+    def tell(self, told: str) -> "Story":
+        for word in told.split():
+            if word.isupper():
+                self.second += 1
+                record = sandbox(word, served=word == "RUNNING")
+                self.memories.observe([record], at(self.second), beginning=self._new)
+            elif word.startswith("+"):
+                self.second += float(word)
+            else:
+                self._acts(word)
+        return self
+
+    def _acts(self, word: str) -> None:
+        acts: dict[str, Callable[[], object]] = {
+            "new": lambda: setattr(self, "_new", True),
+            "pause": lambda: self.memories.asked("abc", Action.PAUSE, at(self.second)),
+            "resume": lambda: self.memories.asked("abc", Action.RESUME, at(self.second)),
+            "accepted": lambda: self.memories.answered("abc"),
+            "refused": lambda: self.memories.refused("abc"),
+            "not-found": lambda: self.memories.missing("abc", at(self.second)),
+            "alive": lambda: self.memories.checked("abc", at(self.second), answered=True),
+            "silent": lambda: self.memories.checked("abc", at(self.second), answered=False),
+        }
+        acts[word]()
+
+    @property
+    def memory(self) -> SandboxMemory:
+        return self.memories.by_id["abc"]
+
+    @property
+    def state(self) -> SandboxState:
+        return self.memory.state(at(self.second))
+
+    @property
+    def in_transition(self) -> bool:
+        return bool(self.memories.transitional(at(self.second)))
+
+    @property
+    def wants_check(self) -> bool:
+        return self.memory.wants_check(at(self.second))
+
+
+SETTLED = [
+    # a first reading
+    ("STARTING", "Starting"),
+    ("RUNNING", "Running"),
+    ("PAUSED", "Paused"),
+    ("ERROR", "Error"),
+    ("MISSING", "Missing"),
+    ("HIBERNATING", "HIBERNATING"),
+    # what has run and reads as starting is idle, until it stopped
+    ("RUNNING STARTING STARTING RUNNING STARTING", "Running"),
+    ("RUNNING HIBERNATING STARTING", "Running"),
+    # an error while it boots is believed at the third reading
+    ("new ERROR ERROR ERROR", "Error"),
+    ("RUNNING ERROR", "Error"),
+    # one found starting may have been so for long
+    ("STARTING +3600", "Starting"),
+    ("new STARTING RUNNING +600", "Running"),
+    # a pause or resume that is over
+    ("RUNNING pause PAUSED", "Paused"),
+    ("RUNNING pause ERROR", "Error"),
+    ("RUNNING pause MISSING", "Missing"),
+    ("RUNNING pause refused", "Running"),
+    ("PAUSED resume RUNNING", "Running"),
+    ("PAUSED resume MISSING", "Missing"),
+    # one that comes up where it was, and answers there
+    ("RUNNING PAUSED resume STARTING alive", "Running"),
+    ("RUNNING PAUSED resume STARTING alive STARTING", "Running"),
+    # nobody answers at its address: until a reading or an answer
+    ("RUNNING STARTING STARTING STARTING silent STARTING", "Running, no answer"),
+    ("RUNNING STARTING STARTING STARTING silent STARTING RUNNING STARTING", "Running"),
+    ("RUNNING STARTING STARTING STARTING alive", "Running"),
+    ("RUNNING STARTING STARTING STARTING PAUSED silent", "Paused"),
+    # the way back is believed at the second reading, or long after; another state at once
+    ("RUNNING PAUSED RUNNING", "Paused"),
+    ("RUNNING PAUSED RUNNING RUNNING", "Running"),
+    ("RUNNING PAUSED +35 RUNNING", "Running"),
+    ("RUNNING PAUSED ERROR", "Error"),
+    # one that was not found, and is listed all the same
+    ("RUNNING not-found RUNNING", "Missing"),
+    ("RUNNING not-found RUNNING RUNNING", "Running"),
+    ("RUNNING STARTING not-found STARTING STARTING", "Running"),
+]
+UNDER_WAY = [
+    ("RUNNING ERROR STARTING", "Starting"),
+    ("RUNNING MISSING STARTING", "Starting"),
+    ("new ERROR", "Starting"),
+    ("new ERROR ERROR", "Starting"),
+    ("new ERROR STARTING ERROR", "Starting"),
+    ("new STARTING +119", "Starting"),
+    ("PAUSED STARTING", "Starting"),
+    ("RUNNING pause RUNNING STARTING", "Pausing"),
+    ("RUNNING pause +59", "Pausing"),
+    ("RUNNING pause +61", "still Running"),
+    ("PAUSED resume PAUSED", "Resuming"),
+    ("PAUSED resume +119", "Resuming"),
+    ("PAUSED resume PAUSED ERROR", "Starting"),
+    ("PAUSED resume STARTING", "Starting"),
+    ("RUNNING PAUSED resume STARTING silent", "Starting"),
+]
+TOO_LATE = [
+    ("new STARTING +130", "Starting slow 2:10"),
+    ("PAUSED resume +99 STARTING +30", "Starting slow 2:10"),
+    ("RUNNING pause +121", "still Running"),
+    ("PAUSED resume +121", "still Paused"),
+    ("new STARTING accepted +500", "Starting"),
+]
+
+
+@pytest.mark.parametrize(("told", "words"), SETTLED)
+def test_what_is_said_of_a_sandbox_after_its_readings(told: str, words: str) -> None:
+    story = Story(told)
+    assert story.state.words == words
+    assert not story.in_transition or "not-found" in told
+
+
+@pytest.mark.parametrize(("told", "words"), UNDER_WAY)
+def test_what_was_asked_for_or_seen_to_begin_is_under_way_until_a_reading_confirms_it(told: str, words: str) -> None:
+    story = Story(told)
+    assert (story.state.words, story.in_transition) == (words, True)
+
+
+@pytest.mark.parametrize(("told", "words"), TOO_LATE)
+def test_what_no_reading_confirmed_in_good_time_is_called_so(told: str, words: str) -> None:
+    story = Story(told)
+    assert (story.state.words, story.in_transition) == (words, False)
+    assert story.state.slow is ("slow" in words)
+
+
+@pytest.mark.parametrize(
+    "pair", [("RUNNING", "PAUSED"), ("PAUSED", "RUNNING"), ("RUNNING", "ERROR"), ("PAUSED", "MISSING")]
+)
+def test_a_status_that_flips_at_every_reading_is_shown_once_and_does_not_flash(pair: tuple[str, str]) -> None:
+    story, words = Story(), []
+    for number in range(60):
+        words.append(story.tell(f"{pair[number % 2]} +1").state.words)
+    assert words == [pair[0].title()] + [pair[1].title()] * 59
+
+
+def test_what_was_asked_for_here_is_never_doubted() -> None:
+    story = Story("RUNNING PAUSED resume")
+    assert [story.tell(status).state.words for status in ("RUNNING", "PAUSED")] == ["Running", "Paused"]
+
+
+@pytest.mark.parametrize(
+    ("told", "note"),
+    [
+        ("RUNNING STARTING", "sandboxes that are idle"),
+        ("RUNNING pause +61", "Pause was asked for 1m ago"),
+        ("new STARTING accepted +500", "idle sandboxes"),
+    ],
+)
+def test_a_note_says_why(told: str, note: str) -> None:
+    assert note in Story(told).state.note
+
+
+def test_an_unknown_word_is_none_of_ours() -> None:
+    assert Story("HIBERNATING").state.known is None
+    assert Story("RUNNING").state.known is StateWord.RUNNING
+
+
+@pytest.mark.parametrize(
+    ("told", "later", "lasted"),
+    [
+        ("RUNNING +29 STARTING +29 RUNNING", 0, "≥1m"),
+        ("RUNNING +8 PAUSED", 20, "<1m"),
+        ("RUNNING PAUSED STARTING", 10, "10s"),
+        ("STARTING", 9, "≥9s"),
+        ("new STARTING", 9, "9s"),
+        ("STARTING", 0, "≥0s"),
+        ("new STARTING", 0, "now"),
+        ("RUNNING", 8, "≥0m"),
+    ],
+)
+def test_how_long_a_state_lasts_and_whether_its_beginning_was_seen(told: str, later: float, lasted: str) -> None:
+    story = Story(told)
+    assert story.state.lasted(at(story.second + later)) == lasted
+
+
+def test_the_beginning_of_running_is_unknown_for_one_found_starting() -> None:
+    assert [Story(told).state.exact for told in ("STARTING RUNNING", "new STARTING RUNNING")] == [False, True]
+
+
+@pytest.mark.parametrize("told", ["RUNNING", "PAUSED", "RUNNING STARTING STARTING STARTING"])
+def test_a_reading_that_says_nothing_new_gives_the_same_memory(told: str) -> None:
+    story = Story(told)
+    before = story.memory
+    assert story.tell(told.split()[-1]).memory is before
+
+
+# Asking the agent server itself
+
+
+def test_a_check_is_wanted_after_three_quiet_readings_of_one_that_ran_and_has_an_address() -> None:
+    assert not Story("RUNNING STARTING STARTING").wants_check
+    assert Story("RUNNING STARTING STARTING STARTING").wants_check
+    assert Story("RUNNING PAUSED resume STARTING").wants_check
+    assert not Story("STARTING STARTING STARTING STARTING").wants_check
+    bare = SandboxMemories()
+    for second, status in enumerate(["RUNNING", *["STARTING"] * 4]):
+        bare.observe([sandbox(status)], at(second), beginning=False)
+    assert bare.take_checks(["abc"], at(9.0)) == ()
+
+
+def test_checks_are_handed_out_once_a_minute_the_longest_waiting_first() -> None:
+    memories, ids = SandboxMemories(), ["a", "b", "c"]
+    memories.observe([sandbox("RUNNING", each, served=True) for each in ids], at(0), beginning=False)
+    for second in range(1, 4):
+        memories.observe([sandbox("STARTING", each) for each in ids], at(second), beginning=False)
+    assert memories.take_checks(["other"], at(4)) == ()
+    assert memories.take_checks(["b"], at(4)) == ("b",)
+    assert memories.take_checks(ids, at(5)) == ("a", "c")
+    assert memories.checked("b", at(6), answered=False)
+    assert not memories.checked("b", at(7), answered=False), "it is no news any more"
+    assert [memories.take_checks(ids, at(second)) for second in (66, 67, 68, 69)] == [("b",), ("a",), ("c",), ()]
+
+
+def test_the_longer_one_comes_up_the_rarer_it_is_asked() -> None:
+    memories = SandboxMemories()
+    memories.observe([sandbox("STARTING", served=True)], at(0), beginning=True)
+    asked = [second for second in range(1200) if memories.take_checks(["abc"], at(second))]
+    assert asked[:6] == [0, 5, 10, 15, 20, 27]
+    assert asked[-1] - asked[-2] == 60
+
+
+# Many of them
+
+
+def test_only_news_is_told_and_the_same_record_counts_while_something_may_come_of_it() -> None:
+    memories = SandboxMemories()
+    both, idle = [sandbox("RUNNING", "a", served=True), sandbox("PAUSED", "b")], sandbox("STARTING", "a")
+    assert memories.observe(both, at(0), beginning=False) == {"a", "b"}
+    assert memories.observe(both, at(1), beginning=True) == frozenset()
+    assert memories.observe([idle], at(2), beginning=True, other={"a"}) == {"a"}
+    assert [bool(memories.observe([idle], at(n), beginning=True, other=frozenset())) for n in (3, 4, 5)] == [
+        True,
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(("answer", "words", "moving"), [("RUNNING", "Running", False), ("STARTING", "Starting", True)])
+def test_the_answer_to_a_start_counts_as_a_reading(answer: str, words: str, moving: bool) -> None:
+    memories = SandboxMemories()
+    memories.started(sandbox(answer), at(0))
+    memories.observe([sandbox("STARTING")], at(2), beginning=True)
+    assert memories.by_id["abc"].state(at(2)).words == words
+    assert bool(memories.transitional(at(2))) is moving
+
+
+def test_the_late_answer_to_a_start_does_not_undo_a_running_reading() -> None:
+    story = Story("new RUNNING")
+    story.memories.started(sandbox("STARTING"), at(2))
+    assert story.state.words == "Running"
+
+
+def test_what_was_asked_is_pending_for_its_id_alone_and_what_is_forgotten_starts_afresh() -> None:
+    memories = SandboxMemories()
+    memories.observe([sandbox("RUNNING", "a"), sandbox("RUNNING", "b")], at(0), beginning=False)
+    memories.asked("a", Action.PAUSE, at(1))
+    memories.asked("gone", Action.PAUSE, at(1))
+    assert memories.transitional(at(2)) == {"a"}
+    memories.forget(["a", "never seen"])
+    memories.observe([sandbox("STARTING", "a")], at(3), beginning=False)
+    assert memories.by_id["a"].state(at(3)).words == "Starting"
+
+
+def test_what_only_an_answer_called_gone_is_read_closely_until_a_reading_tells() -> None:
+    memories = SandboxMemories()
+    memories.observe([sandbox("RUNNING", "a"), sandbox("PAUSED", "b")], at(0), beginning=False)
+    memories.missing("a", at(1))
+    memories.doubt("b", at(1))
+    assert memories.transitional(at(2)) == {"a", "b"}
+    memories.forget(["a"])
+    assert [memories.transitional(at(second)) for second in (3, 200)] == [{"b"}, frozenset()]
+
+
+# How it is reached
+
+HERE, THERE = "http://here", "http://there"
+
+
+def reached(key: str | None = None, url: str | None = None) -> dict[str, Any]:
+    """What a record tells of how its agent server is reached."""
+    urls = () if url is None else (ExposedUrl(name="AGENT_SERVER", url=SecretStr(url), port=8000),)
+    return {"session_api_key": key and SecretStr(key), "exposed_urls": urls}
+
+
+NOTHING, BOTH = reached(), reached("one", HERE)
+
+
+def known(*readings: tuple[str, dict[str, Any]]) -> tuple[str | None, list[str]]:
+    """The key and the address that are remembered after these readings."""
+    memories = SandboxMemories()
+    for second, (status, told) in enumerate(readings):
+        memories.observe([Sandbox(id="abc", status=status, **told)], at(100.0 * second), beginning=False)
+    memory = memories.by_id["abc"]
+    assert HERE not in f"{memory} {memory!r}", "addresses may hold a key"
+    key = None if memory.key is None else memory.key.get_secret_value()
+    return key, [each.url.get_secret_value() for each in memory.urls]
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        (NOTHING, ("one", [HERE])),
+        (reached("other"), ("other", [HERE])),
+        (reached(None, THERE), ("one", [THERE])),
+        (reached("other", THERE), ("other", [THERE])),
+    ],
+)
+def test_what_a_reading_does_not_tell_stays_as_it_was(told: dict[str, Any], expected: tuple[str, list[str]]) -> None:
+    assert known(("RUNNING", BOTH), ("RUNNING", told)) == expected
+    assert known(("RUNNING", BOTH), ("STARTING", told), ("RUNNING", NOTHING)) == expected
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        ("STARTING", (None, [HERE])),
+        ("PAUSED", (None, [HERE])),
+        ("ERROR", (None, [])),
+        ("MISSING", (None, [])),
+        ("HIBERNATING", (None, [])),
+    ],
+)
+def test_a_key_is_known_of_what_has_run_and_addresses_of_what_may_come_back(
+    status: str, expected: tuple[str | None, list[str]]
+) -> None:
+    assert known((status, BOTH)) == expected
+    if status == "PAUSED":
+        assert known(("RUNNING", BOTH), ("PAUSED", BOTH), ("RUNNING", NOTHING)) == (None, [HERE])
+
+
+# What may be asked of it
+
+STATES = {word: SandboxState(word, NOON, exact=True, words=word) for word in [*StateWord, "HIBERNATING"]}
+
+
+@pytest.mark.parametrize(
+    ("rule", "allowed", "refused", "helps"),
+    [
+        (why_not_pause, {"Running", "Starting"}, StateWord.PAUSED, "r resumes"),
+        (why_not_resume, {"Paused"}, StateWord.ERROR, "n starts a new one"),
+        (why_not_open, {"Running"}, StateWord.PAUSED, "r resumes"),
+        (why_not_pause, {"Running", "Starting"}, "HIBERNATING", "HIBERNATING"),
+    ],
+)
+def test_what_is_allowed_in_which_state_and_what_would_help(
+    rule: Callable[[SandboxState], str | None], allowed: set[str], refused: str, helps: str
+) -> None:
+    reasons = {word: rule(state) for word, state in STATES.items()}
+    assert {word for word, reason in reasons.items() if reason is None} == allowed
+    assert all(reason is None or (reason.endswith(".") and len(reason) < 100) for reason in reasons.values())
+    assert helps in str(reasons[refused])
+
+
+def test_only_the_server_can_stand_against_deleting() -> None:
+    assert why_not_delete(offered=True) is None
+    assert "cannot delete" in str(why_not_delete(offered=False))
