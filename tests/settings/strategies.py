@@ -8,15 +8,6 @@ from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
 
 WORDS = st.sampled_from(["a", "b", "c"])
-KEYS = st.none() | st.builds(SecretStr, WORDS)
-ADDRESSES = st.sampled_from(["https://a.example/x", "https://b.example/x"])
-
-SSE = st.builds(SseServer, url=ADDRESSES, api_key=KEYS)
-SHTTP = st.builds(ShttpServer, url=ADDRESSES, api_key=KEYS, timeout=st.sampled_from([None, 5, 60]))
-STDIO = st.builds(
-    StdioServer, name=WORDS, command=st.sampled_from(["npx", "uvx"]), env=st.dictionaries(WORDS, KEYS.filter(bool))
-)
-ANY_SERVER = SSE | SHTTP | STDIO
 
 PLAIN_FIELDS = {
     "language": st.none() | st.sampled_from(["en", "de", "fr"]),
@@ -29,19 +20,7 @@ PLAIN_FIELDS = {
 }
 FLAGS = {"llm_api_key_set": st.booleans(), "search_api_key_set": st.booleans()}
 
-
-def one_of_each(servers: st.SearchStrategy) -> st.SearchStrategy:
-    """Lists in which no identity comes twice."""
-    return st.lists(servers, max_size=3, unique_by=lambda server: getattr(server, "name", None) or server.url)
-
-
-CONFIGS = st.builds(
-    McpConfig,
-    sse_servers=one_of_each(SSE).map(tuple),
-    shttp_servers=one_of_each(SHTTP).map(tuple),
-    stdio_servers=one_of_each(STDIO).map(tuple),
-)
-RECORDS = st.builds(Settings, mcp_config=CONFIGS, **PLAIN_FIELDS, **FLAGS)
+RECORDS = st.builds(Settings, **PLAIN_FIELDS, **FLAGS)
 EDITS = st.lists(st.one_of(*(st.tuples(st.just(key), values) for key, values in PLAIN_FIELDS.items())), max_size=6)
 
 MARK = "zqx"
@@ -154,3 +133,10 @@ def saved(draft: Draft) -> Draft:
     told = {f"{key}_set": value is not None for key, value in draft.changes.items() if f"{key}_set" in FLAGS}
     plain = {key: value for key, value in draft.changes.items() if not draft.field_at(key).secret}
     return Draft((draft.base or Settings()).model_copy(update=plain | told), disabled=draft.to_keep_here)
+
+
+def edited(draft: Draft, edits: list[tuple[str, object]]) -> Draft:
+    """A draft with fields set one after the other."""
+    for key, value in edits:
+        draft = draft.set(key, value)
+    return draft

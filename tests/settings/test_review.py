@@ -4,8 +4,10 @@ from quarterdeck.client.flat import KNOWN_BY
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.server import FieldRules, Generation, KeyState, Server
 from quarterdeck.client.models.settings import Settings
+from quarterdeck.client.settings import rules_of
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.review import Act, Line, problems, review
+from quarterdeck.settings.form_fields import fields_on
+from quarterdeck.settings.review import Act, Line, effect_word, problems, review, until_when
 
 MERGING = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True)
 REPLACING = Server(
@@ -86,3 +88,30 @@ def test_what_the_server_cannot_clear_is_an_error() -> None:
 def test_only_warnings_about_edited_things_are_repeated() -> None:
     draft = Draft(Settings(max_iterations=-5)).set("llm_model", "plain")
     assert [problem.key for problem in review(draft, MERGING).warnings] == ["llm_model"]
+
+
+FLAT = Server(Generation.FLAT, KeyState.ACCEPTED, fields=rules_of(Generation.FLAT, merges=False))
+LOCAL = Server(Generation.FLAT, KeyState.ACCEPTED, local=True, fields=rules_of(Generation.FLAT, merges=True))
+
+
+def test_a_field_says_who_goes_by_it() -> None:
+    fields = fields_on(FLAT, (), "openhands").by_key
+    words = {
+        "llm_model": "",
+        "max_budget_per_task": "V0 only",
+        "language": "web only",
+        "user_consents_to_analytics": "",
+    }
+    assert {key: effect_word(fields[key], FLAT) for key in words} == words
+    assert effect_word(fields["max_budget_per_task"], LOCAL) == effect_word(fields["max_budget_per_task"], None) == ""
+
+
+def test_running_conversations_keep_the_old_values_of_what_they_go_by() -> None:
+    draft = Draft(Settings(language="en"), fields=fields_on(FLAT, (), "openhands"))
+    model = draft.set("llm_model", "a/b").set("language", "fr")
+    assert until_when(model, FLAT, 0) == "new conversations only"
+    assert until_when(model, FLAT, 1) == "new conversations only; 1 running keeps the old values"
+    assert until_when(model, FLAT, 3) == "new conversations only; 3 running keep the old values"
+    assert until_when(model, LOCAL, 3) == ""
+    for key, value in (("language", "fr"), ("max_budget_per_task", 5.0), ("user_consents_to_analytics", True)):
+        assert until_when(draft.set(key, value), FLAT, 3) == ""

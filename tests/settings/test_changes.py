@@ -1,0 +1,289 @@
+"""Changes as they are kept between runs: unsaved edits are made again, saves are taken back."""
+
+import json
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from hypothesis import given
+from pydantic import SecretStr
+
+from quarterdeck.client.models.mcp import McpConfig, McpServer, SseServer, StdioServer
+from quarterdeck.client.models.settings import Settings
+from quarterdeck.settings import journal, unsaved
+from quarterdeck.settings.changes import FieldChange, Restored, restored
+from quarterdeck.settings.draft import MCP, Draft
+from quarterdeck.settings.fields import Unreadable
+from quarterdeck.settings.journal import Journal, Saved
+from quarterdeck.settings.mcp import listed
+from quarterdeck.settings.mcp_server import as_data, bare, members, missing
+from quarterdeck.settings.unsaved import MOST_RUNS, Run, UnsavedEdits
+from tests.settings.strategies import PLAIN_FIELDS, marked_drafts, saved
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+FILES = StdioServer(name="files", command="npx", env={"K": SecretStr("held")})
+PLAIN = StdioServer(name="plain", command="uvx")
+STORED = Settings(
+    language="de",
+    llm_api_key_set=True,
+    search_api_key_set=False,
+    mcp_config=McpConfig(stdio_servers=(FILES, PLAIN)),
+)
+
+
+def run_of(edited: Draft, *, minutes: int = 0, process: str = "") -> Run:
+    return unsaved.to_keep(edited, NOON + timedelta(minutes=minutes), process)
+
+
+def restored_on(base: Draft, edited: Draft) -> Restored:
+    """The edits put on another draft, after they went through a file."""
+    kept = UnsavedEdits.model_validate_json(unsaved.with_run(None, "a", run_of(edited)).model_dump_json())
+    return restored(kept.runs["a"], base)
+
+
+def unedited(draft: Draft) -> Draft:
+    return Draft(draft.base, disabled=draft.disabled)
+
+
+def noted(meant: Draft, found: Settings | None) -> Saved:
+    """A save, after it went through a file."""
+    kept = journal.with_save(None, journal.saved_of(meant, found, NOON, "1.6.0"))
+    last = journal.last(Journal.model_validate_json(kept.model_dump_json()))
+    assert last is not None
+    return last
+
+
+def undo_of(meant: Draft) -> Restored:
+    after = saved(meant)
+    return journal.undone(noted(meant, after.base), after)
+
+
+# Edits made again
+
+
+def shape(draft: Draft) -> tuple[object, ...]:
+    """What a save would send, and every row as far as it can be known without secrets."""
+    rows = [(row.removed, row.disabled, as_data(bare(row.server)), row.was, row.kept) for row in draft.servers.entries]
+    return [bare(server) for server in listed(draft.servers.config())], sorted(rows, key=repr)
+
+
+@given(marked_drafts())
+def test_what_was_kept_is_the_same_draft_without_its_secrets(draft: Draft) -> None:
+    again = restored_on(unedited(draft), draft)
+    assert not again.moved
+    for key, value in draft.edits.items():
+        label = draft.field_at(key).label
+        if key == MCP:
+            assert shape(again.draft) == shape(draft)
+        elif label not in again.left_out:
+            assert again.draft.edits[key] == value
+        else:
+            assert key not in again.draft.edits
+            assert key not in PLAIN_FIELDS
+    assert set(again.draft.edits) <= set(draft.edits)
+    assert len(again.draft.past) <= 1
+    assert len(draft.servers.edited) - len(again.draft.servers.edited) <= len(again.left_out)
+
+
+def test_what_cannot_be_had_back_is_named() -> None:
+    server = FILES.model_copy(update={"env": {"K": SecretStr("typed"), "L": SecretStr("new")}})
+    draft = Draft(STORED).set("llm_api_key", SecretStr("typed")).set("max_iterations", Unreadable("sk-typed"))
+    again = restored_on(Draft(STORED), draft.unset("search_api_key").edit_server(0, server).set("language", "fr"))
+    assert again.left_out == ("API key", "Max iterations", "stdio files: K", "stdio files: L")
+    assert set(again.draft.edits) == {"language", MCP}
+    entry = again.draft.servers.entries[0].server
+    assert isinstance(entry, StdioServer)
+    assert entry.env["K"] == SecretStr("held")
+    assert list(missing(entry)) == ["L"]
+    assert again.draft.errors
+    assert restored_on(Draft(STORED), Draft(STORED).unset("llm_api_key")).draft.changes == {"llm_api_key": None}
+
+
+def test_what_moved_on_the_server_meanwhile_is_named_and_the_edit_is_on_top_of_it() -> None:
+    draft = Draft(STORED).set("language", "fr").edit_server(0, FILES.model_copy(update={"command": "uvx"}))
+    other = FILES.model_copy(update={"args": ("-y",)})
+    newer = STORED.model_copy(update={"language": "es", "mcp_config": McpConfig(stdio_servers=(other, PLAIN))})
+    again = restored_on(Draft(newer), draft)
+    assert again.moved == ("Language", "stdio files")
+    assert (again.draft.was("language"), again.draft.value("language")) == ("es", "fr")
+    gone = Draft(STORED.model_copy(update={"mcp_config": McpConfig()}))
+    assert [entry.was for entry in restored_on(gone, draft).draft.servers.entries] == [None]
+    assert not restored_on(gone, Draft(STORED).remove_server(0)).draft.edited
+
+
+def test_of_two_that_only_secrets_tell_apart_the_same_one_is_removed_again() -> None:
+    other = FILES.model_copy(update={"env": {"K": SecretStr("other")}})
+    draft = Draft(Settings(mcp_config=McpConfig(stdio_servers=(FILES, other))))
+    assert restored_on(draft, draft.remove_server(1)).draft.edits == draft.remove_server(1).edits
+
+
+def test_a_note_cannot_bring_a_value_of_another_kind() -> None:
+    fields = {"language": FieldChange(new=5), "enable_sound_notifications": FieldChange(), MCP: FieldChange(new=1)}
+    kept = run_of(Draft(STORED)).model_copy(update={"fields": fields})
+    assert not restored(kept, Draft(STORED)).draft.edited
+
+
+def test_edits_in_the_first_version_of_the_file_are_restored() -> None:
+    def plain(name: str, command: str) -> dict[str, object]:
+        return {"transport": "stdio", "server": {"name": name, "command": command}}
+
+    held = {"before": plain("plain", "uvx"), "here": False, "parked": False, "typed": [], "place": 0, "nth": 0}
+    field = {"value": None, "was": None, "secret": False, "hidden": False}
+    run = {
+        "at": "2026-03-01T12:00:00Z",
+        "edits": 6,
+        "process": "",
+        "fields": {
+            "language": field | {"value": "fr", "was": "de"},
+            "llm_base_url": field | {"hidden": True},
+            "llm_api_key": field | {"secret": True},
+            "search_api_key": field | {"secret": True, "hidden": True},
+        },
+        "servers": [
+            held | {"server": plain("plain", "npx"), "removed": False},
+            held | {"server": plain("gone", "uvx"), "before": plain("gone", "uvx"), "removed": True},
+            held | {"server": plain("new", "uvx"), "before": None, "here": True, "parked": True, "removed": False},
+        ],
+    }
+    kept = UnsavedEdits.model_validate_json(json.dumps({"version": 1, "runs": {"a": run}}))
+    servers = tuple(StdioServer(name=name, command="uvx") for name in ("gone", "plain"))
+    stored = STORED.model_copy(update={"mcp_config": McpConfig(stdio_servers=servers)})
+    again = restored(kept.runs["a"], Draft(stored))
+    assert (again.left_out, again.moved) == (("Base URL", "Search API key"), ())
+    config = McpConfig(stdio_servers=(StdioServer(name="plain", command="npx"),))
+    assert again.draft.changes == {"language": "fr", "llm_api_key": None, "mcp_config": config}
+    assert again.draft.to_keep_here == (StdioServer(name="new", command="uvx"),)
+    assert unsaved.with_run(kept, "b", run_of(Draft(stored))).version == 2
+
+
+def names(kept: UnsavedEdits | None, *alive: str) -> list[str]:
+    return [name for name, _ in unsaved.left_behind(kept, lambda process: process in alive)]
+
+
+def test_a_living_deck_keeps_its_edits_for_itself_and_those_of_ended_ones_are_offered_newest_first() -> None:
+    edited = Draft(STORED).set("language", "fr")
+    kept = unsaved.with_run(None, "a", run_of(edited, process="one"))
+    kept = unsaved.with_run(kept, "b", run_of(edited, minutes=5, process="two"))
+    kept = unsaved.with_run(kept, "c", run_of(edited, minutes=3, process="three"))
+    assert names(kept, "two") == ["c", "a"]
+    assert names(unsaved.ended(kept, "b"), "two") == ["b", "c", "a"]
+    for minute in range(MOST_RUNS + 5):
+        kept = unsaved.with_run(kept, f"run-{minute}", run_of(edited, minutes=10 + minute))
+    assert names(kept) == [f"run-{minute}" for minute in range(MOST_RUNS + 4, 4, -1)]
+
+
+def test_a_run_has_one_entry_and_the_last_one_takes_the_file_away() -> None:
+    kept = unsaved.with_run(None, "a", run_of(Draft(STORED).set("language", "fr")))
+    kept = unsaved.with_run(kept, "a", run_of(Draft(STORED).set("language", "es")))
+    assert [each.fields["language"].new for _, each in unsaved.left_behind(kept, lambda _: False)] == ["es"]
+    assert unsaved.without_run(kept, "other") == kept
+    assert unsaved.without_run(kept, "a") is None
+    assert unsaved.ended(None, "a") is None
+
+
+# Saves taken back
+
+
+def counted(servers: tuple[McpServer, ...]) -> Counter[str]:
+    return Counter(json.dumps(members(bare(server)), sort_keys=True) for server in servers)
+
+
+def all_of(draft: Draft) -> tuple[Any, ...]:
+    """All of what is stored and kept here, without secrets."""
+    record, entries = draft.base or Settings(), draft.servers.entries
+    return (
+        {key: getattr(record, key) or None for key in PLAIN_FIELDS if key != "enable_sound_notifications"},
+        record.enable_sound_notifications,
+        counted(tuple(entry.was for entry in entries if entry.was is not None)),
+        counted(tuple(entry.kept for entry in entries if entry.was is None and entry.kept is not None)),
+    )
+
+
+@given(marked_drafts(secrets=False))
+def test_undoing_a_save_and_undoing_that_brings_everything_but_secrets(draft: Draft) -> None:
+    before, after = unedited(draft), saved(draft)
+    undo = undo_of(draft)
+    assert not undo.moved
+    assert all_of(saved(undo.draft)) == all_of(before)
+    again = undo_of(undo.draft)
+    assert not again.moved
+    assert all_of(saved(again.draft)) == all_of(after)
+
+
+@given(marked_drafts())
+def test_an_undo_names_every_secret_that_it_cannot_bring(draft: Draft) -> None:
+    undo, before = undo_of(draft), unedited(draft)
+    assert not undo.moved
+    was = {json.dumps(members(entry.was), sort_keys=True) for entry in before.servers.entries if entry.was is not None}
+    back = [entry.server for entry in undo.draft.servers.edited if entry.stays]
+    lost = [server for server in back if json.dumps(members(server), sort_keys=True) not in was]
+    assert len(undo.left_out) >= len(lost)
+
+
+def test_what_was_changed_again_since_or_never_arrived_is_left_alone() -> None:
+    meant = Draft(STORED).set("language", "fr").edit_server(1, PLAIN.model_copy(update={"command": "npx"}))
+    after = saved(meant).base
+    assert after is not None
+    newer = after.model_copy(update={"language": "es", "mcp_config": McpConfig(stdio_servers=(FILES,))})
+    undo = journal.undone(noted(meant, after), Draft(newer))
+    assert undo.moved == ("Language", "stdio plain")
+    assert not undo.draft.edited
+    never = Draft(STORED).set("language", "fr").remove_server(1).add_server(SseServer(url="https://a.example/sse"))
+    assert not journal.undone(noted(never, STORED), Draft(STORED)).draft.edited
+
+
+def test_what_could_not_be_read_back_is_undone_if_it_is_there() -> None:
+    meant = Draft(STORED).set("language", "fr").remove_server(1)
+    assert journal.undone(noted(meant, None), saved(meant)).draft.changes["language"] == "de"
+    assert journal.undone(noted(meant, None), Draft(STORED)).moved == ("Language",)
+
+
+def test_a_replaced_key_cannot_be_brought_back_and_a_first_one_can_be_cleared() -> None:
+    undo = undo_of(Draft(STORED).set("llm_api_key", SecretStr("x")).set("search_api_key", SecretStr("y")))
+    assert undo.left_out == ("API key",)
+    assert undo.draft.changes == {"search_api_key": None}
+
+
+def test_secrets_of_servers_come_from_what_is_there_and_are_named_where_they_are_gone() -> None:
+    edited = undo_of(Draft(STORED).edit_server(0, FILES.model_copy(update={"command": "uvx"})))
+    disabled = undo_of(Draft(STORED).disable_server(0))
+    for undo in (edited, disabled):
+        assert not undo.left_out
+        assert undo.draft.changes["mcp_config"].stdio_servers == (FILES, PLAIN)
+        assert undo.draft.to_keep_here == ()
+    assert undo_of(Draft(STORED).disable_server(0, with_secrets=False)).left_out == ("stdio files: K",)
+    removed = undo_of(Draft(STORED).remove_server(0))
+    assert removed.left_out == ("stdio files: K",)
+    assert {problem.row for problem in removed.draft.errors} == {removed.draft.servers.edited[0].row}
+
+
+def test_deleted_and_disabled_servers_come_back_to_their_places() -> None:
+    third, fourth = (PLAIN.model_copy(update={"name": name}) for name in ("third", "fourth"))
+    before = Settings(mcp_config=McpConfig(stdio_servers=(PLAIN, FILES, third, fourth)))
+    undo = undo_of(Draft(before).remove_server(0).disable_server(1).remove_server(2))
+    servers = undo.draft.servers.config().stdio_servers
+    assert [server.name for server in servers] == [PLAIN.name, FILES.name, "third", "fourth"]
+
+
+def test_the_lines_say_what_was_changed() -> None:
+    meant = Draft(STORED).set("language", "fr").set("llm_api_key", SecretStr("x")).disable_server(1)
+    last = noted(meant, None)
+    assert (last.when, last.release) == (NOON, "1.6.0")
+    assert last.lines == (
+        "API key: set stored → new value",
+        "stdio plain: disabled uvx → kept on this machine",
+        "Language: set de · German → fr · French",
+    )
+
+
+def test_a_journal_is_bounded_by_number_and_by_size_and_keeps_the_last() -> None:
+    kept: Journal | None = None
+    for number in range(60):
+        kept = journal.with_save(kept, journal.saved_of(Draft(STORED).set("agent", str(number)), None, NOON, "1.6.0"))
+    assert kept is not None
+    assert len(kept.saves) == journal.MOST_SAVES
+    assert kept.saves[-1].lines == ("Agent: set not set → 59",)
+    large = journal.saved_of(Draft(STORED).set("agent", "x" * 300_000), None, NOON, "1.6.0")
+    assert journal.with_save(kept, large).saves == (large,)
+    small = large.model_copy(update={"fields": {}})
+    assert len(journal.with_save(kept, small).model_dump_json()) < journal.MOST_BYTES
