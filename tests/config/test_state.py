@@ -72,18 +72,14 @@ def test_what_is_kept_is_read_again(says: Any) -> None:
         assert kept_in(Path(folder)) == says
 
 
-def test_none_deletes_the_file(tmp_path: Path) -> None:
-    keep(tmp_path, {"language": "de"})
-    assert StateFiles(tmp_path).change(Journal, HERE, lambda kept: None) is None
-    assert kept_in(tmp_path) is None
-    assert not list(tmp_path.rglob("*.json"))
-
-
-def test_what_did_not_change_is_not_written(tmp_path: Path) -> None:
+def test_what_did_not_change_is_not_written_and_none_deletes_the_file(tmp_path: Path) -> None:
     keep(tmp_path, "same")
     written = file_of(tmp_path).stat().st_ino
     keep(tmp_path, "same")
     assert file_of(tmp_path).stat().st_ino == written
+    assert StateFiles(tmp_path).change(Journal, HERE, lambda kept: None) is None
+    assert kept_in(tmp_path) is None
+    assert not list(tmp_path.rglob("*.json"))
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"saves"', "[" * 100_000, '{"saves": "\\q"}'])
@@ -107,21 +103,14 @@ def test_a_file_of_another_version_is_left_alone(tmp_path: Path) -> None:
     assert StateFiles(tmp_path).read(LaterJournal, HERE) == later
 
 
-def test_a_file_open_to_others_is_not_used(tmp_path: Path) -> None:
-    keep(tmp_path, "mine")
-    file_of(tmp_path).chmod(0o644)
-    with pytest.raises(StateError, match="open to other users"):
-        kept_in(tmp_path)
-
-
-def test_a_change_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+def test_a_file_or_folder_that_cannot_be_used_is_named_in_words_and_left_as_it_is(tmp_path: Path) -> None:
     keep(tmp_path, "first")
     with pytest.raises(StateError, match="larger than"):
         keep(tmp_path, "x" * 9_000_000)
     assert kept_in(tmp_path) == "first"
-
-
-def test_a_folder_that_cannot_be_written_is_said_in_words(tmp_path: Path) -> None:
+    file_of(tmp_path).chmod(0o644)
+    with pytest.raises(StateError, match="open to other users"):
+        kept_in(tmp_path)
     (tmp_path / "state").write_text("a file, not a folder")
     with pytest.raises(StateError, match="could not be written"):
         keep(tmp_path / "state", "mine")
