@@ -301,3 +301,28 @@ class ChangeConversationBody(Body):
 
     title: Annotated[Title, AfterValidator(_not_empty)] | None = None
     public: bool | None = None
+
+
+class AnswerBody(Body):
+    """An answer to what an agent asks."""
+
+    accept: bool
+    reason: Text = "User rejected the action."
+
+
+class Policy(Body):
+    """When an agent asks before it acts."""
+
+    kind: Literal["NeverConfirm", "AlwaysConfirm", "ConfirmRisky"]
+    threshold: Literal["LOW", "MEDIUM", "HIGH"] = "HIGH"
+    confirm_unknown: bool = True
+
+    def told(self) -> dict[str, Any]:
+        """It as a state tells it."""
+        return self.model_dump() if self.kind == "ConfirmRisky" else {"kind": self.kind}
+
+
+class PolicyBody(Body):
+    """A change of that."""
+
+    policy: Policy

@@ -1,4 +1,4 @@
-"""Conversations as they are stored; each belongs to a sandbox, and no agent runs in any."""
+"""Conversations as they are stored; each belongs to a sandbox."""
 
 import json
 import sqlite3
@@ -58,22 +58,24 @@ class Conversations:
         self._store = store
         self._sandboxes = sandboxes
 
-    async def page(self, filters: Filters, window: Window) -> tuple[list[ConversationRecord], str | None]:
-        """One page, newest first, and the id of the next."""
+    async def page(
+        self, filters: Filters, window: Window, agent_server: str
+    ) -> tuple[list[ConversationRecord], str | None]:
+        """One page, newest first, and the id of the next; `agent_server` is where agents are asked."""
         condition, parameters = filters.sql()
         order = " ORDER BY created_at DESC, rowid DESC"
         rows = await self._rows(condition + order + window.sql, parameters)
-        return await self._records(rows[: window.limit]), window.next_page_id(len(rows))
+        return await self._records(rows[: window.limit], agent_server), window.next_page_id(len(rows))
 
     async def count(self, filters: Filters) -> int:
         """How many there are."""
         condition, parameters = filters.sql()
         return await self._store.count("conversations", condition, parameters)
 
-    async def read(self, ids: Sequence[str]) -> dict[str, ConversationRecord]:
+    async def read(self, ids: Sequence[str], agent_server: str = "") -> dict[str, ConversationRecord]:
         """Those of these conversations that exist, by id."""
         rows = await self._store.by_ids(_LISTED, ids)
-        return {record["id"]: record for record in await self._records(rows)}
+        return {record["id"]: record for record in await self._records(rows, agent_server)}
 
     async def add(self, conversation_id: str, sandbox_id: str, new: StartConversationBody, model: str | None) -> None:
         """Store a conversation, unless it is already there."""
@@ -100,7 +102,9 @@ class Conversations:
             ),
         )
 
-    async def change(self, conversation_id: str, changes: ChangeConversationBody) -> ConversationRecord | None:
+    async def change(
+        self, conversation_id: str, changes: ChangeConversationBody, agent_server: str
+    ) -> ConversationRecord | None:
         """Change title or publicity and give the record; None when there is no such conversation."""
         if changes.title is not None or changes.public is not None:
             await self._store.changes.run(
@@ -110,7 +114,7 @@ class Conversations:
                     (changes.title, changes.public, now(), conversation_id),
                 )
             )
-        return (await self.read([conversation_id])).get(conversation_id)
+        return (await self.read([conversation_id], agent_server)).get(conversation_id)
 
     async def delete(self, conversation_id: str) -> bool:
         """Delete a conversation, not its sandbox; False when there is none."""
@@ -120,36 +124,36 @@ class Conversations:
     async def _rows(self, condition: str, parameters: Sequence[str]) -> list[sqlite3.Row]:
         return await self._store.select(_LISTED, condition, parameters)
 
-    async def _records(self, rows: Sequence[sqlite3.Row]) -> list[ConversationRecord]:
+    async def _records(self, rows: Sequence[sqlite3.Row], agent_server: str) -> list[ConversationRecord]:
         sandboxes = await self._sandboxes.read({row["sandbox_id"] for row in rows})
-        return [self._record(row, sandboxes.get(row["sandbox_id"])) for row in rows]
+        return [_record(row, sandboxes.get(row["sandbox_id"]), agent_server) for row in rows]
 
-    def _record(self, row: sqlite3.Row, sandbox: Sandbox | None) -> ConversationRecord:
-        status = sandbox.status if sandbox else SandboxStatus.MISSING
-        running = status is SandboxStatus.RUNNING
-        agent_server = self._sandboxes.agent_server(sandbox) if sandbox and running else None
-        return ConversationRecord(
-            id=row["id"],
-            created_by_user_id=None,
-            sandbox_id=row["sandbox_id"],
-            selected_repository=row["repository"],
-            selected_branch=row["branch"],
-            git_provider=row["git_provider"],
-            title=row["title"],
-            trigger=row["trigger"],
-            pr_number=_list(row["pr_number"]),
-            llm_model=row["llm_model"],
-            metrics=_metrics(row["llm_model"], row["cost"]),
-            parent_conversation_id=row["parent_id"],
-            sub_conversation_ids=_list(row["sub_ids"]),
-            public=None if row["public"] is None else bool(row["public"]),
-            created_at=row["created_at"],
-            updated_at=row["updated_at"],
-            sandbox_status=status,
-            execution_status=row["agent"] if running else None,
-            conversation_url=f"{agent_server}/api/conversations/{row['id']}" if agent_server else None,
-            session_api_key=sandbox.key.get_secret_value() if sandbox and running else None,
-        )
+
+def _record(row: sqlite3.Row, sandbox: Sandbox | None, agent_server: str) -> ConversationRecord:
+    status = sandbox.status if sandbox else SandboxStatus.MISSING
+    running = status is SandboxStatus.RUNNING
+    return ConversationRecord(
+        id=row["id"],
+        created_by_user_id=None,
+        sandbox_id=row["sandbox_id"],
+        selected_repository=row["repository"],
+        selected_branch=row["branch"],
+        git_provider=row["git_provider"],
+        title=row["title"],
+        trigger=row["trigger"],
+        pr_number=_list(row["pr_number"]),
+        llm_model=row["llm_model"],
+        metrics=_metrics(row["llm_model"], row["cost"]),
+        parent_conversation_id=row["parent_id"],
+        sub_conversation_ids=_list(row["sub_ids"]),
+        public=None if row["public"] is None else bool(row["public"]),
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+        sandbox_status=status,
+        execution_status=row["agent"] if running else None,
+        conversation_url=f"{agent_server}/api/conversations/{row['id']}" if running else None,
+        session_api_key=sandbox.key.get_secret_value() if sandbox and running else None,
+    )
 
 
 def _list(text: str) -> list[Any]:

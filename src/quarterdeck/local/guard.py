@@ -11,6 +11,7 @@ from pydantic import SecretStr
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
 
 MAX_BODY = 8_000_000
 """Bytes of a request body."""
@@ -63,10 +64,13 @@ class LoopbackOnly:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what names loopback."""
-        app = self._app
-        if scope["type"] == "http" and not _is_loopback(Headers(scope=scope).get("host", "")):
-            app = PlainTextResponse("This service answers to localhost and 127.0.0.1 only", 421)
-        await app(scope, receive, send)
+        if scope["type"] not in ("http", "websocket") or _is_loopback(Headers(scope=scope).get("host", "")):
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await WebSocketClose(1008)(scope, receive, send)
+        else:
+            words = "This service answers to localhost and 127.0.0.1 only"
+            await PlainTextResponse(words, 421)(scope, receive, send)
 
 
 def _is_loopback(host: str) -> bool:

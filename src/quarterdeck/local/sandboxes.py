@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Iterable, Sequence
 
-from quarterdeck.client.models.enums import SandboxStatus, UrlName
+from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.local.errors import SandboxError
 from quarterdeck.local.records import SandboxRecord, Window
 from quarterdeck.local.runtime.base import READY_WITHIN, Runtime, Sandbox
@@ -28,19 +28,19 @@ class Sandboxes:
         """The spec of that id; None when there is no such spec."""
         return next((spec for spec in self.specs if spec.id == spec_id), None)
 
-    async def page(self, window: Window) -> tuple[list[SandboxRecord], str | None]:
+    async def page(self, window: Window, agent_server: str) -> tuple[list[SandboxRecord], str | None]:
         """One page, newest first, and the id of the next."""
         rows = await self._store.select("sandboxes", "1 ORDER BY created_at DESC, rowid DESC" + window.sql)
         found = await self.runtime.look([Sandbox.of(row) for row in rows[: window.limit]])
-        return [self.record(sandbox) for sandbox in found], window.next_page_id(len(rows))
+        return [self.record(sandbox, agent_server) for sandbox in found], window.next_page_id(len(rows))
 
     async def read(self, ids: Iterable[str]) -> dict[str, Sandbox]:
         """Those of these sandboxes that exist, by id."""
         rows = await self._store.by_ids("sandboxes", ids)
         return {sandbox.id: sandbox for sandbox in await self.runtime.look([Sandbox.of(row) for row in rows])}
 
-    def record(self, sandbox: Sandbox) -> SandboxRecord:
-        """What is told of a sandbox: key and addresses only while it runs."""
+    def record(self, sandbox: Sandbox, agent_server: str) -> SandboxRecord:
+        """What is told of a sandbox: key and addresses only while it runs; `agent_server` is where agents are asked."""
         running = sandbox.status is SandboxStatus.RUNNING
         return SandboxRecord(
             id=sandbox.id,
@@ -48,14 +48,9 @@ class Sandboxes:
             sandbox_spec_id=sandbox.spec_id,
             status=sandbox.status,
             session_api_key=sandbox.key.get_secret_value() if running else None,
-            exposed_urls=self.runtime.addresses(sandbox) if running else None,
+            exposed_urls=self.runtime.addresses(sandbox, agent_server) if running else None,
             created_at=sandbox.created_at,
         )
-
-    def agent_server(self, sandbox: Sandbox) -> str | None:
-        """Where the agents of a running sandbox are asked; None when it has none."""
-        addresses = self.runtime.addresses(sandbox)
-        return next((each["url"] for each in addresses if each["name"] == UrlName.AGENT_SERVER), None)
 
     async def start(self, spec: Spec) -> str:
         """Start a new sandbox and give its id; it may not answer yet. Raises `SandboxError`."""

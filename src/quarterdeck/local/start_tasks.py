@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from quarterdeck.client.models.enums import SandboxStatus, StartTaskStatus
+from quarterdeck.local.agents import Agents
 from quarterdeck.local.bodies import StartConversationBody
 from quarterdeck.local.conversations import Conversations
 from quarterdeck.local.errors import LocalServiceError, SandboxError
@@ -77,12 +78,14 @@ class StartTasks:
         store: Store,
         sandboxes: Sandboxes,
         conversations: Conversations,
+        agents: Agents,
         llm_model: Callable[[], Awaitable[str | None]],
     ) -> None:
         self._store = store
         self._llm_model = llm_model
         self._sandboxes = sandboxes
         self._conversations = conversations
+        self._agents = agents
 
     async def page(self, filters: Filters, order: Order, window: Window) -> tuple[list[StartTaskRecord], str | None]:
         """One page and the id of the next."""
@@ -156,6 +159,7 @@ class StartTasks:
         await self._enter(task, StartTaskStatus.STARTING_CONVERSATION)
         model = request.llm_model or await self._llm_model()
         await self._conversations.add(task.conversation_id, sandbox_id, request, model)
+        await self._agents.begin(task.conversation_id)
         await self._enter(task, StartTaskStatus.READY)
 
     async def _take_sandbox(self, task: Task) -> str:

@@ -55,6 +55,16 @@ CREATE INDEX conversations_by_sandbox ON conversations (sandbox_id);
 CREATE INDEX sandboxes_by_age ON sandboxes (created_at);
 PRAGMA user_version = 3
 """,
+    """
+CREATE TABLE events (
+    conversation_id TEXT NOT NULL, place INTEGER NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (conversation_id, place)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX events_by_id ON events (conversation_id, id);
+CREATE TRIGGER forget_events AFTER DELETE ON conversations BEGIN DELETE FROM events WHERE conversation_id = old.id; END;
+CREATE INDEX sandboxes_by_key ON sandboxes (key);
+PRAGMA user_version = 4
+""",
 )
 """What makes each version of the database out of the one before; the first makes it out of nothing."""
 

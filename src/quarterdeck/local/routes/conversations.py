@@ -19,6 +19,7 @@ from quarterdeck.local.records import (
     StartTaskRecord,
     Window,
 )
+from quarterdeck.local.routes.agent import AgentServerUrl
 from quarterdeck.local.start_tasks import Filters as TaskFilters
 from quarterdeck.local.start_tasks import Order, StartTasks
 
@@ -31,10 +32,10 @@ def conversations_router(conversations: Conversations, start_tasks: StartTasks) 
 
     @router.get("/search")
     async def search(
-        filters: Annotated[Filters, Depends()], page_id: PageId = None, limit: Limit = 100
+        filters: Annotated[Filters, Depends()], agents: AgentServerUrl, page_id: PageId = None, limit: Limit = 100
     ) -> ConversationPage:
         """A page of conversations, newest first."""
-        items, next_page_id = await conversations.page(filters, Window(page_id, limit))
+        items, next_page_id = await conversations.page(filters, Window(page_id, limit), agents)
         return ConversationPage(items=items, next_page_id=next_page_id)
 
     @router.get("/count")
@@ -44,13 +45,16 @@ def conversations_router(conversations: Conversations, start_tasks: StartTasks) 
 
     @router.get("")
     async def read(
-        ids: Annotated[list[str] | None, Query()] = None, page_id: PageId = None, limit: Limit = 100
+        agents: AgentServerUrl,
+        ids: Annotated[list[str] | None, Query()] = None,
+        page_id: PageId = None,
+        limit: Limit = 100,
     ) -> list[ConversationRecord | None] | ConversationPage:
         """Conversations by id, null for those that do not exist; without ids the list, as documented."""
         if ids is None:
-            return await search(Filters(), page_id, limit)
+            return await search(Filters(), agents, page_id, limit)
         wanted = _hex_ids(ids)
-        found = await conversations.read(wanted)
+        found = await conversations.read(wanted, agents)
         return [found.get(one) for one in wanted]
 
     @router.post("")
@@ -59,9 +63,9 @@ def conversations_router(conversations: Conversations, start_tasks: StartTasks) 
         return await start_tasks.create(body)
 
     @router.patch("/{conversation_id}")
-    async def change(conversation_id: UUID, body: ChangeConversationBody) -> ConversationRecord:
+    async def change(conversation_id: UUID, body: ChangeConversationBody, agents: AgentServerUrl) -> ConversationRecord:
         """Change title or publicity of a conversation."""
-        record = await conversations.change(conversation_id.hex, body)
+        record = await conversations.change(conversation_id.hex, body, agents)
         if record is None:
             raise HTTPException(404, "unknown_app_conversation")
         return record

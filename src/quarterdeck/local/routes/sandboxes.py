@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException, Query
 
 from quarterdeck.local.records import Done, Limit, PageId, SandboxPage, SandboxRecord, SpecPage, SpecRecord, Window, now
+from quarterdeck.local.routes.agent import AgentServerUrl
 from quarterdeck.local.sandboxes import Sandboxes
 from quarterdeck.local.specs import Spec
 
@@ -16,26 +17,26 @@ def sandboxes_router(sandboxes: Sandboxes) -> APIRouter:
     router = APIRouter(prefix="/sandboxes", tags=["Sandboxes"])
 
     @router.get("/search")
-    async def search(page_id: PageId = None, limit: Limit = 100) -> SandboxPage:
+    async def search(agents: AgentServerUrl, page_id: PageId = None, limit: Limit = 100) -> SandboxPage:
         """A page of sandboxes, newest first."""
-        items, next_page_id = await sandboxes.page(Window(page_id, limit))
+        items, next_page_id = await sandboxes.page(Window(page_id, limit), agents)
         return SandboxPage(items=items, next_page_id=next_page_id)
 
     @router.get("")
-    async def read(ids: Annotated[list[str], Query(alias="id")]) -> list[SandboxRecord | None]:
+    async def read(ids: Annotated[list[str], Query(alias="id")], agents: AgentServerUrl) -> list[SandboxRecord | None]:
         """Sandboxes by id, null for those that do not exist."""
         if len(ids) > _MOST_IDS:
             raise HTTPException(400, f"Too many ids requested. At most {_MOST_IDS} can be.")
         found = await sandboxes.read(ids)
-        return [sandboxes.record(found[one]) if one in found else None for one in ids]
+        return [sandboxes.record(found[one], agents) if one in found else None for one in ids]
 
     @router.post("")
-    async def start(sandbox_spec_id: str | None = None) -> SandboxRecord:
+    async def start(agents: AgentServerUrl, sandbox_spec_id: str | None = None) -> SandboxRecord:
         """Start a sandbox and answer when it is ready; 404 when there is no such spec."""
         spec = sandboxes.specs[0] if sandbox_spec_id is None else sandboxes.spec(sandbox_spec_id)
         if spec is None:
             raise HTTPException(404, "There is no such sandbox spec")
-        return sandboxes.record(await sandboxes.started(spec))
+        return sandboxes.record(await sandboxes.started(spec), agents)
 
     @router.post("/{sandbox_id}/pause")
     async def pause(sandbox_id: str) -> Done:

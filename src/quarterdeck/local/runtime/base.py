@@ -74,8 +74,8 @@ class Runtime(Protocol):
     async def look(self, sandboxes: Sequence[Sandbox]) -> list[Sandbox]:
         """What became of these sandboxes."""
 
-    def addresses(self, sandbox: Sandbox) -> list[ExposedUrl]:
-        """Where a running sandbox is reached; the addresses hold its key."""
+    def addresses(self, sandbox: Sandbox, agent_server: str) -> list[ExposedUrl]:
+        """Where a running sandbox is reached; the addresses hold its key. `agent_server` is where agents are asked."""
 
     def workspace(self, sandbox_id: str) -> Path | None:
         """The folder a sandbox works in; None when it has none."""

@@ -60,7 +60,7 @@ class ProcessRuntime:
             current.append(news)
         return current
 
-    def addresses(self, sandbox: Sandbox) -> list[ExposedUrl]:
+    def addresses(self, sandbox: Sandbox, _agent_server: str) -> list[ExposedUrl]:
         """The one its spec speaks of, if it does."""
         name = self._addresses.get(sandbox.spec_id)
         if name is None or sandbox.port is None:

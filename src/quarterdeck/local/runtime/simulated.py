@@ -1,11 +1,13 @@
 """Sandboxes that are only rows, and change by themselves as if people and agents were at work."""
 
 import asyncio
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
+from urllib.parse import urlsplit
 
 import aiosqlite
 
@@ -106,6 +108,8 @@ class SimulatedRuntime:
         """How many changes are due for that."""
         self._asked = 0
         self._passing = asyncio.Lock()
+        self.played: set[str] = set()
+        """Conversations whose rows are their agents' alone."""
 
     async def open(self) -> None:
         """Fill the store with what the simulation begins with."""
@@ -121,11 +125,11 @@ class SimulatedRuntime:
         """They are what their rows say."""
         return list(sandboxes)
 
-    def addresses(self, sandbox: Sandbox) -> list[ExposedUrl]:
-        """Three addresses where nothing answers."""
+    def addresses(self, sandbox: Sandbox, agent_server: str) -> list[ExposedUrl]:
+        """That of its agent server, and two where nothing answers."""
         place, key = f"{NOWHERE}/{sandbox.id}", sandbox.key.get_secret_value()
         return [
-            ExposedUrl(name=UrlName.AGENT_SERVER, url=place, port=1),
+            ExposedUrl(name=UrlName.AGENT_SERVER, url=agent_server, port=urlsplit(agent_server).port or 80),
             ExposedUrl(name=UrlName.VSCODE, url=f"{place}/vscode/?tkn={key}&folder=workspace", port=1),
             ExposedUrl(name=UrlName.WORKER_1, url=f"{place}/worker-1", port=1),
         ]
@@ -258,10 +262,12 @@ class SimulatedRuntime:
             "UPDATE sandboxes SET status = 'ERROR' WHERE id = ?", [(each,) for each in going[SandboxStatus.ERROR]]
         )
         await self._wake(connection, going[SandboxStatus.STARTING])
+        played = json.dumps(sorted(self.played))
         await connection.executemany(
-            "UPDATE conversations SET cost = coalesce(cost, 0) + ?, updated_at = ?, agent = ? WHERE sandbox_id = ?",
+            "UPDATE conversations SET cost = coalesce(cost, 0) + ?, updated_at = ?, agent = ? WHERE sandbox_id = ?"
+            " AND id NOT IN (SELECT value FROM json_each(?))",
             [
-                (self._dice.expovariate(1 / 0.02), stamp(self._now), self._dice.choice(_AT_WORK), each)
+                (self._dice.expovariate(1 / 0.02), stamp(self._now), self._dice.choice(_AT_WORK), each, played)
                 for each in going[SandboxStatus.RUNNING]
             ],
         )

@@ -1,0 +1,147 @@
+"""What happened in conversations: their logs, which only grow, and who listens to them."""
+
+import asyncio
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from quarterdeck.local.records import Window
+from quarterdeck.local.store import Record, Store
+
+MOST_WAITING = 10_000
+"""Events that wait for a listener; one that reads slower than that misses some, and has the log to catch up from."""
+
+
+def time_told(moment: datetime) -> str:
+    """Write a time as agent servers do, without its zone."""
+    return moment.replace(tzinfo=None).isoformat(timespec="microseconds")
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What a page of events is narrowed to; None does not narrow.
+
+    As on real servers `kind` is the whole path of a class: its name alone finds nothing.
+    """
+
+    kind: str | None = None
+    source: str | None = None
+    body: str | None = None
+    timestamp__gte: datetime | None = None
+    timestamp__lt: datetime | None = None
+
+    def sql(self) -> tuple[str, list[str]]:
+        """What a query has to add, and its parameters."""
+        kind = None if self.kind is None else self.kind.rpartition(".")[2] if "." in self.kind else ""
+        terms: list[tuple[str, str | datetime | None]] = [
+            ("json_extract(body, '$.kind') = ?", kind),
+            ("json_extract(body, '$.source') = ?", self.source),
+            ("instr(lower(body), lower(?)) > 0", self.body),
+            ("json_extract(body, '$.timestamp') >= ?", self.timestamp__gte),
+            ("json_extract(body, '$.timestamp') < ?", self.timestamp__lt),
+        ]
+        used = [(term, value) for term, value in terms if value is not None]
+        parameters = [time_told(value) if isinstance(value, datetime) else value for _, value in used]
+        return "".join(f" AND {term}" for term, _ in used), parameters
+
+
+class EventLogs:
+    """The logs of one store; an event has an id of its own, and its place in the log is its order."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._listening: dict[str, set[asyncio.Queue[Record]]] = {}
+
+    async def append(self, conversation_id: str, events: Sequence[Record]) -> None:
+        """Write down what happened; `tell` tells it to who listens."""
+        async with self._store.transaction() as connection:
+            await connection.executemany(
+                "INSERT INTO events"
+                " SELECT ?1, coalesce(max(place), 0) + 1, ?2, ?3 FROM events WHERE conversation_id = ?1",
+                [(conversation_id, event["id"], json.dumps(event)) for event in events],
+            )
+
+    def tell(self, conversation_id: str, events: Sequence[Record]) -> None:
+        """Tell what happened to who listens; not all of it has to be written down."""
+        for queue in self._listening.get(conversation_id, ()):
+            for event in events:
+                if queue.qsize() < MOST_WAITING:
+                    queue.put_nowait(event)
+
+    @contextmanager
+    def listen(self, conversation_id: str) -> Iterator[asyncio.Queue[Record]]:
+        """What happens from now on."""
+        queue: asyncio.Queue[Record] = asyncio.Queue()
+        listening = self._listening.setdefault(conversation_id, set())
+        listening.add(queue)
+        try:
+            yield queue
+        finally:
+            listening.discard(queue)
+            if not listening:
+                self._listening.pop(conversation_id, None)
+
+    async def page(
+        self, conversation_id: str, page_id: str | None, limit: int, filters: Filters, *, newest_first: bool
+    ) -> tuple[list[Record], str | None]:
+        """A page that begins with the event of that id, and the id of the first of the next.
+
+        As on real servers an id that is not known gives the first page.
+        """
+        terms, parameters = filters.sql()
+        begin = await self._store.select("events", "conversation_id = ? AND id = ?", (conversation_id, page_id or ""))
+        compare, order = ("<=", "DESC") if newest_first else (">=", "ASC")
+        if begin:
+            terms, parameters = f" AND place {compare} ?{terms}", [begin[0]["place"], *parameters]
+        rows = await self._store.select(
+            "events",
+            f"conversation_id = ?{terms} ORDER BY place {order} LIMIT {limit + 1}",
+            (conversation_id, *parameters),
+        )
+        return [json.loads(row["body"]) for row in rows[:limit]], rows[limit]["id"] if len(rows) > limit else None
+
+    async def by_time(
+        self, conversation_id: str, window: Window, *, newest_first: bool
+    ) -> tuple[list[Record], str | None]:
+        """A page in the order of time, as app servers keep their copies, and the id of the next."""
+        order = "DESC" if newest_first else "ASC"
+        rows = await self._store.select(
+            "events",
+            f"conversation_id = ? ORDER BY json_extract(body, '$.timestamp') {order}, place {order}{window.sql}",
+            (conversation_id,),
+        )
+        return [json.loads(row["body"]) for row in rows[: window.limit]], window.next_page_id(len(rows))
+
+    async def count(self, conversation_id: str) -> int:
+        """How many events the log has."""
+        return await self._store.count("events", "conversation_id = ?", (conversation_id,))
+
+    async def read(self, conversation_id: str, event_id: str) -> Record | None:
+        """One event; None when there is none of that id."""
+        rows = await self._store.select("events", "conversation_id = ? AND id = ?", (conversation_id, event_id))
+        event: Record | None = json.loads(rows[0]["body"]) if rows else None
+        return event
+
+    async def all(self, conversation_id: str) -> list[Record]:
+        """The whole log."""
+        rows = await self._store.select("events", "conversation_id = ? ORDER BY place", (conversation_id,))
+        return [json.loads(row["body"]) for row in rows]
+
+
+def made(kind: str, source: str, event_id: str, at: datetime, **members: Any) -> Record:
+    """An event, with its members in the order of real ones."""
+    return {"id": event_id, "timestamp": time_told(at), "source": source, **members, "kind": kind}
+
+
+def text_part(text: str) -> Record:
+    """A part of a message that is text."""
+    return {"cache_prompt": False, "type": "text", "text": text}
+
+
+def message_members(role: str, parts: Sequence[Record]) -> Record:
+    """The members that a message has."""
+    said = {"role": role, "content": list(parts), "thinking_blocks": []}
+    return {"llm_message": said, "activated_skills": [], "extended_content": []}

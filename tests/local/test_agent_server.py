@@ -1,0 +1,248 @@
+"""Conversations on the service's own agent servers: kept where no agent runs, played where all is simulated."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from quarterdeck.local.runtime.simulated import Simulation
+from tests.cli.serving import KEY, serving
+from tests.local.conftest import Caller, Json, Opener
+from tests.local.simulated import CONVERSATIONS, Simulated, simulated
+
+HELLO = {"role": "user", "content": [{"type": "text", "text": "hello"}]}
+
+
+class Agent:
+    """Asks the agent server of one conversation, with the key of its sandbox."""
+
+    def __init__(self, http: httpx.AsyncClient, record: Json) -> None:
+        self.http = http
+        self.url: str = record["conversation_url"]
+        self.headers = {"X-Session-API-Key": record["session_api_key"]}
+
+    async def get(self, path: str = "", **query: Json) -> Json:
+        answer = await self.http.get(f"{self.url}{path}", headers=self.headers, params=query)
+        return answer.raise_for_status().json()
+
+    async def post(self, path: str, body: Json = None) -> int:
+        return (await self.http.post(f"{self.url}{path}", headers=self.headers, json=body)).status_code
+
+    async def status(self) -> str:
+        return str((await self.get())["execution_status"])
+
+    async def log(self) -> list[Json]:
+        events: list[Json] = []
+        query: dict[str, str] = {}
+        while True:
+            page = await self.get("/events/search", **query)
+            events += page["items"]
+            if page["next_page_id"] is None:
+                return events
+            query = {"page_id": page["next_page_id"]}
+
+
+def text_of(event: Json) -> str:
+    return str(event["llm_message"]["content"][0]["text"])
+
+
+async def created(caller: Caller, text: str) -> tuple[Json, Agent]:
+    task = await caller.created({"initial_message": HELLO | {"content": [{"type": "text", "text": text}]}})
+    (record,) = await caller.get(CONVERSATIONS, ids=task["app_conversation_id"])
+    return record, Agent(caller.http, record)
+
+
+async def test_messages_are_kept_and_it_is_said_that_nobody_answers(open_service: Opener) -> None:
+    caller = await open_service()
+    record, agent = await created(caller, "Look at the login page")
+    first, note = await agent.log()
+    assert (first["kind"], first["source"], text_of(first)) == ("MessageEvent", "user", "Look at the login page")
+    assert (note["source"], "No agent runs here" in text_of(note)) == ("environment", True)
+    assert await agent.post("/events", HELLO | {"run": False}) == 200
+    assert [await agent.post(path) for path in ("/run", "/pause", "/interrupt")] == [200] * 3
+    assert await agent.status() == "idle"
+    kinds = [(event["kind"], event.get("key")) for event in (await agent.log())[2:]]
+    assert kinds == [("MessageEvent", None), ("ConversationStateUpdateEvent", "last_user_message_id")]
+    await caller.service.close()
+    again = await open_service()
+    (record,) = await again.get(CONVERSATIONS, ids=record["id"])
+    kept = Agent(again.http, record)
+    assert len(await kept.log()) == await kept.get("/events/count") == 4
+    await again.post(f"/api/v1/sandboxes/{record['sandbox_id']}/pause")
+    assert (await again.http.get(kept.url, headers=kept.headers)).status_code == 503
+    copied = await again.get(f"/api/v1/conversation/{record['id']}/events/search", sort_order="TIMESTAMP_DESC", limit=3)
+    assert ([event["id"] for event in copied["items"]][-1], copied["next_page_id"]) == (note["id"], "3")
+    assert await again.get(f"/api/v1/conversation/{record['id']}/events/count") == 4
+    await again.http.delete(f"{CONVERSATIONS}/{record['id']}")
+    assert (await again.http.get(f"/api/v1/conversation/{record['id']}/events/count")).status_code == 404
+
+
+async def test_it_is_asked_with_the_key_of_the_sandbox_about_the_conversations_in_it(caller: Caller) -> None:
+    (record, agent), (_, other) = await created(caller, "one"), await created(caller, "two")
+    for key in ("", "wrong", caller.http.headers["X-Session-API-Key"]):
+        answer = await caller.http.get(agent.url, headers={"X-Session-API-Key": key})
+        assert (answer.status_code, answer.json()) == (401, {"detail": "Unauthorized"})
+    assert (await caller.http.get(other.url, headers=agent.headers)).status_code == 404
+    assert (await caller.http.post(f"{other.url}/run", headers=agent.headers)).status_code == 400
+    assert (await caller.http.get(agent.url[:-1], headers=agent.headers)).status_code == 422
+    base = agent.url.partition("/api/")[0]
+    assert (await caller.http.get(f"{base}/alive", headers={"X-Session-API-Key": ""})).json() == {"status": "ok"}
+    assert (await agent.get())["title"] == record["title"]
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[Simulated]:
+    async with simulated(Simulation(60, churn=0)) as service:
+        yield service
+
+
+async def some(world: Simulated, status: str) -> Agent:
+    records = await world.all(CONVERSATIONS)
+    return Agent(world.http, next(record for record in records if record["execution_status"] == status))
+
+
+async def asking(world: Simulated) -> tuple[Agent, list[Json]]:
+    """A conversation that asks, and what it asks about."""
+    agent = await some(world, "waiting_for_confirmation")
+    log = await agent.log()
+    done = {event.get("action_id") for event in log}
+    return agent, [event for event in log if event["kind"] == "ActionEvent" and event["id"] not in done][-2:]
+
+
+async def test_a_log_is_read_in_pages_from_either_end_and_caught_up_from_any_event(world: Simulated) -> None:
+    agent = await some(world, "finished")
+    log = await agent.log()
+    ids = [event["id"] for event in log]
+    assert len(set(ids)) == len(ids) == await agent.get("/events/count")
+    newest = await agent.get("/events/search", sort_order="TIMESTAMP_DESC", limit=10)
+    assert [event["id"] for event in newest["items"]] == ids[:-11:-1]
+    before = await agent.get("/events/search", sort_order="TIMESTAMP_DESC", limit=10, page_id=newest["next_page_id"])
+    assert before["items"][0]["id"] == ids[-11]
+    assert (await agent.get("/events/search", page_id=ids[-3]))["items"] == log[-3:]
+    assert (await agent.get("/events/search", page_id="unknown", limit=2))["items"] == log[:2]
+    said = [event for event in log if event["kind"] == "MessageEvent"]
+    path = "openhands.sdk.event.llm_convertible.message.MessageEvent"
+    assert (await agent.get("/events/search", kind=path))["items"] == said
+    assert (await agent.get("/events/search", kind="MessageEvent"))["items"] == []
+    assert await agent.get(f"/events/{ids[0]}") == log[0]
+    assert {"SystemPromptEvent", "MessageEvent", "ActionEvent", "ObservationEvent"} <= {event["kind"] for event in log}
+    for name in ("0", "101"):
+        answer = await world.http.get(f"{agent.url}/events/search", headers=agent.headers, params={"limit": name})
+        assert answer.status_code == 422
+
+
+@pytest.mark.parametrize("status", ["running", "finished", "idle", "waiting_for_confirmation", "paused"])
+async def test_what_led_to_a_status_is_there_and_the_same_each_time(world: Simulated, status: str) -> None:
+    agent = await some(world, status)
+    assert await agent.status() == status
+    told = [event["value"] for event in await agent.log() if event.get("key") == "execution_status"]
+    assert told[-1] == status
+    async with simulated(Simulation(60, churn=0)) as second:
+        again = await some(second, status)
+        assert await again.log() == await agent.log()
+
+
+async def test_what_is_asked_is_done_only_once_it_is_accepted(world: Simulated) -> None:
+    agent, asked = await asking(world)
+    world.time.passes(60)
+    assert await agent.post("/events", HELLO | {"run": False}) == 200
+    assert await agent.status() == "waiting_for_confirmation"
+    assert await agent.post("/events/respond_to_confirmation", {"accept": True}) == 200
+    assert await agent.post("/run") == 409
+    world.time.passes(4)
+    done = [event["action_id"] for event in await agent.log() if event["kind"] == "ObservationEvent"]
+    assert asked[-1]["id"] in done
+
+
+async def test_what_is_refused_is_not_done_and_its_reason_is_kept(world: Simulated) -> None:
+    agent, asked = await asking(world)
+    assert await agent.post("/events/respond_to_confirmation", {"accept": False, "reason": "not there"}) == 200
+    world.time.passes(60)
+    assert await agent.status() == "idle"
+    last = (await agent.log())[-1]
+    assert (last["kind"], last["rejection_reason"]) == ("UserRejectObservation", "not there")
+    assert last["action_id"] == asked[-1]["id"]
+    assert await agent.post("/events", HELLO | {"run": True}) == 200
+    assert await agent.status() == "running"
+
+
+async def test_an_agent_is_stopped_in_the_middle_and_goes_on_and_sleeps_with_its_sandbox(world: Simulated) -> None:
+    agent = await some(world, "running")
+    assert await agent.post("/interrupt") == 200
+    assert await agent.status() == "paused"
+    before = await agent.log()
+    assert "InterruptEvent" in [event["kind"] for event in before[-3:]]
+    world.time.passes(60)
+    assert await agent.log() == before
+    assert await agent.post("/run") == 200
+    (record,) = await world.get(CONVERSATIONS, ids=agent.url[-32:])
+    assert record["execution_status"] == "running"
+    await world.post(f"/api/v1/sandboxes/{record['sandbox_id']}/pause")
+    world.time.passes(1)
+    assert (await world.http.get(agent.url, headers=agent.headers)).status_code == 503
+    counted = f"/api/v1/conversation/{record['id']}/events/count"
+    count = await world.get(counted)
+    world.time.passes(50)
+    assert await world.get(counted) == count
+    await world.post(f"/api/v1/sandboxes/{record['sandbox_id']}/resume")
+    world.time.passes(6)
+    await agent.get()
+    world.time.passes(10)
+    await agent.get()
+    assert await world.get(counted) > count
+
+
+async def test_a_conversation_that_is_begun_runs_and_asks_when_it_is_told_to_ask_always(world: Simulated) -> None:
+    records = await world.all(CONVERSATIONS)
+    home = next(record for record in records if record["sandbox_status"] == "RUNNING")["sandbox_id"]
+    task = await world.created({"sandbox_id": home, "initial_message": HELLO})
+    (record,) = await world.get(CONVERSATIONS, ids=task["app_conversation_id"])
+    agent = Agent(world.http, record)
+    assert (record["execution_status"], await agent.status()) == ("running", "running")
+    assert await agent.post("/confirmation_policy", {"policy": {"kind": "AlwaysConfirm"}}) == 200
+    world.time.passes(10)
+    assert (await world.get(CONVERSATIONS, ids=record["id"]))[0]["execution_status"] == "waiting_for_confirmation"
+    assert (await agent.get())["confirmation_policy"] == {"kind": "AlwaysConfirm"}
+
+
+async def frames(url: str, count: int, **headers: str) -> list[Any]:
+    async with connect(url, additional_headers=headers, proxy=None) as socket:
+        return [json.loads(await asyncio.wait_for(socket.recv(), 20)) for _ in range(count)]
+
+
+async def test_a_socket_tells_the_state_what_happened_and_what_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QUARTERDECK_API_KEY", KEY)
+    with serving("--simulate", "40", "--churn", "0") as (url, _):
+        async with httpx.AsyncClient(base_url=url, headers={"X-Session-API-Key": KEY}, trust_env=False) as http:
+            listed = (await http.get(f"{CONVERSATIONS}/search")).json()["items"]
+            record = next(one for one in listed if one["execution_status"] == "paused")
+            agent = Agent(http, record)
+            log = await agent.log()
+            socket = agent.url.replace("http:", "ws:").replace("/api/conversations/", "/sockets/events/")
+            state, *replayed = await frames(f"{socket}?resend_mode=all", 1 + len(log), **agent.headers)
+            assert (state["key"], state["value"]["execution_status"]) == ("full_state", "paused")
+            assert replayed == log
+            async with connect(socket, proxy=None) as listening:
+                key = agent.headers["X-Session-API-Key"]
+                await listening.send(json.dumps({"type": "auth", "session_api_key": key}))
+                assert json.loads(await listening.recv())["key"] == "full_state"
+                await listening.send("no message")
+                assert json.loads(await listening.recv())["kind"] == "ServerErrorEvent"
+                await listening.send(json.dumps(HELLO))
+                kinds: list[str] = []
+                while "StreamingDeltaEvent" not in kinds or not {"ActionEvent", "MessageEvent"} & set(kinds[4:]):
+                    kinds.append(json.loads(await asyncio.wait_for(listening.recv(), 20))["kind"])
+            assert kinds[0] == "MessageEvent"
+            assert "StreamingDeltaEvent" not in {event["kind"] for event in await agent.log()}
+            other = agent.headers | {"X-Session-API-Key": "wrong"}
+            for headers, place in ((other, socket), (agent.headers, f"{socket[:-4]}0000")):
+                with pytest.raises((ConnectionClosed, InvalidStatus)):
+                    await frames(place, 1, **headers)
+            elsewhere = socket.replace("127.0.0.1", "example.com")
+            with pytest.raises(InvalidStatus, match="403"):
+                await connect(elsewhere, host="127.0.0.1", additional_headers=agent.headers, proxy=None)
