@@ -16,7 +16,7 @@ READ_WITHIN = 1.0
 class KeptModel(BaseModel):
     """What stands in one state file."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
     kind: ClassVar[str]
     version: Literal[1] = 1
 

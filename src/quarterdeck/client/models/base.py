@@ -18,7 +18,7 @@ from quarterdeck.client.redact import starred
 T = TypeVar("T")
 
 
-LENIENT = ConfigDict(extra="ignore", validate_by_name=True, validate_by_alias=True)
+LENIENT = ConfigDict(extra="ignore", defer_build=True, validate_by_name=True, validate_by_alias=True)
 """Of records that are kept by the thousand, which are dataclasses with slots: a model takes four times the memory."""
 
 
@@ -45,7 +45,7 @@ class Starred(BaseModel):
     Its text forms, that as JSON too, have stars in their place.
     """
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
         """What its text form, and that of a log, shows of it."""
