@@ -75,13 +75,9 @@ def test_only_the_fields_of_the_kind_in_use_are_there() -> None:
     assert "acp" in other["agent"].absent
     assert [choice.value for choice in own[AGENT_KIND].choices] == ["openhands", "acp"]
     assert kind_in(draft("acp").base) == "acp"
-
-
-def test_sections_join_the_groups_they_belong_to_and_others_follow_the_agent() -> None:
-    fields = on(NESTED)
-    assert fields.by_key[f"{AGENT}.llm.timeout"].group == Group.LLM
-    place = fields.groups.index(Group.AGENT)
-    assert fields.groups[place + 1] == "verification"
+    groups = on(NESTED).groups
+    assert own[f"{AGENT}.llm.timeout"].group == Group.LLM
+    assert groups[groups.index(Group.AGENT) + 1] == "verification"
 
 
 @pytest.mark.parametrize(
@@ -102,17 +98,13 @@ def test_what_is_typed_is_read_by_the_type_the_server_names(place: str, typed: s
     assert bool(stops) is isinstance(value, Unreadable)
 
 
-def test_a_value_outside_the_servers_choices_is_an_error() -> None:
+def test_a_value_outside_the_servers_choices_is_an_error_and_unset_is_its_default() -> None:
     place = f"{AGENT}.llm.effort"
     assert on(NESTED).by_key[place].control is Control.SELECT
     assert not draft().set(place, "low").errors
     (problem,) = draft().set(place, "extreme").errors
     assert "low, high" in problem.words
-
-
-def test_unsetting_goes_back_to_the_servers_default() -> None:
-    edited = draft().unset(f"{AGENT}.llm.timeout")
-    assert edited.changes == {f"{AGENT}.llm.timeout": 300}
+    assert draft().unset(f"{AGENT}.llm.timeout").changes == {f"{AGENT}.llm.timeout": 300}
 
 
 def test_a_field_that_needs_another_one_rests_while_that_is_off() -> None:
@@ -134,11 +126,6 @@ def test_an_object_is_shown_without_what_may_be_secret_in_it() -> None:
     assert "sentinel" not in repr(review(draft().set(place, {"X-Team": "sentinel"}), NESTED).lines)
 
 
-def test_a_review_names_the_place_of_what_only_the_server_describes() -> None:
-    place = f"{AGENT}.llm.timeout"
-    assert review(draft().set(place, 30), NESTED).lines == (Line(Act.SET, "llm", "60", "30", place=place),)
-
-
 def test_canonical_fields_follow_the_servers_rules() -> None:
     by_key = on(NESTED).by_key
     assert by_key["enable_solvability_analysis"].absent
@@ -156,15 +143,14 @@ def test_another_kind_of_agent_is_a_loss_and_saved_alone() -> None:
     both = switched.set("llm_model", "c/d").set("language", "de").add_server(StdioServer(name="x", command="y"))
     stopped = [(problem.key, problem.row) for problem in problems(both, NESTED) if problem.stops]
     assert stopped == [("llm_model", None), (MCP, 0)]
-
-
-def test_after_another_kind_only_what_was_asked_for_is_verified() -> None:
     found = Settings(leaves={AGENT_KIND: "acp"}, confirmation_mode=False)
-    assert verify(draft().set(AGENT_KIND, "acp"), found).stored
+    assert verify(switched, found).stored, "another kind brings settings of its own"
 
 
 def test_edits_of_a_field_that_is_gone_stay_and_stop_a_save() -> None:
-    edited = draft().set(f"{AGENT}.llm.timeout", 30).set("language", "de")
+    place = f"{AGENT}.llm.timeout"
+    assert review(draft().set(place, 30), NESTED).lines == (Line(Act.SET, "llm", "60", "30", place=place),)
+    edited = draft().set(place, 30).set("language", "de")
     flat = Server(Generation.FLAT, KeyState.ACCEPTED)
     moved = edited.with_fields(fields_on(flat, (), "openhands"))
     assert moved.edits == edited.edits

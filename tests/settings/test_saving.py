@@ -116,23 +116,6 @@ async def test_what_became_of_a_save_is_found_out_by_reading(
     assert (result.meant is not None) == (store.stores > 0 and (store.applies or store.down_after is not None))
 
 
-async def test_when_the_server_says_that_somebody_was_faster_the_save_begins_anew() -> None:
-    store = FakeStore(BASE, failure=CONFLICT, applies=False)
-    reviews = 0
-
-    async def somebody_was_faster(draft: Draft) -> None:
-        nonlocal reviews
-        reviews += 1
-        if reviews == 2:
-            store.failure, store.applies = None, True
-        store.record = store.record.model_copy(update={"git_user_name": "Grace"})
-
-    result, steps = await saved(DRAFT, store, somebody_was_faster)
-    assert (reviews, store.stores, result.saved) == (2, 2, True)
-    assert steps.count("Reading what is stored now…") == 4
-    assert (store.record.language, store.record.git_user_name) == ("fr", "Grace")
-
-
 async def test_a_server_that_always_says_so_is_not_asked_for_ever() -> None:
     store = FakeStore(BASE, failure=CONFLICT, applies=False)
     result, _ = await saved(DRAFT, store)
@@ -140,7 +123,7 @@ async def test_a_server_that_always_says_so_is_not_asked_for_ever() -> None:
     assert result.draft.changes == DRAFT.changes
 
 
-async def test_what_cannot_be_prepared_is_not_sent() -> None:
+async def test_what_cannot_be_prepared_or_concerns_only_this_machine_is_not_sent() -> None:
     async def no_disk(draft: Draft) -> None:
         raise ServiceError(ErrorKind.LOCAL, "The disk is full.", outcome=Outcome.NOT_APPLIED)
 
@@ -148,19 +131,9 @@ async def test_what_cannot_be_prepared_is_not_sent() -> None:
     result, _ = await saved(DRAFT, store, no_disk)
     assert (store.stores, result.words, result.meant) == (0, "Not saved: The disk is full.", None)
     assert result.draft.changes == DRAFT.changes
-
-
-async def test_what_concerns_only_this_machine_is_not_sent() -> None:
-    store = FakeStore(BASE)
-    prepared: list[Draft] = []
-
-    async def note(draft: Draft) -> None:
-        prepared.append(draft)
-
     disabled = Draft(BASE).with_disabled([StdioServer(name="old", command="uvx")])
-    result, _ = await saved(disabled.remove_server(0), store, note)
+    result, _ = await saved(disabled.remove_server(0), store)
     assert (store.stores, result.saved, result.draft.edited) == (0, True, False)
-    assert [draft.to_keep_here for draft in prepared] == [()]
 
 
 LISTED = McpConfig(

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quarterdeck.client.models.mcp import McpServer
-from quarterdeck.settings import files, journal, unsaved
+from quarterdeck.settings import files, journal, masks, unsaved
 from quarterdeck.settings.disabled import DisabledServers
 from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.masks import MASK
 from quarterdeck.settings.mcp import listed
 from quarterdeck.settings.mcp_json import without_secrets
 from quarterdeck.settings.mcp_server import bare, filled, members, missing
@@ -50,3 +51,15 @@ def test_what_is_masked_is_filled_in_again_from_the_server_it_was_made_of(server
     assert bare(hidden) == hidden
     assert filled(hidden, server) == server
     assert bool(tuple(missing(hidden))) == (hidden != server)
+
+
+def test_addresses_keep_what_identifies_them() -> None:
+    assert masks.address("https://a.example:8443/mcp") == "https://a.example:8443/mcp"
+    assert masks.address("https://user:pw@a.example/x?token=t&b") == f"https://{MASK}@a.example/x?token={MASK}&{MASK}"
+
+
+def test_arguments_after_a_telling_word_are_hidden() -> None:
+    given = ["-y", "pkg", "--api-key", "k1", "--token=k2", "-H", "Authorization: Bearer k3", "https://x.example/?k=k4"]
+    shown = " ".join(masks.arguments(given))
+    assert not any(secret in shown for secret in ("k1", "k2", "k3", "k4"))
+    assert shown.startswith("-y pkg --api-key")
