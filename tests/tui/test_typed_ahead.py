@@ -117,7 +117,7 @@ async def test_a_conversation_is_written_at_once(fleet: FakeFleet, tmp_path: Pat
         seat.at_once("n", *"do", "space", *"all", "tab", *"quit")
         await seat.sees("New conversation", "quit")
         assert seat.deck.screen.query_one(TextArea).text == "do all"
-        assert seat.deck.screen.query_one("#title-field", Input).value == "quit"
+        assert seat.deck.screen.query_one("#field-title Input", Input).value == "quit"
 
 
 async def test_a_connection_is_chosen_at_once(fleet: FakeFleet, tmp_path: Path) -> None:

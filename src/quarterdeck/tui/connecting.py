@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from quarterdeck.tui.checking import Verdict
-    from quarterdeck.tui.dialogs.connection_form import Filled
+    from quarterdeck.tui.dialogs.connection import Filled
     from quarterdeck.tui.dialogs.connections import Wish
     from quarterdeck.tui.lists.connections import ConnectionRow
 
@@ -100,7 +100,7 @@ class ConnectingApp(ConnectedApp):
         self, connection: Connection, row: ConnectionRow | None, names: Sequence[str]
     ) -> tuple[Connection, Sequence[Span]]:
         """Have a connection edited, the one of a row or a new one that begins like `connection`, and write it."""
-        from quarterdeck.tui.dialogs.connection_form import ConnectionForm, KeyChoice
+        from quarterdeck.tui.dialogs.connection import KeyChoice, edit_connection
 
         old = connection
         instead_of = row.connection.name if row is not None else None
@@ -110,7 +110,7 @@ class ConnectingApp(ConnectedApp):
                 return f"There is a connection called {wanted.name} already."
             return self.connections.problem_with(wanted)
 
-        filled = await self.push_screen_wait(ConnectionForm(connection, new=row is None, problem_with=problem_with))
+        filled = await self.push_screen_wait(edit_connection(connection, new=row is None, problem_with=problem_with))
         if filled is None:
             return (self.endpoint if not old.name else old), ()
         had_key = await self.connections.has_key(old) or self.connections.typed_key(old) is not None
@@ -127,7 +127,7 @@ class ConnectingApp(ConnectedApp):
         """Bring the key where the form says; one that is kept for another origin goes along only when confirmed."""
         from quarterdeck.client.network import origin_of
         from quarterdeck.tui.dialogs.confirm import ConfirmDialog
-        from quarterdeck.tui.dialogs.connection_form import KeyChoice
+        from quarterdeck.tui.dialogs.connection import KeyChoice
 
         new = filled.connection
         if filled.key is KeyChoice.NONE:
@@ -162,14 +162,14 @@ class ConnectingApp(ConnectedApp):
 
     async def _give_key(self, endpoint: Connection) -> Sequence[Span]:
         """Ask for a key until the server takes one or cannot be asked; nothing to say where the person gave none."""
-        from quarterdeck.tui.dialogs.key import KeyDialog
+        from quarterdeck.tui.dialogs.connection import ask_key
 
         async def keep(key: SecretStr) -> bool:
             return await self.connections.keep_key(endpoint, key, in_file=False)
 
         prove = partial(self._prove, endpoint)
         kept = self.connections.is_kept(endpoint)
-        given = await self.push_screen_wait(KeyDialog(endpoint, prove=prove, keep=keep if kept else None))
+        given = await self.push_screen_wait(ask_key(endpoint, prove=prove, keep=keep if kept else None))
         if given is None:
             return ()
         if given.kept:

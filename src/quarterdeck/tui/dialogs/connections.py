@@ -1,23 +1,20 @@
 """All connections: which is open, how each is doing, and what to do with the one under the cursor."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import ClassVar
 
-from textual import work
+from textual import on, work
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import OptionList, Static
-from textual.widgets.option_list import Option
 
 from quarterdeck.config.connections import Connection
 from quarterdeck.tui.cells import Span, Tone
 from quarterdeck.tui.checking import Verdict
-from quarterdeck.tui.dialogs.base import Dialog
+from quarterdeck.tui.dialogs.base import ChoiceList, Dialog
 from quarterdeck.tui.lists.connections import ConnectionRow, about, row_line
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
@@ -57,15 +54,12 @@ class Asking:
 class ConnectionsDialog(Dialog[Wish]):
     """Choose a connection and what to do with it; only checking is done here, since it changes nothing."""
 
-    CSS_PATH = ["dialog.tcss", "connections.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "move('down')", "Down", show=False),
-        Binding("k", "move('up')", "Up", show=False),
         Binding("a", "wish('ADD')", "Add", show=False),
         Binding("e", "wish('EDIT')", "Edit", show=False),
         Binding("K", "wish('KEY')", "Key", show=False),
         Binding("t", "check", "Check", show=False),
-        Binding("d", "wish('DELETE')", "Delete", show=False),
+        Binding("d,D", "wish('DELETE')", "Delete", show=False),
         Binding("c,q", "cancel", "Close", show=False),
     ]
     HINTS = (
@@ -74,12 +68,12 @@ class ConnectionsDialog(Dialog[Wish]):
         ("e", "edit"),
         ("K", "enter key"),
         ("t", "check"),
-        ("d", "delete"),
-        ("esc", "close"),
+        ("D", "delete"),
+        ("escape", "close"),
     )
 
     def __init__(self, asking: Asking, at: Place, said: Sequence[Span] = ()) -> None:
-        super().__init__(Shown("Connections"))
+        super().__init__(Shown("Connections"), wide=True)
         self._asking = asking
         self._rows = asking.rows()
         self._at = next((number for number, row in enumerate(self._rows) if row.connection.place == at), 0)
@@ -90,59 +84,49 @@ class ConnectionsDialog(Dialog[Wish]):
     def body(self) -> Iterable[Widget]:
         """What there is to say, the list, and everything about the one under the cursor."""
         if self._said:
-            yield Static(lines((span,) for span in self._said), id="said", classes="value")
-        yield OptionList(id="connections", markup=False)
+            yield Static(lines((span,) for span in self._said), classes="value")
+        yield ChoiceList()
         yield Static(id="about")
 
     def on_mount(self) -> None:
         """Show the rows, keep their states true, and find out where the keys are."""
-        self._list.add_options([Option(self._line(row)) for row in self._rows])
+        self._list.add_options([self._line(row) for row in self._rows])
         self._list.highlighted = self._at
-        self.set_focus(self._list)
-        self.set_interval(1.0, self._refresh)
+        self.set_interval(1.0, self._renew)
         self._find_keys()
 
     def on_resize(self) -> None:
         """Fit the lines to the new width."""
-        self.call_after_refresh(self._paint)
+        self.call_after_refresh(self._show)
 
     @property
-    def _list(self) -> OptionList:
-        return self.query_one(OptionList)
+    def _list(self) -> ChoiceList:
+        return self.query_one(ChoiceList)
 
     @property
     def _row(self) -> ConnectionRow:
         return self._rows[self._list.highlighted or 0]
 
-    def _refresh(self) -> None:
+    def _renew(self) -> None:
         rows = self._asking.rows()
         if rows != self._rows:
             self._rows = rows
-            self._paint()
+            self._show()
 
-    def _paint(self) -> None:
+    def _show(self) -> None:
         for number, row in enumerate(self._rows):
             self._list.replace_option_prompt_at_index(number, self._line(row))
-        self._paint_about()
-
-    def _paint_about(self) -> None:
-        place = self._row.connection.place
-        verdict = self._verdicts.get(place)
-        facts = about(
-            self._row, self._facts_width, self._keys.get(place), verdict.said if verdict is not None else None
-        )
-        self.query_one("#about", Static).update(lines(facts))
+        self._show_about()
 
     def _line(self, row: ConnectionRow) -> Content:
-        return row_line(row, self._facts_width, self._keys.get(row.connection.place))
+        return row_line(row, self._list.scrollable_content_region.width, self._keys.get(row.connection.place))
 
-    @property
-    def _facts_width(self) -> int:
-        return self._list.scrollable_content_region.width
-
-    def on_option_list_option_highlighted(self) -> None:
-        """Say everything about the one under the cursor."""
-        self._paint_about()
+    @on(OptionList.OptionHighlighted)
+    def _show_about(self) -> None:
+        place, width = self._row.connection.place, self._list.scrollable_content_region.width
+        verdict = self._verdicts.get(place)
+        facts = about(self._row, width, self._keys.get(place), verdict.said if verdict is not None else None)
+        self.query_one("#about", Static).update(lines(facts))
 
     def on_option_list_option_selected(self) -> None:
         """Open the one under the cursor."""
@@ -152,30 +136,19 @@ class ConnectionsDialog(Dialog[Wish]):
         """Answer with what is wanted, and with which connection."""
         self.dismiss(Wish(Do[what], self._row))
 
-    def action_move(self, way: str) -> None:
-        """Move as the arrows do."""
-        if way == "down":
-            self._list.action_cursor_down()
-        else:
-            self._list.action_cursor_up()
-
     @work(group="keys")
     async def _find_keys(self) -> None:
         for row in self._rows:
-            endpoint = row.connection
-            self._keys[endpoint.place] = await self._asking.key_source(endpoint)
-            self._paint()
-
-    def action_check(self) -> None:
-        """Ask the server under the cursor who it is and whether the key is right."""
-        self._check(self._row.connection)
+            self._keys[row.connection.place] = await self._asking.key_source(row.connection)
+            self._show()
 
     @work(group="check")
-    async def _check(self, connection: Connection) -> None:
-        place = connection.place
-        if self._verdicts.get(place) is ASKING:
+    async def action_check(self) -> None:
+        """Ask the server under the cursor who it is and whether the key is right."""
+        connection = self._row.connection
+        if self._verdicts.get(connection.place) is ASKING:
             return
-        for verdict in (ASKING, None):
-            self._verdicts[place] = verdict or await self._asking.check(connection)
-            self._refresh()
-            self._paint_about()
+        self._verdicts[connection.place] = ASKING
+        self._show()
+        self._verdicts[connection.place] = await self._asking.check(connection)
+        self._show()

@@ -164,7 +164,7 @@ class FormDialog(Dialog[Result]):
         self._sending_words = Shown(sending)
         self._blamed = blamed
         self._is_sending = False
-        one_line = all(not isinstance(field, Lines) for field in fields)
+        one_line = all(isinstance(field, Line | Switch) for field in fields)
         next_field: Hints = (("tab", "next field"),) if len(self._fields) > 1 else ()
         self._hints: Hints = (("enter" if one_line else "ctrl+s", verb), *next_field, *self.HINTS)
 

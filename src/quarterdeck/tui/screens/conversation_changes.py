@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.client.models.conversation import NewConversation
@@ -18,8 +18,7 @@ from quarterdeck.fleet.sandbox_state import StateWord
 from quarterdeck.tui import files, text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
-from quarterdeck.tui.dialogs.conversation_title import ConversationTitleDialog
-from quarterdeck.tui.dialogs.new_conversation import NewConversationDialog
+from quarterdeck.tui.dialogs.conversation import new_conversation, rename_conversation
 from quarterdeck.tui.files import FileRefusedError
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.written_text import choose_file
@@ -34,6 +33,13 @@ TRAJECTORY: tuple[Cell, ...] = (
 )
 
 
+class Created(NamedTuple):
+    """What came of asking for a conversation: the id of its start task, if one was told."""
+
+    task: str | None
+    known: bool = True
+
+
 async def create(screen: ConversationsScreen, session: Session, asked: NewConversation | None = None) -> bool:
     """Ask what to start with, create it, and follow its start task in the list; whether it was created."""
     choices, said = _choices(screen, session), _applies(session)
@@ -41,21 +47,23 @@ async def create(screen: ConversationsScreen, session: Session, asked: NewConver
         said.append(cell(screen.unsent_because, Tone.BAD))
     if asked is not None and asked.sandbox_id and asked.sandbox_id not in (sandbox_id for _, sandbox_id in choices):
         said.append(cell(text.line(f"It was to live in {asked.sandbox_id}, which cannot take it now."), Tone.WARN))
-    new = await screen.app.push_screen_wait(NewConversationDialog(choices, said, asked))
-    if new is None:
-        screen.unsent = None
-        return False
-    screen.say(Shown("Creating the conversation…"), Tone.BUSY)
-    try:
-        task = await session.create(new)
-    except ServiceError as error:
-        screen.say_error(error)
-        screen.unsent, screen.unsent_because = new, text.line(f"{error.words} {error.advice}")
-        if error.outcome in (Outcome.UNKNOWN, Outcome.APPLIED) or not screen.is_current:
-            return False  # it may have been created; n shows every word of it again
-        return await create(screen, session)
     screen.unsent = None
-    screen.app.wanted = task
+
+    async def send(new: NewConversation) -> Created:
+        try:
+            return Created(await session.create(new))
+        except ServiceError as error:
+            screen.unsent, screen.unsent_because = new, text.line(f"{error.words} {error.advice}")
+            if error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
+                raise
+            screen.say_error(error)  # it may have been created: the list shows it then, and n every word of it again
+            return Created(None, known=False)
+
+    created = await screen.app.push_screen_wait(new_conversation(choices, send, said, asked))
+    if created is None or not created.known:
+        return False
+    screen.unsent = None
+    screen.app.wanted = created.task
     screen.say(Shown("Created. Its start is followed in the list, step by step."), Tone.GOOD)
     return True
 
@@ -151,7 +159,7 @@ async def rename(screen: ConversationsScreen, session: Session, row: Conversatio
             screen.note_unable("rename", error)
             raise
 
-    said = await screen.app.push_screen_wait(ConversationTitleDialog(text.line(row.title), send))
+    said = await screen.app.push_screen_wait(rename_conversation(text.line(row.title), send))
     if said is not None:
         screen.say(said, Tone.GOOD)
 

@@ -136,7 +136,7 @@ class SandboxActions(ListScreen[R]):
 
     async def change_many(self, session: Session, verb: str, planned: Plan[SandboxRow], *, sweep: bool = False) -> None:
         """Show what will be done, and do it once somebody said yes."""
-        from quarterdeck.tui.dialogs.plan import PlanDialog
+        from quarterdeck.tui.dialogs.bulk import PlanDialog
         from quarterdeck.tui.lists.plans import busy_lines
 
         if self.busy_with_another(session):
@@ -208,7 +208,7 @@ class SandboxActions(ListScreen[R]):
             await self._show_job(session, session.job)
 
     async def _show_job(self, session: Session, job: BulkJob) -> None:
-        from quarterdeck.tui.dialogs.progress import ProgressDialog
+        from quarterdeck.tui.dialogs.bulk import ProgressDialog
 
         wish = await self.app.push_screen_wait(ProgressDialog(job, session.begin))
         if wish is not None:

@@ -121,14 +121,12 @@ class SandboxesScreen(SandboxActions[SandboxRow]):
     @work(exclusive=True, group="dialog")
     async def action_idle_sweep(self) -> None:
         """Find what is up and does nothing, and pause it once somebody said yes."""
-        from quarterdeck.tui.dialogs.idle_sweep import IdleSweepDialog
+        from quarterdeck.tui.dialogs.quiet import QuietDialog
 
         session = self.app.session
         if session is None:
             return
-        swept = await self.app.push_screen_wait(
-            IdleSweepDialog(lambda: found(self.rows, list(self.rows)), self.app.clock)
-        )
+        swept = await self.app.push_screen_wait(QuietDialog(lambda: found(self.rows, list(self.rows)), self.app.clock))
         if swept is None:
             return
         now = self.app.clock()

@@ -1,6 +1,4 @@
-"""The idle sweep: what has been quiet for how long and what it cost, before anything is paused."""
-
-from __future__ import annotations
+"""Quiet sandboxes: since when nothing happened in them and what they cost, before anything is paused."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
@@ -28,18 +26,17 @@ NAMED = 6
 """Sandboxes of unknown quiet time that are named."""
 
 
-class IdleSweepDialog(Dialog[Sweep]):
+class QuietDialog(Dialog[Sweep]):
     """Choose a threshold and see what it finds; nothing is paused here. Dismisses with what was found."""
 
-    CSS_PATH = ["dialog.tcss", "lists.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down,pagedown", "look(1)", "Down", show=False),
         Binding("up,pageup", "look(-1)", "Up", show=False),
     ]
-    HINTS = (("enter", "go on to the plan"), ("↑ ↓", "scroll"), ("esc", "cancel"))
+    HINTS = (("enter", "go on to the plan"), (" ↑ ↓", "scroll"), ("escape", "cancel"))
 
     def __init__(self, rows: Callable[[], Iterable[SandboxRow]], clock: Callable[[], datetime]) -> None:
-        super().__init__(Shown("Idle sweep: what would be paused"))
+        super().__init__(Shown("Quiet sandboxes: what would be paused"), wide=True)
         self._rows = rows
         self._clock = clock
         self._threshold = THRESHOLD
@@ -64,7 +61,6 @@ class IdleSweepDialog(Dialog[Sweep]):
 
     def on_mount(self) -> None:
         """Look with the threshold that is offered, and keep what is found true."""
-        self.set_focus(self.query_one(Input))
         self._sweep()
         self.set_interval(1.0, self._sweep)
 
@@ -121,4 +117,4 @@ class IdleSweepDialog(Dialog[Sweep]):
 
 def _title(idle: QuietRow, now: datetime) -> Cell:
     title = next((title for title in idle.row.conversation_titles if title), "")
-    return cell(text.line(title) or Shown("none, orphan" if idle.row.unlinked else "-"), Tone.MUTED)
+    return cell(text.line(title) or Shown("no conversation" if idle.row.unlinked else "-"), Tone.MUTED)

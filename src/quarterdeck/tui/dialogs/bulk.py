@@ -1,8 +1,6 @@
-"""How far a command for several rows is, row by row."""
+"""A command for several rows: the question before it, and how far it is."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import ClassVar
 
@@ -10,37 +8,80 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Static
 
-from quarterdeck.fleet.bulk import BulkJob, BulkRow, RowState
+from quarterdeck.fleet.bulk import BulkJob, BulkRow, Plan, RowState
+from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.copying import Copyable
-from quarterdeck.tui.dialogs.base import Dialog
+from quarterdeck.tui.dialogs.base import SCROLLING, Dialog, Hints
 from quarterdeck.tui.dialogs.copy import CopyWish
 from quarterdeck.tui.lists.job_cells import counts_cell, state_cell
-from quarterdeck.tui.paint import content, plain
+from quarterdeck.tui.lists.plans import plan_lines
+from quarterdeck.tui.paint import content, lines
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.key_bar import hint_cell
 from quarterdeck.tui.widgets.table import Table
 from quarterdeck.tui.widgets.table_layout import Column
 
 LOOKS = 0.25
 """Seconds between two looks at how far it is."""
-Hints = tuple[tuple[str, str], ...]
-UNDER_WAY: Hints = (("esc", "stop the rest"), ("b", "go on in the background"), ("y", "copy"))
-STOPPING: Hints = (("b", "go on in the background"), ("y", "copy"))
-WITH_FAILED: Hints = (("R", "retry failed"), ("y", "copy"), ("f", "save"), ("esc", "close"))
-ENDED: Hints = (("y", "copy"), ("f", "save"), ("esc", "close"))
+COPIED = Shown("Copied the summary, if your terminal takes copies (OSC 52); f saves it to a file.")
 _TROUBLE_FIRST = (
     RowState.FAILED, RowState.UNCHANGED, RowState.UNDONE, RowState.GONE, RowState.STOPPED, RowState.DONE,
 )  # fmt: skip
 
 
+class PlanDialog(Dialog[Plan[SandboxRow]]):
+    """Ask whether to go on: `y` does, enter and escape do not. Dismisses with the plan to carry out."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "accept", "Yes", show=False),
+        Binding("n,enter,q", "cancel", "No", show=False),
+        Binding("h", "hidden", "Include what the filter hides", show=False),
+        *SCROLLING,
+    ]
+    HINTS = (("y", "do it"), ("n", "no (enter too)"), (" ↑ ↓", "scroll"))
+
+    def __init__(self, title: Shown, verb: str, planned: Plan[SandboxRow], warnings: Sequence[Cell] = ()) -> None:
+        super().__init__(title)
+        self._verb = verb
+        self._planned = planned
+        self._warnings = warnings
+        self._with_hidden = False
+
+    def body(self) -> Iterable[Widget]:
+        """What will happen."""
+        yield Static(id="plan")
+
+    def on_mount(self) -> None:
+        """Show it, and the key for hidden rows where there are any."""
+        self._show()
+        if self._planned.hidden:
+            self.hint((*self.HINTS, ("h", "hidden ones too, or not")))
+
+    def _show(self) -> None:
+        said = [*self._warnings, *plan_lines(self._verb, self._planned, with_hidden=self._with_hidden)]
+        self.query_one("#plan", Static).update(lines(said))
+
+    def action_accept(self) -> None:
+        """Yes."""
+        planned = self._planned.with_hidden() if self._with_hidden else self._planned
+        if planned.rows:
+            self.dismiss(planned)
+        else:
+            self.complain(Shown("There is nothing to do it to."))
+
+    def action_hidden(self) -> None:
+        """Include the rows the filter hides, or leave them out."""
+        if self._planned.hidden:
+            self._with_hidden = not self._with_hidden
+            self._show()
+
+
 class ProgressDialog(Dialog[CopyWish]):
     """Every row of a job as it goes; it goes on without the dialog. Dismisses with a summary to be saved to a file."""
 
-    CSS_PATH = ["dialog.tcss", "lists.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "stop_or_close", "Stop the rest, or close", show=False, priority=True),
+        Binding("escape,q", "stop_or_close", "Stop the rest, or close", show=False),
         Binding("b", "cancel", "Go on in the background", show=False),
         Binding("R", "retry", "Retry failed", show=False),
         Binding("y", "copy", "Copy the summary", show=False),
@@ -49,7 +90,7 @@ class ProgressDialog(Dialog[CopyWish]):
     HINTS = ()
 
     def __init__(self, job: BulkJob, begin: Callable[[BulkJob], None]) -> None:
-        super().__init__(Shown(job.title))
+        super().__init__(Shown(job.title), wide=True)
         self._job = job
         self._begin = begin
         self._stopping = False
@@ -76,45 +117,38 @@ class ProgressDialog(Dialog[CopyWish]):
         return cell(text.line(self._job.named[row.id].name), Tone.MUTED)
 
     @property
-    def table(self) -> Table[BulkRow]:
-        """The rows."""
+    def _table(self) -> Table[BulkRow]:
         return self.query_one("#rows", Table)
 
     def on_mount(self) -> None:
         """Show how far it is, and follow it."""
         self._job.take_changes()
-        self.table.show(list(self._job.rows.values()))
-        self.set_focus(self.table)
+        self._table.show(list(self._job.rows.values()))
         self.set_interval(LOOKS, self._look)
         self._look()
 
     def _look(self) -> None:
         job, ended = self._job, self._job.ended
-        self.table.patch(job.take_changes())
+        self._table.patch(job.take_changes())
         self.query_one("#counts", Static).update(content((*counts_cell(job), (Shown(" "), Tone.PLAIN))))
         if ended and not self._ended:
             rows = sorted(job.rows.values(), key=_place)
-            self.table.show(rows)
-            self.table.move_to(rows[0].id)
+            self._table.show(rows)
+            self._table.move_to(rows[0].id)
             if job.saved:
-                self._say(Shown(job.saved), Tone.STRONG)
+                self.say(Shown(job.saved), Tone.STRONG)
         self._ended = ended
-        self._show_hints()
-
-    def _say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
-        line = self.query_one("#problem", Static)
-        line.update(plain(sentence, tone))
-        line.display = True
-
-    def _show_hints(self) -> None:
-        if self._ended:
-            hints = WITH_FAILED if self._job.failed else ENDED
-        else:
-            hints = STOPPING if self._stopping else UNDER_WAY
+        hints = self._hints_now()
         if hints != self._hints:
             self._hints = hints
-            spans = (span for key, label in hints for span in hint_cell(key, label, works=True))
-            self.query_one("#hints", Static).update(content(spans))
+            self.hint(hints)
+
+    def _hints_now(self) -> Hints:
+        if not self._ended:
+            stop: Hints = () if self._stopping else (("escape", "stop the rest"),)
+            return (*stop, ("b", "go on in the background"), ("y", "copy"))
+        retry: Hints = (("R", "retry failed"),) if self._job.failed else ()
+        return (*retry, ("y", "copy"), ("f", "save"), ("escape", "close"))
 
     def action_stop_or_close(self) -> None:
         """While it goes on, ask for nothing more; what was asked for is followed to its end. Else close."""
@@ -140,7 +174,7 @@ class ProgressDialog(Dialog[CopyWish]):
     def action_copy(self) -> None:
         """Copy what became of each row."""
         self.app.copy_to_clipboard(self._job.summary)
-        self._say(Shown("Copied the summary, if your terminal takes copies (OSC 52); f saves it to a file."))
+        self.say(COPIED)
 
     def action_save(self) -> None:
         """Save what became of each row to a file."""

@@ -1,0 +1,162 @@
+"""The facts of one connection, and its key: typed without being shown, and proven before it is kept."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from quarterdeck.client.models.server import KeyState
+from quarterdeck.config.connections import Colour, Connection
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import Tone, cell
+from quarterdeck.tui.checking import Verdict
+from quarterdeck.tui.colours import mark
+from quarterdeck.tui.dialogs.form import YES, Field, FormDialog, Line, OneOf, RefusedError, Switch, Typed
+from quarterdeck.tui.text import Shown
+
+
+class KeyChoice(StrEnum):
+    """Where the key of a connection is to come from."""
+
+    KEEP = "as it is"
+    VARIABLE = "environment variable"
+    ENTER = "enter one now"
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A connection as it shall be."""
+
+    connection: Connection
+    key: KeyChoice
+
+
+@dataclass(frozen=True)
+class Given:
+    """A key that the server took, or could not be asked about."""
+
+    key: SecretStr
+    proven: bool
+    to_keep: bool
+    kept: bool
+    """Whether it is in the keyring by now."""
+
+
+def edit_connection(
+    connection: Connection, *, new: bool, problem_with: Callable[[Connection], str | None]
+) -> FormDialog[Filled]:
+    """Edit a connection, or fill in a new one; a key is never typed here, only where it comes from."""
+
+    async def take(typed: Typed) -> Filled:
+        filled = _filled(typed)
+        problem = problem_with(filled.connection)
+        if problem is not None:
+            raise RefusedError(problem)
+        return filled
+
+    title = Shown("New connection") if new else text.line(f"Connection {connection.name}")
+    return FormDialog(title, _fields(connection, new=new), take)
+
+
+def _fields(connection: Connection, *, new: bool) -> tuple[Field, ...]:
+    colours = [(mark(None) + "none", ""), *((mark(each) + each.value, each.value) for each in Colour)]
+    keys = [choice for choice in KeyChoice if not (new and choice is KeyChoice.KEEP)]
+    key_now = KeyChoice.ENTER if new else KeyChoice.KEEP
+    return (
+        Line(name="name", label="Name", value=connection.name, placeholder="work"),
+        OneOf(name="colour", label="Colour", value=connection.colour or "", values=colours),
+        Line(name="address", label="Address", value=connection.url or "", placeholder="https://agents.example.org"),
+        OneOf(
+            name="header",
+            label="Key is sent as",
+            value=connection.header,
+            values=[(Shown("X-Session-API-Key"), "session"), (Shown("Authorization: Bearer"), "bearer")],
+        ),
+        Switch(
+            name="read-only",
+            label="Read-only: change nothing there",
+            value=YES if connection.read_only else "",
+        ),
+        Line(
+            name="ca-file",
+            label="CA file, PEM",
+            value=connection.ca_file or "",
+            placeholder="~/team-ca.pem; empty: what is trusted everywhere",
+            check=_problem_with_file,
+        ),
+        OneOf(
+            name="key",
+            label="Key",
+            value=KeyChoice.VARIABLE if connection.key_env is not None else key_now,
+            values=[(Shown(choice.value), choice.value) for choice in keys],
+        ),
+        Line(
+            name="variable",
+            label="Its name",
+            value=connection.key_env or "",
+            placeholder="WORK_KEY",
+            only_if=("key", KeyChoice.VARIABLE),
+        ),
+    )
+
+
+def _filled(typed: Typed) -> Filled:
+    key = KeyChoice(typed["key"])
+    connection = Connection(
+        typed["name"],
+        typed["address"].rstrip("/"),
+        "bearer" if typed["header"] == "bearer" else "session",
+        typed["read-only"] == YES,
+        typed["ca-file"] or None,
+        Colour(typed["colour"]) if typed["colour"] else None,
+        typed["variable"] if key is KeyChoice.VARIABLE else None,
+    )
+    return Filled(connection, key)
+
+
+def _problem_with_file(path: str) -> str | None:
+    if not path or Path(path).expanduser().is_file():
+        return None
+    return "The CA file is not there: give the whole path of a PEM file, or leave it empty."
+
+
+def ask_key(
+    connection: Connection,
+    *,
+    prove: Callable[[SecretStr], Awaitable[Verdict]],
+    keep: Callable[[SecretStr], Awaitable[bool]] | None,
+) -> FormDialog[Given]:
+    """Ask for the key of a connection; a refused one is asked for again."""
+
+    async def give(typed: Typed) -> Given:
+        key = SecretStr(typed["key"])
+        verdict = await prove(key)
+        if verdict.key is KeyState.REFUSED:
+            refusal = "The server refused this key. It was not kept: try another one."
+            raise RefusedError(refusal, "key", empty=True)
+        proven, to_keep = verdict.key is KeyState.ACCEPTED, bool(typed.get("keep"))
+        kept = keep is not None and proven and to_keep and await keep(key)
+        return Given(key, proven, to_keep, kept)
+
+    field = Line(name="key", label="Key", secret=True, placeholder="paste or type it", check=_problem_with_key)
+    keeping = Switch(name="keep", label="Keep it for the next time, in the system keyring", value=YES)
+    said = cell(text.line(f"It is sent to {connection.url or ''} and nowhere else."), Tone.MUTED)
+    return FormDialog(
+        text.line(f"Key of {connection.name}"),
+        (field, keeping) if keep is not None else (field,),
+        give,
+        said=(said,),
+        verb="check and use",
+        sending="Asking the server whether it takes this key…",
+    )
+
+
+def _problem_with_key(key: str) -> str | None:
+    if not key:
+        return "There is no key yet: type or paste it."
+    if not all("!" <= letter <= "~" for letter in key):
+        return "A key has no blanks and only plain letters, digits and signs: copy it again."
+    return None
