@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from textual import events
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import OptionList, Static
@@ -39,6 +40,11 @@ class Choice(Generic[Answer]):
 class ChooseDialog(Dialog[Answer]):
     """Ask for one of a few answers; the first one that works is under the cursor, and escape gives none."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "move('down')", "Down", show=False),
+        Binding("k", "move('up')", "Up", show=False),
+    ]
+
     def __init__(
         self, title: Shown, said: Iterable[Cell], choices: Sequence[Choice[Answer]], hints: Hints = HINTS
     ) -> None:
@@ -57,21 +63,28 @@ class ChooseDialog(Dialog[Answer]):
         """Say which keys there are."""
         self.hint(self._hints)
 
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """Its keys are answers, whatever they are bound to elsewhere."""
+        return self._named(key, character) is not None
+
+    def _named(self, key: str, character: str | None) -> Choice[Answer] | None:
+        """The answer of a key; enter takes the one under the cursor."""
+        return next((each for each in self._choices if each.key in (key, character) and key != "enter"), None)
+
     def on_key(self, event: events.Key) -> None:
-        """Take an answer by its key; enter takes the one under the cursor, whatever its own key is elsewhere."""
-        named = {event.key, event.character} - {None, "enter", "\r"}
-        for choice in self._choices:
-            if choice.key in named:
-                event.stop()
-                if choice.works:
-                    self.dismiss(choice.answer)
-                else:
-                    self.complain(choice.said)
-                return
-        if event.key == "j":
-            self.query_one(OptionList).action_cursor_down()
-        elif event.key == "k":
-            self.query_one(OptionList).action_cursor_up()
+        """Take an answer by its key."""
+        choice = self._named(event.key, event.character)
+        if choice is None:
+            return
+        event.stop()
+        if choice.works:
+            self.dismiss(choice.answer)
+        else:
+            self.complain(choice.said)
+
+    async def action_move(self, way: str) -> None:
+        """Move as the arrows do."""
+        await self.query_one(OptionList).run_action(f"cursor_{way}")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Take the answer under the cursor."""

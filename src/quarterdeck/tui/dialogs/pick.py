@@ -152,12 +152,16 @@ class PickDialog(Dialog[T]):
 
     # Keys
 
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """The other keys that answer, unless they are typed into the filter."""
+        return isinstance(self.focused, ChoiceList) and any(each.key in (key, character) for each in self._keys)
+
     def on_key(self, event: events.Key) -> None:
         """Answer with one of the other keys."""
-        for key in self._keys:
-            if key.key in (event.key, event.character) and self._value is not None:
+        for each in self._keys:
+            if each.key in (event.key, event.character) and self._value is not None:
                 event.stop()
-                self.dismiss(key.answer(self._value))
+                self.dismiss(each.answer(self._value))
                 return
 
     def action_move(self, step: int) -> None:
