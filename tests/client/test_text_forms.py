@@ -44,7 +44,7 @@ def fields(model: type[Any]) -> dict[str, FieldInfo]:
 
 def value_for(name: str, annotation: Any) -> Any:
     """The most telling value that a field takes."""
-    values: list[Any] = ["text", True, 1, "idle", "RUNNING", "WORKING", None, (), [UNKNOWN], UNKNOWN]
+    values: list[Any] = ["text", True, 1, "idle", "RUNNING", "WORKING", None, (), [UNKNOWN], UNKNOWN, {}]
     if "url" in name:
         values.insert(0, SECRET_URL)
     elif name == "args":

@@ -5,7 +5,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, Field, ValidationError
 
-from quarterdeck.client.models.base import Moment, NullIsEmpty, PageId, Wire
+from quarterdeck.client.models.base import Moment, NullIsEmpty, PageId, Starred, Wire
 
 Text = Annotated[str, BeforeValidator(lambda value: value if isinstance(value, str) else "")]
 """Anything but a text is none."""
@@ -37,7 +37,7 @@ def text_of(parts: tuple[Part, ...]) -> str:
     return "\n".join(part.text for part in parts if part.text)
 
 
-class Event(Wire):
+class Event(Starred, Wire):
     """What all events have; the time is by the clock of the sandbox, which tells no zone, read as if it were UTC."""
 
     id: str
