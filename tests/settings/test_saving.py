@@ -38,8 +38,6 @@ class FakeStore:
         self.down_after = down_after
         self.stores = 0
 
-    hidden = False
-
     def losing(self, base: Settings | None, changes: SettingsChanges) -> tuple[str, ...]:
         return ()
 

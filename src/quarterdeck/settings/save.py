@@ -70,9 +70,6 @@ class Request(Protocol):
 class Store(Protocol):
     """The settings of a server; every failure is a ServiceError."""
 
-    hidden: bool
-    """Whether the server tells no secrets of MCP servers."""
-
     async def load(self) -> Settings | None:
         """Read what is stored."""
 
@@ -237,7 +234,7 @@ async def _read_back(
         meant,
         found,
         accepted=lost is None,
-        hidden=store.hidden,
+        hidden=server.nested,
         gone=gone,
         secrets_gone=() if secrets is None or left is None else secrets - left,
     )
