@@ -123,3 +123,18 @@ def test_no_handler_calls_that_of_its_base_which_textual_calls_too() -> None:
                 ) and name not in {"on_event", "on_news"}:
                     twice.append(f"{file.name}: {name}")
     assert twice == []
+
+
+def test_every_command_is_an_action_of_its_screen_or_of_the_deck() -> None:
+    program = """
+from quarterdeck.tui.app import Deck
+from quarterdeck.tui.commands import commands_at
+from quarterdeck.tui.screens.conversations import ConversationsScreen
+from quarterdeck.tui.screens.sandboxes import SandboxesScreen
+from quarterdeck.tui.screens.settings import SettingsScreen
+for screen in (ConversationsScreen, SandboxesScreen, SettingsScreen):
+    for command in commands_at(screen.PLACE):
+        action = f"action_{command.name}"
+        assert hasattr(screen, action) or hasattr(Deck, action), (screen.PLACE, command.name)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

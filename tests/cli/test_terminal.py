@@ -20,7 +20,7 @@ from quarterdeck.tui.app import Deck
 def hold_up(self):
     os.write(2, b"STUCK")
     time.sleep(60)
-Deck.action_read_again = hold_up
+Deck.action_refresh = hold_up
 sys.exit(main())
 """
 CRASHING = f"""
@@ -30,7 +30,7 @@ from quarterdeck.tui.app import Deck
 def crash(self):
     key = "{SENTINEL}"
     raise ValueError(key)
-Deck.action_read_again = crash
+Deck.action_refresh = crash
 sys.exit(main())
 """
 

@@ -146,7 +146,7 @@ async def test_a_trajectory_is_written_where_it_was_asked_for_and_nobody_else_ma
     monkeypatch.chdir(tmp_path)
     async with at_conversations(fleet, tmp_path, size=size, endpoint=Connection("p", PROD.url, read_only=True)) as seat:
         seat.list_screen.table.move_to("c1")
-        await seat.press("x")
+        await seat.press("E")
         await seat.sees("Trajectory of Talk 1", "trajectory-c1.zip")
         await seat.press("enter")
         await seat.sees("Written to trajectory-c1.zip: 4 kB")
@@ -162,7 +162,7 @@ async def test_a_file_that_is_there_goes_only_when_somebody_says_so(
     (tmp_path / "trajectory-c1.zip").write_text("precious")
     async with at_conversations(fleet, tmp_path) as seat:
         seat.list_screen.table.move_to("c1")
-        await seat.press("x")
+        await seat.press("E")
         await seat.sees("Trajectory of Talk 1")
         await seat.press("enter")
         await seat.sees("Write over the file?")
@@ -181,11 +181,11 @@ async def test_a_server_without_trajectories_is_found_out_and_the_key_says_so_fr
 ) -> None:
     monkeypatch.chdir(tmp_path)
     async with at_conversations(fleet, tmp_path) as seat:
-        await seat.press("x")
+        await seat.press("E")
         await seat.sees("Trajectory of Talk 3")
         await seat.press("enter")
         await seat.sees("This server gives no trajectories. A newer release may offer it.")
-        await seat.press("x")
+        await seat.press("E")
         await seat.sees("This server gives no trajectories.")
         assert not seat.deck.screen.is_modal
     assert list(tmp_path.glob("*.zip")) == []
@@ -246,7 +246,7 @@ async def test_the_local_service_renames_and_has_no_trajectory(sit: Sit) -> None
         await seat.type("hello")
         await seat.press("ctrl+s")
         await seat.sees("1 Idle")
-        await seat.press("x")
+        await seat.press("E")
         await seat.sees("The local service runs no agent")
         await seat.press("e")
         await seat.sees("Rename the conversation")

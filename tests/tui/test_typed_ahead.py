@@ -190,7 +190,7 @@ async def test_quitting_goes_ahead_of_what_is_still_read(fleet: FakeFleet, tmp_p
 # Any keys but those of the palette, which looks for commands in its own time, and those that change the fleet
 
 KEYS = (
-    *"jjkkgG12", *"DLcyfCBXsSuvaoTq", "enter", "enter", "escape", "escape", "space", "asterisk", "slash", "tab",
+    *"jjkkgG12", *"DLcyfCBXsSivAoT", "enter", "enter", "escape", "escape", "space", "asterisk", "slash", "tab",
     "down", "up", "backspace", "question_mark", "ctrl+r", "pagedown", "home",
 )  # fmt: skip
 AT_ONCE = 12

@@ -106,16 +106,16 @@ async def test_going_to_a_conversation_from_its_sandbox_is_a_look(fleet: FakeFle
 
 async def test_one_key_marks_all_that_are_shown_as_seen(fleet: FakeFleet, tmp_path: Path) -> None:
     async with at_conversations(fleet, tmp_path) as seat:
-        await seat.press("a")
+        await seat.press("A")
         await seat.sees("Nothing is unread.")
         await comes_to(seat, fleet, c1="finished", c2="finished", c3="error")
         await seat.press("slash")
         await seat.type("login")
-        await seat.press("enter", "a")
+        await seat.press("enter", "A")
         await seat.sees("1 marked as read. 2 that the filter hides stay unread.")
-        await seat.press("a")
+        await seat.press("A")
         await seat.sees("Nothing is unread among these; the filter hides 2.")
-        await seat.press("escape", "a")
+        await seat.press("escape", "A")
         await seat.sees("2 marked as read.")
         await seat.until(lambda: not unseen(seat) and "unread" not in seat.line(1))
 

@@ -99,7 +99,7 @@ async def test_the_menu_of_an_mcp_server_has_what_can_be_done_with_it(sit: Sit) 
     async with sit(stored=FULL) as seat:
         await seat.go_to("mcp:0")
         await seat.press("f2")
-        await seat.sees("Park", "Check", "Duplicate", "Delete")
+        await seat.sees("Disable", "Check", "Duplicate", "Delete")
         await seat.press("d")
         await seat.sees("1 edited")
         assert isinstance(seat.form.draft.changes["mcp_config"], McpConfig)

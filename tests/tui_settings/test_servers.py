@@ -137,7 +137,7 @@ async def test_a_deleted_server_is_struck_until_the_save_and_comes_back(sit: Sit
 async def test_a_copy_gets_a_free_name_and_keeps_the_secrets(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
         await seat.go_to("mcp:2")
-        await seat.press("c")
+        await seat.press("Y")
         await seat.sees("Copy of an MCP server", "db-2")
         await seat.press("ctrl+s")
         await seat.sees("db-2", "new")

@@ -182,7 +182,7 @@ async def test_the_json_goes_into_a_file_when_asked_for_and_never_over_one_unask
     path = tmp_path / "servers.json"
     async with sit(stored=FULL) as seat:
         await seat.go_to("mcp:0")
-        await seat.press("Y")
+        await seat.press("W")
         await seat.sees("1 MCP server as JSON. No secret is in it.")
         await write_to(seat, path)
         await seat.sees("without secrets.")
@@ -190,7 +190,7 @@ async def test_the_json_goes_into_a_file_when_asked_for_and_never_over_one_unask
         assert "sentinel" not in path.read_text()
         assert path.stat().st_mode & 0o777 == 0o600
         path.write_text("mine")
-        await seat.press("Y")
+        await seat.press("W")
         await write_to(seat, path)
         await seat.sees("is there already")
         await seat.press("n")

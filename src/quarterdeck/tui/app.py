@@ -64,7 +64,7 @@ class Deck(ConnectingApp):
 
     TITLE = "Quarterdeck"
     CSS_PATH = ["quarterdeck.tcss", "screens/listing.tcss"]  # with that of the first screen, all is parsed once
-    BINDINGS = [Binding("ctrl+q", "leave", "Quit", show=False, priority=True)]
+    BINDINGS = [Binding("ctrl+q", "quit", "Quit", show=False, priority=True)]
     MODES = {Place.SANDBOXES: _sandboxes, OPENING: _opening, Place.SETTINGS: _settings}
     DEFAULT_MODE = Place.CONVERSATIONS
 
@@ -185,8 +185,12 @@ class Deck(ConnectingApp):
 
     # Leaving
 
+    async def action_quit(self) -> None:
+        """Quit the deck, unless there is something in the way."""
+        self._quit()
+
     @work(exclusive=True, group="leave")
-    async def action_leave(self) -> None:
+    async def _quit(self) -> None:
         """Leave the deck, unless there are edits that the person wants to keep; a write under way gets its time."""
         if self.unanswered:
             self.exit(1, 1)
@@ -204,6 +208,20 @@ class Deck(ConnectingApp):
         with suppress(TimeoutError):
             await asyncio.wait_for(session.writes.all_answered(), ANSWERED_WITHIN)
         self.unanswered = session.writes.words
+
+    async def action_back(self) -> None:
+        """Go back to the conversations; from there ask whether to quit."""
+        from quarterdeck.tui.dialogs.confirm import ConfirmDialog
+
+        if self.place is not Place.CONVERSATIONS:
+            self.show(Place.CONVERSATIONS)
+            return
+        said = (((Shown("Sandboxes keep running."), Tone.MUTED),),)
+        await self.push_screen(ConfirmDialog(Shown("Quit Quarterdeck?"), said), self._quit_confirmed)
+
+    def _quit_confirmed(self, yes: bool | None) -> None:
+        if yes:
+            self._quit()
 
     def action_help_quit(self) -> None:
         """Tell who types ctrl+c what does leave."""

@@ -27,6 +27,8 @@ class Command(NamedTuple):
     """Refused on a read-only connection, with the reason."""
     bar: int = 0
     """Place in the key bar, lowest first and dropped last; 0 keeps it out."""
+    row: bool = False
+    """About the row under the cursor: it is in its menu."""
 
     @property
     def key(self) -> str:
@@ -46,6 +48,8 @@ _KEY_WORDS = {
     "space": "space",
     "enter": "enter",
     "asterisk": "*",
+    "minus": "-",
+    "colon": ":",
 }
 
 
@@ -63,88 +67,110 @@ EVERYWHERE = (
     Command("sandboxes", "2", "Sandboxes", "Show the sandboxes", _E),
     Command("settings", "3", "Settings", "Show the stored settings", _E),
     Command("connect", "c", "Connections", "Switch between servers, or edit them and their keys", _E),
-    Command("read_again", "ctrl+r", "Read again", "Read everything again now, and put lists in order", _E, bar=80),
+    Command("row_menu", "f2,ctrl+o", "Menu", "Show all that can be done with the row", _E, bar=13),
+    Command("refresh", "ctrl+r", "Refresh", "Read everything again now, and put lists in order", _E, bar=80),
     Command("request_log", "L", "Requests", "Show the requests made so far", _E),
     Command("switch_theme", "T", "Light or dark", "Switch between the dark and the light theme", _E),
-    Command("draw_again", "ctrl+l", "Draw again", "Draw the screen anew, where another program wrote on it", _E),
+    Command("redraw", "ctrl+l", "Redraw", "Draw the screen anew, where another program wrote on it", _E),
+    Command("command_palette", "colon,ctrl+p", "Commands", "Find a command by its name", _E),
     Command("help", "question_mark", "Help", "Show the keys that work here", _E, bar=1),
-    Command("leave", "ctrl+q,Q", "Quit", "Leave the deck; sandboxes keep running", _E, bar=90),
+    Command("back", "q", "Back", "Go back; from the conversations: quit", _E),
+    Command("quit", "ctrl+q,Q", "Quit", "Quit the deck; sandboxes keep running", _E, bar=90),
     Command("suspend_process", "ctrl+z", "Suspend", "Put the deck to sleep until `fg`", _E),
 )
 
 CONVERSATIONS = (
     Command("new_conversation", "n", "New", "Create a conversation", _C, changes_server=True, bar=2),
-    Command("detail", "enter", "Detail", "Show everything about the conversation", _C, bar=3),
+    Command("open", "enter", "Open", "Open the conversation", _C, row=True, bar=3),
+    Command("detail", "i", "Detail", "Show everything about the conversation", _C, row=True),
     Command("filter", "slash", "Filter", "Show only rows that match what you type", _C, bar=4),
-    Command("statuses", "f", "Statuses", "Choose which states are shown", _C, bar=13),
+    Command("statuses", "f", "Statuses", "Choose which states are shown", _C, bar=14),
     Command("show_all", "escape", "Show all", "Forget the filter", _C),
     Command(
-        "pause", "p", "Pause", "Pause the sandbox of the conversation, or of all marked", _C, changes_server=True, bar=5
+        "pause", "p", "Pause", "Pause its sandbox, or those of all marked", _C, changes_server=True, row=True, bar=5
     ),
     Command(
-        "resume",
-        "r",
-        "Resume",
-        "Resume the sandbox of the conversation, or of all marked",
-        _C,
-        changes_server=True,
-        bar=6,
+        "resume", "r", "Resume", "Resume its sandbox, or those of all marked", _C, changes_server=True, row=True, bar=6
     ),
-    Command("delete", "D", "Delete", "Delete the conversation, or all marked", _C, changes_server=True, bar=11),
-    Command("retry", "R", "Try again", "Ask again for a start that failed; D puts it away", _C, changes_server=True),
-    Command("rename", "e", "Rename", "Give the conversation another title", _C, changes_server=True, bar=16),
-    Command("trajectory", "x", "Trajectory", "Save all that happened in the conversation to a file", _C, bar=17),
-    Command("other", "o", "Sandbox", "Go to the sandbox of the conversation", _C, bar=7),
-    Command("open_url", "O", "Open URL", "Open the address of the conversation", _C),
-    Command("copy", "y", "Copy", "Copy the id, the title or all of the conversation", _C, bar=9),
-    Command("watch", "w", "Watch", "Be called when it needs you, ends or fails; again: end", _C, bar=8),
-    Command("see_all", "a", "All seen", "Take the + away from every row that is shown", _C, bar=12),
-    Command("mark", "space", "Mark", "Mark the row, or unmark it", _C, bar=10),
+    Command("other", "o", "Sandbox", "Go to the sandbox of the conversation", _C, row=True, bar=7),
+    Command("open_url", "O", "Open URL", "Open the address of the conversation", _C, row=True),
+    Command("notify_me", "w", "Notify", "Be called when it needs you, ends or fails; again: end", _C, row=True, bar=8),
+    Command("copy", "y", "Copy", "Copy the id, the title or all of the conversation", _C, row=True, bar=9),
+    Command("rename", "e", "Rename", "Give it another title", _C, changes_server=True, row=True, bar=17),
+    Command("trajectory", "E", "Trajectory", "Save all that happened in it to a file", _C, row=True, bar=18),
+    Command(
+        "retry", "R", "Try again", "Ask again for a start that failed; D: dismiss", _C, changes_server=True, row=True
+    ),
+    Command(
+        "delete", "D", "Delete", "Delete the conversation, or all marked", _C, changes_server=True, row=True, bar=11
+    ),
+    Command("mark_read", "A", "All read", "Take the + away from every row that is shown", _C, bar=12),
+    Command("mark", "space", "Mark", "Mark the row, or unmark it", _C, row=True, bar=10),
     Command("mark_range", "v", "Mark range", "Mark the rows from the last mark to the cursor", _C),
     Command("mark_all", "asterisk", "Mark all", "Mark every row that is shown", _C),
-    Command("mark_none", "u", "Unmark all", "Take all marks away", _C),
-    Command("unfold", "right", "Unfold", "Show the sub-conversations of the row, whose number stands before it", _C),
-    Command("fold", "left", "Fold", "Fold the sub-conversations away again", _C),
-    Command("orphans", "X", "Orphans", "Find sandboxes without conversation, and the other way round", _C, bar=14),
-    Command("job", "B", "Progress", "Show how far the last command for several is", _C),
+    Command("mark_none", "minus", "Unmark all", "Take all marks away", _C),
+    Command(
+        "unfold",
+        "right",
+        "Unfold",
+        "Show the sub-conversations of the row, whose number stands before it",
+        _C,
+        row=True,
+    ),
+    Command("fold", "left", "Fold", "Fold the sub-conversations away again", _C, row=True),
+    Command(
+        "no_conversation", "X", "No conversation", "Find sandboxes without conversation, and the other way round", _C
+    ),
+    Command("bulk_job", "B", "Bulk job", "Show how far the last command for several is", _C),
     Command("sort", "s", "Sort", "Sort by the next column", _C),
     Command("reverse", "S", "Reverse", "Reverse the order", _C),
-    Command("columns", "C", "Columns", "Choose the columns and their order", _C, bar=15),
+    Command("columns", "C", "Columns", "Choose the columns and their order", _C, bar=16),
 )
 
 SANDBOXES = (
     Command("start", "n", "Start", "Start a sandbox from a spec", _B, changes_server=True, bar=2),
-    Command("pause", "p", "Pause", "Pause the sandbox, or all marked", _B, changes_server=True, bar=3),
-    Command("resume", "r", "Resume", "Resume the sandbox, or all marked", _B, changes_server=True, bar=4),
-    Command("detail", "enter", "Detail", "Show everything about the sandbox", _B, bar=5),
+    Command("open", "enter", "Open", "Show everything about the sandbox", _B, row=True, bar=5),
+    Command("detail", "i", "Detail", "Show everything about the sandbox", _B, row=True),
+    Command("pause", "p", "Pause", "Pause the sandbox, or all marked", _B, changes_server=True, row=True, bar=3),
+    Command("resume", "r", "Resume", "Resume the sandbox, or all marked", _B, changes_server=True, row=True, bar=4),
     Command("filter", "slash", "Filter", "Show only rows that match what you type", _B, bar=6),
-    Command("statuses", "f", "Statuses", "Choose which statuses are shown", _B, bar=13),
+    Command("statuses", "f", "Statuses", "Choose which statuses are shown", _B, bar=14),
     Command("show_all", "escape", "Show all", "Forget the filter", _B),
+    Command("other", "o", "Conversation", "Go to the conversation of the sandbox", _B, row=True, bar=17),
+    Command("open_url", "O", "Open URL", "Open the address of the sandbox", _B, row=True),
     Command(
-        "delete", "D", "Delete", "Delete the sandbox with its workspace, or all marked", _B, changes_server=True, bar=11
+        "notify", "w", "Notify", "Be called when its conversation needs you, ends or fails; again: end", _B, row=True
     ),
-    Command("other", "o", "Conversation", "Go to the conversation of the sandbox", _B, bar=16),
-    Command("open_url", "O", "Open URL", "Open the address of the sandbox", _B),
-    Command("watch", "w", "Watch", "Be called when its conversation needs you, ends or fails; again: end", _B, bar=17),
-    Command("copy", "y", "Copy", "Copy the id, the address or all of the sandbox", _B, bar=8),
-    Command("mark", "space", "Mark", "Mark the row, or unmark it", _B, bar=7),
-    Command("mark_range", "v", "Mark range", "Mark the rows from the last mark to the cursor", _B),
-    Command("mark_all", "asterisk", "Mark all", "Mark every row that is shown", _B),
-    Command("mark_none", "u", "Unmark all", "Take all marks away", _B),
+    Command("copy", "y", "Copy", "Copy the id, the address or all of the sandbox", _B, row=True, bar=8),
     Command(
-        "idle_sweep",
-        "I",
-        "Idle sweep",
-        "Find what is up and does nothing, and pause it",
+        "delete",
+        "D",
+        "Delete",
+        "Delete it with its workspace, or all marked",
         _B,
         changes_server=True,
-        bar=9,
+        row=True,
+        bar=11,
     ),
-    Command("orphans", "X", "Orphans", "Find sandboxes without conversation, and the other way round", _B, bar=10),
-    Command("job", "B", "Progress", "Show how far the last command for several is", _B),
+    Command("mark", "space", "Mark", "Mark the row, or unmark it", _B, row=True, bar=7),
+    Command("mark_range", "v", "Mark range", "Mark the rows from the last mark to the cursor", _B),
+    Command("mark_all", "asterisk", "Mark all", "Mark every row that is shown", _B),
+    Command("mark_none", "minus", "Unmark all", "Take all marks away", _B),
+    Command(
+        "quiet_sandboxes", "I", "Quiet sandboxes", "Pause what runs and does nothing", _B, changes_server=True, bar=9
+    ),
+    Command(
+        "no_conversation",
+        "X",
+        "No conversation",
+        "Find sandboxes without conversation, and the other way round",
+        _B,
+        bar=10,
+    ),
+    Command("bulk_job", "B", "Bulk job", "Show how far the last command for several is", _B),
     Command("sort", "s", "Sort", "Sort by the next column", _B),
     Command("reverse", "S", "Reverse", "Reverse the order", _B),
-    Command("columns", "C", "Columns", "Choose the columns and their order", _B, bar=15),
+    Command("columns", "C", "Columns", "Choose the columns and their order", _B, bar=16),
 )
 
 SETTINGS = (
@@ -156,24 +182,25 @@ SETTINGS = (
     Command("undo", "ctrl+z", "Undo", "Take back the last edit", _S, bar=12),
     Command("redo", "ctrl+y", "Redo", "Do the edit again that was taken back", _S),
     Command("add", "a", "Add", "Add to the list: MCP server, or at once: secret, git token, LLM profile", _S, bar=8),
-    Command("delete", "d", "Delete", "Delete the MCP server at the next save; in other lists at once", _S, bar=9),
+    Command("delete", "d,D", "Delete", "Delete the MCP server at the next save; in other lists at once", _S, bar=9),
     Command("rename", "e", "Rename", "Give the LLM profile another name", _S, bar=10),
     Command("new_value", "v", "New value", "Give the secret a new value", _S, bar=10),
-    Command("copy_server", "c", "Copy", "Copy the MCP server; elsewhere choose another connection", _S, bar=10),
-    Command("park", "space", "Park", "Keep the MCP server on this machine only, or have it stored again", _S, bar=10),
+    Command("copy_server", "Y", "Duplicate", "Copy the MCP server as a new one", _S, bar=10),
+    Command("disable", "space", "Disable", "Keep the MCP server on this machine only, or have it stored again", _S),
     Command("check", "t", "Check", "Try the MCP server's address from here; a command is never run", _S, bar=10),
-    Command("import_servers", "i", "Paste JSON", "Add MCP servers from pasted JSON", _S, bar=10),
-    Command("convert", "o", "Other type", "Make the MCP server the other one of SSE and HTTP", _S),
-    Command("fold", "F", "Fold", "Delete MCP servers that are in the list more than once", _S),
+    Command("import_servers", "i", "Paste JSON", "Add MCP servers from pasted JSON", _S),
+    Command("convert", "o", "Convert", "Make the MCP server the other one of SSE and HTTP", _S),
+    Command(
+        "remove_duplicates", "F", "Remove duplicates", "Delete MCP servers that are in the list more than once", _S
+    ),
     Command("check_all", "", "Check all MCP servers", "Try all addresses from this machine", _S),
     Command("copy_servers", "", "Copy all MCP servers", "Copy all MCP servers as JSON, without secrets", _S),
-    Command("servers_file", "Y", "MCP to a file", "Write the MCP server, elsewhere all, as JSON without secrets", _S),
-    Command("row_menu", "f2,ctrl+o", "Menu", "Show all that can be done with the row", _S, bar=13),
+    Command("servers_file", "W", "MCP to a file", "Write the MCP server, elsewhere all, as JSON without secrets", _S),
     Command("copy", "y", "Copy name", "Copy the key of the field; of an MCP server all but its secrets", _S),
     Command("undo_save", "U", "Undo save", "Take back what the last save did, after a review", _S, changes_server=True),
     Command("export", "E", "Export", "Write the settings to a file, without secrets", _S),
     Command("import", "I", "Import", "Take settings from a file, as edits", _S),
-    Command("left_edits", "K", "Kept edits", "Take up edits that an earlier run could not save", _S),
+    Command("unsaved_edits", "K", "Unsaved edits", "Restore edits that an earlier run could not save", _S),
     Command("back", "escape,q", "Back", "Go back to the conversations", _S),
 )
 

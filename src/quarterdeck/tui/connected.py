@@ -182,7 +182,7 @@ class ConnectedApp(KeysInOrder):
         """Have the person choose a connection, or give another key."""
         self.post_message(self.ConnectionAsked())
 
-    def action_read_again(self) -> None:
+    def action_refresh(self) -> None:
         """Read everything again now."""
         if self.session is not None:
             self.session.refresh(asked=True)

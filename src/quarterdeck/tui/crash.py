@@ -22,7 +22,7 @@ from quarterdeck.tui.driver import PersonDriver
 class CrashSafe(App[int]):
     """Ends on an unforeseen error with the terminal restored, one sentence, and a report in `crash_folder`."""
 
-    BINDINGS = [Binding("ctrl+l", "draw_again", show=False, priority=True)]
+    BINDINGS = [Binding("ctrl+l", "redraw", show=False, priority=True)]
     crash_folder: Path
     """Where reports are kept."""
     _crashed = False
@@ -34,7 +34,7 @@ class CrashSafe(App[int]):
 
     @on(Driver.SignalResume)
     @on(events.Resize)
-    def action_draw_again(self) -> None:
+    def action_redraw(self) -> None:
         """Draw all of it.
 
         The shell has had the screen while the app was asleep, and a terminal that is as large as before may have been

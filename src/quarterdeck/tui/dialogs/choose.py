@@ -92,11 +92,12 @@ class ChooseDialog(Dialog[Answer]):
 
 
 def menu(title: str, offers: Sequence[Offer]) -> ChooseDialog[str]:
-    """All that can be done with a row, each with its key; the answer is the name of a command."""
+    """All that can be done with a row, each with its key, else with a number; the answer is the name of a command."""
+    numbers = iter("123456789")
     choices = [
         Choice(
             command.name,
-            command.keys.split(",", maxsplit=1)[0],
+            command.keys.split(",", maxsplit=1)[0] or next(numbers, ""),
             text.line(label),
             text.line(reason or command.help),
             works=reason is None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import getters, on
+from textual import getters, on, work
 from textual.app import ComposeResult
 from textual.events import ScreenResume
 from textual.message import Message
@@ -16,6 +16,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import Command, Place, command_at, commands_at
 from quarterdeck.tui.connected import ConnectedApp
+from quarterdeck.tui.dialogs.choose import menu
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.header import Header, HeaderState
 from quarterdeck.tui.widgets.key_bar import KeyBar
@@ -160,6 +161,18 @@ class DeckScreen(Screen[None]):
             return
         owner = self if hasattr(self, f"action_{name}") else self.app
         await self.app.run_action(name, default_namespace=owner)
+
+    def row_title(self) -> Shown:
+        """What the row under the cursor is called."""
+        return Shown("")
+
+    @work(exclusive=True, group="dialog")
+    async def action_row_menu(self) -> None:
+        """Show all that can be done with the row under the cursor, and why what cannot."""
+        offers = [(command, command.label, self.why_not(command)) for command in commands_at(self.PLACE) if command.row]
+        chosen = await self.app.push_screen_wait(menu(self.row_title(), offers))
+        if chosen is not None:
+            await self.action_command(chosen)
 
     # Leaving with edits
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from quarterdeck.tui.lists.folding import Folding
 
 NO_AGENT = "The local service runs no agent, so there is no trajectory to save."
-BULK = frozenset({"pause", "resume", "watch", "delete"})
+BULK = frozenset({"pause", "resume", "notify_me", "delete"})
 """Commands that act on the marked rows, or their sandboxes, when there are any."""
 
 
@@ -52,7 +52,7 @@ class ConversationsScreen(ConversationSandboxes):
     def why_not(self, command: Command) -> str | None:
         """What a command needs of the conversation under the cursor."""
         reason = super().why_not(command)
-        if reason is None and command.name == "see_all" and not self.rows.unseen:
+        if reason is None and command.name == "mark_read" and not self.rows.unseen:
             return "Nothing is unread."
         row = self.table.cursor_row
         if reason is None:
@@ -92,7 +92,7 @@ class ConversationsScreen(ConversationSandboxes):
         if wanted is not None and self.app.wanted is None:
             self.looked_at(wanted)
 
-    def action_see_all(self) -> None:
+    def action_mark_read(self) -> None:
         """Take the marks of all that the filter lets through away; what it hides keeps its mark."""
         session = self.app.session
         seen = [row_id for row_id in self.arrangement.matching if row_id in self.rows.unseen]

@@ -62,7 +62,7 @@ class KeptSettings(LoadedSettings):
             self._to_offer = False
             self._offer(asked=False)
 
-    def action_left_edits(self) -> None:
+    def action_unsaved_edits(self) -> None:
         """Ask about them again."""
         self._offer(asked=True)
 

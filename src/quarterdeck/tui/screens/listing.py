@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 NEEDS_ROW = frozenset(
     {
-        *("detail", "copy", "other", "open_url", "pause", "resume", "delete"),
-        *("mark", "mark_all", "watch", "rename", "retry", "trajectory"),
+        *("open", "detail", "row_menu", "copy", "other", "open_url", "pause", "resume", "delete"),
+        *("mark", "mark_all", "notify_me", "rename", "retry", "trajectory"),
     }
 )
 """Commands that are about the row under the cursor, or about rows there are."""
@@ -60,7 +60,7 @@ class ListScreen(ArrangedList[R]):
 
     @on(Table.Chosen)
     async def _row_chosen(self) -> None:
-        await self.action_command("detail")
+        await self.action_command("open")
 
     @work(exclusive=True, group="dialog")
     async def action_detail(self) -> None:
@@ -74,6 +74,10 @@ class ListScreen(ArrangedList[R]):
             self.looked_at(row.id)
             await self.app.push_screen_wait(PageDialog(self.title_of(row), said, label=LABEL_WIDE))
             self.looked_at(row.id)
+
+    def action_open(self) -> None:
+        """Open the row: what there is to see of it is its detail."""
+        self.action_detail()
 
     def looked_at(self, row_id: str) -> None:
         """Somebody begins or ends to look at a row."""
@@ -89,6 +93,11 @@ class ListScreen(ArrangedList[R]):
     def full_detail_of(self, row: R) -> list[Cell]:
         """Everything known about a row, for a page of its own."""
         return self.detail_of(row)
+
+    def row_title(self) -> Shown:
+        """What the row under the cursor is called."""
+        row = self.table.cursor_row
+        return self.title_of(row) if row is not None else Shown("")
 
     def title_of(self, row: R) -> Shown:
         """What a row is called."""
@@ -151,7 +160,7 @@ class ListScreen(ArrangedList[R]):
         """The conversation that is watched when a row is, None where there is none."""
         return None
 
-    def action_watch(self) -> None:
+    def action_notify_me(self) -> None:
         """Watch the conversation of the row, or of all that are marked; where all are watched, end it."""
         from quarterdeck.tui.lists.watching import toggle
 
@@ -174,7 +183,7 @@ class ListScreen(ArrangedList[R]):
             self.app.show(place)
 
     @work(exclusive=True, group="dialog")
-    async def action_orphans(self) -> None:
+    async def action_no_conversation(self) -> None:
         """Show the sandboxes without a conversation and the conversations without a sandbox, and go to one."""
         from quarterdeck.tui.dialogs.unlinked import pick_unlinked
 

@@ -132,12 +132,12 @@ class LiveList(RowsScreen[R]):
             self._update(few)
             await asyncio.sleep(PAUSE)
 
-    def action_read_again(self) -> None:
+    def action_refresh(self) -> None:
         """Read again now, and put rows into their places that were held, also the one under the cursor."""
         self.arrangement.let_go()
         if self.arrangement.settle(self.app.clock(), monotonic()):
             self.show_rows()
-        self.app.action_read_again()
+        self.app.action_refresh()
 
     def show_rows(self) -> None:
         """Show the rows as they are arranged now."""

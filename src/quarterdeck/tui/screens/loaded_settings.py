@@ -185,9 +185,9 @@ class LoadedSettings(SettingsFrame):
         """The fields of the form for a record."""
         return self._source.fields(self._server(), self.schema, record)
 
-    def action_read_again(self) -> None:
+    def action_refresh(self) -> None:
         """Read the record again now; edits stay."""
-        self.app.action_read_again()
+        self.app.action_refresh()
         if self.app.client is not None and not self.saving:
             self.reading = True
             self.refresh_frame()

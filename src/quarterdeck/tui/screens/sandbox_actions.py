@@ -32,7 +32,7 @@ class SandboxActions(ListScreen[R]):
     def why_not(self, command: Command) -> str | None:
         """A job can be looked at once there is one."""
         reason = super().why_not(command)
-        if reason is None and command.name == "job" and (self.app.session is None or self.app.session.job is None):
+        if reason is None and command.name == "bulk_job" and (self.app.session is None or self.app.session.job is None):
             return "Nothing was done to several rows yet; space marks rows, p pauses their sandboxes."
         return reason
 
@@ -201,7 +201,7 @@ class SandboxActions(ListScreen[R]):
         await self._show_job(session, job)
 
     @work(exclusive=True, group="dialog")
-    async def action_job(self) -> None:
+    async def action_bulk_job(self) -> None:
         """Show how far the last command for several is, and what became of each."""
         session = self.app.session
         if session is not None and session.job is not None:

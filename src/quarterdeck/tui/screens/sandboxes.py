@@ -31,7 +31,7 @@ RULES: dict[str, Callable[[SandboxState], str | None]] = {
     "open_url": why_not_open,
 }
 """What the state of a sandbox says about a command."""
-BULK = frozenset({"pause", "resume", "delete", "watch"})
+BULK = frozenset({"pause", "resume", "delete", "notify_me"})
 """Commands that act on the marked rows when there are any."""
 
 
@@ -54,7 +54,7 @@ class SandboxesScreen(SandboxActions[SandboxRow]):
         refusal = rule(row.state(self.app.clock())) if rule is not None else None
         if refusal is not None:
             return f"{row.short_id}: {refusal}"
-        if command.name in ("other", "watch") and not row.conversations:
+        if command.name in ("other", "notify_me") and not row.conversations:
             return f"{row.short_id}: no conversation lives in it."
         return None
 
@@ -119,7 +119,7 @@ class SandboxesScreen(SandboxActions[SandboxRow]):
     # Sweep
 
     @work(exclusive=True, group="dialog")
-    async def action_idle_sweep(self) -> None:
+    async def action_quiet_sandboxes(self) -> None:
         """Find what is up and does nothing, and pause it once somebody said yes."""
         from quarterdeck.tui.dialogs.quiet import QuietDialog
 

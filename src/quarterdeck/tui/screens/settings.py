@@ -21,7 +21,7 @@ from quarterdeck.tui.widgets.settings.help_text import title
 from quarterdeck.tui.widgets.settings.key_hints import row_menu
 from quarterdeck.tui.widgets.settings.rows import AT_ONCE, RowKind, kind_of, name_in
 
-ANYWHERE = frozenset({"copy_server", "back", "row_menu"})
+ANYWHERE = frozenset({"back"})
 """Commands of this screen whose keys mean something else where there is nothing to edit."""
 
 

@@ -50,17 +50,13 @@ class SettingsServers(SettingsExchange):
         if transport is not None:
             await self._fill_in(Shown(f"New {transport} server"), empty_server(transport))
 
-    async def action_copy_server(self) -> None:
-        """Copy the MCP server under the cursor; elsewhere the key chooses a connection."""
-        entry = self.form.entry
-        if entry is None:
-            await self.app.run_action("connect")
-        else:
-            self._copy_server(entry)
-
     @work(exclusive=True, group="dialog")
-    async def _copy_server(self, entry: Entry) -> None:
-        await self._fill_in(Shown("Copy of an MCP server"), copy_of(entry.server, self.form.draft.servers), entry.row)
+    async def action_copy_server(self) -> None:
+        """Copy the MCP server under the cursor as a new one."""
+        entry = self.form.entry
+        if entry is not None:
+            copied = copy_of(entry.server, self.form.draft.servers)
+            await self._fill_in(Shown("Copy of an MCP server"), copied, entry.row)
 
     async def delete_server(self) -> None:
         """Delete the MCP server under the cursor, at the next save."""
@@ -70,7 +66,7 @@ class SettingsServers(SettingsExchange):
             await self.edit_and_say(change, "Deleted at the next save; ctrl+z takes it back.")
 
     @work(exclusive=True, group="dialog")
-    async def action_park(self) -> None:
+    async def action_disable(self) -> None:
         """Keep the MCP server under the cursor on this machine only, or have the service store it again."""
         entry = self.form.entry
         if entry is None:
@@ -101,7 +97,7 @@ class SettingsServers(SettingsExchange):
             said = f"It is {words.server_kind(other)} from the next save on; o makes it what it was."
             await self.edit_and_say(partial(Draft.edit_server, row=entry.row, server=other), said)
 
-    async def action_fold(self) -> None:
+    async def action_remove_duplicates(self) -> None:
         """Delete all but one of each group of equal MCP servers, at the next save."""
         folded = sum(len(group) - 1 for group in duplicates(self.form.draft.servers))
         copies = "1 copy goes" if folded == 1 else f"{folded} copies go"

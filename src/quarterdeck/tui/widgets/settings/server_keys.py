@@ -8,7 +8,7 @@ from quarterdeck.tui.widgets.settings.form import SettingsForm
 
 SERVER_LABELS: Mapping[str, str] = {
     "edit": "Edit",
-    "park": "Park",
+    "disable": "Disable",
     "check": "Check",
     "import_servers": "Paste JSON",
     "copy": "Copy JSON",
@@ -20,7 +20,7 @@ SERVER_LABELS: Mapping[str, str] = {
     "servers_file": "JSON to file",
     "copy_servers": "Copy all",
     "check_all": "Check all",
-    "fold": "Fold",
+    "remove_duplicates": "Remove duplicates",
 }
 """Command -> the word for it on the row of an MCP server, in the order of its menu."""
 
@@ -28,7 +28,7 @@ SERVER_LABELS: Mapping[str, str] = {
 def server_menu(entry: Entry) -> Mapping[str, str]:
     """Command -> the word for it on the row of this server, in the order of a menu."""
     kind = "SSE" if not isinstance(entry.server, StdioServer) and _is_http(entry) else "HTTP"
-    return {**SERVER_LABELS, "park": "Unpark" if entry.disabled else "Park", "convert": f"Make {kind}"}
+    return {**SERVER_LABELS, "disable": "Enable" if entry.disabled else "Disable", "convert": f"Make {kind}"}
 
 
 def why_not_server(name: str, form: SettingsForm) -> str | None:
@@ -62,11 +62,11 @@ def _any_server(form: SettingsForm) -> str | None:
 
 
 _RULES: Mapping[str, Callable[[SettingsForm], str | None]] = {
-    "park": _why_not_park,
+    "disable": _why_not_park,
     "check": _at_server,
     "convert": _why_not_convert,
     "check_all": _any_server,
     "copy_servers": _any_server,
     "servers_file": _any_server,
-    "fold": lambda form: None if duplicates(form.draft.servers) else "No MCP server is in the list twice.",
+    "remove_duplicates": lambda form: None if duplicates(form.draft.servers) else "No MCP server is in the list twice.",
 }
