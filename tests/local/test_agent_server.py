@@ -191,9 +191,9 @@ async def test_an_agent_is_stopped_in_the_middle_and_goes_on_and_sleeps_with_its
     assert await world.get(counted) == count
     await world.post(f"/api/v1/sandboxes/{record['sandbox_id']}/resume")
     world.time.passes(6)
-    await agent.get()
-    world.time.passes(10)
-    await agent.get()
+    (record,) = await world.get(CONVERSATIONS, ids=record["id"])
+    world.time.passes(30)
+    await Agent(world.http, record).get()
     assert await world.get(counted) > count
 
 
