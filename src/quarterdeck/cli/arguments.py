@@ -28,6 +28,12 @@ its id does. Exit status: 0 all done and verified by reading, 1 some were not, 2
 3 nothing matched."""
 
 
+_CONVERSATION_EPILOG = """\
+Exit status: 0 what was asked for came (an agent that was stopped or rests is done; the word says it),
+1 it could not be found out, 2 wrong usage, 4 it needs somebody, 5 error, stuck, deleted or its sandbox
+is gone, 6 the time is up."""
+
+
 class CommandLine:
     """The words of one command line; what was not said is as it stands here."""
 
@@ -59,6 +65,14 @@ class CommandLine:
     repository: str | None = None
     branch: str | None = None
     sandbox: str | None = None
+    id: str = ""
+    text: str | None = None
+    accept: str | None = None
+    reject: str | None = None
+    follow: bool = False
+    wait: bool = False
+    wanted: str = "done"
+    timeout: float | None = None
 
 
 _KEY_OPTION = re.compile(r"--?(api-?)?(key|token|secret|password)(=.*)?", re.DOTALL)
@@ -104,7 +118,7 @@ def _parser() -> ArgumentParser:
     _command(add, "doctor", "doctor.run", "say what answers, what it can do and whether the key is right")
     _settings(_group(add, "settings", "show, change, export or import the stored settings"))
     _sandboxes(_group(add, "sandboxes", "list, start, pause, resume or delete sandboxes"))
-    _conversations(_group(add, "conversations", "list or create conversations"))
+    _conversations(_group(add, "conversations", "list, create, read, answer, stop or wait for conversations"))
     _connections(add)
     return top
 
@@ -153,6 +167,16 @@ def _percent(text: str) -> float:
     if 0 <= percent <= 100:
         return percent
     raise ArgumentTypeError("a number from 0 (nothing changes) to 100")
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if 0 <= seconds < 1e9:
+        return seconds
+    raise ArgumentTypeError("a number of seconds")
 
 
 def _assignment(text: str) -> tuple[str, str]:
@@ -252,6 +276,34 @@ def _conversations(add: AddParser) -> None:
     create.add_argument("--repository", metavar="OWNER/NAME")
     create.add_argument("--branch", metavar="NAME")
     create.add_argument("--sandbox", metavar="ID", help="use this sandbox instead of a new one")
+    _one_conversation(add)
+
+
+def _conversation(add: AddParser, name: str, help_text: str) -> ArgumentParser:
+    command = _command(add, name, f"conversation.{name}", help_text)
+    command.add_argument("id", metavar="ID", help="id of a conversation")
+    command.epilog = _CONVERSATION_EPILOG
+    return command
+
+
+def _one_conversation(add: AddParser) -> None:
+    show = _conversation(add, "show", "print what happened, an event a line")
+    show.add_argument("--follow", action="store_true", help="go on with what happens, until ended")
+    send = _conversation(add, "send", "send a message; nothing is sent to an agent that waits for an answer")
+    send.add_argument("text", nargs="?", metavar="TEXT", help="the message; - reads it from standard input")
+    send.add_argument("--accept", metavar="ID,...", help="let the agent do just these actions that it asks about")
+    send.add_argument("--reject", metavar="REASON", help="refuse what it asks about, and say why")
+    send.add_argument("--wait", action="store_true", help="then wait until it is done or needs somebody")
+    wait = _conversation(add, "wait", "wait until the agent is done or needs somebody")
+    wait.add_argument(
+        "--for",
+        dest="wanted",
+        choices=("done", "needs-you"),
+        help="done (default), or needs-you: until it asks, however often it rests before",
+    )
+    for command in (send, wait):
+        command.add_argument("--timeout", type=_seconds, metavar="S", help="seconds to wait at most")
+    _conversation(add, "stop", "stop the agent, and wait until it has stopped")
 
 
 def _connections(add: AddParser) -> None:

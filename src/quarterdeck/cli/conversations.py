@@ -1,13 +1,12 @@
 """`quarterdeck conversations`: list them, or create one and follow its start task."""
 
 import asyncio
-import sys
 from datetime import UTC, datetime
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import NOTHING_MATCHED, every, moment, table, typed_filter, with_client
-from quarterdeck.cli.output import CommandError, as_json, note, say
+from quarterdeck.cli.output import CommandError, as_json, note, say, typed_text
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.base import plain
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
@@ -52,7 +51,7 @@ def show(arguments: CommandLine, config: Config) -> int:
 def create(arguments: CommandLine, config: Config) -> int:
     """Create a conversation; 0 only when it is ready and can be read. Steps go to standard error."""
     new = NewConversation(
-        message=_message(arguments.message),
+        message=typed_text(arguments.message, "message"),
         title=arguments.title,
         selected_repository=arguments.repository,
         selected_branch=arguments.branch,
@@ -73,14 +72,6 @@ def create(arguments: CommandLine, config: Config) -> int:
         return 0
 
     return with_client(arguments, config, send)
-
-
-def _message(typed: str | None) -> str | None:
-    if typed != "-":
-        return typed
-    if sys.stdin is None or sys.stdin.isatty():
-        raise CommandError("Standard input is a terminal.", "Pipe the message in; nothing is asked for here.", status=2)
-    return sys.stdin.read()
 
 
 async def _follow(client: Client, task: StartTask) -> str:

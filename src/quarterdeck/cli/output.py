@@ -39,3 +39,13 @@ def json_line(value: Any) -> None:
 
 def _json(value: Any, indent: int | None) -> str:
     return json.dumps(value, indent=indent, default=str).replace("\x7f", "\\u007f")
+
+
+def typed_text(typed: str | None, what: str) -> str | None:
+    """The text of an argument, or what standard input holds where it is "-"; raises CommandError (status 2)."""
+    if typed != "-":
+        return typed
+    if sys.stdin is None or sys.stdin.isatty():
+        advice = f"Pipe the {what} in; nothing is asked for here."
+        raise CommandError("Standard input is a terminal.", advice, status=2)
+    return sys.stdin.read()

@@ -1,17 +1,15 @@
 """`quarterdeck sandboxes list --watch`: a line for each change of a state, until a signal or a closed pipe."""
 
 import asyncio
-import os
-import signal
-import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Any
 
+from quarterdeck.cli.ending import until_told
 from quarterdeck.cli.oneshot import words_of
 from quarterdeck.cli.output import json_line, note, say
 from quarterdeck.cli.sandbox_rows import GRAMMAR, asks_about_conversations, utc_now
@@ -29,7 +27,6 @@ from quarterdeck.fleet.watch import Watch
 
 CLOSELY = 99
 """How many sandboxes that the filter lets through are read between two readings of the whole list: one request."""
-_ENDINGS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True)
@@ -166,27 +163,32 @@ class _Watching:
 
 
 async def watch(client: Client, wanted: Filter, *, json: bool) -> int:
-    """Print changes until told to end, which is status 0; raises ServiceError when nothing can be read at all.
-
-    Raises BrokenPipeError as soon as whoever read the lines has left.
-    """
-    news: asyncio.Queue[News | BrokenPipeError | None] = asyncio.Queue()
+    """Print changes until told to end, which is status 0; raises ServiceError when nothing can be read at all."""
+    failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     begun = False
-    reading = asyncio.create_task(_Watching(client, wanted, news.put_nowait).run())
-    reading.add_done_callback(lambda _: news.put_nowait(None))
-    try:
-        with _ending(news.put_nowait):
-            while (one := await news.get()) is not None:
-                if isinstance(one, BrokenPipeError) or (isinstance(one, ServiceError) and not _passing(one, begun)):
-                    raise one
-                begun = begun or isinstance(one, Begun)
-                _print(one, json=json)
-        if reading.done():
-            reading.result()
-    finally:
-        reading.cancel()
-        with suppress(asyncio.CancelledError):
-            await reading
+
+    def tell(news: News) -> None:
+        nonlocal begun
+        begun = begun or isinstance(news, Begun)
+        try:
+            if isinstance(news, ServiceError) and not _passing(news, begun):
+                raise news
+            _print(news, json=json)
+        except (ServiceError, BrokenPipeError) as error:
+            if not failed.done():
+                failed.set_exception(error)
+
+    async def read() -> None:
+        reading = asyncio.create_task(_Watching(client, wanted, tell).run())
+        try:
+            await asyncio.wait({reading, failed}, return_when=asyncio.FIRST_COMPLETED)
+            await (failed if failed.done() else reading)
+        finally:
+            reading.cancel()
+            with suppress(asyncio.CancelledError):
+                await reading
+
+    await until_told(read())
     return 0
 
 
@@ -222,36 +224,3 @@ def _plain(change: StatusChange) -> dict[str, str | None]:
 
 def _moment(change: StatusChange) -> str:
     return change.seen_at.isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-@contextmanager
-def _ending(tell: Callable[[BrokenPipeError | None], None]) -> Iterator[None]:
-    """Tell None when a signal asks to end, and BrokenPipeError when the pipe that standard output is was closed."""
-    loop = asyncio.get_running_loop()
-
-    def closed(pipe: int) -> None:
-        loop.remove_reader(pipe)
-        tell(BrokenPipeError())
-
-    for number in _ENDINGS:
-        loop.add_signal_handler(number, tell, None)
-    pipe = _output_pipe()
-    if pipe is not None:
-        # A pipe that is written to is never ready to be read; it says so only when nobody reads it any more.
-        loop.add_reader(pipe, closed, pipe)
-    try:
-        yield
-    finally:
-        if pipe is not None:
-            loop.remove_reader(pipe)
-        for number in _ENDINGS:
-            loop.remove_signal_handler(number)
-
-
-def _output_pipe() -> int | None:
-    """The number of standard output if it is a pipe."""
-    try:
-        number = sys.stdout.fileno()
-        return number if stat.S_ISFIFO(os.fstat(number).st_mode) else None
-    except (OSError, ValueError):  # standard output is no file, as under a test
-        return None

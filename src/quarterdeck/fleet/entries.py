@@ -175,6 +175,9 @@ class Entries:
 
     def _message(self, event: MessageEvent) -> None:
         kind = EntryKind.PERSON if event.source == "user" else EntryKind.AGENT
+        if event.source == "environment":
+            self.listed.append(Entry(event.id, EntryKind.QUIET, event.timestamp, "", event.text))
+            return
         parts, thought = event.llm_message.content, event.llm_message.reasoning_content
         text = "\n\n".join(filter(None, (text_of(parts), *_pictures(parts))))
         who = "you" if kind is EntryKind.PERSON else "agent"
