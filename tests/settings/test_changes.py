@@ -263,7 +263,7 @@ def test_deleted_and_disabled_servers_come_back_to_their_places() -> None:
     meant = before.remove_server(0).disable_server(1).remove_server(2)
     kept = noted(meant, saved(meant).base)
     written = json.loads(kept.model_dump_json())
-    for change in written["servers"]:  # journals were first written without these
+    for change in written["servers"]:  # a file may be without them
         del change["new_nth"], change["typed"]
     for note in (kept, Saved.model_validate_json(json.dumps(written))):
         servers = journal.undone(note, saved(meant)).draft.servers.config().stdio_servers

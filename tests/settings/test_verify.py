@@ -1,13 +1,22 @@
+from hypothesis import given
 from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.verify import ADDED_AGAIN, verify
+from tests.settings.strategies import marked_drafts, saved
 
 BASE = Settings(language="de", git_user_name="Ada", llm_api_key_set=False)
 FILES = StdioServer(name="files", command="npx")
 TOOLS = ShttpServer(url="https://a.example/mcp")
+
+
+@given(marked_drafts())
+def test_what_a_server_stored_as_it_was_asked_is_verified(draft: Draft) -> None:
+    for hidden in (False, True):
+        seen = verify(draft, saved(draft).base, hidden=hidden)
+        assert (seen.stored, seen.good, seen.returned) == (True, seen.readable, ())
 
 
 def test_all_changes_seen() -> None:
@@ -77,4 +86,15 @@ def test_what_the_server_dropped_beside_the_settings_of_the_form_is_named() -> N
         ("Provider tokens", "github", "none", False),
         ("Custom secrets", "TOKEN", "not there", False),
         ("theme_colour", "red", "not there", False),
+    ]
+
+
+def test_of_two_servers_with_one_name_the_one_that_did_not_arrive_is_counted() -> None:
+    twice = Settings(mcp_config=McpConfig(stdio_servers=(FILES, FILES)))
+    other = FILES.model_copy(update={"name": "other"})
+    seen = verify(Draft(twice).remove_server(0).edit_server(1, other), twice)
+    assert (seen.asked, seen.good, seen.untouched) == (2, 0, True)
+    assert [(each.label, each.found) for each in seen.differences] == [
+        ("stdio other", "not there"),
+        ("stdio files", "there"),
     ]

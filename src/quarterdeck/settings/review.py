@@ -121,12 +121,10 @@ def _loss_words(draft: Draft, lost: ClientLoss) -> str:
 def servers_losing(names: Iterable[str]) -> Iterator[Loss]:
     """What a save of MCP servers loses where their secrets are not told: `names` are the servers it strikes."""
     struck = tuple(names)
-    if len(struck) == 1:
-        yield Loss(MCP, f"MCP server {struck[0]}: its key and hidden values, if it has any, {TYPE_AGAIN}")
-    elif struck:
-        yield Loss(
-            MCP, f"MCP servers {', '.join(struck)}: their keys and hidden values, if they have any, {TYPE_AGAIN}"
-        )
+    its, it_has = ("its key", "it has") if len(struck) == 1 else ("their keys", "they have")
+    if struck:
+        servers = "MCP server" if len(struck) == 1 else "MCP servers"
+        yield Loss(MCP, f"{servers} {', '.join(struck)}: {its} and hidden values, if {it_has} any, {TYPE_AGAIN}")
 
 
 def disabling_losses(draft: Draft, server: Server) -> Iterator[Loss]:
@@ -158,7 +156,7 @@ HERE_ONLY = "Kept on this machine only; the server is not asked."
 
 
 class Act(StrEnum):
-    """What happens to a line's thing; the value is its word."""
+    """What happens to a line's thing, servers by the state of their row; the value is its word."""
 
     SET = "set"
     UNSET = "unset"
@@ -194,12 +192,11 @@ class Review:
 
 def review(draft: Draft, server: Server, losing: Iterable[str] = ()) -> Review:
     """Describe the save of a draft on a server; `losing` are the MCP servers whose untold secrets go with it."""
-    edited = {problem for problem in draft.problems if not problem.stops and _is_edited(draft, problem)}
     lost = (*losses(draft, server), *disabling_losses(draft, server), *servers_losing(losing))
     return Review(
         lost if draft.changes else (),
         tuple(lines(draft, server)),
-        tuple(problem for problem in draft.problems if problem in edited),
+        tuple(problem for problem in draft.problems if not problem.stops and _is_edited(draft, problem)),
         draft.fields,
     )
 
@@ -228,21 +225,15 @@ def lines(draft: Draft, server: Server | None = None) -> Iterator[Line]:
 
 
 def _server_line(entry: Entry) -> Line:
-    before, kept = entry.before or entry.server, _kept_note(entry.server)
-    note = HERE_ONLY if entry.local else ""
-    label = words.server_title(before)
-    match entry.state:
-        case EntryState.REMOVED:
-            return Line(Act.REMOVED, label, words.server_details(entry.server), "", note)
-        case EntryState.DISABLED:
-            return Line(Act.DISABLED, label, words.server_details(before), KEPT_HERE, kept)
-        case EntryState.ENABLED:
-            return Line(Act.ENABLED, label, KEPT_HERE, words.server_details(entry.server), note)
-        case EntryState.ADDED:
-            return Line(Act.ADDED, label, "", words.server_details(entry.server))
-        case _:
-            old, new = map(", ".join, differences(before, entry.server))
-            return Line(Act.EDITED, label, old, new, f"{note} {kept}".strip() if entry.local else note)
+    before, server, state = entry.before or entry.server, entry.server, entry.state
+    if state is EntryState.EDITED:
+        old, new = map(", ".join, differences(before, server))
+    else:
+        old = {EntryState.ADDED: "", EntryState.ENABLED: KEPT_HERE}.get(state, words.server_details(before))
+        new = {EntryState.REMOVED: "", EntryState.DISABLED: KEPT_HERE}.get(state, words.server_details(server))
+    here = HERE_ONLY if entry.local and state is not EntryState.DISABLED else ""
+    kept = _kept_note(server) if entry.disabled and not entry.removed else ""
+    return Line(Act(state.value), words.server_title(before), old, new, f"{here} {kept}".strip())
 
 
 def _kept_note(server: McpServer) -> str:
