@@ -84,12 +84,6 @@ async def test_a_nested_server_lacks_a_field_and_keeps_some_from_being_unset() -
     assert server.rules("llm_api_key").clearable
 
 
-async def test_the_local_service_of_the_nested_kind_says_what_it_is() -> None:
-    client, _ = client_of({NESTED: [RECORD], ABOUT: [Answer({"service": "quarterdeck-local", "version": "0.1.0"})]})
-    server = await client.describe()
-    assert (server.local, server.release, server.generation) == (True, "0.1.0", Generation.NESTED)
-
-
 async def test_what_answers_behind_one_address_is_found_out_again_when_another_server_is_plugged_in() -> None:
     answers: dict[str, Answer] = {FLAT: RECORD}
     client, server = client_of(lambda asked: answers.get(f"{asked.method} {asked.path}", NO_ROUTE))
@@ -113,11 +107,6 @@ async def test_what_answers_behind_one_address_is_found_out_again_when_another_s
         await client.settings.store(base, {"language": "fr"})
     assert (caught.value.kind, caught.value.outcome) == (ErrorKind.WRONG_API, Outcome.NOT_SENT)
     assert len(server.sent("POST")) == 1
-
-
-async def test_the_same_server_is_described_alike_twice() -> None:
-    client, _ = client_of({NESTED: [RECORD]})
-    assert await client.describe() == await client.describe()
 
 
 @pytest.mark.parametrize(

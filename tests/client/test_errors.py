@@ -111,18 +111,6 @@ async def test_reads_and_writes_that_are_refused_have_words_of_their_own(
         assert told[1] in error.advice
 
 
-@pytest.mark.parametrize("status", [300, 302, 400, 401, 403, 404, 405, 409, 413, 418, 422, 429, 500, 503])
-async def test_every_refusal_names_its_status(status: int) -> None:
-    assert str(status) in (await failing_read(Answer(b"", status))).words
-    assert str(status) in (await failing(Answer(b"", status))).words
-
-
-@pytest.mark.parametrize("location", [None, "", "http://["])
-async def test_a_redirect_that_points_nowhere_is_told_as_one(location: str | None) -> None:
-    error = await failing_read(Answer(b"", 302, {} if location is None else {"Location": location}))
-    assert error.words == "The server points somewhere else without saying where (status 302)."
-
-
 async def test_complaints_about_fields_are_told_by_place_and_what_was_sent_is_not_repeated() -> None:
     detail = [
         {

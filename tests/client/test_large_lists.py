@@ -85,12 +85,6 @@ async def test_an_array_of_just_a_page_may_be_a_part(count: int, partial: bool, 
     assert page.perhaps_partial is partial
 
 
-async def test_a_page_that_says_it_is_the_last_is_whole() -> None:
-    client, _ = client_of({f"GET {COLLECTION}/search": [Answer({"items": records(100), "next_page_id": None})]})
-    [page] = await all_pages(client)
-    assert not page.perhaps_partial
-
-
 async def test_between_any_two_slices_of_a_large_answer_everything_else_has_a_turn() -> None:
     turns = 0
 

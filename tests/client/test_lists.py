@@ -1,7 +1,5 @@
-import gc
 import json
 from collections.abc import AsyncIterator
-from itertools import chain, count
 from typing import Any
 
 import pytest
@@ -182,37 +180,6 @@ async def test_equal_bytes_give_the_same_pages_and_different_ones_do_not() -> No
     assert all(one is other for one, other in zip(first, second, strict=True))
     assert [one is other for one, other in zip(second, third, strict=True)] == [True, False]
     assert ids_of(third) == ["s1", "s2", "s4"]
-
-
-@given(st.lists(st.tuples(*[st.lists(st.integers(0, 4), max_size=3)] * 3), min_size=1, max_size=4))
-async def test_a_list_read_again_gives_each_record_once_whichever_page_changed(
-    passes: list[tuple[list[int], ...]],
-) -> None:
-    now = passes[0]
-
-    def answer(asked: Asked) -> Answer:
-        at = int(asked.page_id or 0)
-        return page(*now[at], next_page_id=str(at + 1) if at < 2 else None)
-
-    client, _ = client_of(answer)
-    for now in passes:
-        read, _ = await gathered(client.sandboxes.pages())
-        assert ids_of(read) == [f"s{number}" for number in dict.fromkeys(chain(*now))]
-
-
-async def test_a_few_answers_are_remembered_where_each_reading_names_its_pages_anew() -> None:
-    names = (f"page {number}" for number in count())
-
-    def answer(asked: Asked) -> Answer:
-        following = None if asked.page_id else next(names)
-        return Answer({"items": [sandbox(f" remembered {asked.page_id is None}")], "next_page_id": following})
-
-    client, _ = client_of(answer)
-    for _ in range(30):
-        read, _ = await gathered(client.sandboxes.pages())
-        assert len(ids_of(read)) == 2
-    remembered = [each for each in gc.get_objects() if isinstance(each, Sandbox) and each.id in ids_of(read)]
-    assert len(remembered) <= 10
 
 
 async def test_a_batch_comes_in_the_order_asked_with_none_for_what_is_not_there() -> None:

@@ -41,14 +41,6 @@ def lost(base: Settings, config: McpConfig | None) -> tuple[str, ...]:
     return secrets_lost(base, {"mcp_config": config})
 
 
-def test_a_map_is_sorted_into_the_three_lists_by_transport_command_and_address() -> None:
-    config = config_of(LOADED)
-    assert [server.name for server in config.stdio_servers] == ["fs"]
-    assert [server.model_extra["name"] for server in config.sse_servers if server.model_extra] == ["events", "typed"]
-    assert [server.timeout for server in config.shttp_servers] == [30]
-    assert config.model_extra == {"unlisted": {"empty": {}, "odd": LOADED["odd"]}}
-
-
 @pytest.mark.parametrize(
     ("members", "model"),
     [
@@ -137,11 +129,6 @@ def test_servers_without_a_name_get_one_that_nobody_has() -> None:
         shttp_servers=(remote(ShttpServer, "https://x.example", name="a-example"), ShttpServer(url="")),
     )
     assert list(map_of(config)) == ["a-example-2", "a-example-3", "a-example", "server"]
-
-
-def test_of_copies_of_a_remote_server_the_first_keeps_the_name() -> None:
-    copies = tuple(remote(ShttpServer, f"https://{host}.example", name="tools") for host in ("a", "b", "c"))
-    assert list(map_of(McpConfig(shttp_servers=copies))) == ["tools", "tools-2", "tools-3"]
 
 
 @pytest.mark.parametrize(

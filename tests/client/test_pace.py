@@ -99,14 +99,3 @@ async def test_background_requests_that_keep_coming_go_one_by_one_and_no_slower(
     assert begun[-1] - begun[0] < SECOND / 4
     assert all(later - earlier >= SECOND / 4 * NEARLY for earlier, later in itertools.pairwise(rest))
     assert rest[-1] - begun[0] < 1.5 * len(given) / 4 * SECOND
-
-
-async def test_after_a_rest_background_requests_go_at_once_again() -> None:
-    turns = Pace(5)
-    for _ in range(4):
-        await turns.turn(background=True)
-    await asyncio.sleep(2.1 * SECOND)
-    began = _now()
-    for _ in range(4):
-        await turns.turn(background=True)
-    assert _now() - began < SECOND / 4

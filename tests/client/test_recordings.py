@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from quarterdeck.client.errors import FieldProblem, Outcome, ServiceError
+from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.redact import is_secret_name
 from quarterdeck.client.request import Repeat, Request
 from quarterdeck.client.transport import Transport
 from tests.client.exchanges.flat import FLAT, full
 from tests.client.exchanges.nested import NESTED
-from tests.client.exchanges.replay import Case, Exchange, exchange, names, question_of, replaying
+from tests.client.exchanges.replay import Case, Exchange, exchange, question_of, replaying
 from tests.client.exchanges.shared import SHARED
 from tests.client.fakes import FAST, KEY, Answer, FakeServer, client_of
 
@@ -83,12 +83,6 @@ async def test_any_other_answer_is_taken_for_what_it_is(release: str, name: str)
         assert [problem.location for problem in error.problems] == [case.at]
 
 
-@pytest.mark.parametrize("release", CASES)
-def test_enough_of_each_release_is_looked_at(release: str) -> None:
-    assert CASES[release].keys() <= names(release)
-    assert len(CASES[release]) >= 120
-
-
 async def test_the_settings_of_the_flat_server_are_read_with_what_we_do_not_know() -> None:
     one = exchange("1.2.1", "settings-get-full")
     settings = await replaying(one, Case())[0].settings.load()
@@ -136,15 +130,6 @@ async def test_what_the_nested_server_repeats_of_a_refused_value_is_not_passed_o
     assert "input_value" not in f"{caught.value!r} {caught.value.words} {caught.value.problems}"
 
 
-async def test_a_refused_tool_server_is_told_by_its_place_and_reason() -> None:
-    one = exchange("1.2.1", "settings-invalid-mcp-bad-url")
-    client, _ = replaying(one, Case())
-    with pytest.raises(ServiceError) as caught:
-        await client.settings.store(None, {"mcp_config": None})
-    at = ("mcp_config", "sse_servers", 0, "url")
-    assert caught.value.problems == (FieldProblem(at, "URL must include a scheme (http:// or https://)"),)
-
-
 async def test_records_and_tasks_of_a_real_server_are_read() -> None:
     one = exchange("1.2.1", "convs-batch-mixed")
     batch = await replaying(one, Case())[0].conversations.read(one.values("ids"))
@@ -158,19 +143,6 @@ async def test_records_and_tasks_of_a_real_server_are_read() -> None:
     assert (tasks[0].status, tasks[0].detail) == ("ERROR", "500: Sandbox not found: nosuch")
     assert tasks[0].created_at is not None
     assert tasks[0].created_at.tzinfo is not None
-
-
-async def pages_of(name: str, path: str, read: Any) -> tuple[list[int], FakeServer, Exchange]:
-    first, second = exchange("1.2.1", f"{name}-page1"), exchange("1.2.1", f"{name}-page2")
-    client, server = client_of({f"GET {path}": [first.answer, second.answer]})
-    return [len(page.items) async for page in read(client)], server, first
-
-
-async def test_pages_of_a_real_server_are_followed() -> None:
-    path = "/api/v1/app-conversations/search"
-    sizes, server, first = await pages_of("convs-search", path, lambda client: client.conversations.pages())
-    assert sizes == [1, 1]
-    assert server.asked[1].page_id == first.answer.body["next_page_id"]
 
 
 async def test_secrets_of_a_real_server_are_followed_page_by_page() -> None:

@@ -46,11 +46,6 @@ def test_a_read_is_repeated_on_the_server_errors_that_pass(status: int) -> None:
     assert [step is not None for step in steps] == [repeats < times for repeats in range(3)]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in ErrorKind if kind not in UNOPENED])
-def test_what_makes_something_new_is_never_sent_twice_once_a_connection_was_open(kind: ErrorKind) -> None:
-    assert all(again(Repeat.ONCE, kind, status=status) is None for status in (None, 429, 500, 502, 503, 504))
-
-
 def test_a_server_that_asks_for_time_is_given_it_up_to_half_a_minute() -> None:
     assert again(Repeat.READ, ErrorKind.RATE, retry_after=30) == Again(30)
     assert again(Repeat.READ, ErrorKind.RATE, retry_after=30.5) is None

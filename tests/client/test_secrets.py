@@ -86,14 +86,6 @@ async def test_a_value_changes_in_place_where_the_server_can() -> None:
     assert list(keeper.held) == ["TOKEN"]
 
 
-async def test_a_value_is_not_changed_where_the_server_would_ignore_it() -> None:
-    client, wire, _ = opened("1.2.1")
-    with pytest.raises(ServiceError) as caught:
-        await client.secrets.replace_value("TOKEN", SecretStr("v2"))
-    assert caught.value.kind is ErrorKind.NOT_OFFERED
-    assert wire.asked == []
-
-
 @RELEASES
 async def test_a_rename_without_a_description_says_that_there_is_none(release: str) -> None:
     client, wire, _ = opened(release)

@@ -157,10 +157,6 @@ async def test_a_merging_server_gets_the_changes_alone() -> None:
     assert server.sent("POST")[0].body == {"language": None, "llm_api_key": ""}
 
 
-async def test_the_first_store_sends_what_was_set() -> None:
-    assert await sent_by(None, {"language": "fr", "email": None}) == {"language": "fr", "email": None}
-
-
 @pytest.mark.parametrize(
     ("field", "sent"),
     [
@@ -176,13 +172,6 @@ async def test_the_first_store_sends_what_was_set() -> None:
 async def test_unsetting_sends_what_clears_the_field_on_a_replacing_server(field: str, sent: str | None) -> None:
     body = await sent_by(LOADED, {field: None})
     assert (field in body, body[field]) == (True, sent)
-
-
-@pytest.mark.parametrize("field", ["llm_api_key", "search_api_key", "sandbox_api_key"])
-async def test_an_empty_text_clears_every_secret_on_a_merging_server(field: str) -> None:
-    client, server = await merging_client()
-    await client.settings.store(None, {field: None})
-    assert server.sent("POST")[0].body == {field: ""}
 
 
 @pytest.mark.parametrize("field", ["enable_sound_notifications", "user_consents_to_analytics"])
@@ -441,11 +430,6 @@ async def test_what_a_server_of_no_known_release_may_lose_is_told(
     base = await client.settings.load()
     assert list(losses(base, changes, client.server)) == lost
     assert losses(None, changes, client.server) == ()
-
-
-async def test_a_merging_server_loses_nothing() -> None:
-    client, _ = await merging_client()
-    assert losses(await client.settings.load(), {"language": "fr"}, client.server) == ()
 
 
 @pytest.mark.parametrize(("told", "stored"), [({}, None), ({"llm_api_key_set": False}, False)])

@@ -11,8 +11,8 @@ import trustme
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind
-from tests.client.fakes import FAST, ITEMS, client_at, first_page, plain
-from tests.client.test_network import Answering, answering, reading
+from tests.client.fakes import FAST, ITEMS, client_at, plain
+from tests.client.test_network import Answering, reading
 
 
 def trusting(url: str, ca_file: str) -> Client:
@@ -55,34 +55,6 @@ async def secure_server(answer: Answering, tls: ssl.SSLContext) -> AsyncIterator
         yield f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}", connections
 
 
-async def test_connections_are_kept_behind_tls_too(tls: ssl.SSLContext, ca_file: str) -> None:
-    async with secure_server(answering(plain(ITEMS)), tls) as (url, connections), trusting(url, ca_file) as client:
-        for _ in range(3):
-            assert [sandbox.id for sandbox in await first_page(client)] == ["s1"]
-    assert len(connections) == 1
-
-
-async def test_the_version_of_http_is_agreed_on_with_tls(tls: ssl.SSLContext, ca_file: str) -> None:
-    agreed: list[str | None] = []
-
-    async def answer(_: bytes, writer: asyncio.StreamWriter) -> None:
-        agreed.append(writer.get_extra_info("ssl_object").selected_alpn_protocol())
-        writer.write(plain(ITEMS))
-
-    tls.set_alpn_protocols(["h2", "http/1.1"])
-    async with secure_server(answer, tls) as (url, _), trusting(url, ca_file) as client:
-        await first_page(client)
-    assert agreed == ["http/1.1"]
-
-
-async def test_a_large_answer_passes_tls_whole(tls: ssl.SSLContext, ca_file: str) -> None:
-    body = ITEMS + b" " * 3_000_000
-    async with secure_server(answering(plain(body)), tls) as (url, connections), trusting(url, ca_file) as client:
-        for _ in range(2):
-            assert [sandbox.id for sandbox in await first_page(client)] == ["s1"]
-    assert len(connections) == 1
-
-
 async def test_an_answer_cut_off_behind_tls_is_broken(tls: ssl.SSLContext, ca_file: str) -> None:
     async def cut(_: bytes, writer: asyncio.StreamWriter) -> None:
         writer.write(plain(ITEMS)[:-3])
@@ -91,19 +63,6 @@ async def test_an_answer_cut_off_behind_tls_is_broken(tls: ssl.SSLContext, ca_fi
 
     async with secure_server(cut, tls) as (url, _), trusting(url, ca_file) as client:
         assert (await reading(client)).kind is ErrorKind.BROKEN
-
-
-async def test_a_kept_connection_that_the_server_closed_behind_tls_is_not_noticed(
-    tls: ssl.SSLContext, ca_file: str
-) -> None:
-    async def once(_: bytes, writer: asyncio.StreamWriter) -> None:
-        writer.write(plain(ITEMS))
-        writer.close()
-
-    async with secure_server(once, tls) as (url, connections), trusting(url, ca_file) as client:
-        for _ in range(3):
-            assert [sandbox.id for sandbox in await first_page(client)] == ["s1"]
-    assert len(connections) >= 3
 
 
 async def test_a_server_that_hangs_up_on_tls_is_told_from_one_that_is_down() -> None:

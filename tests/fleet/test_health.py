@@ -45,11 +45,6 @@ def test_three_failures_of_a_server_that_is_away_are_offline_of_one_that_says_no
     assert failed(GOOD, ErrorKind.RATE, times=5).state is HealthState.DEGRADED
 
 
-def test_a_good_answer_takes_the_error_away() -> None:
-    health = after_answer(failed(GOOD, times=3), 160.0)
-    assert (health.error, health.failures, health.next_try_at, health.read_at) == (None, 0, None, 160.0)
-
-
 def test_jitter_takes_at_most_half_of_a_wait_away() -> None:
     assert backoff(3, 0.0) == 8.0
     assert backoff(3, 1.0) == 16.0

@@ -57,39 +57,30 @@ def since(watched: Watches) -> float:
     return one.since - at(0).timestamp() if one.since else 0.0
 
 
-@pytest.mark.parametrize("outcome", ["waiting_for_confirmation", "finished", "error", "stuck"])
-def test_what_an_agent_at_work_comes_to_is_told_once(outcome: str) -> None:
+@pytest.mark.parametrize(
+    ("story", "news"),
+    [
+        # what an agent at work comes to is told once
+        *((f"running running {out} {out}", out) for out in ("waiting_for_confirmation", "finished", "error", "stuck")),
+        # what is no outcome is not, nor what it was at when the watch began
+        ("finished idle", ""),
+        ("finished paused", ""),
+        ("finished running", ""),
+        ("finished finished waiting_for_confirmation", "waiting_for_confirmation"),
+        # a sandbox that sleeps and wakes brings no news of the agent
+        ("running finished PAUSED STARTING RUNNING finished ERROR", "finished"),
+    ],
+)
+def test_what_an_agent_comes_to_is_told_once(story: str, news: str) -> None:
+    first, *steps = story.split()
     watched = Watches()
-    begin(watched, 0, "running")
-    assert not read(watched, 5, "running")
-    assert read(watched, 10, outcome)
-    assert not read(watched, 15, outcome)
-    assert since(watched) == 10
-
-
-@pytest.mark.parametrize("agent", ["idle", "paused", "running"])
-def test_what_is_no_outcome_is_not_told(agent: str) -> None:
-    watched = Watches()
-    begin(watched, 0, "finished")
-    assert not read(watched, 5, agent)
-
-
-def test_what_it_was_at_when_the_watch_began_is_not_told() -> None:
-    watched = Watches()
-    begin(watched, 0, "finished")
-    assert not read(watched, 5, "finished")
-    assert read(watched, 10, "waiting_for_confirmation")
-
-
-def test_a_sandbox_that_sleeps_and_wakes_brings_no_news_of_the_agent() -> None:
-    watched = Watches()
-    begin(watched, 0, "running")
-    assert read(watched, 5, "finished")
-    assert not read(watched, 10, None, sandbox="PAUSED")
-    assert not read(watched, 15, None, sandbox="STARTING")
-    assert not read(watched, 20, None)
-    assert not read(watched, 25, "finished")
-    assert not read(watched, 30, None, sandbox="ERROR")
+    begin(watched, 0, first)
+    told = [
+        step
+        for second, step in enumerate(steps, 1)
+        if (read(watched, second, None, sandbox=step) if step.isupper() else read(watched, second, step))
+    ]
+    assert told == news.split()
 
 
 def test_what_was_watched_asleep_is_told_only_when_something_was_done_since() -> None:

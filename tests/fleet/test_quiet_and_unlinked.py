@@ -42,41 +42,42 @@ def row(
 # How long a sandbox has been quiet
 
 
-def test_it_has_been_quiet_since_the_newest_update_of_what_lives_in_it() -> None:
-    quiet = row(talk(updated=at(-4000), name="c1"), talk("finished", at(-3000), name="c2"))
-    assert quiet.quiet(at(0)) == timedelta(seconds=3000)
-
-
-def test_one_in_which_an_agent_works_is_not_quiet_at_all() -> None:
-    busy = row(talk(updated=at(-4000), name="c1"), talk("running", at(-3000), name="c2"))
-    assert busy.working
-    assert busy.quiet(at(0)) == timedelta()
-    assert busy.quiet_since is None
-
-
-def test_what_an_agent_last_said_counts_while_its_server_does_not_tell() -> None:
-    untold = talk(None, at(-4000))
-    assert row(untold, last_told={"c": "running"}).working
-    assert not row(untold, last_told={"c": "finished"}).working
-
-
-def test_no_agent_is_at_work_in_one_that_is_read_as_paused() -> None:
-    paused = row(talk("running"), status="PAUSED")
-    assert not paused.working
-    assert paused.quiet(at(0)) is None
-
-
-def test_one_that_was_resumed_a_minute_ago_has_not_been_quiet_for_a_day() -> None:
-    assert row(talk(updated=at(-86400)), seen=-60, began=True).quiet(at(0)) == timedelta(seconds=60)
-    assert row(talk(updated=at(-86400)), seen=-60, began=False).quiet(at(0)) == timedelta(days=1)
-
-
-def test_one_without_conversations_has_been_quiet_at_least_since_it_was_seen_up() -> None:
-    assert row(seen=-7200).quiet(at(0)) == timedelta(hours=2)
+@pytest.mark.parametrize(
+    ("seen", "quiet"),
+    [
+        (row(talk(updated=at(-4000), name="c1"), talk("finished", at(-3000), name="c2")), 3000),
+        (row(talk(updated=at(-86400)), seen=-60, began=True), 60),
+        (row(talk(updated=at(-86400)), seen=-60, began=False), 86400),
+        (row(seen=-7200), 7200),
+    ],
+    ids=[
+        "since the newest update",
+        "not for longer than it is up",
+        "unless that was not seen",
+        "without conversations",
+    ],
+)
+def test_how_long_nothing_has_happened_in_it(seen: SandboxRow, quiet: float) -> None:
+    assert seen.quiet(at(0)) == timedelta(seconds=quiet)
 
 
 def test_the_clock_of_a_server_may_be_ahead() -> None:
     assert row(talk(updated=at(500))).quiet(at(0)) == timedelta()
+
+
+@pytest.mark.parametrize(
+    ("seen", "working"),
+    [
+        (row(talk(updated=at(-4000), name="c1"), talk("running", at(-3000), name="c2")), True),
+        (row(talk(None, at(-4000)), last_told={"c": "running"}), True),
+        (row(talk(None, at(-4000)), last_told={"c": "finished"}), False),
+        (row(talk("running"), status="PAUSED"), False),
+    ],
+    ids=["one of two", "as was last told", "as was last told, done", "paused"],
+)
+def test_one_in_which_an_agent_works_is_not_quiet_at_all(seen: SandboxRow, working: bool) -> None:
+    assert seen.working is working
+    assert not working or (seen.quiet(at(0)), seen.quiet_since) == (timedelta(), None)
 
 
 @pytest.mark.parametrize(

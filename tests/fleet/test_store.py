@@ -78,8 +78,3 @@ def test_an_equal_record_does_not_take_the_place_of_the_one_held() -> None:
     store.take([held])
     assert not store.take([Item("a")])
     assert store.by_id["a"] is held
-
-
-def test_an_unknown_id_that_a_batch_does_not_know_either_is_no_change() -> None:
-    store: Store[Item] = Store()
-    assert not store.take_batch(["x"], [None])

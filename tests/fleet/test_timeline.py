@@ -55,16 +55,6 @@ def test_what_a_knock_finds_running_is_so_in_its_timeline() -> None:
     assert memories.timelines.of("a")[-1].cause is Cause.YOU
 
 
-def test_a_start_that_was_listed_before_it_was_answered_was_you() -> None:
-    watched = Watched()
-    watched.read(0, "-", "RUNNING")
-    watched.read(2, "STARTING", "RUNNING", beginning=True)
-    assert watched.told() == [("Starting", Cause.SERVER)]
-    watched.memories.started(sandbox("STARTING", "a"), at(8))
-    watched.read(10, "RUNNING", "RUNNING")
-    assert watched.told() == [("Starting", Cause.YOU), ("Running", Cause.YOU)]
-
-
 def test_a_start_that_failed_before_it_was_answered_was_asked_for_and_failed_by_itself() -> None:
     watched = Watched()
     watched.read(0, "-", "RUNNING")
@@ -104,17 +94,6 @@ def test_what_appears_after_a_start_whose_answer_was_lost_may_be_it() -> None:
     assert watched.told("a") == [("Starting", Cause.UNKNOWN)]
     watched.read(90, "RUNNING", "RUNNING", "STARTING", beginning=True)
     assert watched.told("c") == [("Starting", Cause.SERVER)]
-
-
-def test_both_steps_of_a_resume_were_you() -> None:
-    watched = Watched()
-    watched.read(0, "PAUSED")
-    watched.memories.asked("a", Action.RESUME, at(10))
-    watched.read(12, "STARTING")
-    watched.read(20, "RUNNING")
-    watched.read(90, "PAUSED")
-    causes = [cause for _, cause in watched.told()]
-    assert causes == [Cause.UNKNOWN, Cause.YOU, Cause.YOU, Cause.SERVER]
 
 
 def test_a_resume_that_fails_was_asked_for_here_and_did_not_fail_by_your_will() -> None:
@@ -201,15 +180,6 @@ def test_a_sandbox_the_server_does_not_find_is_missing_from_then_on() -> None:
     watched.memories.missing("a", at(2))
     assert watched.memories.by_id["a"].state(at(2)).word == "Missing"
     assert watched.told()[-1] == ("Missing", Cause.SERVER)
-
-
-def test_only_the_newest_events_are_kept() -> None:
-    watched = Watched()
-    for number in range(EVENTS + 5):
-        watched.read(number * 100, "RUNNING" if number % 2 else "PAUSED")
-    events = watched.timelines.of("a")
-    assert len(events) == EVENTS
-    assert events[-1].seen_at == at((EVENTS + 4) * 100)
 
 
 # From run to run

@@ -35,77 +35,58 @@ def again(note: KeptUnread) -> Unread:
     return marks
 
 
-@pytest.mark.parametrize("agent", ["finished", "error", "stuck", "waiting_for_confirmation"])
-def test_what_an_agent_came_to_is_unseen_until_somebody_looks(agent: str) -> None:
+def told(story: str) -> Unread:
+    """The marks after what is told: `running@0` is a reading of c, `b:finished@5` one of b, `look@6` a look at c.
+
+    `PAUSED@6` and `ERROR@6` are readings of a sandbox that does not let its agent be heard.
+    """
     marks = Unread()
-    read(marks, 0, "running")
-    assert read(marks, 5, agent)
-    assert marks.ids == {"c"}
-    assert not read(marks, 6, agent)
-    assert marks.looked(["c"], at(6))
-    assert not read(marks, 7, agent)
-    assert marks.ids == set()
+    for step in story.split():
+        what, _, second = step.rpartition("@")
+        name, _, word = what.rpartition(":")
+        if word == "look":
+            marks.looked([name or "c"], at(float(second)))
+        elif word.isupper():
+            read(marks, float(second), None, sandbox=word, name=name or "c")
+        else:
+            read(marks, float(second), word, name=name or "c")
+    return marks
 
 
-def test_a_look_at_the_very_moment_of_the_reading_counts() -> None:
-    marks = Unread()
-    read(marks, 0, "running")
-    read(marks, 0, "finished")
-    marks.looked(["c"], at(0))
-    assert "c" not in marks
+@pytest.mark.parametrize(
+    ("story", "unread"),
+    [
+        # what an agent came to is unread until somebody looks
+        *((f"running@0 {agent}@5", "c") for agent in ("finished", "error", "stuck", "waiting_for_confirmation")),
+        ("running@0 finished@5 finished@6 look@6 finished@7", ""),
+        ("running@0 finished@0 look@0", ""),
+        # what had happened before the first reading is not, and what is new is
+        ("o:finished@0 w:running@0 n:finished@9 w:finished@9", "nw"),
+        # a mark outlives the sleep of the sandbox and ends when the agent works again
+        ("running@0 finished@5 PAUSED@6", "c"),
+        ("running@0 finished@5 PAUSED@6 running@7", ""),
+        ("running@0 finished@5 PAUSED@6 running@7 finished@8", "c"),
+        # a broken sandbox is no news of the agent
+        ("running@0 ERROR@5", ""),
+        # a look at work under way does not take the mark of what comes of it
+        ("running@0 look@4 finished@5", "c"),
+        # another outcome is unread again, however soon after the look
+        ("running@0 waiting_for_confirmation@5 look@8 error@9", "c"),
+    ],
+)
+def test_what_an_agent_came_to_is_unread_until_somebody_looks(story: str, unread: str) -> None:
+    assert told(story).ids == set(unread)
 
 
-def test_what_had_happened_before_the_first_look_is_not_unseen_and_what_is_new_is() -> None:
-    marks = Unread()
-    read(marks, 0, "finished", name="old")
-    read(marks, 0, "running", name="at work")
-    read(marks, 9, "finished", name="new")
-    read(marks, 9, "finished", name="at work")
-    assert marks.ids == {"new", "at work"}
-
-
-def test_a_mark_outlives_the_sleep_of_the_sandbox_and_ends_when_the_agent_works_again() -> None:
-    marks = Unread()
-    read(marks, 0, "running")
-    read(marks, 5, "finished")
-    assert not read(marks, 6, None, sandbox="PAUSED")
-    assert marks.ids == {"c"}
-    assert read(marks, 7, "running")
-    assert marks.ids == set()
-    assert read(marks, 8, "finished")
-    assert marks.ids == {"c"}
-
-
-def test_a_broken_sandbox_is_no_news_of_the_agent() -> None:
-    marks = Unread()
-    read(marks, 0, "running")
-    assert not read(marks, 5, None, sandbox="ERROR")
-    assert marks.ids == set()
-
-
-def test_a_look_at_work_under_way_does_not_take_the_mark_of_what_comes_of_it() -> None:
-    marks = Unread()
-    read(marks, 0, "running")
-    assert not marks.looked(["c"], at(4))
-    read(marks, 5, "finished")
-    assert marks.ids == {"c"}
-
-
-def test_another_outcome_is_unseen_again_however_soon_after_the_look() -> None:
-    marks = Unread()
-    read(marks, 0, "running")
-    read(marks, 5, "waiting_for_confirmation")
-    marks.looked(["c"], at(8))
-    read(marks, 9, "error")
-    assert marks.ids == {"c"}
+def test_only_news_is_told() -> None:
+    marks = told("running@0")
+    assert [read(marks, second, "finished") for second in (5, 6)] == [True, False]
+    assert marks.looked(["c", "none"], at(6)) == {"c"}
+    assert not read(marks, 7, "finished")
 
 
 def test_the_next_run_finds_the_marks_and_what_finished_meanwhile() -> None:
-    marks = Unread()
-    read(marks, 0, "running", name="a")
-    read(marks, 0, "finished", name="b")
-    read(marks, 5, "finished", name="a")
-    read(marks, 5, "running", name="d")
+    marks = told("a:running@0 b:finished@0 a:finished@5 d:running@5")
     later = again(kept(marks))
     assert "a" in later, "it is marked before anything is read"
     for name in "abcd":
@@ -114,10 +95,7 @@ def test_the_next_run_finds_the_marks_and_what_finished_meanwhile() -> None:
 
 
 def test_what_worked_and_finished_again_while_no_deck_ran_is_unseen_again() -> None:
-    marks = Unread()
-    read(marks, 0, "running")
-    read(marks, 5, "finished")
-    marks.looked(["c"], at(8))
+    marks = told("running@0 finished@5 look@8")
     note = kept(marks)
     quiet, busy = again(note), again(note)
     read(quiet, 900, "finished", updated=5)
@@ -126,10 +104,7 @@ def test_what_worked_and_finished_again_while_no_deck_ran_is_unseen_again() -> N
 
 
 def test_a_late_change_of_what_is_seen_sets_no_mark_in_this_run_nor_in_the_next() -> None:
-    marks = Unread()
-    read(marks, 0, "running")
-    read(marks, 5, "finished")
-    marks.looked(["c"], at(8))
+    marks = told("running@0 finished@5 look@8")
     read(marks, 30, "finished", updated=20)
     assert marks.ids == set()
     later = again(kept(marks))
@@ -138,11 +113,7 @@ def test_a_late_change_of_what_is_seen_sets_no_mark_in_this_run_nor_in_the_next(
 
 
 def test_with_two_decks_a_look_in_one_takes_the_mark_of_both() -> None:
-    one, other = Unread(), Unread()
-    for deck in (one, other):
-        read(deck, 0, "running")
-    read(one, 5, "finished")
-    one.looked(["c"], at(8))
+    one, other = told("running@0 finished@5 look@8"), told("running@0")
     read(other, 15, "finished", updated=5)
     assert other.ids == {"c"}, "nothing was noted yet"
     note = kept(other, kept(one))
@@ -152,13 +123,7 @@ def test_with_two_decks_a_look_in_one_takes_the_mark_of_both() -> None:
 
 
 def test_with_two_decks_what_one_missed_is_unseen_in_the_end() -> None:
-    one, other = Unread(), Unread()
-    for deck in (one, other):
-        read(deck, 0, "running")
-        read(deck, 5, "finished")
-    one.looked(["c"], at(8))
-    read(one, 20, "running")
-    read(one, 40, "finished")
+    one, other = told("running@0 finished@5 look@8 running@20 finished@40"), told("running@0 finished@5")
     for note in (kept(one, kept(other)), kept(other, kept(one))):
         assert again(note).ids == {"c"}
 
@@ -184,10 +149,7 @@ def test_a_reading_like_the_last_one_counts_of_an_agent_at_work_and_of_what_anot
 
 
 def test_decks_beside_each_other_keep_what_only_the_other_has_read() -> None:
-    one, other = Unread(), Unread()
-    for name, deck in {"a": one, "b": other}.items():
-        read(deck, 0, "running", name=name)
-        read(deck, 5, "finished", name=name)
+    one, other = (told(f"{name}:running@0 {name}:finished@5") for name in "ab")
     assert again(kept(one, kept(other))).ids == {"a", "b"}
 
 
