@@ -40,6 +40,9 @@ class Stand(NamedTuple):
     status: int
 
 
+_DELETED = Stand("deleted", FAILED)
+
+
 class Conversation:
     """One conversation as commands see it, once it was read."""
 
@@ -84,7 +87,7 @@ class Conversation:
         sandbox = following.record.sandbox_status if following.record is not None else None
         status = following.transcript.status
         if following.origin is Origin.GONE:
-            return Stand("deleted", FAILED)
+            return _DELETED
         if following.origin is Origin.COPY and sandbox in (SandboxStatus.MISSING, SandboxStatus.ERROR):
             return Stand("sandbox gone", FAILED)
         if following.origin is Origin.ASLEEP:
@@ -116,17 +119,13 @@ class Conversation:
 def show(arguments: CommandLine, config: Config) -> int:
     """Print the log, an event a line; with --follow also what happens, until a signal or a closed pipe."""
 
-    async def read(client: Client) -> int:
-        conversation = Conversation(client, arguments.id)
-        following = conversation.following
+    async def read(conversation: Conversation) -> int:
+        following, told = conversation.following, None
         await conversation.look()
-        if following.origin is Origin.GONE:
-            return conversation.tell(Stand("deleted", FAILED), json=arguments.json)
-        while await following.older():
+        while following.origin is not Origin.GONE and await following.older():
             pass
         if following.note:
             note(following.note)
-        told: str | None = None
 
         def print_new() -> bool:
             nonlocal told
@@ -136,12 +135,14 @@ def show(arguments: CommandLine, config: Config) -> int:
             sys.stdout.flush()
             return following.origin is Origin.GONE
 
-        if print_new() or not arguments.follow:
-            return 0
-        deleted = await until_told(conversation.until(print_new))
-        return conversation.tell(Stand("deleted", FAILED), json=False) if deleted else 0
+        if not print_new() and arguments.follow:
+            await conversation.until(print_new)
+        return conversation.tell(_DELETED, json=arguments.json) if following.origin is Origin.GONE else 0
 
-    return with_client(arguments, config, read)
+    async def until_ended(client: Client) -> int:
+        return await until_told(read(Conversation(client, arguments.id))) or 0
+
+    return with_client(arguments, config, until_ended)
 
 
 def send(arguments: CommandLine, config: Config) -> int:
