@@ -20,7 +20,7 @@ from tests.client.exchanges.replay import (
     kept_back,
     refused,
 )
-from tests.client.exchanges.shared import INVALID, MISSING, SERVER, UNKNOWN, WRONG_API
+from tests.client.exchanges.shared import INVALID, MISSING, SERVER, WRONG_API
 from tests.client.fakes import Answer
 
 LIST = "GET /api/secrets"
@@ -91,7 +91,6 @@ SETTINGS: Mapping[str, Case] = {
             Settings.model_validate(exchange("1.2.1", "settings-get-full").answer.body), {"language": "fr"}
         )
     ),
-    "settings-post-empty-after-full": asks(),
     "settings-post-mcp-null": does(changing(mcp_config=None)),
     "settings-post-mcp-empty-object": does(changing(**servers())),
     "settings-post-mcp-empty-lists": does(changing(**servers())),
@@ -123,8 +122,6 @@ SETTINGS: Mapping[str, Case] = {
     "settings-invalid-mcp-extra-member": asks(INVALID, at=("mcp_config", "other")),
     "settings-invalid-mcp-stdio-env-nonstring": asks(INVALID, at=("mcp_config", "stdio_servers", 0, "env", "A")),
     "settings-invalid-mcp-missing-url-echoes-input": asks(INVALID, at=("mcp_config", "sse_servers", 0, "url")),
-    "settings-invalid-mcp-stdio-name-number": asks(UNKNOWN),
-    "settings-invalid-mcp-list-null": asks(UNKNOWN),
     "settings-invalid-condenser-19": complained("condenser_max_size", condenser_max_size=19),
     "settings-invalid-condenser-20": does(changing(condenser_max_size=20)),
     "settings-invalid-max_iterations-string": complained("max_iterations", max_iterations="fifty"),
@@ -139,7 +136,6 @@ SETTINGS: Mapping[str, Case] = {
     "settings-invalid-email-garbage": does(changing(email="not an email")),
     "settings-invalid-unknown-field": does(changing(zzz_unknown=1)),
     "settings-invalid-llm_api_key-number": complained("llm_api_key", llm_api_key=5),
-    "reset-settings-gone": asks(MISSING),
 }
 
 SECRETS: Mapping[str, Case] = {
@@ -164,12 +160,9 @@ SECRETS: Mapping[str, Case] = {
     "secrets-update-description": does(
         lambda client, _: client.secrets.update("MY_TOKEN", new_name="MY_TOKEN", description="changed"), beside=HELD
     ),
-    "secrets-update-omit-description": asks(),
     "secrets-update-value-ignored": kept_back(
         lambda client, _: client.secrets.replace_value("MY_TOKEN", SecretStr("newv")), ErrorKind.NOT_OFFERED
     ),
-    "secrets-rename-conflict": asks(INVALID),
-    "secrets-update-unknown": asks(MISSING),
     "secrets-delete": does(lambda client, _: client.secrets.delete("OTHER")),
     "secrets-delete-slash-name": refused(lambda client, _: client.secrets.delete("a b/c"), MISSING),
     "secrets-delete-unknown": refused(lambda client, _: client.secrets.delete("NOPE"), MISSING),
@@ -187,20 +180,11 @@ SECRETS: Mapping[str, Case] = {
 OTHERS: Mapping[str, Case] = {
     "noauth-ready": asks(WRONG_API),
     "noauth-api-v1-web-client-config": asks(WRONG_API),
-    "noauth-api-options-config": asks(ErrorKind.AUTH),
     "options-agents": does(lambda client, _: client.options.agents(), lambda result, body: list(result) == body),
     "options-security-analyzers": does(
         lambda client, _: client.options.security_analyzers(), lambda result, body: list(result) == body
     ),
-    "no-key-api-v1-sandbox-specs-search": asks(),
-    "no-key-api-v1-webhooks-secrets": asks(SERVER),
     "nokey-bad-limit": asks(INVALID, at=("query", "limit")),
-    "sandboxes-batch-100": asks(SERVER),
-    "sandboxes-search-limit-101": asks(SERVER),
-    "specs-search-limit101": asks(SERVER),
-    "convs-batch-100": asks(SERVER),
-    "convs-batch-101": asks(SERVER),
-    "convs-search-limit-101": asks(SERVER),
     "conv-patch-title": refused(
         lambda client, one: client.conversations.rename(one.part(1), one.body["title"]), ErrorKind.NOT_OFFERED
     ),
@@ -208,8 +192,6 @@ OTHERS: Mapping[str, Case] = {
     "conv-hooks-unknown": asks(WRONG_API),
     "conv-download": refused(lambda client, one: client.conversations.trajectory(one.part(2)), SERVER),
     "conv-pending-messages": asks(WRONG_API),
-    "events-count": asks(SERVER),
-    "conv-get-sandbox-deleted": asks(),
 }
 
 FLAT: Mapping[str, Case] = {**SETTINGS, **SECRETS, **OTHERS}
