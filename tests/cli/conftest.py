@@ -13,6 +13,7 @@ import pytest
 
 from quarterdeck.cli.main import main
 from quarterdeck.client.client import IN_PROCESS, Client
+from quarterdeck.client.transport import Access
 from quarterdeck.local.service import LocalService
 from tests.conftest import Home
 
@@ -62,7 +63,7 @@ def run(home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monk
 async def _delete_sandboxes(folder: Path) -> None:
     service = await LocalService.open(folder)
     try:
-        async with Client(IN_PROCESS, service.key, app=service.app) as client:
+        async with Client(IN_PROCESS, service.key, access=Access(app=service.app)) as client:
             async for page in client.sandboxes.pages():
                 for sandbox in page.items:
                     await client.sandboxes.delete(sandbox.id)

@@ -10,6 +10,7 @@ from quarterdeck.cli.sandbox_rows import read_all
 from quarterdeck.cli.sandboxes_change import Following, Verb
 from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.client.limits import Limits
+from quarterdeck.client.transport import Access
 from quarterdeck.fleet.bulk import BulkRow, Plan, RowState, plan
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.local.runtime.simulated import Faults, Simulation
@@ -68,7 +69,9 @@ class Time:
 async def opened(stack: AsyncExitStack, simulation: Simulation, time: Time) -> Client:
     service = await LocalService.simulated(simulation, clock=time.moment)
     stack.push_async_callback(service.close)
-    client = Client(IN_PROCESS, service.key, app=time.counting(service.app), limits=Limits(repeat_after=0.0))
+    client = Client(
+        IN_PROCESS, service.key, access=Access(app=time.counting(service.app), limits=Limits(repeat_after=0.0))
+    )
     return await stack.enter_async_context(client)
 
 

@@ -12,6 +12,7 @@ import trustme
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.server import KeyState
+from quarterdeck.client.transport import Access
 from tests.cli.conftest import Run
 from tests.client.fakes import FAST, plain
 from tests.conftest import Home
@@ -52,9 +53,9 @@ async def test_a_private_authority_is_trusted_where_a_connection_names_it(
     authority: trustme.CA, tmp_path: Path
 ) -> None:
     async with serving(authority.issue_cert("127.0.0.1")) as url:
-        async with Client(url, ca_file=pem(authority, tmp_path), limits=FAST) as client:
+        async with Client(url, access=Access(ca_file=pem(authority, tmp_path), limits=FAST)) as client:
             assert (await client.describe()).key is KeyState.ACCEPTED
-        async with Client(url, limits=FAST) as client:
+        async with Client(url, access=Access(limits=FAST)) as client:
             with pytest.raises(ServiceError, match="not trusted") as caught:
                 await client.describe()
             assert caught.value.kind is ErrorKind.TLS
@@ -63,7 +64,7 @@ async def test_a_private_authority_is_trusted_where_a_connection_names_it(
 async def test_it_has_to_be_that_authority_and_that_host(authority: trustme.CA, tmp_path: Path) -> None:
     for certificate in (trustme.CA().issue_cert("127.0.0.1"), authority.issue_cert("other.example")):
         ca_file = pem(authority, tmp_path)
-        async with serving(certificate) as url, Client(url, ca_file=ca_file, limits=FAST) as client:
+        async with serving(certificate) as url, Client(url, access=Access(ca_file=ca_file, limits=FAST)) as client:
             with pytest.raises(ServiceError, match="not trusted"):
                 await client.describe()
 
@@ -74,7 +75,7 @@ def test_a_file_without_a_certificate_is_named(content: str | None, run: Run, ho
     if content is not None:
         path.write_text(content)
     with pytest.raises(ServiceError, match=r"ca\.pem") as caught:
-        Client("https://127.0.0.1:9", ca_file=str(path))
+        Client("https://127.0.0.1:9", access=Access(ca_file=str(path)))
     assert caught.value.kind is ErrorKind.LOCAL
     home.config.mkdir(parents=True)
     members = f'url = "https://127.0.0.1:9"\nca_file = "{path}"\n'

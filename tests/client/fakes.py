@@ -16,6 +16,7 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.limits import Limits
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.client.request import KeyHeader
+from quarterdeck.client.transport import Access
 
 KEY = "sentinel-key-5f2a"
 FAST = Limits(repeat_after=0, per_second=10_000)
@@ -104,12 +105,14 @@ def client_of(
 ) -> tuple[Client, FakeServer]:
     """A client and the server it speaks to."""
     server = FakeServer(script)
-    return Client("http://server.test", SecretStr(KEY), read_only=read_only, transport=server, limits=limits), server
+    return Client(
+        "http://server.test", SecretStr(KEY), access=Access(read_only=read_only, transport=server, limits=limits)
+    ), server
 
 
 def client_at(url: str, *, limits: Limits = FAST, header: KeyHeader = KeyHeader.SESSION) -> Client:
     """A client of a server on a real port."""
-    return Client(url, SecretStr(KEY), header=header, limits=limits)
+    return Client(url, SecretStr(KEY), Access(header=header, limits=limits))
 
 
 async def first_page(client: Client) -> tuple[Sandbox, ...]:

@@ -13,6 +13,7 @@ from quarterdeck.client.models.conversation import NewConversation, StartTask
 from quarterdeck.client.models.mcp import McpConfig, StdioServer
 from quarterdeck.client.models.server import Generation, KeyState
 from quarterdeck.client.nested_mcp import shown_after_store
+from quarterdeck.client.transport import Access
 from tests.servers import Mode, open_server
 
 
@@ -21,7 +22,7 @@ async def opened(folder: Path, store: Mode = "merge", key: SecretStr | None = No
     """A client of the embedded service; whatever it started is deleted afterwards."""
     service = await open_server(folder, store)
     try:
-        async with Client(IN_PROCESS, key=key or service.key, app=service.app) as client:
+        async with Client(IN_PROCESS, key=key or service.key, access=Access(app=service.app)) as client:
             yield client
             if key is None:
                 async for page in client.sandboxes.pages():

@@ -11,7 +11,7 @@ from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.redact import is_secret_name
 from quarterdeck.client.request import Repeat, Request
-from quarterdeck.client.transport import Transport
+from quarterdeck.client.transport import Access, Transport
 from tests.client.exchanges.flat import FLAT, full
 from tests.client.exchanges.nested import NESTED
 from tests.client.exchanges.replay import Case, Exchange, exchange, question_of, replaying
@@ -72,7 +72,7 @@ async def test_what_a_server_took_to_its_own_harm_is_never_sent(release: str, na
 async def test_any_other_answer_is_taken_for_what_it_is(release: str, name: str) -> None:
     case, one = CASES[release][name], exchange(release, name)
     server = FakeServer(lambda _: one.answer)
-    transport = Transport("http://server.test", SecretStr(KEY), over=server, limits=FAST)
+    transport = Transport("http://server.test", SecretStr(KEY), Access(transport=server, limits=FAST))
     query = tuple((key, str(value)) for key in one.query for value in one.values(key))
     reply, error = await outcome(transport.send(Request(one.method, one.path, query, one.body, Repeat.ONCE)))
     assert question_of(server.asked[0]) == one.question

@@ -11,12 +11,13 @@ import trustme
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind
+from quarterdeck.client.transport import Access
 from tests.client.fakes import FAST, ITEMS, client_at, plain
 from tests.client.test_network import Answering, reading
 
 
 def trusting(url: str, ca_file: str) -> Client:
-    return Client(url, ca_file=ca_file, limits=FAST)
+    return Client(url, access=Access(ca_file=ca_file, limits=FAST))
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from quarterdeck.client.client import Client
+from quarterdeck.client.transport import Access
 from quarterdeck.fleet.news import News
 from quarterdeck.fleet.session import Session
 from tests.client.fakes import FAST, NO_ROUTE, Answer, Asked, FakeServer
@@ -36,7 +37,7 @@ async def read_whole(records: list[dict[str, Any]]) -> tuple[float, list[News]]:
         return Answer({"items": [], "next_page_id": None}) if asked.path == f"{SANDBOXES}/search" else NO_ROUTE
 
     told: list[News] = []
-    async with Client("http://server.test", transport=FakeServer(script), limits=FAST) as client:
+    async with Client("http://server.test", access=Access(transport=FakeServer(script), limits=FAST)) as client:
 
         def rows_are_asked_for(news: News) -> None:
             told.append(news)

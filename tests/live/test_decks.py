@@ -11,6 +11,7 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.limits import Limits
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, StdioServer
 from quarterdeck.client.models.settings import Settings
+from quarterdeck.client.transport import Access
 from quarterdeck.config.connections import Connection
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.kept_state import KeptState
@@ -36,7 +37,7 @@ async def deck_on(target: Target, folder: Path) -> AsyncIterator[FormSeat]:
 
     @asynccontextmanager
     async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
-        async with Client(endpoint.url or "", key or target.key, limits=PACE) as client:
+        async with Client(endpoint.url or "", key or target.key, access=Access(limits=PACE)) as client:
             yield client
 
     endpoint = Connection(target.label, target.url)

@@ -12,6 +12,7 @@ from textual import events
 from textual.pilot import Pilot
 
 from quarterdeck.client.client import IN_PROCESS, Client
+from quarterdeck.client.transport import Access
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui.app import Deck
@@ -115,7 +116,9 @@ def local(folder: Path, store: Mode = "merge") -> Connect:
         service = await open_server(folder, store)
         try:
             async with Client(
-                endpoint.url or IN_PROCESS, read_only=endpoint.read_only, key=service.key, app=service.app
+                endpoint.url or IN_PROCESS,
+                key=service.key,
+                access=Access(read_only=endpoint.read_only, app=service.app),
             ) as client:
                 yield client
         finally:
@@ -130,7 +133,9 @@ def answering(server: FakeServer) -> Connect:
     @asynccontextmanager
     async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
         async with Client(
-            endpoint.url or IN_PROCESS, read_only=endpoint.read_only, key=key, transport=server, limits=FAST
+            endpoint.url or IN_PROCESS,
+            key=key,
+            access=Access(read_only=endpoint.read_only, transport=server, limits=FAST),
         ) as client:
             yield client
 

@@ -9,6 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from quarterdeck.client.client import IN_PROCESS, Client
+from quarterdeck.client.transport import Access
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet import bulk, sandbox_state, watch
 from quarterdeck.fleet.bulk import RowState
@@ -29,10 +30,8 @@ def simulated(simulation: Simulation) -> Connect:
         try:
             async with Client(
                 endpoint.url or IN_PROCESS,
-                read_only=endpoint.read_only,
                 key=service.key,
-                app=service.app,
-                limits=FAST,
+                access=Access(read_only=endpoint.read_only, app=service.app, limits=FAST),
             ) as client:
                 yield client
         finally:

@@ -12,6 +12,7 @@ from quarterdeck.cli.known import KnownConnections, Target
 from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.request import KeyHeader
+from quarterdeck.client.transport import Access
 from quarterdeck.config.connections import Connection
 from quarterdeck.config.load import Config
 from quarterdeck.local.errors import LocalServiceError
@@ -38,7 +39,7 @@ class Connector:
             return
         known = key or (await self.known.find_key(connection)).key
         header = KeyHeader.BEARER if connection.header == "bearer" else KeyHeader.SESSION
-        make = partial(Client, header=header, read_only=connection.read_only, ca_file=connection.ca_file)
+        make = partial(Client, access=Access(header=header, read_only=connection.read_only, ca_file=connection.ca_file))
         # Making one loads certificates, so that goes into a thread.
         async with await asyncio.to_thread(make, connection.url, known) as client:
             yield client
@@ -52,7 +53,7 @@ class Connector:
         except LocalServiceError as error:
             raise ServiceError(ErrorKind.LOCAL, str(error), outcome=Outcome.NOT_SENT) from error
         try:
-            async with Client(IN_PROCESS, service.key, read_only=read_only, app=service.app) as client:
+            async with Client(IN_PROCESS, service.key, access=Access(read_only=read_only, app=service.app)) as client:
                 yield client
         finally:
             await service.close()

@@ -5,63 +5,39 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Self
 
-import httpx
 from pydantic import SecretStr
 
 from quarterdeck.client.agent_server import AgentServer, CopiedEvents
 from quarterdeck.client.conversations import ConversationsResource
 from quarterdeck.client.describe import Probe, alive, describe, probe, release_of
-from quarterdeck.client.limits import Limits
 from quarterdeck.client.models.server import Server
-from quarterdeck.client.network import App
 from quarterdeck.client.options import OptionsResource
 from quarterdeck.client.profiles import ProfilesResource
-from quarterdeck.client.request import KeyHeader, LoggedRequest
+from quarterdeck.client.request import LoggedRequest
 from quarterdeck.client.sandboxes import SandboxesResource
 from quarterdeck.client.secrets import SecretsResource
 from quarterdeck.client.settings import UNASKED, SettingsResource
-from quarterdeck.client.transport import Transport
+from quarterdeck.client.transport import Access, Transport
 
 IN_PROCESS = "http://127.0.0.1"
 """The address of an app in this process."""
+DIRECT = Access()
 
 
 class Client:
     """Speaks to the server at `url`; use it with `async with`, or close it with `aclose`.
 
-    `header` is how the key is sent; `ca_file` a PEM file with the only certificates trusted at an https address; `app`
-    an ASGI application that answers in this process, under `IN_PROCESS`; `transport` takes the network's place.
     Raises ServiceError(LOCAL) for an address, key, CA file or proxy that cannot be used. Making one loads the
     certificates for an https address, some 20 ms, and may be done in a thread.
     """
 
-    def __init__(
-        self,
-        url: str,
-        key: SecretStr | None = None,
-        *,
-        header: KeyHeader = KeyHeader.SESSION,
-        read_only: bool = False,
-        ca_file: str | None = None,
-        app: App | None = None,
-        transport: httpx.AsyncBaseTransport | None = None,
-        limits: Limits | None = None,
-    ) -> None:
-        self._transport = Transport(
-            url,
-            key,
-            header=header,
-            read_only=read_only,
-            ca_file=ca_file,
-            app=app,
-            over=transport,
-            limits=limits or Limits(),
-        )
+    def __init__(self, url: str, key: SecretStr | None = None, access: Access = DIRECT) -> None:
+        self._transport = Transport(url, key, access)
         self.server = UNASKED
         """What `describe()` found out; until then the server is taken for one that wipes what a body leaves out."""
         self.conversations = ConversationsResource(self._transport)
         self.sandboxes = SandboxesResource(self._transport)
-        self.settings = SettingsResource(self._transport, header, self._described)
+        self.settings = SettingsResource(self._transport, self._described)
         self.secrets = SecretsResource(self._transport, self._described)
         self.profiles = ProfilesResource(self._transport, self._described)
         self.options = OptionsResource(self._transport, self._described)

@@ -79,9 +79,8 @@ class SettingsResource:
     were: describe the server again.
     """
 
-    def __init__(self, transport: Transport, header: KeyHeader, server: Callable[[], Server]) -> None:
+    def __init__(self, transport: Transport, server: Callable[[], Server]) -> None:
         self._transport = transport
-        self._header = header
         self._server = server
 
     async def load(self, *, background: bool = False) -> Settings | None:
@@ -127,7 +126,8 @@ class SettingsResource:
         Raises ServiceError(INVALID) for what this server would not store as it is meant.
         """
         body = store_body(base, changes, self._server())
-        return PreparedRequest("POST", settings_path(self._server()), body, self._transport.url, self._header)
+        header = self._transport.access.header
+        return PreparedRequest("POST", settings_path(self._server()), body, self._transport.url, header)
 
     async def store(self, base: Settings | None, changes: SettingsChanges) -> None:
         """Store changes to what was loaded.

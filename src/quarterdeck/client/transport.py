@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -69,42 +70,49 @@ CLOCK_GRAIN = timedelta(seconds=2)
 logging.getLogger("httpx").setLevel(logging.WARNING)
 
 
+USUAL = Limits()
+
+
+@dataclass(frozen=True)
+class Access:
+    """How a server is reached."""
+
+    header: KeyHeader = KeyHeader.SESSION
+    """How the key is sent."""
+    read_only: bool = False
+    ca_file: str | None = None
+    """A PEM file with the only certificates trusted at an https address."""
+    app: App | None = None
+    """An ASGI application that answers in this process."""
+    transport: httpx.AsyncBaseTransport | None = None
+    """What takes the network's place."""
+    limits: Limits = USUAL
+
+
 class Transport:
-    """The way to one server and back; `app` is one in this process, `over` replaces the network.
+    """The way to one server and back.
 
     Raises ServiceError(LOCAL) for an address, key, CA file or proxy that cannot be used.
     """
 
-    def __init__(
-        self,
-        url: str,
-        key: SecretStr | None = None,
-        *,
-        header: KeyHeader = KeyHeader.SESSION,
-        read_only: bool = False,
-        ca_file: str | None = None,
-        app: App | None = None,
-        over: httpx.AsyncBaseTransport | None = None,
-        limits: Limits,
-    ) -> None:
+    def __init__(self, url: str, key: SecretStr | None, access: Access) -> None:
         self.url = checked_address(url)
         """The server's address, without a trailing slash."""
-        self.limits = limits
+        self.access = access
+        self.limits = limits = access.limits
         self.clock_offset = timedelta()
         """What the server's clock is ahead of this machine's, by its latest answer; zero where it tells none."""
-        self.in_process = app is not None
+        self.in_process = access.app is not None
         self._log: deque[LoggedRequest] = deque(maxlen=limits.log)
         self._base = _address(self.url)
         self._host = shown_host(self.url)
         self._key = _checked_key(key)
-        self._header = header
-        self._read_only = read_only
-        self._pace = None if app is not None else Pace(limits.per_second)
+        self._pace = None if self.in_process else Pace(limits.per_second)
         self._elsewhere: Mapping[str, Any] = {}
         """What marks a request to another address than the server's."""
-        self._network = Network(self.url, ca_file, limits, app) if over is None else None
+        self._network = Network(self.url, access.ca_file, limits, access.app) if access.transport is None else None
         self._http = httpx.AsyncClient(
-            transport=over or self._network,
+            transport=access.transport or self._network,
             trust_env=False,
             headers=HEADERS,
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
@@ -128,7 +136,8 @@ class Transport:
         other = copy.copy(self)
         other.url = checked_address(url)
         other._base, other._host = _address(other.url), shown_host(other.url)
-        other._key, other._header, other._pace = _checked_key(key), KeyHeader.SESSION, None
+        other._key, other._pace = _checked_key(key), None
+        other.access = replace(self.access, header=KeyHeader.SESSION)
         if _origin(other._base) != _origin(self._base):
             other._elsewhere = {TRUST: SANDBOX}
         return other
@@ -142,7 +151,7 @@ class Transport:
             raise ServiceError(ErrorKind.NOT_OFFERED, "There are no sockets within this process.")
         secure = self._base.scheme == "https"
         return {
-            "additional_headers": _key_headers(self._key, self._header),
+            "additional_headers": _key_headers(self._key, self.access.header),
             "ssl": await self._network.trusted(self.url, SANDBOX) if secure else None,
             "proxy": proxy_for(self.url),
         }
@@ -156,7 +165,7 @@ class Transport:
 
         All tries of a read share one deadline. Raises ServiceError for every other end.
         """
-        if self._read_only and request.method != "GET":
+        if self.access.read_only and request.method != "GET":
             words, advice = "This connection is read-only.", "Open it without --read-only to change anything."
             raise ServiceError(ErrorKind.READ_ONLY, words, advice, request=str(request), outcome=Outcome.NOT_SENT)
         await self._turn(request)
@@ -249,7 +258,7 @@ class Transport:
         """Send a request, follow a read within the same origin, and return an answer of status 2xx."""
         url = _address(self.url + request.path + query_text(request.query))
         for hops_left in reversed(range(HOPS + 1)):
-            asked = self._built(request, url, _key_headers(self._key, self._header), progress, self._elsewhere)
+            asked = self._built(request, url, _key_headers(self._key, self.access.header), progress, self._elsewhere)
             async with self._answer(asked) as answer:
                 self._note_clock(answer.headers.get("Date"))
                 target = self._next_hop(request, answer) if hops_left else None

@@ -13,6 +13,7 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind
 from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.settings import UNASKED, rules_of
+from quarterdeck.client.transport import Access
 from tests.client.fakes import FAST, KEY, NO_ROUTE, Answer, Asked, FakeServer
 
 FOLDER = Path(__file__).parents[2] / "recordings"
@@ -178,6 +179,6 @@ def replaying(one: Exchange, case: Case) -> tuple[Client, FakeServer]:
         return case.beside.get(f"{asked.method} {asked.path}", NO_ROUTE)
 
     server = FakeServer(script)
-    client = Client("http://server.test", SecretStr(KEY), transport=server, limits=FAST)
+    client = Client("http://server.test", SecretStr(KEY), access=Access(transport=server, limits=FAST))
     client.server = case.server or SERVERS[one.release]
     return client, server
