@@ -8,8 +8,7 @@ from quarterdeck.fleet.filters import kept, parse
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.order import ordered
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, sandbox_row, sweep, urgency
-from quarterdeck.fleet.unlinked import find_unlinked
+from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, find_unlinked, sandbox_row, sweep, urgency
 
 from .fakes import NOON, at, sandbox
 

@@ -10,6 +10,7 @@ from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.enums import ExecutionStatus
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.ages import AS_TOLD, ServerClock, age_or_date, seconds_since
+from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.filters import Grammar, Measure, Unit, haystack
 from quarterdeck.fleet.sandbox_state import UP, SandboxMemory, SandboxState, StateWord
 
@@ -303,3 +304,29 @@ def sweep(rows: Iterable[SandboxRow], threshold: timedelta, now: datetime) -> Sw
     found = [QuietRow(row, quiet) for row, quiet in up if quiet is not None and quiet >= threshold]
     found.sort(key=lambda each: (-each.quiet, each.id))
     return Sweep(tuple(found), tuple(row for row, quiet in up if quiet is None))
+
+
+# What lost its counterpart in the other list
+
+
+@dataclass(frozen=True)
+class Unlinked:
+    """What both lists prove to be so."""
+
+    sandboxes: tuple[SandboxRow, ...]
+    """Those no conversation lives in; none while conversations are still being read."""
+    conversations: tuple[ConversationRow, ...]
+    """Those whose sandbox is missing, or was not listed when all sandboxes had been read."""
+    complete: bool
+    """Whether both lists have been read completely; until then more may be found, and less is claimed."""
+
+
+def find_unlinked(
+    sandboxes: Iterable[SandboxRow | None], conversations: Iterable[ConversationRow | None], *, complete: bool
+) -> Unlinked:
+    """Look through the rows of both lists."""
+    return Unlinked(
+        tuple(row for row in sandboxes if row is not None and row.unlinked),
+        tuple(row for row in conversations if row is not None and row.unlinked),
+        complete,
+    )

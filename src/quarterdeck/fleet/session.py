@@ -24,11 +24,10 @@ from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.notify import Watches
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.sandboxes import Residents, SandboxRow, sandbox_row, short_id
+from quarterdeck.fleet.sandboxes import Residents, SandboxRow, Unlinked, find_unlinked, sandbox_row, short_id
 from quarterdeck.fleet.server_watch import ServerWatch
 from quarterdeck.fleet.start_tasks import Dismissed, StartTasks, in_progress
 from quarterdeck.fleet.store import Changes
-from quarterdeck.fleet.unlinked import Unlinked, find_unlinked
 from quarterdeck.fleet.unread import Unread
 from quarterdeck.fleet.watch import Watch
 from quarterdeck.fleet.writes import LOST, LostAnswers, Writes

@@ -6,8 +6,7 @@ from datetime import datetime
 
 from quarterdeck.fleet.ages import calm_age
 from quarterdeck.fleet.conversations import ConversationRow
-from quarterdeck.fleet.sandboxes import SandboxRow
-from quarterdeck.fleet.unlinked import Unlinked
+from quarterdeck.fleet.sandboxes import SandboxRow, Unlinked
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.commands import Place
