@@ -58,7 +58,7 @@ class TypedConfirmDialog(Dialog[bool]):
 
     def foot(self) -> Iterable[Widget]:
         """Where to type, in sight however much is said."""
-        yield Static(plain(Shown(f"Type {self._word} to go on:"), Tone.MUTED))
+        yield Static(plain(Shown(f"Type {self._word} to go on:"), Tone.MUTED), classes="note")
         yield Input(id="word")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:

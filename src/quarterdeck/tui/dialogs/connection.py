@@ -77,7 +77,7 @@ def _fields(connection: Connection, *, new: bool) -> tuple[Field, ...]:
         ),
         Switch(
             name="read-only",
-            label="Read-only: change nothing there",
+            label="Read-only: nothing is changed",
             value=YES if connection.read_only else "",
         ),
         Line(
@@ -142,7 +142,7 @@ def ask_key(
         return Given(key, proven, to_keep, kept)
 
     field = Line(name="key", label="Key", secret=True, placeholder="paste or type it", check=_problem_with_key)
-    keeping = Switch(name="keep", label="Keep it for the next time, in the system keyring", value=YES)
+    keeping = Switch(name="keep", label="Keep it in the system keyring", value=YES)
     said = cell(text.line(f"It is sent to {connection.url or ''} and nowhere else."), Tone.MUTED)
     return FormDialog(
         text.line(f"Key of {connection.name}"),

@@ -88,7 +88,7 @@ class PickDialog(Dialog[T]):
         if self._about is not None:
             yield Static(id="about")
         if self._said:
-            yield Static(lines(self._said))
+            yield Static(lines(self._said), classes="note")
 
     def foot(self) -> Iterable[Widget]:
         """Where the filter is typed."""
@@ -123,6 +123,7 @@ class PickDialog(Dialog[T]):
             self._items = await read()
         except ServiceError as error:
             self.complain(text.line(f"{error.words} {error.advice}"))
+            self.hint(self.HINTS)
             return
         self._read = None
         self._show("")
@@ -239,7 +240,7 @@ class PickSeveralDialog(Dialog[tuple[str, ...]]):
         choices.add_options([self._prompt(name) for name in self._names])
         yield choices
         if self._note is not None:
-            yield Static(plain(self._note, Tone.MUTED))
+            yield Static(plain(self._note, Tone.MUTED), classes="note")
 
     def on_mount(self) -> None:
         """Begin at the first line, and say which keys there are."""

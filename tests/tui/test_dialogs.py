@@ -1,0 +1,102 @@
+"""What dialogs of a kind have in common: lists are read while they stand, filtered, clicked; forms keep every word."""
+
+from pathlib import Path
+
+import pytest
+
+from quarterdeck.config.connections import Connection
+from tests.client.fakes import Answer, FakeServer
+from tests.tui.fake_fleet import FakeFleet
+from tests.tui.seat import NARROW, Seat, answering, seated
+from tests.tui.test_typed_ahead import SPECS, Gated
+
+PROD = Connection("prod", "http://server.test")
+
+
+@pytest.fixture
+def fleet() -> FakeFleet:
+    fleet = FakeFleet(nested=True)
+    for number in range(12):
+        fleet.add(f"box{number}")
+    return fleet
+
+
+async def click(seat: Seat, words: str) -> None:
+    """Click on words of the screen."""
+    y = next(y for y, line in enumerate(seat.text.splitlines()) if words in line)
+    with seat.deck._context():
+        await seat.pilot.click(offset=(seat.line(y).index(words) + 1, y))
+    await seat.pause()
+
+
+async def test_keys_that_come_before_the_lines_mean_the_lines(fleet: FakeFleet, tmp_path: Path) -> None:
+    server = Gated(fleet, SPECS)
+    async with seated(answering(server), PROD, crashes=tmp_path) as seat:
+        await seat.until(lambda: len(seat.session.sandboxes.records) == 12 if seat.deck.session else False)
+        await seat.press("2", "n")
+        await seat.sees("Start a sandbox", "Reading…")
+        await seat.press("j", "enter")
+        assert not fleet.orders
+        server.gate.set()
+        await seat.until(lambda: len(fleet.sandboxes) == 13)
+        assert ("sandbox_spec_id", "other-spec") in [pair for asked in server.asked for pair in asked.query]
+
+
+async def test_a_list_that_cannot_be_read_says_why_and_escape_leaves(fleet: FakeFleet, tmp_path: Path) -> None:
+    server = FakeServer(lambda asked: Answer({}, 404) if asked.path.endswith("specs/search") else fleet.answer(asked))
+    async with seated(answering(server), PROD, crashes=tmp_path) as seat:
+        await seat.until(lambda: seat.deck.session)
+        await seat.press("2", "n")
+        await seat.sees("status 404")
+        await seat.press("enter", "escape")
+        await seat.until(lambda: not seat.deck.screen.is_modal)
+
+
+async def test_lines_are_filtered_and_hints_are_clicked(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+        await seat.until(lambda: seat.deck.session)
+        await seat.press("2")
+        await seat.sees("12 Running")
+        await seat.press("X")
+        await seat.sees("12  Sandboxes that no conversation lives in", "/ filter")
+        await click(seat, "filter")
+        await seat.type("box1")
+        await seat.until(lambda: "box2" not in seat.text.partition("No conversation")[2])
+        await seat.press("q")
+        await seat.sees("No line has that in it.")
+        await seat.press("backspace", "down", "enter")
+        await seat.until(lambda: not seat.deck.screen.is_modal)
+        assert seat.list_screen.table.cursor_id == "box10"
+        await seat.press("X")
+        await seat.sees("esc cancel")
+        await click(seat, "cancel")
+        await seat.until(lambda: not seat.deck.screen.is_modal)
+
+
+@pytest.mark.parametrize("size", [(50, 12), NARROW])
+async def test_where_a_word_is_typed_is_in_sight_however_much_is_said(
+    fleet: FakeFleet, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with seated(answering(fleet.server), PROD, crashes=tmp_path, size=size) as seat:
+        await seat.until(lambda: seat.deck.session)
+        await seat.press("2")
+        await seat.sees("12 Running")
+        await seat.press("asterisk", "D")
+        await seat.sees("Delete 12 sandboxes?", "Type 12 to go on", "esc cancel")
+        await seat.press("pagedown", "pagedown")
+        await seat.sees("Their workspaces", "Type 12 to go on")
+        await seat.press("1", "enter")
+        await seat.sees("That is not 12. Nothing was done.")
+        assert not fleet.orders
+
+
+async def test_a_form_says_what_is_wrong_at_each_field_and_keeps_every_word(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+        await seat.until(lambda: seat.deck.session)
+        seat.at_once("n", *"go", "tab", "tab", *"a", "space", "b", "tab", *"c", "space", "d", "ctrl+s")
+        await seat.sees("! A repository has no blanks in it", "! A branch has no blanks in its name.", "go", "a b")
+        await seat.press("end", "ctrl+u")
+        await seat.until(lambda: "! A repository" not in seat.text)
+        await seat.press("tab", "end", "ctrl+u", "d", "ctrl+s")
+        await seat.sees("! A branch needs its repository.", "go")
+        assert not fleet.created
