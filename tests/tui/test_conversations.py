@@ -110,7 +110,7 @@ async def test_the_detail_has_all_metadata(sit: Sit) -> None:
         await create(seat, "hello")
         await seat.sees("1 Idle")
         (conversation,) = seat.session.conversations.records.values()
-        await seat.press("enter")
+        await seat.press("i")
         await seat.sees(conversation.id, "repository", "branch", "provider", "model", "trigger", "created", "updated")
         for _ in range(20):
             await seat.press("down")

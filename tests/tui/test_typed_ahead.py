@@ -105,7 +105,7 @@ async def test_a_paste_goes_into_the_filter_that_was_just_opened(fleet: FakeFlee
     async with at_conversations(fleet, tmp_path) as seat:
         seat.at_once("slash")
         seat.paste_at_once("Title 7")
-        seat.at_once("enter", "enter")
+        seat.at_once("enter", "i")
         await seat.sees("esc", "Title 7")
         await seat.until(lambda: seat.deck.screen.is_modal)
         await seat.press("escape")

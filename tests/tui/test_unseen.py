@@ -71,7 +71,7 @@ async def test_what_came_to_something_is_marked_until_its_detail_was_opened(
         assert "+!✕ Stuck" in line_of(seat, "Upgrade httpx")
         assert "+" not in line_of(seat, "Long done")
         seat.list_screen.table.move_to("c2")
-        await seat.press("enter")
+        await seat.press("i")
         await seat.sees("children")
         await seat.press("escape")
         await seat.sees("1 needs you  + 2 unread")
@@ -82,7 +82,7 @@ async def test_what_came_to_something_is_marked_until_its_detail_was_opened(
 async def test_what_happens_while_its_detail_is_open_is_seen(fleet: FakeFleet, tmp_path: Path) -> None:
     async with at_conversations(fleet, tmp_path) as seat:
         seat.list_screen.table.move_to("c1")
-        await seat.press("enter")
+        await seat.press("i")
         await seat.sees("children")
         fleet.conversations["c1"]["execution_status"] = "finished"
         seat.session.refresh()
@@ -128,7 +128,7 @@ async def test_the_filter_finds_the_unseen_and_who_needs_somebody(fleet: FakeFle
         await seat.until(lambda: {row.id for row in seat.list_screen.table.rows} == {"c1", "c2"})
         await seat.type("needs-you")
         await seat.until(lambda: {row.id for row in seat.list_screen.table.rows} == {"c2"})
-        await seat.press("enter", "enter")
+        await seat.press("enter", "i")
         await seat.sees("children")
         await seat.press("escape")
         await seat.sees("0 of 4 match.")

@@ -163,8 +163,9 @@ class Deck(ConnectingApp):
     def action_help(self) -> None:
         """Show the keys that work here."""
         from quarterdeck.tui.dialogs.help import HelpDialog
+        from quarterdeck.tui.screens.base import DeckScreen
 
-        self.push_screen(HelpDialog(self.place))
+        self.push_screen(HelpDialog(self.screen.PLACE if isinstance(self.screen, DeckScreen) else self.place))
 
     def action_switch_theme(self) -> None:
         """Switch between the dark and the light theme."""

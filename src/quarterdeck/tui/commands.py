@@ -13,6 +13,8 @@ class Place(StrEnum):
     CONVERSATIONS = "conversations"
     SANDBOXES = "sandboxes"
     SETTINGS = "settings"
+    CONVERSATION = "conversation"
+    """One of them, above the list."""
 
 
 class Command(NamedTuple):
@@ -50,6 +52,10 @@ _KEY_WORDS = {
     "asterisk": "*",
     "minus": "-",
     "colon": ":",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
 }
 
 
@@ -61,6 +67,7 @@ def shown_key(key: str) -> str:
 
 
 _E, _C, _B, _S = Place.EVERYWHERE, Place.CONVERSATIONS, Place.SANDBOXES, Place.SETTINGS
+_T = Place.CONVERSATION
 
 EVERYWHERE = (
     Command("conversations", "1", "Conversations", "Show the conversations", _E),
@@ -204,7 +211,29 @@ SETTINGS = (
     Command("back", "escape,q", "Back", "Go back to the conversations", _S),
 )
 
-_BY_PLACE = {_E: EVERYWHERE, _C: CONVERSATIONS, _B: SANDBOXES, _S: SETTINGS}
+CONVERSATION = (
+    Command("message", "m", "Message", "Write a message; ctrl+s sends it", _T, changes_server=True, row=True, bar=2),
+    Command("answer", "tab", "Answer", "Go to what the agent asks; y, n and a work only there", _T, row=True, bar=3),
+    Command("unfold", "enter", "Unfold", "Show all of the entry, or fold it", _T, row=True, bar=4),
+    Command("message_before", "left_square_bracket", "Messages", "Go to your message before; ] to the next", _T, bar=5),
+    Command("message_after", "right_square_bracket", "Next message", "Go to your next message", _T),
+    Command("failure_before", "left_curly_bracket", "Failures", "Go to the failure before; } to the next", _T, bar=6),
+    Command("failure_after", "right_curly_bracket", "Next failure", "Go to the next failure", _T),
+    Command("stop", "p", "Pause agent", "Stop the agent", _T, changes_server=True, row=True, bar=7),
+    Command("go_on", "r", "Resume", "Resume the agent, or its sandbox", _T, changes_server=True, row=True, bar=8),
+    Command("find", "slash", "Find", "Find words in all that has been read; enter finds the one before", _T, bar=9),
+    Command("copy", "y", "Copy", "Copy the entry", _T, row=True, bar=10),
+    Command("pager", "V", "Pager", "Show the entry in $PAGER", _T, row=True, bar=11),
+    Command("send_on", "R", "Send again", "Send again what the agent has not seen", _T, changes_server=True, row=True),
+    Command("detail", "i", "Detail", "Show everything about the conversation", _T, row=True),
+    Command("ask_always", "", "Ask always", "Ask before every action", _T, changes_server=True, row=True),
+    Command("ask_risky", "", "Ask if risky", "Ask before risky actions only", _T, changes_server=True, row=True),
+    Command("ask_never", "", "Never ask", "Do everything without asking", _T, changes_server=True, row=True),
+    Command("back", "escape,q", "Back", "Go back to the list", _T, bar=14),
+    Command("conversations", "1", "Conversations", "Go back to the list", _T),
+)
+
+_BY_PLACE = {_E: EVERYWHERE, _C: CONVERSATIONS, _B: SANDBOXES, _S: SETTINGS, _T: CONVERSATION}
 
 
 def commands_at(place: Place) -> tuple[Command, ...]:

@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual import work
 from textual.message import Message
@@ -33,6 +33,14 @@ if TYPE_CHECKING:
     from quarterdeck.config.connections import Connection
     from quarterdeck.fleet.session import Session
     from quarterdeck.tui.kept_state import RunState
+
+
+class Reading(NamedTuple):
+    """Where somebody reads a conversation: an entry and a line of it, None at the end, and what is unfolded."""
+
+    place: tuple[str, int] | None = None
+    unfolded: frozenset[str] = frozenset()
+
 
 Connect = Callable[["Connection", "SecretStr | None"], AbstractAsyncContextManager["Client"]]
 """Opens a client for a connection; a key of None means the one its configuration names."""
@@ -100,6 +108,8 @@ class ConnectedApp(KeysInOrder):
         """Why there is no session, when opening it failed."""
         self.wanted: str | None = None
         """The id a list should move to as soon as it has it."""
+        self.readings: dict[str, Reading] = {}
+        """Of conversations that were opened, by id."""
         self.session_news: Signal[News] = Signal(self, "session")
         self._connect = connect
         self._key_refused = False

@@ -76,6 +76,16 @@ class ConversationsScreen(ConversationSandboxes):
         need_you = self.rows.counts[ConversationWord.NEEDS_YOU]
         return (*read, *wanting(need_you, len(self.rows.unseen)), *super().counts())
 
+    def action_open(self) -> None:
+        """Open the conversation itself; of one that is being started there is only the detail."""
+        from quarterdeck.tui.screens.conversation import ConversationScreen
+
+        row = self.table.cursor_row
+        if row is None or row.record is None or self.app.session is None:
+            self.action_detail()
+        else:
+            self.app.push_screen(ConversationScreen(self.app.session, row.id))
+
     # What was looked at
 
     def looked_at(self, row_id: str) -> None:

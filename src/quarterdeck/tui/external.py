@@ -1,0 +1,57 @@
+"""Other programs that take the terminal for a while: the person's editor and pager.
+
+What they are given is cleaned, in a file that only its owner can read and that is gone afterwards.
+"""
+
+import os
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from textual.app import App, SuspendNotSupported
+
+from quarterdeck.tui.text import escaped
+
+EDITOR = ("VISUAL", "EDITOR")
+PAGER = ("PAGER",)
+
+
+class CannotRunError(Exception):
+    """Another program could not be run; the text says why."""
+
+
+def edit(app: App[Any], value: str) -> str:
+    """Give a text to the person's editor and take it back; raises CannotRunError."""
+    return _with(app, EDITOR, ("vi",), value)
+
+
+def view(app: App[Any], value: str) -> None:
+    """Show a text in the person's pager; raises CannotRunError."""
+    _with(app, PAGER, ("less",), value)
+
+
+def _with(app: App[Any], variables: Sequence[str], usual: Sequence[str], value: str) -> str:
+    named = next((os.environ[name] for name in variables if os.environ.get(name, "").strip()), "")
+    try:
+        command = shlex.split(named) or list(usual)
+    except ValueError:
+        raise CannotRunError(f"{variables[-1]} cannot be read as a command.") from None
+    handle, name = tempfile.mkstemp(prefix="quarterdeck-", suffix=".md")
+    path = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(escaped(value))
+        with app.suspend():
+            ended = subprocess.run([*command, name], check=False).returncode
+        if ended != 0:
+            raise CannotRunError(f"{command[0]} ended with {ended}; nothing was taken over.")
+        return path.read_text(encoding="utf-8", errors="replace").rstrip("\n")
+    except SuspendNotSupported:
+        raise CannotRunError("This terminal cannot be lent to another program.") from None
+    except OSError as error:
+        raise CannotRunError(f"{command[0]} cannot be run: {error.strerror}.") from None
+    finally:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,394 @@
+"""One conversation: follow it, answer it, stop it."""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import ClassVar
+
+from pydantic import SecretStr
+from textual import on, work
+from textual.binding import BindingType
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Input, Static, TextArea
+
+from quarterdeck.client.agent_server import ALWAYS, RISKY
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.fleet.drafts import MessageDrafts, with_draft
+from quarterdeck.fleet.entries import Entry, EntryKind
+from quarterdeck.fleet.following import Following, Origin
+from quarterdeck.fleet.news import News
+from quarterdeck.fleet.session import Session
+from quarterdeck.fleet.transcript import Delivery
+from quarterdeck.tui import external, text
+from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.commands import Command, Place, bindings_at, command_at
+from quarterdeck.tui.connected import Reading
+from quarterdeck.tui.conversation_head import about_line, origin_cell
+from quarterdeck.tui.copying import Copyable, conversation_json
+from quarterdeck.tui.dialogs.page import PageDialog
+from quarterdeck.tui.entry_lines import copied
+from quarterdeck.tui.markdown import plain_lines, whole
+from quarterdeck.tui.paint import content
+from quarterdeck.tui.screens.base import DeckScreen
+from quarterdeck.tui.talk import Talk, Tell
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.composer import Composer
+from quarterdeck.tui.widgets.header import Header
+from quarterdeck.tui.widgets.log import Log
+from quarterdeck.tui.widgets.question import Question
+
+PAINTED_EVERY = 0.1
+"""Seconds in which all that is told is gathered."""
+KEPT_AFTER = 0.5
+"""Seconds after a key until a draft is written down."""
+TO_AGENT = frozenset({"message", "stop", "send_on", "ask_always", "ask_risky", "ask_never"})
+"""Commands that need the agent server."""
+
+
+class ConversationScreen(DeckScreen):
+    """The conversation itself, above the list."""
+
+    PLACE = Place.CONVERSATION
+    CSS = """
+    #about { height: 1; padding: 0 1; }
+    #below { height: 1; padding: 0 1; text-align: right; display: none; }
+    #find { display: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = bindings_at(Place.CONVERSATION)
+
+    def __init__(self, session: Session, conversation_id: str) -> None:
+        super().__init__()
+        self.header = Header(Place.CONVERSATIONS)
+        self._session = session
+        self.conversation_id = conversation_id
+        self._following = Following(session.client, conversation_id, self._changed, self._now, self._remembered)
+        self._talk = Talk(self, session, self._following, self._changed, self._now)
+        self.log_view = Log(self._local)
+        self._question = Question()
+        self._composer = Composer()
+        self._about = Static(id="about")
+        self._below = Static(id="below")
+        self._find = Input(id="find", placeholder="find: enter goes to the one before, esc closes", compact=True)
+        self._painting: Timer | None = None
+        self._keeping: Timer | None = None
+        self._wanted: Reading | None = None
+        """Where to come back to, as soon as that is known."""
+
+    def _now(self) -> datetime:
+        return self.app.clock()
+
+    def parts(self) -> Iterable[Widget]:
+        """What it is, what happened, what is asked, what is written."""
+        return (self._about, self.log_view, self._below, self._find, self._question, self._composer)
+
+    def on_mount(self) -> None:
+        """Begin to follow, and come back to where it was read."""
+        self._wanted = self.app.readings.get(self.conversation_id)
+        self.log_view.unfolded = set(self._wanted.unfolded) if self._wanted is not None else set()
+        self.log_view.empty = (cell(Shown("Reading…"), Tone.MUTED),)
+        self.set_focus(self.log_view)
+        self._session.looked((self.conversation_id,))
+        self.run_worker(self._following.run(), group="following")
+        self.run_worker(self._recall_draft(), group="draft")
+        self.set_interval(1.0, self._refresh_second)
+
+    def on_unmount(self) -> None:
+        """Remember where it was read."""
+        self.app.readings[self.conversation_id] = Reading(self.log_view.place(), frozenset(self.log_view.unfolded))
+
+    def on_news(self, told: Sequence[News]) -> None:
+        """Its sandbox or its record may have changed; of another connection there is no such conversation."""
+        super().on_news(told)
+        if self.app.session is not self._session:
+            self.dismiss()
+        elif any(self.conversation_id in news.ids or self._sandbox_id in news.ids for news in told):
+            self._following.refresh()
+
+    # What is shown
+
+    def _changed(self) -> None:
+        """Something was told: show it soon, with all that comes until then."""
+        if self._painting is None and self.is_mounted:
+            self._painting = self.set_timer(PAINTED_EVERY, self._show)
+
+    def _show(self) -> None:
+        self._painting = None
+        transcript = self._following.transcript
+        if not transcript.entries and self._following.origin is not Origin.OPENING:
+            self.log_view.empty = (cell(Shown("Nothing has happened yet."), Tone.MUTED),)
+        self.log_view.show(transcript.entries, waiting=transcript.waiting)
+        if self._question.ask(transcript.question) and self._question.has_focus:
+            self.set_focus(self.log_view)
+        if self._wanted is not None:
+            self._come_back(self._wanted)
+        if transcript.older is not None and len(transcript.entries) < self.size.height:
+            self._read_older()
+        self.refresh_frame()
+
+    def _refresh_second(self) -> None:
+        if self.is_current:
+            self.refresh_health()
+
+    def refresh_health(self) -> None:
+        """The head line counts seconds, and the line below the log what came."""
+        super().refresh_health()
+        if not self._about.is_mounted:
+            return
+        self._about.update(content(about_line(self._following, self.conversation_id, self._record, self.app.clock())))
+        below = self.log_view.below
+        self._below.display = below > 0
+        self._below.update(content(((Shown(f"{below:,} new below, G"), Tone.WARN),)))
+
+    def health(self) -> Cell:
+        """Where what is shown comes from."""
+        return origin_cell(self._following, self.app.clock())
+
+    def resting_line(self) -> Cell:
+        """Why it does not come from the agent, or what the agent has overheard."""
+        if self._following.note:
+            return cell(text.line(self._following.note), Tone.WARN)
+        if self._following.transcript.unanswered is not None:
+            return cell(Shown("The agent ended without reading your last message; R sends it again."), Tone.WARN)
+        return ()
+
+    @property
+    def _record(self) -> Conversation | None:
+        return self._session.conversations.records.get(self.conversation_id) or self._following.record
+
+    @property
+    def _sandbox_id(self) -> str | None:
+        return self._record.sandbox_id if self._record is not None else None
+
+    def _local(self, at: datetime | None) -> datetime | None:
+        moment = self._following.moment(at)
+        return moment.astimezone() if moment is not None else None
+
+    def _remembered(self, sandbox_id: str) -> tuple[SecretStr, SecretStr] | None:
+        memory = self._session.memories.by_id.get(sandbox_id)
+        if memory is None or memory.agent_server is None or memory.key is None:
+            return None
+        return memory.agent_server, memory.key
+
+    # Where it is read
+
+    def _come_back(self, reading: Reading) -> None:
+        if reading.place is None or self.log_view.return_to(reading.place):
+            self._wanted = None
+        elif self._following.transcript.older is not None:
+            self._read_older()
+
+    @on(Log.Moved)
+    def _read_more(self, event: Log.Moved) -> None:
+        self.refresh_health()
+        if event.at_top and self._following.transcript.older is not None:
+            self._read_older()
+
+    @work(exclusive=True, group="older")
+    async def _read_older(self) -> None:
+        try:
+            await self._following.older()
+        except ServiceError as error:
+            self.say_error(error)
+
+    def why_not(self, command: Command) -> str | None:
+        """What a command needs of the conversation as it is now."""
+        transcript, following = self._following.transcript, self._following
+        reason = super().why_not(command)
+        if reason is not None:
+            return reason
+        if command.name in TO_AGENT and following.agent is None:
+            return following.note or "Its agent server is not reached yet."
+        match command.name:
+            case "answer" if not transcript.question:
+                return "The agent asks for nothing."
+            case "stop" if not transcript.running:
+                return "The agent does not work now."
+            case "send_on" if transcript.unanswered is None:
+                return "There is no message that the agent has not seen."
+            case "unfold" | "copy" | "pager" if self.log_view.cursor_entry is None:
+                return "Nothing has happened yet."
+            case _:
+                return None
+
+    def action_unfold(self) -> None:
+        """Show all of the entry under the cursor, or fold it."""
+        self.log_view.toggle()
+
+    def action_message_before(self) -> None:
+        """Go to the person's message before."""
+        self._search(-1, lambda entry: entry.kind is EntryKind.PERSON, "message of yours")
+
+    def action_message_after(self) -> None:
+        """Go to the person's next message."""
+        self._search(1, lambda entry: entry.kind is EntryKind.PERSON, "message of yours")
+
+    def action_failure_before(self) -> None:
+        """Go to the failure before."""
+        self._search(-1, lambda entry: entry.failed, "failure")
+
+    def action_failure_after(self) -> None:
+        """Go to the next failure."""
+        self._search(1, lambda entry: entry.failed, "failure")
+
+    def _search(self, step: int, wanted: Callable[[Entry], bool], what: str) -> None:
+        if not self.log_view.search(step, wanted):
+            more = ", as far as it has been read" if self._following.transcript.older and step < 0 else ""
+            self.say(text.line(f"No {what} {'before' if step < 0 else 'after'} this one{more}."), Tone.WARN)
+
+    def action_find(self) -> None:
+        """Ask for words to look for."""
+        self._find.display = True
+        self.set_focus(self._find)
+
+    @on(Input.Submitted, "#find")
+    def _find_before(self, event: Input.Submitted) -> None:
+        words = event.value.strip().casefold()
+        if words:
+            self._search(-1, lambda entry: words in copied(entry).casefold(), f"“{event.value.strip()}”")
+
+    def action_back(self) -> None:
+        """Close what is open, or go back to the list."""
+        if self._find.display:
+            self._find.display = False
+            self.set_focus(self.log_view)
+        elif self.focused is not self.log_view:
+            self.set_focus(self.log_view)
+        else:
+            self.dismiss()
+
+    def action_conversations(self) -> None:
+        """Go back to the list."""
+        self.dismiss()
+
+    # One entry
+
+    async def action_copy(self) -> None:
+        """Copy the entry."""
+        if (entry := self.log_view.cursor_entry) is not None:
+            what = Copyable(Shown("The entry"), copied(entry))
+            self.app.copy_to_clipboard(what.value)
+            self.say(Shown(f"Sent to the clipboard of the terminal.{what.note}"), Tone.GOOD)
+
+    def action_pager(self) -> None:
+        """Show the entry in the person's pager."""
+        if (entry := self.log_view.cursor_entry) is not None:
+            try:
+                external.view(self.app, copied(entry))
+            except external.CannotRunError as error:
+                self.say(text.line(str(error)), Tone.BAD)
+
+    def action_detail(self) -> None:
+        """Show everything about the conversation."""
+        record = self._record
+        lines = plain_lines(whole(conversation_json(record)), 76) if record is not None else []
+        self.app.push_screen(PageDialog(Shown("Conversation"), lambda: lines))
+
+    def row_title(self) -> Shown:
+        """What the menu is of."""
+        return text.line((self._record.title if self._record else "") or "The conversation")
+
+    # Messages
+
+    def action_message(self) -> None:
+        """Write a message."""
+        self.set_focus(self._composer)
+
+    @on(Composer.Left)
+    def _leave_composer(self) -> None:
+        self.set_focus(self.log_view)
+
+    @on(TextArea.Changed, "#composer")
+    def _keep_draft_soon(self) -> None:
+        if self._keeping is not None:
+            self._keeping.stop()
+        self._keeping = self.set_timer(KEPT_AFTER, self._keep_draft)
+
+    def _keep_draft(self) -> None:
+        self._keeping = None
+        words = self._composer.text
+        self.app.run_worker(self._write_draft(words), group="drafts")
+
+    async def _write_draft(self, words: str) -> None:
+        try:
+            await self.app.state.change(MessageDrafts, self.app.endpoint.about, with_draft(self.conversation_id, words))
+        except ServiceError as error:
+            self.say_error(error)
+
+    async def _recall_draft(self) -> None:
+        try:
+            kept = await self.app.state.read(MessageDrafts, self.app.endpoint.about)
+        except ServiceError as error:
+            self.say_error(error)
+            return
+        if kept is not None and self.conversation_id in kept.texts and not self._composer.text:
+            self._composer.text = whole(kept.texts[self.conversation_id])
+
+    @on(Composer.EditorAsked)
+    def _write_elsewhere(self) -> None:
+        try:
+            self._composer.text = whole(external.edit(self.app, self._composer.text))
+        except external.CannotRunError as error:
+            self.say(text.line(str(error)), Tone.BAD)
+
+    @on(Composer.Submitted)
+    def _submit(self, event: Composer.Submitted) -> None:
+        words, reason = event.text.strip(), self.why_not(command_at(self.PLACE, "message"))
+        if not words or reason is not None:
+            self.say(text.line(reason or "There is nothing to send."), Tone.WARN)
+        else:
+            self._talk.submit(words, self._question.ids, self._send)
+
+    def _send(self, words: str, send: Tell) -> None:
+        """Send a message; it stays a draft until it is known to be sent."""
+        self._composer.text = ""
+        self.run_worker(self._sent(words, send), group="sending")
+
+    async def _sent(self, words: str, send: Tell) -> None:
+        if not await self._talk.carry_out(send) and not self._composer.text:
+            unsure = any(each.delivery is Delivery.UNKNOWN for each in self._following.transcript.outgoing)
+            self._composer.text = "" if unsure else whole(words)
+        self._keep_draft()
+
+    def action_send_on(self) -> None:
+        """Send a message again that the agent has not seen."""
+        if (entry := self._following.transcript.unanswered) is not None:
+            self._talk.submit(entry.text, frozenset(), self._send)
+
+    # Answers
+
+    def action_answer(self) -> None:
+        """Go to what the agent asks."""
+        self.set_focus(self._question)
+
+    @on(Question.Answered)
+    def _answer(self, event: Question.Answered) -> None:
+        """Leave the question with each answer, so that a held key answers one at most."""
+        self.set_focus(self.log_view)
+        reason = self.why_not(command_at(self.PLACE, "message"))
+        if event.answer == "leave" or not event.shown:
+            return
+        if reason is not None:
+            self.say(text.line(reason), Tone.WARN)
+        else:
+            self._talk.answer(event.answer, event.shown)
+
+    def action_stop(self) -> None:
+        """Stop the agent."""
+        self._talk.stop()
+
+    def action_go_on(self) -> None:
+        """Let the agent go on, or resume its sandbox."""
+        self._talk.go_on(self._sandbox_id)
+
+    def action_ask_always(self) -> None:
+        """Have the agent ask before every action."""
+        self._talk.set_policy(ALWAYS)
+
+    def action_ask_risky(self) -> None:
+        """Have the agent ask before risky actions only."""
+        self._talk.set_policy(RISKY)
+
+    def action_ask_never(self) -> None:
+        """Have the agent do everything without asking."""
+        self._talk.ask_never()

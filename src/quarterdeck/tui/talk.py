@@ -1,0 +1,149 @@
+"""What a person says to an agent from the deck: what is asked before, what is sent, and what is said of it."""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+
+from quarterdeck.client.agent_server import NEVER
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.client.models.event import Policy
+from quarterdeck.fleet.answering import Answering
+from quarterdeck.fleet.displacement import forecast
+from quarterdeck.fleet.following import Following, Origin
+from quarterdeck.fleet.sandbox_state import Action
+from quarterdeck.fleet.session import Session
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import Tone, cell
+from quarterdeck.tui.dialogs.choose import Choice, ChooseDialog
+from quarterdeck.tui.dialogs.confirm import ConfirmDialog
+from quarterdeck.tui.dialogs.form import FormDialog, Line, Typed
+from quarterdeck.tui.screens.base import DeckScreen
+from quarterdeck.tui.text import Shown
+
+Tell = Callable[[], Awaitable[str]]
+"""Says something to the agent and gives a sentence of what came of it; raises ServiceError."""
+
+
+class Talk:
+    """Talks to the agent for a screen; `changed` is told when there may be something to show."""
+
+    def __init__(
+        self,
+        screen: DeckScreen,
+        session: Session,
+        following: Following,
+        changed: Callable[[], None],
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._screen = screen
+        self._session = session
+        self._following = following
+        self._changed = changed
+        self._answering = Answering(following, clock)
+
+    def submit(self, words: str, shown: frozenset[str], send: Callable[[str, Tell], None]) -> None:
+        """Have a message sent; while the agent asks, the person says first what it means for what was shown."""
+        answering = self._answering
+        if not self._following.transcript.waiting:
+            send(words, lambda: answering.send(words))
+            return
+        choices = (
+            Choice("keep", "k", Shown("Keep the draft"), Shown("send nothing now")),
+            Choice("reject", "n", Shown("Reject and say"), Shown("refuse what it asks, then send this")),
+            Choice("accept", "y", Shown("Accept and say"), Shown("send this, then let it do what it asks")),
+        )
+
+        def chosen(answer: str | None) -> None:
+            if answer == "reject":
+                send(words, lambda: answering.reject(shown, words))
+            elif answer == "accept":
+                send(words, lambda: answering.say_and_accept(shown, words))
+
+        self._screen.app.push_screen(ChooseDialog(Shown("The agent waits for an answer"), (), choices), chosen)
+
+    def answer(self, answer: str, shown: frozenset[str]) -> None:
+        """Give the person's word on the actions that were shown."""
+        if answer == "accept":
+            self.tell(lambda: self._answering.accept(shown))
+        elif answer == "reject":
+            self._ask_why(shown)
+        else:
+            self._ask_for_all(shown)
+
+    def stop(self) -> None:
+        """Stop the agent."""
+        self._screen.say(Shown("Stopping the agent…"), Tone.BUSY)
+        self.tell(self._answering.stop)
+
+    def go_on(self, sandbox_id: str | None) -> None:
+        """Let the agent go on, or resume its sandbox where that is what sleeps."""
+        if self._following.origin is not Origin.ASLEEP:
+            self.tell(self._answering.go_on)
+        elif sandbox_id is None:
+            self._screen.say(Shown("Its sandbox is not known."), Tone.WARN)
+        else:
+            self._ask_to_resume(sandbox_id)
+
+    def set_policy(self, policy: Policy) -> None:
+        """Say when the agent asks."""
+        self.tell(lambda: self._answering.set_policy(policy))
+
+    def ask_never(self) -> None:
+        """Have it never ask, once that is confirmed."""
+        words = "It does everything from now on without asking."
+        self._confirm("Never ask?", (words,), lambda: self._answering.set_policy(NEVER))
+
+    def tell(self, tell: Tell) -> None:
+        """Say something to the agent, beside everything else."""
+        self._screen.run_worker(self.carry_out(tell), group="telling")
+
+    async def carry_out(self, tell: Tell) -> bool:
+        """Say something and tell what came of it; whether it was done."""
+        self._changed()
+        try:
+            with self._session.writes.under_way("a word to an agent"):
+                said = await tell()
+        except ServiceError as error:
+            self._screen.say_error(error)
+            return False
+        finally:
+            self._changed()
+        self._screen.say(text.line(said), Tone.GOOD)
+        return True
+
+    def _ask_why(self, shown: frozenset[str]) -> None:
+        async def reject(typed: Typed) -> str:
+            return await self._answering.reject(shown, typed["reason"])
+
+        def rejected(said: str | None) -> None:
+            self._changed()
+            if said is not None:
+                self._screen.say(text.line(said), Tone.GOOD)
+
+        field = Line(name="reason", label="Why", hint="sent to the agent, which goes on with it; may be left empty")
+        self._screen.app.push_screen(FormDialog(Shown("Reject"), (field,), reject, verb="reject"), rejected)
+
+    def _ask_for_all(self, shown: frozenset[str]) -> None:
+        words = "It does these actions, and all that follow without asking,"
+        until = "until its agent server starts anew or the menu (f2) says otherwise."
+        self._confirm("Accept all that follow?", (words, until), lambda: self._answering.accept_all(shown))
+
+    def _ask_to_resume(self, sandbox_id: str) -> None:
+        session = self._session
+        rows = [row for row in map(session.sandbox_row, session.sandboxes.records) if row is not None]
+        foreseen = forecast(rows, self._screen.app.clock(), session.cap, Action.RESUME).words
+
+        async def resume() -> str:
+            await session.resume(sandbox_id)
+            self._following.refresh()
+            return "Resume of its sandbox asked for."
+
+        words = "Its agent can be answered again once it runs."
+        self._confirm("Resume its sandbox?", (words, foreseen), resume)
+
+    def _confirm(self, title: str, said: tuple[str, ...], tell: Tell) -> None:
+        def confirmed(yes: bool | None) -> None:
+            if yes:
+                self.tell(tell)
+
+        lines = tuple(cell(text.line(words)) for words in said if words)
+        self._screen.app.push_screen(ConfirmDialog(Shown(title), lines), confirmed)

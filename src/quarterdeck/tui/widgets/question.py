@@ -1,0 +1,108 @@
+"""What an agent wants to be allowed: every action with all of its words, and keys that work only in here."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.message import Message
+
+from quarterdeck.fleet.entries import Entry
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import Cell, Span, Tone
+from quarterdeck.tui.entry_lines import RISKS
+from quarterdeck.tui.markdown import whole
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.lines import Lines
+
+
+class Question(VerticalScroll, can_focus=True):
+    """Shown while an agent waits; a key counts only while it has the focus."""
+
+    DEFAULT_CSS = """
+    Question {
+        height: auto; max-height: 50%; padding: 0 1; display: none; border-top: heavy $tone-warn;
+        border-title-color: $tone-warn; scrollbar-size-vertical: 1;
+        &.-asked { display: block; }
+        & > Lines { min-height: 0; }
+        &:focus { border-top: heavy $tone-key; border-title-color: $tone-key; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer('accept')", "Accept", show=False),
+        Binding("n", "answer('reject')", "Reject", show=False),
+        Binding("a", "answer('accept_all')", "Accept all", show=False),
+        Binding("escape,tab", "answer('leave')", "Leave", show=False),
+        Binding("j", "scroll_down", "Down", show=False),
+        Binding("k", "scroll_up", "Up", show=False),
+    ]
+
+    class Answered(Message):
+        """The person decided about the actions that were shown."""
+
+        def __init__(self, answer: str, shown: frozenset[str]) -> None:
+            super().__init__()
+            self.answer = answer
+            self.shown = shown
+
+    def __init__(self) -> None:
+        super().__init__(id="question")
+        self.actions: tuple[Entry, ...] = ()
+        self._lines = Lines()
+
+    def compose(self) -> ComposeResult:
+        """The actions."""
+        yield self._lines
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """The actions that are shown."""
+        return frozenset(entry.id for entry in self.actions)
+
+    def ask(self, actions: Sequence[Entry]) -> bool:
+        """Show these actions; whether they are others than before."""
+        actions = tuple(actions)
+        if [entry.id for entry in actions] == [entry.id for entry in self.actions]:
+            return False
+        self.actions = actions
+        self.set_class(bool(actions), "-asked")
+        self._lines.say([line for entry in actions for line in asked_lines(entry)])
+        self.scroll_home(animate=False)
+        self.entitle()
+        return True
+
+    def entitle(self) -> None:
+        """Say how to answer: the keys work only in here."""
+        count = f"{len(self.actions)} action{'s' if len(self.actions) > 1 else ''}"
+        how = "y accept  n reject  a accept all that follow  esc leave" if self.has_focus else "tab answers"
+        self.border_title = f"needs you: {count}; {how}"
+
+    def on_focus(self) -> None:
+        """The keys work now."""
+        self.call_later(self.entitle)
+
+    def on_blur(self) -> None:
+        """They work no more."""
+        self.call_later(self.entitle)
+
+    def action_answer(self, answer: str) -> None:
+        """Pass the person's word on, with what it was said to."""
+        self.post_message(self.Answered(answer, self.ids))
+
+
+def asked_lines(entry: Entry) -> list[Cell]:
+    """An action with its risk, its whole command, and the reason that the model gave."""
+    head: list[Span] = [(text.line(entry.risk or "risk not told"), RISKS.get(entry.risk, Tone.MUTED))]
+    head += [(Shown("  "), Tone.PLAIN), (text.line(entry.who), Tone.STRONG)]
+    lines: list[Cell] = [tuple(head)]
+    lines += [((Shown("  "), Tone.PLAIN), (Shown(each), Tone.STRONG)) for each in whole(entry.title).split("\n")]
+    if entry.edit is not None:
+        tones = {"+": Tone.GOOD, "-": Tone.BAD}
+        lines += [
+            ((Shown(f"  {sign} "), Tone.MUTED), (text.line(words), tones.get(sign, Tone.MUTED)))
+            for sign, words in entry.edit.lines
+        ]
+    for reason in filter(None, (entry.summary, entry.said)):
+        lines.append(((Shown("  "), Tone.PLAIN), (text.line(f'"{reason}"'), Tone.MUTED)))
+    return lines
