@@ -2,15 +2,14 @@
 
 import json
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
 
 from tests.cli.conftest import Run
+from tests.cli.serving import at_an_address
+from tests.client.fakes import NO_ROUTE, Answer
 
 CONVERSATIONS = "/api/v1/app-conversations/search"
 SANDBOXES = "/api/v1/sandboxes/search"
@@ -30,28 +29,10 @@ TITLES: list[Any] = [
 ]
 
 
-@contextmanager
-def answering(path: str, answer: Any) -> Iterator[str]:
+def answering(path: str, answer: Any) -> AbstractContextManager[str]:
     """A server that has one path, a list or something else; gives its address."""
     known = {"items": answer, "next_page_id": None} if isinstance(answer, list) else answer
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            found = self.path.partition("?")[0] == path
-            body = json.dumps(known if found else {"detail": "Not Found"}).encode()
-            self.send_response(200 if found else 404)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-            """Say nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    return at_an_address(lambda asked: Answer(known) if asked.path == path else NO_ROUTE)
 
 
 ODD = [{**GOOD, "created_at": date, "updated_at": date} for date in DATES]

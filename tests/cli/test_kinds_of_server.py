@@ -1,47 +1,18 @@
 """The settings commands on servers of either generation, and on one that nobody knows, over HTTP."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
-from urllib.parse import urlsplit
 
-import httpx
 import pytest
 
+from quarterdeck.client.flat import KNOWN_BY
 from tests.cli.conftest import Run
+from tests.cli.serving import at_an_address
 from tests.client.fakes import NO_ROUTE, Answer, Asked
 from tests.client.nested_server import ADDRESSES, NestedServer
 
 SECRET = "sentinel-in-clear"
 OWN = "https://own.example/v1"
-
-
-@contextmanager
-def at_an_address(script: Callable[[Asked], Answer]) -> Iterator[str]:
-    """Serve what a stand-in answers; gives its address."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def answer(self) -> None:
-            content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            found = script(Asked(self.command, urlsplit(self.path).path, (), httpx.Headers(), content))
-            self.send_response(found.status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(found.content)))
-            self.end_headers()
-            self.wfile.write(found.content)
-
-        do_GET = do_POST = answer  # noqa: N815 - the names that http.server calls
-
-        def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-            """Say nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
 
 
 @pytest.mark.parametrize("told", [None, OWN])
@@ -153,3 +124,27 @@ def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(run: Run
         typed = json.dumps("new-" + SECRET)
         changed = run("settings", "set", f"agent_settings.x.auth_token={typed}", "--url", url)
         assert SECRET not in changed.out + changed.err
+
+
+@pytest.mark.parametrize(("says", "status"), [(200, 0), (500, 1)])
+def test_a_secret_is_accepted_where_the_server_said_yes_and_else_not_known(run: Run, says: int, status: int) -> None:
+    record = {"llm_model": "a/b", "llm_api_key_set": True, **dict.fromkeys(KNOWN_BY)}
+    stored: list[Any] = []
+
+    def script(asked: Asked) -> Answer:
+        if asked.path != "/api/settings":
+            return NO_ROUTE
+        if asked.method == "GET":
+            return Answer(record)
+        stored.append(asked.body)
+        return Answer({"message": "Settings stored"}, says)
+
+    with at_an_address(script) as url:
+        ended = run("--url", url, "settings", "set", "llm_api_key=-", "--json", typed="sentinel-key")
+    assert ended.status == status
+    unknown = [] if says == 200 else ["llm_api_key"]
+    told = (ended.json["verified"], ended.json["accepted"], ended.json["not_known"])
+    assert told == (0, 1 - len(unknown), unknown)
+    assert ("Not known whether it is stored: API key." in ended.err) is bool(unknown)
+    assert "sentinel" not in ended.out + ended.err
+    assert stored[0]["llm_api_key"] == "sentinel-key"

@@ -1,16 +1,13 @@
 """Leaving while the server has not answered what was asked of it, in a terminal, with a server on a port."""
 
-import json
 import signal
 import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qsl, urlsplit
 
-import httpx
 import pytest
 
+from tests.cli.serving import at_an_address
 from tests.client.fakes import Answer, Asked
 from tests.conftest import Home
 from tests.tui.fake_fleet import FakeFleet
@@ -20,40 +17,21 @@ from .pty_kit import Terminal, quarterdeck
 WAITS = "waiting for the answer to: start of default-spec; ctrl+q again leaves now"
 
 
-class Silent(BaseHTTPRequestHandler):
-    """A server with a fleet that never answers a POST."""
-
-    fleet = FakeFleet()
-    over = threading.Event()
-
-    def do_GET(self) -> None:
-        url = urlsplit(self.path)
-        query = tuple(parse_qsl(url.query))
-        answer = self.fleet.answer(Asked("GET", url.path, query, httpx.Headers(dict(self.headers)), b""))
-        assert isinstance(answer, Answer)
-        body = json.dumps(answer.body).encode()
-        self.send_response(answer.status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def do_POST(self) -> None:
-        self.over.wait(30)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
 @pytest.fixture
 def address() -> Iterator[str]:
-    Silent.over.clear()
-    with ThreadingHTTPServer(("127.0.0.1", 0), Silent) as server:
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        Silent.over.set()
-        server.shutdown()
+    """The address of a server with a fleet that never answers a POST."""
+    fleet, over = FakeFleet(), threading.Event()
+
+    def script(asked: Asked) -> Answer:
+        if asked.method == "POST":
+            over.wait(30)
+        answer = fleet.answer(asked)
+        assert isinstance(answer, Answer)
+        return answer
+
+    with at_an_address(script) as url:
+        yield url
+        over.set()
 
 
 def starting(terminal: Terminal) -> None:

@@ -68,14 +68,6 @@ async def test_a_conversation_is_created_in_a_sandbox_of_its_own(caller: Caller)
     assert record["session_api_key"] == (await caller.sandbox(task["sandbox_id"]))["session_api_key"]
 
 
-async def test_model_and_title_have_defaults(caller: Caller) -> None:
-    await caller.post("/api/settings", {"llm_model": "openai/from-settings"})
-    task = await caller.created({})
-    (record,) = await caller.get(PATH, ids=task["app_conversation_id"])
-    assert record["llm_model"] == "openai/from-settings"
-    assert record["title"] == f"Conversation {record['id'][:5]}"
-
-
 async def test_a_conversation_says_when_its_sandbox_does_not_run(caller: Caller) -> None:
     sandbox_id = (await caller.start("shell"))["id"]
     conversation_id = (await caller.created({"sandbox_id": sandbox_id, "title": "Mine"}))["app_conversation_id"]
@@ -154,23 +146,6 @@ async def test_a_task_whose_service_closed_is_taken_up_by_the_next(open_service:
     assert task["status"] == "READY"
     assert await second.get(f"{PATH}/count") == 1
     assert len((await second.get("/api/v1/sandboxes/search"))["items"]) == 1
-
-
-@pytest.mark.parametrize(
-    ("body", "place"),
-    [
-        ({"initial_message": {"content": "text"}}, ["initial_message", "content"]),
-        ({"initial_message": {"role": "robot"}}, ["initial_message", "role"]),
-        ({"trigger": "whim"}, ["trigger"]),
-        ({"git_provider": "cvs"}, ["git_provider"]),
-        ({"conversation_id": "x"}, ["conversation_id"]),
-        ({"title": "x" * 501}, ["title"]),
-    ],
-)
-async def test_a_wrong_request_is_refused_at_its_place(caller: Caller, body: Json, place: list[str]) -> None:
-    answer = await caller.http.post(PATH, json=body)
-    assert answer.status_code == 422
-    assert answer.json()["detail"][0]["loc"] == ["body", *place]
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.runtime.sessions import Seen, look
 from quarterdeck.local.service import LocalService
 from tests.local.conftest import Opener, leaders, stored, until
-from tests.servers import Mode
 
 
 def mode(path: Path) -> int:
@@ -63,18 +62,6 @@ async def test_a_process_that_took_the_pid_is_not_the_sandbox(open_service: Open
     os.kill(leader.pid, signal.SIGTERM)  # raises if deleting had ended it
 
 
-async def test_a_reboot_ends_every_sandbox(open_service: Opener, folder: Path) -> None:
-    first = await open_service()
-    sandbox = await first.start("shell")
-    with closing(sqlite3.connect(folder / "service.db", isolation_level=None)) as database:
-        database.execute("UPDATE sandboxes SET boot = 'the one before'")
-    assert await first.status(sandbox["id"]) == "MISSING"
-    with closing(sqlite3.connect(folder / "service.db", isolation_level=None)) as database:
-        database.execute(
-            "UPDATE sandboxes SET boot = ?", (Path("/proc/sys/kernel/random/boot_id").read_text().strip(),)
-        )
-
-
 async def test_a_second_opener_signals_but_leaves_it_to_the_owner_to_declare_dead(
     open_service: Opener, folder: Path
 ) -> None:
@@ -114,15 +101,6 @@ async def test_ownership_passes_on_when_the_owner_closes(open_service: Opener, f
         return await second.status(sandbox["id"]) == "MISSING"
 
     await until(declared)
-
-
-@pytest.mark.parametrize("store", ["merge", "nested"])
-async def test_a_closed_service_says_that_it_is_closed(open_service: Opener, store: Mode) -> None:
-    caller = await open_service(store=store)
-    await caller.service.close()
-    for path in ("/api/v1/app-conversations/search", "/api/v1/sandboxes/search", "/api/v1/settings"):
-        refused = await caller.http.get(path if store == "nested" else path.replace("v1/settings", "settings"))
-        assert (refused.status_code, "closed" in refused.text) == (500, True), path
 
 
 async def test_two_openers_share_settings(open_service: Opener) -> None:

@@ -2,8 +2,7 @@ import os
 import subprocess
 import sys
 
-from quarterdeck.local.runtime.base import Identity
-from quarterdeck.local.runtime.sessions import Seen, boot_id, identify, look, members, read_process, read_with_psutil
+from quarterdeck.local.runtime.sessions import Seen, identify, look, read_process, read_with_psutil
 
 
 def test_both_ways_to_read_a_process_agree() -> None:
@@ -39,15 +38,3 @@ def test_a_zombie_is_gone() -> None:
         assert found.state == "Z"
         assert look(identity) is Seen.GONE
         assert identify(process.pid) is None
-
-
-def test_another_process_under_the_same_pid_is_not_taken_for_it() -> None:
-    own = identify(os.getpid())
-    assert own
-    assert look(own) is Seen.ALIVE
-    assert look(Identity(own.pid, own.ticks + 1, own.boot)) is Seen.GONE
-    assert look(Identity(own.pid, own.ticks, "another boot")) is Seen.GONE
-    session = identify(os.getsid(0))
-    if session:
-        assert os.getpid() in {process.pid for process in members(session)}
-        assert members(Identity(session.pid, session.ticks + 1, boot_id())) == []

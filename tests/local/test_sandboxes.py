@@ -73,14 +73,6 @@ async def test_the_default_spec_serves_its_workspace(caller: Caller, folder: Pat
         )
 
 
-async def test_the_shell_reads_lines_and_writes_its_log(caller: Caller, folder: Path) -> None:
-    sandbox = await caller.start("shell")
-    assert sandbox["exposed_urls"] == []
-    await type_in(folder, sandbox["id"], "echo I am here; pwd")
-    log = place(folder, sandbox["id"]).log.read_text().splitlines()
-    assert log == ["I am here", str(place(folder, sandbox["id"]).workspace)]
-
-
 async def test_a_sandbox_does_not_get_the_keys_of_the_deck(
     caller: Caller, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,20 +240,3 @@ async def test_a_start_goes_on_when_its_caller_gives_up(caller: Caller) -> None:
         return [item["status"] for item in items] == ["RUNNING"]
 
     await until(running)
-
-
-async def test_a_delete_goes_on_when_its_caller_gives_up(
-    open_service: Opener, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("quarterdeck.local.runtime.sessions._SETTLES_WITHIN", 0.3)
-    caller = await open_service(specs=[STUBBORN])
-    sandbox_id = await stubborn(caller, folder)
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.05):
-            await caller.http.delete(f"/api/v1/sandboxes/{sandbox_id}", params={"sandbox_id": sandbox_id})
-    assert await caller.sandbox(sandbox_id) is not None
-
-    async def deleted() -> bool:
-        return await caller.sandbox(sandbox_id) is None
-
-    await until(deleted)

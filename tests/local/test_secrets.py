@@ -31,17 +31,6 @@ def values(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("store", FLAT)
-async def test_flat_secrets_are_listed_as_they_were_stored(open_service: Opener, folder: Path, store: Mode) -> None:
-    caller = await open_service(store=store)
-    assert await flat_list(caller) == []
-    for body in (secret("B", "vb", description="b"), secret("A", "va")):
-        assert (await caller.http.post("/api/secrets", json=body)).status_code == 201
-    assert await flat_list(caller) == [("B", "b"), ("A", "")]
-    assert values(folder) == {"B": "vb", "A": "va"}
-    assert (await caller.http.get("/api/settings")).status_code == 404
-
-
-@pytest.mark.parametrize("store", FLAT)
 async def test_a_flat_secret_is_renamed_and_described_but_keeps_its_value(
     open_service: Opener, folder: Path, store: Mode
 ) -> None:
@@ -54,17 +43,6 @@ async def test_a_flat_secret_is_renamed_and_described_but_keeps_its_value(
     assert values(folder) == {"B": "vB", "C": "vA"}
     await caller.http.put("/api/secrets/C", json={"name": "C"})
     assert await flat_list(caller) == [("B", "d"), ("C", "")]
-
-
-async def test_flat_refusals_name_their_reason_in_different_members(caller: Caller) -> None:
-    for name in ("A", "B"):
-        await caller.post("/api/secrets", secret(name))
-    assert await refused(caller, "POST", "/api/secrets", secret("A")) == (400, ["message"])
-    assert await refused(caller, "PUT", "/api/secrets/A", {"name": "B"}) == (400, ["message"])
-    assert await refused(caller, "PUT", "/api/secrets/Z", {"name": "Z"}) == (404, ["error"])
-    assert await refused(caller, "DELETE", "/api/secrets/Z") == (404, ["error"])
-    assert await refused(caller, "POST", "/api/secrets", {"name": "X"}) == (422, ["detail"])
-    assert await flat_list(caller) == [("A", ""), ("B", "")]
 
 
 async def test_both_doors_of_the_merging_service_lead_to_the_same_secrets(caller: Caller, folder: Path) -> None:

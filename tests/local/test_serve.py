@@ -57,24 +57,6 @@ async def test_a_signal_right_after_the_first_line_ends_it_cleanly(folder: Path)
         assert await asyncio.wait_for(process.wait(), 10) == 0
 
 
-async def test_a_made_key_is_printed_once_and_needed(folder: Path) -> None:
-    async with serving(folder, QUARTERDECK_API_KEY="") as (process, client):
-        assert process.stdout
-        word, key = (await process.stdout.readline()).decode().split()
-        assert word == "key"
-        assert (await client.get("/api/settings")).status_code == 401
-        assert (await client.get("/api/settings", headers={"X-Session-API-Key": key})).status_code == 404
-        assert (await client.get("/alive")).status_code == 200
-
-
-async def test_a_port_in_use_is_named(folder: Path) -> None:
-    async with serving(folder) as (_, client):
-        port = client.base_url.port
-        assert port
-        with pytest.raises(LocalServiceError, match=str(port)):
-            await serve(folder.with_name("other"), port, SecretStr("key"))
-
-
 @pytest.mark.parametrize("key", ["with\nnewline", "with blank", "ключ"])
 async def test_a_key_that_no_header_can_carry_is_refused(folder: Path, key: str) -> None:
     with pytest.raises(LocalServiceError, match="cannot be sent"):

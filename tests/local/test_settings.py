@@ -48,15 +48,6 @@ async def test_nothing_stored_is_a_404_with_error(caller: Caller) -> None:
     assert (answer.status_code, answer.json()) == (404, {"error": "Settings not found"})
 
 
-async def test_an_empty_body_stores_the_defaults(caller: Caller) -> None:
-    assert await caller.post("/api/settings", {}) == {"message": "Settings stored"}
-    record = await caller.get("/api/settings")
-    assert record["enable_default_condenser"] is True
-    assert record["enable_sound_notifications"] is False
-    assert record["language"] is None
-    assert record["mcp_config"] is None
-
-
 @pytest.mark.parametrize("store", ["merge", "replace"])
 async def test_all_documented_fields_come_back_and_secrets_do_not(open_service: Opener, store: str) -> None:
     caller = await open_service(store=store)
@@ -76,12 +67,6 @@ async def test_settings_outlive_the_service(open_service: Opener) -> None:
     assert (await second.get("/api/settings"))["language"] == "fr"
 
 
-async def test_a_store_keeps_what_it_leaves_out(caller: Caller, folder: Path) -> None:
-    await caller.post("/api/settings", DOCUMENTED | SECRETS)
-    await caller.post("/api/settings", {"language": "fr"})
-    assert stored(folder).items() >= (DOCUMENTED | SECRETS | {"language": "fr"}).items()
-
-
 @pytest.mark.parametrize("failing", ["settings", "secrets"])
 async def test_a_body_is_stored_whole_or_not_at_all(caller: Caller, folder: Path, failing: str) -> None:
     body = {"language": "fr", "secrets_store": {"provider_tokens": {"github": {"token": "ghp"}}}}
@@ -98,23 +83,6 @@ async def test_a_body_is_stored_whole_or_not_at_all(caller: Caller, folder: Path
     assert (await caller.get("/api/settings"))["provider_tokens_set"] == {"github": None}
 
 
-async def test_null_unsets_a_value_and_keeps_a_secret(caller: Caller, folder: Path) -> None:
-    await caller.post("/api/settings", DOCUMENTED | SECRETS)
-    await caller.post("/api/settings", dict.fromkeys([*SECRETS, "email", "mcp_config", "user_consents_to_analytics"]))
-    record = stored(folder)
-    assert record.items() >= SECRETS.items()
-    assert [record["email"], record["mcp_config"], record["user_consents_to_analytics"]] == [None] * 3
-
-
-@pytest.mark.parametrize("blank", ["", "   "])
-async def test_an_empty_secret_clears_it(caller: Caller, folder: Path, blank: str) -> None:
-    await caller.post("/api/settings", SECRETS)
-    await caller.post("/api/settings", dict.fromkeys(SECRETS, blank))
-    assert [stored(folder)[name] for name in SECRETS] == [None] * 3
-    record = await caller.get("/api/settings")
-    assert [record["llm_api_key_set"], record["search_api_key_set"]] == [False, False]
-
-
 async def test_unknown_members_are_given_back(caller: Caller) -> None:
     server = {"url": "https://a.example", "api_key": None, "headers": {"X-Team": "blue"}}
     await caller.post("/api/settings", {"future": {"deep": [1]}, "mcp_config": {"sse_servers": [server]}})
@@ -122,13 +90,6 @@ async def test_unknown_members_are_given_back(caller: Caller) -> None:
     record = await caller.get("/api/settings")
     assert record["future"] == {"deep": [1]}
     assert record["mcp_config"]["sse_servers"] == [server]
-
-
-async def test_load_only_members_may_be_echoed_and_change_nothing(caller: Caller) -> None:
-    await caller.post("/api/settings", {"llm_api_key_set": True, "provider_tokens_set": {"github": "x"}})
-    record = await caller.get("/api/settings")
-    assert record["llm_api_key_set"] is False
-    assert record["provider_tokens_set"] == {}
 
 
 async def test_tool_server_lists_left_out_are_kept(caller: Caller) -> None:
@@ -154,19 +115,13 @@ async def test_short_forms_of_tool_servers_are_read(caller: Caller) -> None:
     ("config", "place"),
     [
         ({"sse_servers": None}, ["sse_servers"]),
-        ({"other": []}, ["other"]),
-        ({"sse_servers": [{"url": "nope"}]}, ["sse_servers", 0, "url"]),
         ({"sse_servers": [{"url": "ftp://a.example"}]}, ["sse_servers", 0, "url"]),
-        ({"sse_servers": [{"url": "https://"}]}, ["sse_servers", 0, "url"]),
         ({"sse_servers": [{"url": "http://[::1"}]}, ["sse_servers", 0, "url"]),
-        ({"shttp_servers": [{"url": ""}]}, ["shttp_servers", 0, "url"]),
         ({"shttp_servers": [{"url": "https://a.example", "timeout": 0}]}, ["shttp_servers", 0, "timeout"]),
         ({"stdio_servers": [{"name": "bad name!", "command": "npx"}]}, ["stdio_servers", 0, "name"]),
-        ({"stdio_servers": [{"name": 5, "command": "npx"}]}, ["stdio_servers", 0, "name"]),
         ({"stdio_servers": [{"name": "fs", "command": "npx -y x"}]}, ["stdio_servers", 0, "command"]),
         ({"stdio_servers": [{"name": "fs", "command": "npx", "args": "'open"}]}, ["stdio_servers", 0, "args"]),
         ({"stdio_servers": [{"name": "fs", "command": "npx", "env": {"A": 1}}]}, ["stdio_servers", 0, "env", "A"]),
-        ({"stdio_servers": [{"name": "fs", "command": "npx", "env": "A"}]}, ["stdio_servers", 0, "env"]),
     ],
 )
 async def test_a_wrong_tool_server_is_refused_at_its_place(caller: Caller, config: Json, place: list[Json]) -> None:
@@ -177,23 +132,13 @@ async def test_a_wrong_tool_server_is_refused_at_its_place(caller: Caller, confi
     ("field", "value"),
     [
         ("max_iterations", "many"),
-        ("max_iterations", 1.5),
-        ("language", 5),
-        ("confirmation_mode", "perhaps"),
         ("enable_sound_notifications", None),
         ("condenser_max_size", 19),
         ("secrets_store", None),
-        ("llm_api_key", 5),
     ],
 )
 async def test_a_wrong_value_is_refused_at_its_field(caller: Caller, field: str, value: Json) -> None:
     assert await refused_at(caller, {field: value}) == [["body", field]]
-
-
-async def test_what_real_servers_coerce_is_coerced(caller: Caller) -> None:
-    await caller.post("/api/settings", {"max_iterations": "51", "confirmation_mode": "yes", "user_version": 2.0})
-    record = await caller.get("/api/settings")
-    assert (record["max_iterations"], record["confirmation_mode"], record["user_version"]) == (51, True, 2)
 
 
 @pytest.mark.parametrize(
@@ -248,29 +193,6 @@ async def test_tokens_are_kept_and_only_their_providers_told(caller: Caller, fol
     assert answer.json()["secrets_store"] == {"provider_tokens": {}}
     assert "ghp" not in answer.text
     assert stored(folder, "secrets")["custom_secrets"]["A"]["secret"] == "1"
-
-
-async def test_replacing_loses_what_real_flat_servers_lose(open_service: Opener, folder: Path) -> None:
-    caller = await open_service(store="replace")
-    await caller.post("/api/settings", DOCUMENTED | SECRETS | {"disabled_skills": ["a"]})
-    await caller.post("/api/settings", {"language": "fr"})
-    record = stored(folder)
-    kept = ("llm_model", "llm_base_url", "user_consents_to_analytics")
-    assert {name: record[name] for name in kept} == {name: DOCUMENTED[name] for name in kept}
-    assert (record["llm_api_key"], record["search_api_key"], record["disabled_skills"]) == ("sk-1", "tvly-1", ["a"])
-    wiped = ("sandbox_api_key", "mcp_config", "max_budget_per_task", "git_user_name", "email", "max_iterations")
-    assert [record[name] for name in wiped] == [None] * len(wiped)
-    assert record["enable_default_condenser"] is True
-
-
-async def test_posting_a_loaded_record_to_a_replacing_service_loses_the_sandbox_key_alone(
-    open_service: Opener, folder: Path
-) -> None:
-    caller = await open_service(store="replace")
-    await caller.post("/api/settings", DOCUMENTED | SECRETS)
-    before = stored(folder)
-    await caller.post("/api/settings", await caller.get("/api/settings"))
-    assert stored(folder) == before | {"sandbox_api_key": None}
 
 
 async def test_a_replacing_service_clears_and_stores_masks_as_real_ones_do(open_service: Opener, folder: Path) -> None:

@@ -3,8 +3,7 @@
 import asyncio
 import random
 import signal
-import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any
@@ -46,8 +45,6 @@ from quarterdeck.fleet.watch import backoff
 EVERY = 0.5
 """Seconds between two readings of what was asked for."""
 
-Sleep = Callable[[float], Awaitable[None]]
-
 
 class Verb(StrEnum):
     """What can be done to sandboxes that are there."""
@@ -67,11 +64,8 @@ NOT_DONE = frozenset({RowState.FAILED, RowState.UNCHANGED, RowState.UNDONE, RowS
 """Ends of a row that was to be changed, and was not."""
 
 
-class Following:
-    """One bulk command on one server; `tell` is told of each row that changes, with the server's last word.
-
-    `clock` is monotonic, in seconds; `sleep` is `asyncio.sleep` or a stand-in for it.
-    """
+class BulkChange:
+    """One bulk command on one server; `tell` is told of each row that changes, with the server's last word."""
 
     def __init__(
         self,
@@ -79,18 +73,14 @@ class Following:
         verb: Verb,
         plan: Plan[SandboxRow],
         tell: Callable[[BulkRow, str | None], None],
-        *,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._client = client
         self._verb = verb
         self._tell = tell
-        self._sleep = sleep
         self._memories = SandboxMemories()
         self._memories.observe((row.record for row in plan.rows), utc_now(), beginning=False)
         order = Order(verb, self._act, self._verdict)
-        self.bulk = BulkJob(order, plan, progress=self._progress, clock=clock, sleep=sleep)
+        self.bulk = BulkJob(order, plan, progress=self._progress)
 
     async def run(self) -> None:
         """Ask, and read, until every row has come to its end."""
@@ -130,7 +120,7 @@ class Following:
         """Read what was asked for again and again; a server that cannot answer is left alone for longer each time."""
         failures, rest = 0, EVERY
         while True:
-            await self._sleep(rest)
+            await asyncio.sleep(rest)
             sent = [row.id for row in self.bulk.rows.values() if row.state is RowState.SENT]
             try:
                 records = await read_some(self._client, sent) if sent else {}
@@ -220,7 +210,7 @@ async def _do(
     client: Client, planned: Plan[SandboxRow], read: Reading, verb: Verb, named: Sequence[str], *, json: bool
 ) -> list[BulkRow]:
     """Do it, and say what became of each."""
-    following = Following(client, verb, planned, lambda row, status: _tell(row, status, json=json))
+    following = BulkChange(client, verb, planned, lambda row, status: _tell(row, status, json=json))
     unknown = _unknown(read)
     for row in unknown:
         _tell(row, None, json=json)
@@ -254,7 +244,7 @@ def _in_order(rows: Iterable[BulkRow], read: Reading, named: Sequence[str]) -> l
 
 
 @contextmanager
-def _stops_at_first_interrupt(following: Following) -> Iterator[None]:
+def _stops_at_first_interrupt(following: BulkChange) -> Iterator[None]:
     """Let the first interrupt stop what was not asked for yet, and the next one leave at once."""
     loop = asyncio.get_running_loop()
 
