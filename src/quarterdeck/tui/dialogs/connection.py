@@ -66,37 +66,33 @@ def _fields(connection: Connection, *, new: bool) -> tuple[Field, ...]:
     keys = [choice for choice in KeyChoice if not (new and choice is KeyChoice.KEEP)]
     key_now = KeyChoice.ENTER if new else KeyChoice.KEEP
     return (
-        Line(name="name", label="Name", value=connection.name, placeholder="work"),
-        OneOf(name="colour", label="Colour", value=connection.colour or "", values=colours),
-        Line(name="address", label="Address", value=connection.url or "", placeholder="https://agents.example.org"),
+        Line("name", "Name", connection.name, placeholder="work"),
+        OneOf("colour", "Colour", connection.colour or "", values=colours),
+        Line("address", "Address", connection.url or "", placeholder="https://agents.example.org"),
         OneOf(
-            name="header",
-            label="Key is sent as",
-            value=connection.header,
+            "header",
+            "Key is sent as",
+            connection.header,
             values=[(Shown("X-Session-API-Key"), "session"), (Shown("Authorization: Bearer"), "bearer")],
         ),
-        Switch(
-            name="read-only",
-            label="Read-only: nothing is changed",
-            value=YES if connection.read_only else "",
-        ),
+        Switch("read-only", "Read-only: nothing is changed", YES if connection.read_only else ""),
         Line(
-            name="ca-file",
-            label="CA file, PEM",
-            value=connection.ca_file or "",
+            "ca-file",
+            "CA file, PEM",
+            connection.ca_file or "",
             placeholder="~/team-ca.pem; empty: what is trusted everywhere",
             check=_problem_with_file,
         ),
         OneOf(
-            name="key",
-            label="Key",
-            value=KeyChoice.VARIABLE if connection.key_env is not None else key_now,
+            "key",
+            "Key",
+            KeyChoice.VARIABLE if connection.key_env is not None else key_now,
             values=[(Shown(choice.value), choice.value) for choice in keys],
         ),
         Line(
-            name="variable",
-            label="Its name",
-            value=connection.key_env or "",
+            "variable",
+            "Its name",
+            connection.key_env or "",
             placeholder="WORK_KEY",
             only_if=("key", KeyChoice.VARIABLE),
         ),
@@ -141,8 +137,8 @@ def ask_key(
         kept = keep is not None and proven and to_keep and await keep(key)
         return Given(key, proven, to_keep, kept)
 
-    field = Line(name="key", label="Key", secret=True, placeholder="paste or type it", check=_problem_with_key)
-    keeping = Switch(name="keep", label="Keep it in the system keyring", value=YES)
+    field = Line("key", "Key", secret=True, placeholder="paste or type it", check=_problem_with_key)
+    keeping = Switch("keep", "Keep it in the system keyring", YES)
     said = cell(text.line(f"It is sent to {connection.url or ''} and nowhere else."), Tone.MUTED)
     return FormDialog(
         text.line(f"Key of {connection.name}"),

@@ -38,26 +38,26 @@ def new_conversation(
         return await send(begun.model_copy(update=wanted))
 
     fields = (
-        Lines(name="message", label="First message", value=begun.message or ""),
-        Line(name="title", label="Title", value=begun.title or "", placeholder="empty: the server names it"),
+        Lines("message", "First message", begun.message or ""),
+        Line("title", "Title", begun.title or "", placeholder="empty: the server names it"),
         Line(
-            name="repository",
-            label="Repository",
-            value=begun.selected_repository or "",
+            "repository",
+            "Repository",
+            begun.selected_repository or "",
             placeholder="none, or owner/name",
             check=lambda value: _no_blanks(value, "A repository has no blanks in it: write it as owner/name."),
         ),
         Line(
-            name="branch",
-            label="Branch",
-            value=begun.selected_branch or "",
+            "branch",
+            "Branch",
+            begun.selected_branch or "",
             placeholder="the repository's own",
             check=lambda value: _no_blanks(value, "A branch has no blanks in its name."),
         ),
         OneOf(
-            name="sandbox",
-            label="Sandbox",
-            value=begun.sandbox_id if begun.sandbox_id is not None and there else NEW_SANDBOX,
+            "sandbox",
+            "Sandbox",
+            begun.sandbox_id if begun.sandbox_id is not None and there else NEW_SANDBOX,
             values=[(Shown("a new one"), NEW_SANDBOX), *sandboxes],
         ),
     )
@@ -74,9 +74,9 @@ def rename_conversation(title: Shown, rename: Callable[[str], Awaitable[None]]) 
         return text.line(f"It is called {typed['title']}.")
 
     field = Line(
-        name="title",
-        label="Title",
-        value=title,
+        "title",
+        "Title",
+        title,
         hint="what the list shows; the agent is not told",
         check=lambda value: None if value else "A title has at least one letter.",
     )

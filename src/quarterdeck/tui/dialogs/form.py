@@ -40,7 +40,7 @@ class RefusedError(Exception):
         """Whether what stands in the field is taken away."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Field:
     """A field by its name; `check` says what is wrong, `only_if` names another field and what that has to hold."""
 
@@ -52,7 +52,7 @@ class Field:
     only_if: tuple[str, str] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Line(Field):
     """A line of text; a secret one is masked."""
 
@@ -60,19 +60,19 @@ class Line(Field):
     secret: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Lines(Field):
     """Several lines of text."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class OneOf(Field):
     """One of a few values, each with its words."""
 
-    values: Sequence[tuple[Shown | Content, str]]
+    values: Sequence[tuple[Shown | Content, str]] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Switch(Field):
     """Yes or no; the label stands behind its box."""
 
