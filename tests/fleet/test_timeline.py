@@ -34,37 +34,56 @@ class Watched:
         return KeptTimelines.model_validate_json(kept.model_dump_json())
 
 
-def test_what_was_asked_for_here_was_you_and_the_rest_the_server() -> None:
+@pytest.mark.parametrize(
+    ("story", "expected"),
+    [
+        # what was asked for here was you, the rest the server
+        ("0:RUNNING 10:pause 12:PAUSED 60:RUNNING", "Running unknown, Paused you, Running server"),
+        ("0:PAUSED 10:resume 12:STARTING 20:RUNNING", "Paused unknown, Starting you, Running you"),
+        ("0:RUNNING 1:PAUSED 2:resume 3:STARTING 4:alive", "Running unknown, Paused server, Starting you, Running you"),
+        # a resume that fails did not fail by your will
+        ("0:PAUSED 10:resume 12:STARTING 15:MISSING", "Paused unknown, Starting you, Missing server"),
+        # a start that was answered was you, also where it was listed or had failed before; one that appeared was not
+        ("0:started=RUNNING 1:new=RUNNING", "Running you"),
+        ("2:new=STARTING 8:started=STARTING 10:RUNNING", "Starting you, Running you"),
+        (
+            "2:new=STARTING 4:ERROR 6:ERROR 8:ERROR 9:started=ERROR 14:RUNNING",
+            "Starting you, Error server, Running you",
+        ),
+        ("2:new=STARTING", "Starting server"),
+        # a refused pause explains nothing, nor does one of long ago
+        ("0:RUNNING 1:pause 1:refused 10:PAUSED", "Running unknown, Paused server"),
+        (
+            "0:RUNNING 1:pause 60:RUNNING 120:RUNNING 180:RUNNING 240:RUNNING 300:RUNNING 360:PAUSED",
+            "Running unknown, Paused server",
+        ),
+        # flaps are no events; what the server does not find is missing from then on
+        ("0:RUNNING 1:RUNNING 2:STARTING 3:STARTING 4:RUNNING 5:STARTING", "Running unknown"),
+        ("0:RUNNING 1:pause 2:missing", "Running unknown, Missing server"),
+    ],
+)
+def test_what_was_asked_for_here_was_you_and_the_rest_the_server(story: str, expected: str) -> None:
     watched = Watched()
-    watched.read(0, "RUNNING")
-    watched.memories.asked("a", Action.PAUSE, at(10))
-    watched.memories.answered("a")
-    watched.read(12, "PAUSED")
-    watched.read(60, "RUNNING")
-    assert watched.told() == [("Running", Cause.UNKNOWN), ("Paused", Cause.YOU), ("Running", Cause.SERVER)]
-
-
-def test_what_a_knock_finds_running_is_so_in_its_timeline() -> None:
-    memories = SandboxMemories()
-    memories.observe([sandbox("RUNNING", "a", served=True)], at(0), beginning=False)
-    memories.observe([sandbox("PAUSED", "a")], at(1), beginning=False)
-    memories.asked("a", Action.RESUME, at(2))
-    memories.observe([sandbox("STARTING", "a")], at(3), beginning=False)
-    memories.checked("a", at(4), answered=True)
-    assert [event.what for event in memories.timelines.of("a")] == ["Running", "Paused", "Starting", "Running"]
-    assert memories.timelines.of("a")[-1].cause is Cause.YOU
-
-
-def test_a_start_that_failed_before_it_was_answered_was_asked_for_and_failed_by_itself() -> None:
-    watched = Watched()
-    watched.read(0, "-", "RUNNING")
-    watched.read(2, "STARTING", "RUNNING", beginning=True)
-    for second in (4, 6, 8):
-        watched.read(second, "ERROR", "RUNNING")
-    watched.memories.started(sandbox("ERROR", "a"), at(9))
-    watched.read(14, "RUNNING", "RUNNING")
-    assert watched.told() == [("Starting", Cause.YOU), ("Error", Cause.SERVER), ("Running", Cause.YOU)]
-    assert watched.timelines.of("a")[1].words == "what became of the start you asked for"
+    for step in story.split():
+        second, _, what = step.partition(":")
+        word, _, status = what.partition("=")
+        now, memories = at(float(second)), watched.memories
+        match word:
+            case "pause" | "resume":
+                memories.asked("a", Action(word), now)
+                memories.answered("a")
+            case "refused":
+                memories.refused("a")
+            case "missing":
+                memories.missing("a", now)
+            case "alive":
+                memories.checked("a", now, answered=True)
+            case "started":
+                memories.started(sandbox(status, "a"), now)
+            case _:
+                read = sandbox(status or word, "a", served=True)
+                memories.observe([read], now, beginning=word == "new")
+    assert ", ".join(f"{what} {cause}" for what, cause in watched.told()) == expected
 
 
 def test_what_appears_while_a_start_of_ours_is_not_answered_may_be_it_and_never_reads_that_nobody_asked() -> None:
@@ -94,38 +113,6 @@ def test_what_appears_after_a_start_whose_answer_was_lost_may_be_it() -> None:
     assert watched.told("a") == [("Starting", Cause.UNKNOWN)]
     watched.read(90, "RUNNING", "RUNNING", "STARTING", beginning=True)
     assert watched.told("c") == [("Starting", Cause.SERVER)]
-
-
-def test_a_resume_that_fails_was_asked_for_here_and_did_not_fail_by_your_will() -> None:
-    watched = Watched()
-    watched.read(0, "PAUSED")
-    watched.memories.asked("a", Action.RESUME, at(10))
-    watched.read(12, "STARTING")
-    watched.read(15, "MISSING")
-    last = watched.timelines.of("a")[-1]
-    assert (last.what, last.cause) == ("Missing", Cause.SERVER)
-    assert "resume" in last.words
-
-
-def test_a_start_asked_for_here_was_you_and_one_that_just_appeared_was_not() -> None:
-    watched = Watched()
-    watched.memories.started(sandbox("RUNNING", "a"), at(0))
-    watched.read(1, "RUNNING", "STARTING", beginning=True)
-    assert watched.told("a") == [("Running", Cause.YOU)]
-    assert watched.told("b") == [("Starting", Cause.SERVER)]
-
-
-def test_a_refused_pause_explains_nothing_and_nor_does_one_of_long_ago() -> None:
-    watched = Watched()
-    watched.read(0, "RUNNING", "RUNNING")
-    watched.memories.asked("a", Action.PAUSE, at(1))
-    watched.memories.refused("a")
-    watched.memories.asked("b", Action.PAUSE, at(1))
-    for second in range(2, 400, 60):
-        watched.read(second, "RUNNING", "RUNNING")
-    watched.read(410, "PAUSED", "PAUSED")
-    assert watched.told("a")[-1] == ("Paused", Cause.SERVER)
-    assert watched.told("b")[-1] == ("Paused", Cause.SERVER)
 
 
 @pytest.mark.parametrize("told_first", [True, False])
@@ -164,22 +151,6 @@ def test_a_change_found_after_a_gap_has_no_known_cause_and_no_known_moment() -> 
     assert watched.timelines.of("a")[0].lasted is None
     watched.read(3700, "-", "-", "PAUSED")
     assert watched.told("c")[-1] == ("Paused", Cause.SERVER)
-
-
-def test_readings_that_change_nothing_and_flaps_are_no_events() -> None:
-    watched = Watched()
-    for second, status in enumerate(["RUNNING", "RUNNING", "STARTING", "STARTING", "RUNNING", "STARTING"]):
-        watched.read(second, status)
-    assert watched.told() == [("Running", Cause.UNKNOWN)]
-
-
-def test_a_sandbox_the_server_does_not_find_is_missing_from_then_on() -> None:
-    watched = Watched()
-    watched.read(0, "RUNNING")
-    watched.memories.asked("a", Action.PAUSE, at(1))
-    watched.memories.missing("a", at(2))
-    assert watched.memories.by_id["a"].state(at(2)).word == "Missing"
-    assert watched.told()[-1] == ("Missing", Cause.SERVER)
 
 
 # From run to run

@@ -8,7 +8,7 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.base import Listed, read_as
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.client.paging import Page, Records
-from quarterdeck.client.refusals import if_offered, not_offered, offers_nothing
+from quarterdeck.client.refusals import not_offered, offers_nothing
 from quarterdeck.client.request import Repeat, Request, json_or_none, segment
 from quarterdeck.client.transport import FAILED, Transport
 
@@ -175,11 +175,9 @@ class ConversationsResource:
 
         Raises ServiceError(NOT_OFFERED) where a server has no such request.
         """
-        seconds = self._transport.limits.delete
-        try:
-            await self._transport.send(Request("DELETE", _path(conversation_id), repeat=Repeat.ONCE, seconds=seconds))
-        except ServiceError as error:
-            raise if_offered(error, "This server cannot delete conversations.") from None
+        seconds, lacking = self._transport.limits.delete, "This server cannot delete conversations."
+        request = Request("DELETE", _path(conversation_id), repeat=Repeat.ONCE, seconds=seconds, lacking=lacking)
+        await self._transport.send(request)
 
 
 def _path(conversation_id: str) -> str:

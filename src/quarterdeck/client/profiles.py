@@ -7,7 +7,6 @@ from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Profiles
 from quarterdeck.client.redact import invalid
-from quarterdeck.client.refusals import if_offered
 from quarterdeck.client.request import Repeat, Request, Response, segment, wrong_api
 from quarterdeck.client.transport import Transport
 
@@ -58,10 +57,7 @@ class ProfilesResource:
             raise ServiceError(
                 ErrorKind.NOT_OFFERED, NO_PROFILES, "A newer release may offer it.", outcome=Outcome.NOT_SENT
             )
-        try:
-            return await self._transport.send(request)
-        except ServiceError as error:
-            raise if_offered(error, NO_PROFILES) from None
+        return await self._transport.send(request._replace(lacking=NO_PROFILES))
 
 
 def _checked(name: str) -> str:

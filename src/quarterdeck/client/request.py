@@ -51,6 +51,8 @@ class Request(NamedTuple):
     """Time for the whole of it where the usual does not fit."""
     background: bool = False
     """Asked by the watch, not by a person: it waits behind those who are, and the watch asks again by itself."""
+    lacking: str = ""
+    """What to say where the server has no such path: the error is NOT_OFFERED then."""
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"

@@ -7,7 +7,6 @@ from quarterdeck.client.models.base import Listed, read_as
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import Sandbox, SandboxSpec
 from quarterdeck.client.paging import Page, Records
-from quarterdeck.client.refusals import if_offered
 from quarterdeck.client.request import Repeat, Request, read_json, segment
 from quarterdeck.client.transport import Transport
 
@@ -66,11 +65,9 @@ class SandboxesResource:
     async def delete(self, sandbox_id: str) -> None:
         """Delete a sandbox; servers go by the query, not by the path, so both are made of one id (SERVERS.md)."""
         path, query = f"{SANDBOXES}/{segment(sandbox_id)}", (("sandbox_id", sandbox_id),)
-        seconds = self._transport.limits.delete
-        try:
-            await self._transport.send(Request("DELETE", path, query, repeat=Repeat.ONCE, item=True, seconds=seconds))
-        except ServiceError as error:
-            raise if_offered(error, "This server cannot delete sandboxes.") from None
+        seconds, lacking = self._transport.limits.delete, "This server cannot delete sandboxes."
+        request = Request("DELETE", path, query, repeat=Repeat.ONCE, item=True, seconds=seconds, lacking=lacking)
+        await self._transport.send(request)
 
     async def specs(self) -> tuple[SandboxSpec, ...]:
         """Read all specs; the first one is the server's default."""

@@ -126,10 +126,7 @@ class SecretsResource:
     async def _write(self, request: Request) -> Response:
         """Send a write once; a secret of which nobody knows the outcome is looked for by listing again."""
         refuse_unsendable(request.body or {})
-        try:
-            return await self._transport.send(request._replace(repeat=Repeat.ONCE))
-        except ServiceError as error:
-            raise if_offered(error, NO_SECRETS) from None
+        return await self._transport.send(request._replace(repeat=Repeat.ONCE, lacking=NO_SECRETS))
 
 
 def _check_name(name: str) -> None:

@@ -37,7 +37,7 @@ from quarterdeck.client.network import (
     unusable,
 )
 from quarterdeck.client.redact import secrets_in
-from quarterdeck.client.refusals import refusal
+from quarterdeck.client.refusals import if_offered, refusal
 from quarterdeck.client.request import (
     LOST,
     KeyHeader,
@@ -373,6 +373,8 @@ async def _ended(request: Request, error: ServiceError, settle: Settle | None) -
 
 def _final(request: Request, error: ServiceError) -> ServiceError:
     """The error that is raised when nothing more is tried: a write whose answer is lost has an unknown outcome."""
+    if request.lacking:
+        error = if_offered(error, request.lacking)
     failed = error.kind is ErrorKind.SERVER and error.outcome is Outcome.UNKNOWN
     lost = failed or error.kind in LOST or error.kind is ErrorKind.TOO_LARGE
     no_http = error.kind is ErrorKind.WRONG_API and error.status is None
