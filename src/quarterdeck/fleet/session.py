@@ -4,8 +4,8 @@ It knows no screen: whoever owns it gives a `publish` and is told which ids chan
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from itertools import chain, islice
 from typing import Any
@@ -30,7 +30,7 @@ from quarterdeck.fleet.start_tasks import Dismissed, StartTasks, in_progress
 from quarterdeck.fleet.store import Changes
 from quarterdeck.fleet.unread import Unread
 from quarterdeck.fleet.watch import Watch
-from quarterdeck.fleet.writes import LOST, LostAnswers, Writes
+from quarterdeck.fleet.writes import Starts, Writes
 
 ALIKE = 100
 """Sandboxes whose ids are looked at for what kind of server it is: they are all named alike."""
@@ -67,14 +67,12 @@ class Session:
         self.unread = Unread()
         self.watched = Watches()
         self.dismissed = Dismissed()
-        self.followed: set[str] = set()
-        """Start tasks created here."""
-        self._creating: set[str] = set()
-        """Those of them whose sandbox is not known yet."""
         self.job: BulkJob | None = None
         """The bulk command that was given last."""
         self.writes = Writes()
-        self._lost = LostAnswers()
+        self._starts = Starts(self.writes, self.memories.timelines, clock)
+        self.followed = self._starts.followed
+        """Start tasks created here."""
         self._visible: dict[About, tuple[str, ...]] = {}
         self._hidden = False
         self._unsettled: set[str] = set()
@@ -239,7 +237,7 @@ class Session:
         if self.job is not None:
             # A state may last for one reading only, and later ones may tell more of what counted as not done.
             self.job.look()
-        self._look_for_lost(About.SANDBOXES, self.sandboxes)
+        self._find_lost(About.SANDBOXES, self.sandboxes)
 
     def _conversations_read(self, changes: Changes[Conversation]) -> None:
         if self.conversations.health.back:
@@ -270,9 +268,10 @@ class Session:
         if not ended <= self.conversations.records.keys() and changes:
             self.conversations.refresh()
             self.sandboxes.refresh()
-        self._follow_created(changes.read)
+        if self._starts.read(changes.read, in_progress(changes.read, self.server_clock.there)):
+            self._publish(News(About.SANDBOXES, frozenset(self.sandboxes.records)))
         self._publish(News(About.START_TASKS, changes.changed | changes.added | changes.gone))
-        self._look_for_lost(About.START_TASKS, self.start_tasks)
+        self._find_lost(About.START_TASKS, self.start_tasks)
 
     def _publish_beside(self, about: About, ids: Iterable[str], changes: Changes[Any], watch: Watch[Any]) -> None:
         """Tell what a reading means for the other list: of all rows, if it is only now known whole.
@@ -312,29 +311,9 @@ class Session:
             if self.memories.checked(sandbox_id, self._clock(), answered=answered):
                 self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))
 
-    def _follow_created(self, records: Iterable[StartTask]) -> None:
-        """Note which sandbox was made for a conversation created here, once its start task tells."""
-        now, timelines = self._clock(), self.memories.timelines
-        going_on = in_progress(records, self.server_clock.there)
-        for record in records:
-            if record.id not in self._creating or (record.id in going_on and record.sandbox_id is None):
-                continue
-            self._creating.discard(record.id)
-            if record.sandbox_id is not None:
-                timelines.asked(record.sandbox_id, Action.START, now)
-            timelines.start_ended(now)
-            self._publish(News(About.SANDBOXES, frozenset(self.sandboxes.records)))
-
-    def _look_for_lost(self, about: About, watch: Watch[Any]) -> None:
-        """Tell of the row that can only be what a lost answer would have named."""
-        if watch.health.incomplete or (found := self._lost.find(about, watch.records, self._clock())) is None:
-            return
-        words = f"The answer was lost, but it was started: {short_id(found)} is new in the list."
-        if about is About.START_TASKS:
-            self.followed.add(found)
-            words = "The answer was lost, but it was created: its start is followed in the list."
-            about = About.CONVERSATIONS
-        self._publish(News(about, frozenset({found}), words=words, wanted=found))
+    def _find_lost(self, about: About, watch: Watch[Any]) -> None:
+        if not watch.health.incomplete and (found := self._starts.find_lost(about, watch.records)) is not None:
+            self._publish(found)
 
     # What a person asks of sandboxes
 
@@ -369,14 +348,15 @@ class Session:
 
     async def start(self, spec_id: str | None) -> Sandbox:
         """Start a sandbox; servers answer once it is up or has failed."""
-        words = f"start of {spec_id or 'a sandbox'}"
+        asking = self._starts.asking(About.SANDBOXES, self._known(self.sandboxes), f"start of {spec_id or 'a sandbox'}")
         try:
-            with self._starting(About.SANDBOXES, self.sandboxes, words), self._looking_for_displaced() as coming:
+            with asking, self._looking_for_displaced() as coming:
                 record = await self.client.sandboxes.start(spec_id)
                 coming.answered(record.id)
                 self.memories.started(record, self._clock())
             return record
         finally:
+            self._publish(News(About.SANDBOXES, frozenset(self.sandboxes.records)))
             self.sandboxes.refresh()
 
     async def delete_sandbox(self, sandbox_id: str) -> None:
@@ -403,39 +383,23 @@ class Session:
         running = running_oldest_first(self.sandboxes.records.values(), self.memories.by_id)
         return self.displacement.watching(running, self._clock)
 
-    @contextmanager
-    def _starting(self, about: About, watch: Watch[Any], words: str) -> Iterator[None]:
-        """Ask for something that has no id yet: what appears meanwhile may be it, also where the answer is lost."""
-        known = None if watch.health.incomplete else frozenset(watch.records)
-        timelines, lost = self.memories.timelines, False
-        timelines.start_asked()
-        try:
-            with self.writes.under_way(words):
-                yield
-        except ServiceError as error:
-            if lost := error.outcome in LOST:
-                self._lost.expect(about, known, self._clock())
-            raise
-        finally:
-            timelines.start_ended(self._clock(), lost=lost)
-            self._publish(News(About.SANDBOXES, frozenset(self.sandboxes.records)))
+    def _known(self, watch: Watch[Any]) -> frozenset[str] | None:
+        """What a list holds now; None while not all of it was read."""
+        return None if watch.health.incomplete else frozenset(watch.records)
 
     # What a person asks of conversations
 
     async def create(self, new: NewConversation) -> str | None:
         """Create a conversation; its start task is followed from then on. Gives the id of what was answered, if any."""
+        asking = self._starts.asking(About.START_TASKS, self._known(self.start_tasks), "creation of a conversation")
         try:
-            with self._starting(About.START_TASKS, self.start_tasks, "creation of a conversation"):
+            with asking:
                 answer = await self.client.conversations.create(new)
-                if isinstance(answer, StartTask):
-                    self._creating.add(answer.id)
-                    self.memories.timelines.start_asked()
+                if answer is not None:
+                    self._starts.created(answer)
+            return answer.id if answer is not None else None
         finally:
             self.refresh()
-        if answer is None:
-            return None
-        self.followed.add(answer.id)
-        return answer.id
 
     async def find_titles(self, words: str) -> int:
         """Ask the server for conversations with these words in their title; gives how many of them are new here."""

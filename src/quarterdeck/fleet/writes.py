@@ -1,12 +1,16 @@
 """What was asked of a server: what is not answered yet, and what a lost answer would have named."""
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
-from quarterdeck.client.errors import Outcome
-from quarterdeck.fleet.news import About
+from quarterdeck.client.errors import Outcome, ServiceError
+from quarterdeck.client.models.conversation import Conversation, StartTask
+from quarterdeck.fleet.news import About, News
+from quarterdeck.fleet.sandbox_state import Action
+from quarterdeck.fleet.sandboxes import short_id
+from quarterdeck.fleet.timeline import Timelines
 
 LOST = frozenset({Outcome.UNKNOWN, Outcome.APPLIED})
 """What is known of a request whose answer did not come, or cannot be read."""
@@ -44,23 +48,74 @@ class Writes:
             await self._all_answered.wait()
 
 
-class LostAnswers:
-    """Starts and creations of which nobody knows what became: a row that is the only new one can only be it."""
+class Starts:
+    """Starts of sandboxes and conversations, which have no id before they are answered.
 
-    def __init__(self) -> None:
-        self._known: dict[About, tuple[frozenset[str], datetime]] = {}
+    What appears meanwhile may be what was asked for, also where the answer is lost: the timelines say so of it.
+    """
 
-    def expect(self, about: About, known: frozenset[str] | None, now: datetime) -> None:
-        """Look for a row that was not `known` when it was asked for; None says that not all were known then."""
-        if known is not None:
-            self._known[about] = known, now
+    def __init__(self, writes: Writes, timelines: Timelines, clock: Callable[[], datetime]) -> None:
+        self._writes = writes
+        self._timelines = timelines
+        self._clock = clock
+        self.followed: set[str] = set()
+        """Start tasks created here."""
+        self._without_sandbox: set[str] = set()
+        """Those of them whose sandbox is not known yet."""
+        self._lost: dict[About, tuple[frozenset[str], datetime]] = {}
+        """What was known when something was asked for whose answer is lost, and when that was."""
 
-    def find(self, about: About, ids: Iterable[str], now: datetime) -> str | None:
-        """The row it can only be, once; None while there is none, and where several are new."""
-        if about not in self._known:
+    @contextmanager
+    def asking(self, about: About, known: frozenset[str] | None, words: str) -> Iterator[None]:
+        """Ask for one inside; `known` are the ids of the list it will stand in, None while not all are known."""
+        lost = False
+        self._timelines.start_asked()
+        try:
+            with self._writes.under_way(words):
+                yield
+        except ServiceError as error:
+            lost = error.outcome in LOST
+            if lost and known is not None:
+                self._lost[about] = known, self._clock()
+            raise
+        finally:
+            self._timelines.start_ended(self._clock(), lost=lost)
+
+    def created(self, answer: StartTask | Conversation) -> None:
+        """Follow what a creation was answered with; its sandbox is still to come where that is a task."""
+        self.followed.add(answer.id)
+        if isinstance(answer, StartTask):
+            self._without_sandbox.add(answer.id)
+            self._timelines.start_asked()
+
+    def read(self, records: Iterable[StartTask], going_on: Container[str]) -> bool:
+        """Note which sandbox was made for a conversation created here, once its task tells; whether one did."""
+        told = [
+            record
+            for record in records
+            if record.id in self._without_sandbox and (record.sandbox_id is not None or record.id not in going_on)
+        ]
+        for record in told:
+            self._without_sandbox.discard(record.id)
+            if record.sandbox_id is not None:
+                self._timelines.asked(record.sandbox_id, Action.START, self._clock())
+            self._timelines.start_ended(self._clock())
+        return bool(told)
+
+    def find_lost(self, about: About, ids: Iterable[str]) -> News | None:
+        """Tell of the row that can only be what a lost answer would have named: it is the only new one."""
+        if about not in self._lost:
             return None
-        known, at = self._known[about]
+        known, at = self._lost[about]
         new = [each for each in ids if each not in known]
-        if new or now - at > LOOKED_FOR:
-            del self._known[about]
-        return new[0] if len(new) == 1 else None
+        if new or self._clock() - at > LOOKED_FOR:
+            del self._lost[about]
+        if len(new) != 1:
+            return None
+        (found,) = new
+        words = f"The answer was lost, but it was started: {short_id(found)} is new in the list."
+        if about is About.START_TASKS:
+            self.followed.add(found)
+            words = "The answer was lost, but it was created: its start is followed in the list."
+            about = About.CONVERSATIONS
+        return News(about, frozenset({found}), words=words, wanted=found)
