@@ -10,13 +10,12 @@ from quarterdeck.fleet.conversations import (
     DECK_GRAMMAR,
     Category,
     ConversationRow,
-    attention,
     conversation_row,
     conversation_state,
     last_execution_status,
+    rank,
 )
 from quarterdeck.fleet.filters import kept, parse
-from quarterdeck.fleet.order import ordered
 from quarterdeck.fleet.start_tasks import in_progress, start_progress, start_row, worth_showing
 
 from .fakes import NOON, at
@@ -197,8 +196,7 @@ def test_starts_come_first_then_who_needs_you_then_who_is_in_trouble_then_the_ne
         row("failed", "error", 3),
         start_row(task("WORKING"), ServerClock(at(5))),
     ]
-    ids = ordered({each.id: attention(each) for each in rows})
-    assert ids == ["t", "waits", "failed", "stuck", "new", "old", "never"]
+    assert [each.id for each in sorted(rows, key=rank)] == ["t", "waits", "failed", "stuck", "new", "old", "never"]
 
 
 def test_a_row_is_made_anew_when_its_mark_comes_or_goes_and_filters_know_it() -> None:

@@ -1,26 +1,122 @@
+"""The order of a list: what moves a row, when, and what stays where it was on the screen."""
+
 from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quarterdeck.fleet.order import ordered
+from quarterdeck.fleet.order import HOLD, Order, Rank, held
 
-SIZES = st.lists(st.integers(0, 3) | st.none(), max_size=8).map(
-    lambda sizes: {f"{n}": size for n, size in enumerate(sizes)}
-)
+RANKS = st.builds(Rank, st.integers(0, 3) | st.none(), st.just(0), st.booleans())
+IDS = st.lists(st.sampled_from("abcdefghijkl"), unique=True)
 
 
-@given(SIZES, st.booleans(), st.randoms())
-def test_the_order_does_not_depend_on_the_order_before(
-    sizes: dict[str, int | None], reverse: bool, chance: Random
-) -> None:
-    shuffled = list(sizes.items())
-    chance.shuffle(shuffled)
-    assert ordered(dict(shuffled), reverse=reverse) == ordered(sizes, reverse=reverse)
+def filled(ranks: dict[str, Rank], *, reverse: bool = False) -> Order:
+    order = Order()
+    order.fill(ranks.items(), reverse=reverse)
+    return order
+
+
+def shown(order: Order) -> str:
+    return "".join(order.ids)
 
 
 @pytest.mark.parametrize(("reverse", "ids"), [(False, "25134"), (True, "13254")])
-def test_equal_keys_stand_by_id_and_unknown_ones_last_either_way(reverse: bool, ids: str) -> None:
+def test_equal_ranks_stand_by_id_and_unknown_ones_last_either_way(reverse: bool, ids: str) -> None:
     sizes = {"4": None, "3": 2, "1": 2, "5": 1, "2": 1}
-    assert "".join(ordered(sizes, reverse=reverse)) == ids
+    assert shown(filled({row_id: Rank(size) for row_id, size in sizes.items()}, reverse=reverse)) == ids
+
+
+@given(st.dictionaries(st.sampled_from("abcdefgh"), RANKS), st.booleans(), st.randoms())
+def test_the_order_does_not_depend_on_the_order_before(ranks: dict[str, Rank], reverse: bool, chance: Random) -> None:
+    shuffled = list(ranks.items())
+    chance.shuffle(shuffled)
+    assert filled(dict(shuffled), reverse=reverse).ids == filled(ranks, reverse=reverse).ids
+
+
+@given(
+    st.lists(st.tuples(st.dictionaries(st.sampled_from("abcdefgh"), RANKS), st.sets(st.sampled_from("abcdefgh")))),
+    st.booleans(),
+)
+def test_changes_taken_one_by_one_give_what_all_together_give(
+    steps: list[tuple[dict[str, Rank], set[str]]], reverse: bool
+) -> None:
+    order, ranks = filled({}, reverse=reverse), dict[str, Rank]()
+    for moment, (changed, gone) in enumerate(steps):
+        order.moved(moment)
+        order.take(changed, gone - changed.keys(), moment)
+        ranks = {row_id: rank for row_id, rank in {**ranks, **changed}.items() if row_id not in gone - changed.keys()}
+        assert sorted(order.ids) == sorted(ranks)
+    order.settle(len(steps) + HOLD)
+    assert order.ids == filled(ranks, reverse=reverse).ids
+
+
+def test_a_row_moves_when_its_rank_changed_and_never_by_age() -> None:
+    order = filled({"a": Rank(1, -30), "b": Rank(1, -20), "c": Rank(2, -10)})
+    assert not order.take({"b": Rank(1, -99)}, (), 100.0)
+    assert shown(order) == "abc"
+    assert order.take({"a": Rank(3, -30)}, (), 101.0)
+    assert shown(order) == "bca"
+
+
+def test_nothing_moves_for_a_while_after_the_cursor_but_what_is_urgent() -> None:
+    order = filled({"a": Rank(1), "b": Rank(1), "c": Rank(1)})
+    order.moved(100.0)
+    assert order.take({"a": Rank(2), "d": Rank(1)}, (), 101.0)
+    assert shown(order) == "abcd"
+    assert order.take({"c": Rank(0, urgent=True)}, (), 102.0)
+    assert shown(order) == "cabd"
+    assert not order.settle(100.0 + HOLD - 0.1)
+    assert order.settle(100.0 + HOLD)
+    assert shown(order) == "cbda"
+    assert not order.settle(200.0)
+
+
+def test_what_went_back_to_its_rank_before_it_moved_stays() -> None:
+    order = filled({"a": Rank(1), "b": Rank(1)})
+    order.moved(100.0)
+    order.take({"a": Rank(2)}, (), 101.0)
+    order.take({"a": Rank(1)}, (), 102.0)
+    assert not order.settle(110.0)
+    assert shown(order) == "ab"
+
+
+def test_what_comes_and_goes_does_so_at_once() -> None:
+    order = filled({"a": Rank(1), "c": Rank(1)})
+    order.moved(100.0)
+    assert order.take({"b": Rank(1)}, ("a",), 101.0)
+    assert shown(order) == "cb"
+
+
+@pytest.mark.parametrize(
+    ("ids", "cursor", "top", "is_shown", "new_top"),
+    [
+        ("abcdef", 1, 0, "abcdef", 0),
+        ("xabcdef", 1, 0, "xbacdef", 0),
+        ("acdefb", 1, 0, "abcdef", 0),
+        ("xyabcdef", 3, 2, "xyabcdef", 4),
+        ("cadefb", 3, 2, "cadefb", 1),
+        ("acdef", 1, 0, "acdef", 0),
+        ("xabcdef", 5, 0, "xabcdef", 0),
+        ("", 1, 0, "", 0),
+    ],
+)
+def test_the_row_of_the_cursor_stays_on_its_line_and_the_rest_moves_around_it(
+    ids: str, cursor: int, top: int, is_shown: str, new_top: int
+) -> None:
+    found = held(list(ids), list("abcdef"), cursor, top, 3)
+    assert ("".join(found.ids), found.top) == (is_shown, new_top)
+
+
+@given(IDS, IDS, st.integers(0, 12), st.integers(0, 12), st.integers(0, 6))
+def test_whatever_comes_and_goes_no_row_is_lost_and_the_cursor_holds(
+    before: list[str], after: list[str], cursor: int, top: int, page: int
+) -> None:
+    top = max(0, min(top, len(before) - page))
+    cursor = max(0, min(cursor, len(before) - 1))
+    ids, now = held(after, before, cursor, top, page)
+    assert sorted(ids) == sorted(after)
+    assert 0 <= now <= max(0, len(after) - page)
+    if before and top <= cursor < top + page and before[cursor] in after:
+        assert ids.index(before[cursor]) == min(now + cursor - top, len(ids) - 1)

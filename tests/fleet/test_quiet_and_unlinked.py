@@ -6,9 +6,8 @@ from quarterdeck.client.models.conversation import Conversation, Metrics
 from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, ConversationRow, conversation_row
 from quarterdeck.fleet.filters import kept, parse
 from quarterdeck.fleet.memories import SandboxMemories
-from quarterdeck.fleet.order import ordered
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, find_unlinked, sandbox_row, sweep, urgency
+from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, find_unlinked, rank, sandbox_row, sweep
 
 from .fakes import NOON, at, sandbox
 
@@ -134,8 +133,14 @@ def test_what_runs_and_has_been_quiet_for_longest_stands_first_among_what_runs()
         row(status="ERROR", name="failed"),
         row(status="PAUSED", name="paused"),
     ]
-    found = ordered({each.id: urgency(each, at(0)) for each in rows})
-    assert found == ["failed", "quiet", "young", "busy", "paused"]
+    ids = [each.id for each in sorted(rows, key=lambda each: rank(each, at(0)))]
+    assert ids == [
+        "failed",
+        "quiet",
+        "young",
+        "busy",
+        "paused",
+    ]
 
 
 # What lost its counterpart

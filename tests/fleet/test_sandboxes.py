@@ -1,6 +1,5 @@
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.fleet.memories import SandboxMemories
-from quarterdeck.fleet.order import ordered
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import Residents, SandboxRow, attention, sandbox_row, short_id
 
@@ -68,8 +67,18 @@ def test_what_needs_a_look_comes_first() -> None:
         ("slow", "STARTING"),
         ("error", "ERROR"),
     )
-    found = ordered({row.id: attention(row.state(at(0))) for row in rows})
-    assert found == ["error", "slow", "silent", "running-a", "running-b", "starting", "paused", "odd", "missing"]
+    found = [row.id for row in sorted(rows, key=lambda row: (attention(row.state(at(0))), row.id))]
+    assert found == [
+        "error",
+        "slow",
+        "silent",
+        "running-a",
+        "running-b",
+        "starting",
+        "paused",
+        "odd",
+        "missing",
+    ]
 
 
 def test_a_row_does_not_move_when_a_pause_or_resume_is_asked_for() -> None:

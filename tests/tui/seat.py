@@ -18,7 +18,7 @@ from quarterdeck.fleet.session import Session
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.connected import Connect
 from quarterdeck.tui.kept_state import RunState
-from quarterdeck.tui.screens.listing import ListScreen
+from quarterdeck.tui.screens.list import ListScreen
 from tests.client.fakes import FAST, FakeServer
 from tests.servers import Mode, open_server
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from quarterdeck.config.connections import Connection
-from quarterdeck.tui.lists import arrangement
-from quarterdeck.tui.screens import live_list
+from quarterdeck.tui.lists import live_list
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import answering, seated
 
@@ -17,19 +16,11 @@ PROD = Connection("prod", "http://server.test")
 @pytest.fixture
 def fleet(monkeypatch: pytest.MonkeyPatch) -> FakeFleet:
     """More sandboxes than a screen shows."""
-    for much in ("ALL_AT_ONCE", "AT_ONCE", "FEW"):
-        monkeypatch.setattr(live_list, much, 2)
+    monkeypatch.setattr(live_list, "AT_ONCE", 2)
     fleet = FakeFleet()
     for number in range(40):
         fleet.add(f"box{number:02}")
     return fleet
-
-
-@pytest.fixture
-def restless(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows take their places as soon as they may."""
-    for much in ("SETTLES", "CALM"):
-        monkeypatch.setattr(arrangement, much, 0.0)
 
 
 async def test_what_changed_while_another_list_was_shown_is_there_after(fleet: FakeFleet, tmp_path: Path) -> None:
@@ -71,11 +62,9 @@ async def test_rows_that_are_not_seen_are_counted_after_those_that_are(fleet: Fa
         await seat.sees("● 10 Running", "30 Paused")
 
 
-async def test_rows_that_only_time_changes_are_counted_with_the_next_ages_although_nobody_sees_them(
-    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_rows_that_only_time_changes_are_counted_although_nobody_sees_them(
+    fleet: FakeFleet, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(live_list, "AGED_AFTER", 0.2)
-    monkeypatch.setattr(live_list, "SILENCE", 0.3)
     async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
         await seat.press("2")
         await seat.sees("● 40 Running")
@@ -88,43 +77,42 @@ async def test_rows_that_only_time_changes_are_counted_with_the_next_ages_althou
         await seat.sees("● 40 Running")
 
 
-@pytest.mark.usefixtures("restless")
-async def test_a_row_under_the_cursor_does_not_take_the_screen_along_when_its_place_is_another(
+async def test_the_row_of_the_cursor_stays_on_its_line_until_the_cursor_leaves_it(
     fleet: FakeFleet, tmp_path: Path
 ) -> None:
     async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
         await seat.press("2")
         await seat.sees("● 40 Running")
-        first, second, third, *_ = seat.list_screen.table.visible_ids
+        table = seat.list_screen.table
+        first, second, third, *_ = table.visible_ids
         for sandbox_id in (first, second):
             fleet.sandboxes[sandbox_id]["status"] = "PAUSED"
-        await seat.press("ctrl+r")
-        await seat.sees("● 38 Running", "2 Paused", "order held")
-        assert seat.list_screen.table.visible_ids[:2] == (first, third)
-        await seat.press("down")
         fleet.sandboxes["box39"]["status"] = "ERROR"
-        await seat.press("ctrl+r")
-        await seat.sees("1 Error")
-        assert first not in seat.list_screen.table.visible_ids
+        seat.session.refresh()
+        await seat.sees("● 37 Running", "2 Paused", "1 Error")
+        await seat.until(lambda: table.visible_ids[:3] == (first, "box39", third))
+        assert table.cursor_id == first
+        await seat.press("down")
+        fleet.sandboxes["box38"]["status"] = "ERROR"
+        seat.session.refresh()
+        await seat.until(lambda: table.visible_ids[:3] == ("box38", "box39", third))
+        assert table.cursor_id == "box39"
 
 
-async def test_reading_again_puts_rows_into_their_places_that_were_held(fleet: FakeFleet, tmp_path: Path) -> None:
+async def test_refreshing_puts_every_row_into_its_place(fleet: FakeFleet, tmp_path: Path) -> None:
     async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
         await seat.press("2")
         await seat.sees("● 40 Running")
-        first, second, third, *_ = seat.list_screen.table.visible_ids
-        fleet.sandboxes[third]["status"] = "ERROR"
-        await seat.press("ctrl+r")
-        await seat.sees("1 Error")
-        fleet.sandboxes[second]["status"] = "PAUSED"
+        table = seat.list_screen.table
+        first, second, *_ = table.visible_ids
+        fleet.sandboxes[first]["status"] = "PAUSED"
         seat.session.refresh()
-        await seat.sees("1 Paused", "order held")
+        await seat.sees("1 Paused")
+        assert table.visible_ids[0] == first
         await seat.press("ctrl+r")
-        await seat.until(lambda: not seat.list_screen.arrangement.held)
-        assert seat.list_screen.table.visible_ids[:2] == (third, first)
+        assert (table.ids[0], table.ids[-1], table.cursor_id) == (second, first, first)
 
 
-@pytest.mark.usefixtures("restless")
 async def test_a_row_under_a_cursor_that_was_scrolled_off_the_screen_is_held_by_nothing(
     fleet: FakeFleet, tmp_path: Path
 ) -> None:
@@ -138,8 +126,6 @@ async def test_a_row_under_a_cursor_that_was_scrolled_off_the_screen_is_held_by_
         await seat.until(lambda: first not in table.visible_ids)
         fleet.sandboxes[first]["status"] = "PAUSED"
         seat.session.refresh()
-        await seat.sees("1 Paused")
-        await seat.until(lambda: not seat.list_screen.arrangement.held)
-        assert list(seat.list_screen.arrangement.ids)[-1] == first
+        await seat.until(lambda: list(table.ids)[-1] == first)
         assert table.cursor_id == first
         assert first not in table.visible_ids

@@ -6,14 +6,12 @@ from pathlib import Path
 import httpx
 import pytest
 from pydantic import SecretStr
-from textual.widget import Widget
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet import watch
 from quarterdeck.tui.connected import Connect
-from quarterdeck.tui.screens import live_list
 from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer
 from tests.tui.seat import LOCAL, Seat, answering, local, seated
 
@@ -197,23 +195,6 @@ async def test_quitting_closes_the_deck(sit: Sit) -> None:
         await seat.sees("No conversations.")
         await seat.press("Q")
         await seat.until(lambda: not seat.deck.is_running or seat.deck.return_value == 0)
-
-
-class Lingering(Widget):
-    """A part of a screen that is the last to go."""
-
-    async def on_unmount(self) -> None:
-        gone = asyncio.Event()
-        asyncio.get_running_loop().call_later(2 * live_list.SILENCE, gone.set)
-        await gone.wait()
-
-
-async def test_a_list_that_is_being_left_lets_no_time_pass(sit: Sit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_list, "SILENCE", 0.05)
-    async with sit() as seat:
-        await seat.sees("No conversations.")
-        with seat.deck._context():
-            await seat.deck.screen.mount(Lingering())
 
 
 async def test_ctrl_c_tells_what_leaves(folder: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.conversations import DECK_GRAMMAR
 from quarterdeck.fleet.filters import parse
-from quarterdeck.tui.lists.title_search import title_words
+from quarterdeck.tui.lists.conversation_commands import title_words
 from tests.client.fakes import UNSTORED, Answer, Asked, FakeServer
 from tests.tui.fake_fleet import CONVERSATIONS
 from tests.tui.seat import WIDE, Seat, answering, seated

@@ -14,7 +14,7 @@ from textual.widgets import Input, TextArea
 from quarterdeck.config.connections import Connection
 from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
 from quarterdeck.tui.dialogs.connections import ConnectionsDialog
-from quarterdeck.tui.screens.listing import ListScreen
+from quarterdeck.tui.screens.list import ListScreen
 from tests.client.fakes import FakeServer
 from tests.tui.fake_fleet import SANDBOXES, FakeFleet
 from tests.tui.seat import WIDE, Seat, answering, seated, stand_alike
@@ -207,7 +207,7 @@ def stands(seat: Seat) -> tuple[object, ...]:
         (type(focused).__name__, focused.id) if focused is not None else None,
         [field.value for field in deck.screen.query(Input)],
         [area.text for area in deck.screen.query(TextArea)],
-        {each.PLACE: (each.table.cursor_id, each.table.marks, each.view, each.filter_bar.words) for each in lists},
+        {each.PLACE: (each.table.cursor_id, each.table.marks, each.arrangement.view) for each in lists},
     )
 
 

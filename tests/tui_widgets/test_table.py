@@ -51,7 +51,7 @@ async def test_the_cursor_and_the_marks_follow_their_ids() -> None:
         assert app.table.cursor_id == "box-3"
         assert app.table.cursor_id in app.table.visible_ids
         app.table.show(boxes(60))
-        await pilot.pause()
+        await pilot.press("g")
         assert [line.split()[3] for line in app.lines() if "✓" in line] == ["box-1"]
 
 
@@ -75,7 +75,8 @@ async def test_rows_in_sight_stay_put_when_rows_come_in_above() -> None:
     async with app.run_test(size=SIZE) as pilot:
         await pilot.press("G", "k")
         before = app.lines()
-        app.table.show([Box("new-1"), Box("new-2"), *boxes(60)])
+        rows = {box.id: box for box in [Box("new-1"), Box("new-2"), *boxes(60)]}
+        app.table.look_up(list(rows), rows)
         await pilot.pause()
         assert app.lines() == before
 

@@ -9,6 +9,7 @@ from quarterdeck.client.models.conversation import Conversation, StartTask
 from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus, StartTaskStatus
 from quarterdeck.fleet.ages import AS_TOLD, ServerClock, age_or_date, seconds_since
 from quarterdeck.fleet.filters import Grammar, Measure, Unit, haystack
+from quarterdeck.fleet.order import Rank
 
 
 class ConversationWord(StrEnum):
@@ -245,7 +246,7 @@ def conversation_row(
     return before if before == row else row
 
 
-def attention(row: ConversationRow) -> tuple[int, float]:
+def rank(row: ConversationRow) -> Rank:
     """The place of a row in the default order: start tasks, who needs you, who is in trouble; the newest first."""
     if row.task is not None:
         group = 0
@@ -253,7 +254,8 @@ def attention(row: ConversationRow) -> tuple[int, float]:
         group = 1 if row.needs_you else 2
     else:
         group = 3
-    return group, -row.updated_at.timestamp() if row.updated_at else 0.0
+    newest = -row.updated_at.timestamp() if row.updated_at else 0.0
+    return Rank(group, newest, urgent=row.state.attention)
 
 
 def _is_unlinked(record: Conversation, sandboxes: Container[str] | None) -> bool:

@@ -1,116 +1,131 @@
-"""Ids in an order that does not jump: equal keys stand by id, unknown values last whichever way.
+"""Ids in an order that holds still for whoever moves in it.
 
-A change costs what it moves, whatever the length of the list.
+A row moves when its rank changed, never because time passes; for a while after the cursor moved only what is urgent
+does. Equal ranks stand by id, unknown ones last whichever way. A change costs what it moves.
 """
 
-from bisect import bisect_left, insort
+from bisect import insort
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import pairwise
-from operator import itemgetter
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+HOLD = 3.0
+"""Seconds after a move of the cursor in which only what is urgent moves."""
 
 
-class Comparable(Protocol):
-    """Anything that can be put in order among its own kind."""
+class Rank(NamedTuple):
+    """Where a row belongs; one whose `value` is None stands last."""
 
-    def __lt__(self, other: Any, /) -> bool: ...
-
-
-def ordered(keys: Mapping[str, Comparable | None], *, reverse: bool = False) -> list[str]:
-    """Sort ids by their keys; `reverse` turns the keys round, not the ids nor the place of ids whose key is None."""
-    ids = sorted(keys)
-    known = [(key, row_id) for row_id in ids if (key := keys[row_id]) is not None]
-    known.sort(key=itemgetter(0), reverse=reverse)
-    return [row_id for _, row_id in known] + [row_id for row_id in ids if keys[row_id] is None]
+    value: Any
+    """A row moves when this is another one."""
+    then: Any = 0
+    """Where it is put among rows of the same value; it does not move when only this changed."""
+    urgent: bool = False
+    """It needs a person, so that it moves at once."""
 
 
-_NEW = object()
-"""The sort key of an id that was not put into its place yet."""
+_UNPLACED = object()
 
 
-class Places:
-    """Every id of a list, each with the key it was put into its place by; equal keys are kept once."""
+class Order:
+    """The ids of a list, each where its rank put it; moments are monotonic, in seconds."""
 
     def __init__(self) -> None:
-        self.order: Sequence[str] = []
-        """The ids in order; what was given out does not change any more."""
-        self._keys: dict[str, Any] = {}
+        self.ids: list[str] = []
+        """In order; a list that was given out does not change any more."""
+        self._placed: dict[str, Any] = {}
+        """The rank that each id was put into its place by."""
+        self._waiting: dict[str, Rank] = {}
+        """Ids that belong elsewhere by now, and those that are new: these stand last until then."""
         self._reverse = False
+        self._moved_at = -HOLD
 
-    def __contains__(self, row_id: str) -> bool:
-        return row_id in self._keys
+    def fill(self, ranks: Iterable[tuple[str, Rank]], *, reverse: bool = False) -> None:
+        """Put all ids in order, at once."""
+        self._placed, self._waiting, self._reverse = dict(ranks), {}, reverse
+        self.ids = sorted(self._placed, key=self._key)
 
-    def fill(self, keys: Iterable[tuple[str, Any]], *, reverse: bool) -> None:
-        """Put all ids in order, each with its key."""
-        self._keys, self._reverse = _kept_once(keys), reverse
-        self.order = ordered(self._keys, reverse=reverse)
+    def moved(self, moment: float) -> None:
+        """Note that the cursor was moved."""
+        self._moved_at = moment
 
-    def append(self, new: Sequence[str]) -> None:
-        """Take ids that have no place yet: they stand last."""
-        self._keys.update(dict.fromkeys(new, _NEW))
-        self.order = [*self.order, *new]
+    def take(self, ranks: Mapping[str, Rank], gone: Collection[str], moment: float) -> bool:
+        """Take the ranks of rows that are new or have changed; whether ids come, go or move."""
+        left = self._placed.keys() & gone
+        new = [row_id for row_id in ranks if row_id not in self._placed]
+        for row_id in left:
+            del self._placed[row_id]
+            self._waiting.pop(row_id, None)
+        if left or new:
+            self.ids = [*(row_id for row_id in self.ids if row_id not in left), *new]
+            self._placed.update(dict.fromkeys(new, _UNPLACED))
+        for row_id, rank in ranks.items():
+            placed = self._placed[row_id]
+            if placed is not _UNPLACED and placed.value == rank.value:
+                self._waiting.pop(row_id, None)
+            else:
+                self._waiting[row_id] = rank
+        return self.settle(moment) or bool(left or new)
 
-    def drop(self, gone: Collection[str]) -> None:
-        """Forget ids."""
-        for row_id in gone:
-            del self._keys[row_id]
-        self.order = [row_id for row_id in self.order if row_id not in gone]
-
-    def put(self, keys: Mapping[str, Any]) -> None:
-        """Put ids into their places by other keys."""
-        self._keys.update(_kept_once(keys.items()))
-        order = [row_id for row_id in self.order if row_id not in keys]
-        for row_id in keys:
-            insort(order, row_id, key=self._place)
-        self.order = order
-
-    def stays(self, row_id: str, key: Any) -> bool:
-        """Give an id another key if its place is right with that one too; whether it is."""
-        before = self._keys[row_id]
-        if before is _NEW:
+    def settle(self, moment: float) -> bool:
+        """Put into their places the ids that need not wait any longer; whether there were any."""
+        calm = moment - self._moved_at >= HOLD
+        placing = {row_id: rank for row_id, rank in self._waiting.items() if calm or rank.urgent}
+        if not placing:
             return False
-        if before == key:
-            return True
-        at = bisect_left(self.order, self._place(row_id), key=self._place)
-        beside = self.order[max(at - 1, 0) : at + 2]
-        if any(self._keys[each] is _NEW for each in beside):
-            return False
-        self._keys[row_id] = key
-        if not any(other < one for one, other in pairwise(map(self._place, beside))):
-            return True
-        self._keys[row_id] = before
-        return False
+        for row_id in placing:
+            del self._waiting[row_id]
+        self._placed.update(placing)
+        ids = [row_id for row_id in self.ids if row_id not in placing]
+        for row_id in placing:
+            insort(ids, row_id, key=self._key)
+        self.ids = ids
+        return True
 
-    def _place(self, row_id: str) -> tuple[int, Any, str]:
-        """What `ordered` sorts by, for one id: unknown values last whichever way, new ones behind, equal ones by id.
-
-        All ids stand in the order this gives, but for the new ones: these have none among each other.
-        """
-        value = self._keys[row_id]
-        if value is None or value is _NEW:
-            return 1 if value is None else 2, None, row_id
-        return 0, _Turned(value) if self._reverse else value, row_id
+    def _key(self, row_id: str) -> tuple[int, Any, str]:
+        """What ids are sorted by; new ones have no order among each other yet."""
+        rank = self._placed[row_id]
+        if rank is _UNPLACED:
+            return 2, None, row_id
+        if rank.value is None:
+            return 1, None, row_id
+        both = (rank.value, rank.then)
+        return 0, _Turned(both) if self._reverse else both, row_id
 
 
-def _kept_once(keys: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """The same keys, of equal ones the first: there are thousands."""
-    known: dict[Any, Any] = {}
-    return {row_id: known.setdefault(key, key) for row_id, key in keys}
-
-
+@dataclass(frozen=True, slots=True)
 class _Turned:
     """A sort key that compares the other way round."""
 
-    __slots__ = ("_value",)
-
-    def __init__(self, value: Any) -> None:
-        self._value = value
+    value: Any
 
     def __lt__(self, other: "_Turned") -> bool:
-        return bool(other._value < self._value)
+        return bool(other.value < self.value)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Turned) and bool(self._value == other._value)
 
-    def __hash__(self) -> int:
-        return hash(self._value)
+class Held(NamedTuple):
+    """A list as it is shown, and the row at the top of the screen."""
+
+    ids: list[str]
+    top: int
+
+
+def held(ids: list[str], before: Sequence[str], cursor: int, top: int, page: int) -> Held:
+    """Show `ids` in place of the list `before` so that the row of the cursor stays on its line of the screen.
+
+    The rest moves around it. A screen that stands at the top of the list stays there, any other stays with most of its
+    rows. `cursor` and `top` are lines of the list before, `page` is how many rows the screen has.
+    """
+    seen = list(before[top : top + page])
+    line = cursor - top
+    under_cursor = seen.pop(line) if 0 <= line < len(seen) else None
+    if top:
+        places = {row_id: at for at, row_id in enumerate(row_id for row_id in ids if row_id != under_cursor)}
+        tops = sorted(places[row_id] - at for at, row_id in enumerate(seen) if row_id in places)
+        top = tops[len(tops) // 2] if tops else top
+    top = max(0, min(top, len(ids) - page))
+    if under_cursor is None or ids[top + line : top + line + 1] == [under_cursor] or under_cursor not in ids:
+        return Held(ids, top)
+    around = [row_id for row_id in ids if row_id != under_cursor]
+    around.insert(top + line, under_cursor)
+    return Held(around, top)

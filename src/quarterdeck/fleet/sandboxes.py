@@ -12,6 +12,7 @@ from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.ages import AS_TOLD, ServerClock, age_or_date, seconds_since
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.filters import Grammar, Measure, Unit, haystack
+from quarterdeck.fleet.order import Rank
 from quarterdeck.fleet.sandbox_state import UP, SandboxMemory, SandboxState, StateWord
 
 SHORT = 6
@@ -215,17 +216,12 @@ def attention(state: SandboxState) -> int:
     return _UNKNOWN if state.known is None else _RANKS[state.known]
 
 
-def in_trouble(state: SandboxState) -> bool:
-    """Whether a state stands before all that runs as it should."""
-    return attention(state) < _RANKS[StateWord.RUNNING]
-
-
-def urgency(row: SandboxRow, now: datetime) -> tuple[int, float]:
+def rank(row: SandboxRow, now: datetime) -> Rank:
     """The place of a row in the default order: `attention`, then what has been quiet or as it is for longest."""
     state = row.state(now)
-    rank = attention(state)
-    since = row.quiet_since if rank == _RANKS[StateWord.RUNNING] else state.since
-    return rank, inf if since is None else since.timestamp()
+    value = attention(state)
+    since = row.quiet_since if value == _RANKS[StateWord.RUNNING] else state.since
+    return Rank(value, inf if since is None else since.timestamp(), urgent=value < _RANKS[StateWord.RUNNING])
 
 
 # Filters

@@ -63,7 +63,7 @@ class Deck(ConnectingApp):
     """The deck: three screens on one connection."""
 
     TITLE = "Quarterdeck"
-    CSS_PATH = ["quarterdeck.tcss", "screens/listing.tcss"]  # with that of the first screen, all is parsed once
+    CSS_PATH = ["quarterdeck.tcss", "screens/list.tcss"]  # with that of the first screen, all is parsed once
     BINDINGS = [Binding("ctrl+q", "quit", "Quit", show=False, priority=True)]
     MODES = {Place.SANDBOXES: _sandboxes, OPENING: _opening, Place.SETTINGS: _settings}
     DEFAULT_MODE = Place.CONVERSATIONS
@@ -153,8 +153,8 @@ class Deck(ConnectingApp):
 
     def action_request_log(self) -> None:
         """Show the requests made so far."""
+        from quarterdeck.tui.columns.details import log_lines
         from quarterdeck.tui.dialogs.page import PageDialog
-        from quarterdeck.tui.lists.request_log import log_lines
 
         client = self.client
         log = partial(log_lines, lambda: client.log if client is not None else ())

@@ -146,7 +146,7 @@ SANDBOXES = (
     Command("other", "o", "Conversation", "Go to the conversation of the sandbox", _B, row=True, bar=17),
     Command("open_url", "O", "Open URL", "Open the address of the sandbox", _B, row=True),
     Command(
-        "notify", "w", "Notify", "Be called when its conversation needs you, ends or fails; again: end", _B, row=True
+        "notify_me", "w", "Notify", "Be called when its conversation needs you, ends or fails; again: end", _B, row=True
     ),
     Command("copy", "y", "Copy", "Copy the id, the address or all of the sandbox", _B, row=True, bar=8),
     Command(

@@ -12,11 +12,10 @@ from quarterdeck.fleet.bulk import BulkJob, BulkRow, Plan, RowState
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.columns.bulk import counts_cell, plan_lines, state_cell
 from quarterdeck.tui.copying import Copyable
 from quarterdeck.tui.dialogs.base import SCROLLING, Dialog, Hints
 from quarterdeck.tui.dialogs.copy import CopyWish
-from quarterdeck.tui.lists.job_cells import counts_cell, state_cell
-from quarterdeck.tui.lists.plans import plan_lines
 from quarterdeck.tui.paint import content, lines
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table import Table

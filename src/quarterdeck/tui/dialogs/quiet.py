@@ -15,8 +15,8 @@ from quarterdeck.fleet.filters import Unit, example, quantity
 from quarterdeck.fleet.sandboxes import THRESHOLD, QuietRow, SandboxRow, Sweep, sweep
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.columns.sandboxes import money, status
 from quarterdeck.tui.dialogs.base import Dialog
-from quarterdeck.tui.lists.sandbox_cells import money, status
 from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table import Table

@@ -9,9 +9,9 @@ from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.sandboxes import SandboxRow, Unlinked
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.columns.sandboxes import status
 from quarterdeck.tui.commands import Place
 from quarterdeck.tui.dialogs.pick import Item, PickDialog
-from quarterdeck.tui.lists.sandbox_cells import status
 from quarterdeck.tui.text import Shown
 
 LISTED = 300

@@ -1,8 +1,6 @@
 """Sub-conversations under their parents: which of them are shown, and how many are folded away."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.tui.cells import Cell, Tone
@@ -24,9 +22,6 @@ class Folding:
         self._opened: set[str] = set()
         self._hidden: dict[str, tuple[str, ...]] = {}
         """The folded members of each family, as they were arranged last."""
-        self._last: tuple[Sequence[str], object] | None = None
-        """What was arranged last, and all else that it hung on."""
-        self._arranged: list[str] = []
 
     def head(self, row_id: str) -> str:
         """The member a family stands under; an id that has no family, or goes round in a circle, is its own."""
@@ -38,19 +33,13 @@ class Folding:
             head = parent
         return head
 
-    def arranged(self, ids: Sequence[str], *, filtered: bool, by_attention: bool) -> list[str]:
+    def arranged(self, ids: list[str], *, filtered: bool, by_attention: bool) -> list[str]:
         """Put families together and fold them.
 
-        By attention a family stands where the member stands that needs a look first, else where its head stands. The
-        same list is arranged once; one that was given does not change.
+        By attention a family stands where the member stands that needs a look first, else where its head stands.
         """
-        hangs_on = (filtered, by_attention, frozenset(self._opened), len(self._parents))
-        if self._last is None or self._last[0] is not ids or self._last[1] != hangs_on:
-            self._last = ids, hangs_on
-            self._arranged = self._arrange(ids, filtered=filtered, by_attention=by_attention)
-        return self._arranged
-
-    def _arrange(self, ids: Sequence[str], *, filtered: bool, by_attention: bool) -> list[str]:
+        if not self._parents:
+            return ids
         families = self._families()
         through, placed, out = {row_id: at for at, row_id in enumerate(ids)}, set[str](), list[str]()
         self._hidden = {}

@@ -1,80 +1,179 @@
 """The conversations: watch them, create one, and follow how it starts."""
 
-from __future__ import annotations
-
 import asyncio
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import ClassVar
 
 from textual import work
 from textual.binding import BindingType
 
-from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.fleet.conversations import ConversationRow, ConversationWord, why_not
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.client.models.enums import SandboxStatus
+from quarterdeck.fleet.conversations import DECK_GRAMMAR, ConversationRow, ConversationWord, rank, why_not
+from quarterdeck.fleet.health import Health
+from quarterdeck.fleet.news import About, News
+from quarterdeck.fleet.order import Rank
+from quarterdeck.fleet.sandbox_state import why_not_pause, why_not_resume
+from quarterdeck.fleet.sandboxes import SandboxRow
+from quarterdeck.fleet.session import Session
+from quarterdeck.fleet.start_tasks import in_progress, start_row, worth_showing
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.columns.conversations import COLUMNS, counts, detail, so_far, title, title_of, wanting, word
 from quarterdeck.tui.commands import Command, Place, bindings_at
-from quarterdeck.tui.lists.conversations import ConversationListing, so_far, wanting
-from quarterdeck.tui.screens.conversation_sandboxes import ConversationSandboxes
+from quarterdeck.tui.copying import Copyable, conversation_copies
+from quarterdeck.tui.lists.arrangement import Arrangement
+from quarterdeck.tui.lists.conversation_commands import ConversationCommands, ask_for_titles
+from quarterdeck.tui.lists.folding import Folding
+from quarterdeck.tui.screens.list import ListScreen
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.table_layout import Column
 
-if TYPE_CHECKING:
-    from quarterdeck.client.models.conversation import NewConversation
-    from quarterdeck.client.models.server import Server
-    from quarterdeck.fleet.session import Session
-    from quarterdeck.tui.copying import Copyable
-    from quarterdeck.tui.lists.folding import Folding
-
-NO_AGENT = "The local service runs no agent, so there is no trajectory to save."
 BULK = frozenset({"pause", "resume", "notify_me", "delete"})
 """Commands that act on the marked rows, or their sandboxes, when there are any."""
+THERE = (SandboxStatus.STARTING, SandboxStatus.RUNNING, SandboxStatus.PAUSED)
+SETTLED = 0.4
+"""Seconds without a key after which the server is asked for the titles that are typed."""
 
 
-class ConversationsScreen(ConversationSandboxes):
+class ConversationSource:
+    """Conversations, families folded, and on top the start tasks that are about to be one."""
+
+    about = About.CONVERSATIONS
+    noun = "conversations"
+    status = "state"
+    grammar = DECK_GRAMMAR
+
+    def __init__(self) -> None:
+        self.columns: Sequence[Column[ConversationRow]] = [
+            each._replace(cell=self._title) if each.key == "title" else each for each in COLUMNS
+        ]
+        self.parents: dict[str, str] = {}
+        """The parent of each sub-conversation that was ever listed."""
+        self.folding = Folding({}, self.parents)
+
+    def _title(self, row: ConversationRow, now: datetime) -> Cell:
+        return self.folding.decorated(row, title(row, now))
+
+    def ids(self, session: Session) -> Iterable[str]:
+        """Start tasks that are not conversations yet, then the conversations."""
+        return [*session.start_tasks.records, *session.conversations.records]
+
+    def row(self, session: Session, row_id: str, before: ConversationRow | None) -> ConversationRow | None:
+        """The row of a conversation, or of a start task worth showing."""
+        if (record := session.conversations.records.get(row_id)) is not None:
+            if record.parent_conversation_id is not None:
+                self.parents[row_id] = record.parent_conversation_id
+            return session.conversation_row(row_id, before)
+        task, clock = session.start_tasks.records.get(row_id), session.server_clock
+        if task is None or not worth_showing(
+            task,
+            clock.there,
+            listed=session.conversations.records,
+            followed=session.followed,
+            dismissed=session.dismissed,
+        ):
+            return None
+        unread = session.conversations.health.incomplete and task.id not in session.followed
+        if unread and task.app_conversation_id is not None:  # it is among the conversations that are still to come
+            return None
+        return start_row(task, clock, before)
+
+    def became(self, session: Session, row_id: str) -> str:
+        """The conversation that a start came to; any other row is what it was."""
+        task = session.start_tasks.records.get(row_id)
+        return row_id if task is None else task.app_conversation_id or row_id
+
+    def touched(self, session: Session, news: News) -> Iterable[str]:
+        """The conversations something was read of; a start task ends as a row when its conversation is there."""
+        if news.about is About.CONVERSATIONS:
+            return [*news.ids, *session.start_tasks.records]
+        return news.ids if news.about is About.START_TASKS else ()
+
+    def passing(self, session: Session, now: datetime) -> Iterable[str]:
+        """The starts that go on."""
+        return in_progress(session.start_tasks.records.values(), session.server_clock.there)
+
+    def health(self, session: Session) -> Health:
+        """How the readings of the conversations are going."""
+        return session.conversations.health
+
+    def rank(self, row: ConversationRow, now: datetime) -> Rank:
+        """Start tasks, then who needs you, then the newest update."""
+        return rank(row)
+
+    def word(self, row: ConversationRow, now: datetime) -> str:
+        """The word of its state; start tasks share one until they fail."""
+        return word(row)
+
+    def is_unread(self, row: ConversationRow) -> bool:
+        """Whether it came to something since somebody looked."""
+        return row.unread
+
+    def detail(self, session: Session, row: ConversationRow, now: datetime) -> list[Cell]:
+        """Everything known about a conversation or a start task."""
+        return detail(row, now)
+
+    def arranged(self, ids: list[str], arrangement: Arrangement[ConversationRow]) -> list[str]:
+        """The ids with families together, as far as they are open."""
+        by_attention = arrangement.view.sort is None
+        return self.folding.arranged(ids, filtered=bool(arrangement.filter), by_attention=by_attention)
+
+    def reveal(self, row_id: str) -> None:
+        """Open its family."""
+        self.folding.open(row_id)
+
+
+class ConversationsScreen(ListScreen[ConversationRow]):
     """The list of conversations."""
 
     PLACE = Place.CONVERSATIONS
     BINDINGS: ClassVar[list[BindingType]] = bindings_at(Place.CONVERSATIONS)
 
     def __init__(self) -> None:
-        self._conversations = ConversationListing()
-        super().__init__(self._conversations)
-        self.unsent: NewConversation | None = None
-        """What was asked for and not created, with every word of it."""
-        self.unsent_because = Shown("")
-        self._unable: dict[str, tuple[Server | None, str]] = {}
-        """Commands that a server turned out not to offer, with its words."""
+        source = ConversationSource()
+        super().__init__(source)
+        self._folding = source.folding = Folding(self.rows, source.parents)
+        self._commands = ConversationCommands(self, self.sandboxes)
 
     def title_of(self, row: ConversationRow) -> Shown:
         """Its title, or its id while it has none."""
-        return text.line(row.title) or text.line(row.id)
+        return title_of(row)
 
     def why_not(self, command: Command) -> str | None:
         """What a command needs of the conversation under the cursor."""
         reason = super().why_not(command)
-        if reason is None and command.name == "mark_read" and not self.rows.unseen:
+        if reason is None and command.name == "mark_read" and not self.rows.unread:
             return "Nothing is unread."
         row = self.table.cursor_row
-        if reason is None:
-            reason = self._why_not_offered(command.name)
-            if reason is not None and command.name == "delete" and self._only_starts():
-                reason = None
+        if reason is None and not (command.name == "delete" and self._are_only_starts()):
+            reason = self._commands.why_not_offered(command.name)
         if reason is not None or row is None or (command.name in BULK and self.table.marks):
             return reason
         if command.name in ("pause", "resume"):
-            return self.why_not_change(command.name, row)
-        if command.name == "other" and self.sandbox_id(row) is None:
-            return self.why_no_sandbox(row)
+            return self._why_not_change(command.name, row)
+        if command.name == "other" and self._sandbox_of(row) is None:
+            return _why_no_sandbox(row)
         return why_not(command.name, row)
+
+    def _are_only_starts(self) -> bool:
+        """Whether a command is for start tasks alone, which are no matter of the server any more."""
+        rows, _ = self.list.targets()
+        return bool(rows) and all(row.task is not None for row in rows)
 
     # The line above the list
 
     def counts(self) -> Cell:
-        """How much is read, how many need somebody and how many are unseen, before all other counts."""
+        """How much is read, how many need somebody and how many are unread, before all other counts."""
         session = self.app.session
         read = so_far(len(session.conversations.records), session.conversations_left) if session is not None else ()
-        need_you = self.rows.counts[ConversationWord.NEEDS_YOU]
-        return (*read, *wanting(need_you, len(self.rows.unseen)), *super().counts())
+        wants = wanting(self.rows.counts[ConversationWord.NEEDS_YOU], len(self.rows.unread))
+        return (*read, *wants, *super().counts(), *counts(self.rows.counts))
+
+    def nothing(self) -> tuple[Shown, Shown]:
+        """What to do when there are no conversations."""
+        return Shown("No conversations."), Shown("n creates one; 2 shows the sandboxes they live in.")
 
     def action_open(self) -> None:
         """Open the conversation itself; of one that is being started there is only the detail."""
@@ -93,20 +192,11 @@ class ConversationsScreen(ConversationSandboxes):
         if self.app.session is not None:
             self.app.session.looked((row_id,))
 
-    def _go_to_wanted(self) -> None:
-        """Who goes to a conversation looks at it."""
-        wanted = self.app.wanted
-        if wanted is not None and self.is_current and self._folding is not None and self._folding.open(wanted):
-            self.table.look_up(self.arrangement.ids, self.rows)
-        super()._go_to_wanted()
-        if wanted is not None and self.app.wanted is None:
-            self.looked_at(wanted)
-
     def action_mark_read(self) -> None:
         """Take the marks of all that the filter lets through away; what it hides keeps its mark."""
-        session = self.app.session
-        seen = [row_id for row_id in self.arrangement.matching if row_id in self.rows.unseen]
-        hidden = len(self.rows.unseen) - len(seen)
+        session, unread = self.app.session, self.rows.unread
+        seen = [row_id for row_id in self.arrangement.ids if row_id in unread]
+        hidden = len(unread) - len(seen)
         if session is None or not seen:
             self.say(Shown(f"Nothing is unread among these; the filter hides {hidden:,}."), Tone.WARN)
             return
@@ -116,18 +206,16 @@ class ConversationsScreen(ConversationSandboxes):
 
     # Titles that were not read yet
 
-    def filter_changed(self, words: str) -> None:
+    def filter_changed(self) -> None:
         """While not all conversations are read, have the server look for the title too."""
-        if self.app.session is not None and self.app.session.conversations_left and words.strip():
+        if self.app.session is not None and self.app.session.conversations_left and self.arrangement.filter:
             self._ask_for_titles(self.app.session)
 
     @work(exclusive=True, group="titles")
     async def _ask_for_titles(self, session: Session) -> None:
-        from quarterdeck.tui.lists.title_search import SETTLED, ask
-
         await asyncio.sleep(SETTLED)
         try:
-            said = await ask(session, self.arrangement.filter)
+            said = await ask_for_titles(session, self.arrangement.filter)
         except ServiceError as error:
             self.say_error(error)
         else:
@@ -136,132 +224,61 @@ class ConversationsScreen(ConversationSandboxes):
 
     # Sub-conversations
 
-    def show_rows(self) -> None:
-        """Show the rows as they are arranged now, families together."""
-        if self._folding is None and self._conversations.parents:
-            from quarterdeck.tui.lists.folding import Folding
-
-            self._conversations.folding = Folding(self.rows, self._conversations.parents)
-            self.arrangement.fold = self._fold
-        before = self.table.cursor_id
-        super().show_rows()
-        if before is not None and before not in self.rows:
-            self.table.move_to(self.became(before))
-
-    def became(self, row_id: str) -> str:
-        """The conversation that a start came to; any other row is what it was."""
-        task = self.app.session.start_tasks.records.get(row_id) if self.app.session is not None else None
-        return row_id if task is None else task.app_conversation_id or row_id
-
-    @property
-    def _folding(self) -> Folding | None:
-        return self._conversations.folding
-
-    def _fold(self, ids: Sequence[str]) -> list[str]:
-        assert self._folding is not None
-        arranged = self.arrangement
-        return self._folding.arranged(ids, filtered=bool(arranged.filter), by_attention=arranged.column is None)
-
     def action_unfold(self) -> None:
         """Show the sub-conversations of the row."""
         row_id = self.table.cursor_id
         if self.arrangement.filter:
             self.say(Shown("The filter decides which of them are shown; esc shows all."), Tone.WARN)
-        elif row_id is not None and self._folding is not None and self._folding.open(row_id):
-            self.show_rows()
+        elif row_id is not None and self._folding.open(row_id):
+            self.list.show_rows(anew=True)
         else:
             self.say(Shown("Nothing is folded under it."), Tone.WARN)
 
     def action_fold(self) -> None:
         """Fold the sub-conversations of the row away, and go to their parent."""
         row_id = self.table.cursor_id
-        head = self._folding.close(row_id) if self._folding is not None and row_id is not None else None
+        head = self._folding.close(row_id) if row_id is not None else None
         if head is None:
             self.say(Shown("Nothing is open under it."), Tone.WARN)
             return
-        self.show_rows()
         self.table.move_to(head)
+        self.list.show_rows(anew=True)
 
     # What is done to it
 
-    @work(exclusive=True, group="dialog")
     async def action_new_conversation(self) -> None:
         """Ask what to start with, create it, and follow its start task in the list."""
-        from quarterdeck.tui.screens.conversation_changes import create
-
         if self.app.session is not None:
-            await create(self, self.app.session)
+            await self._commands.create(self.app.session)
 
-    @work(exclusive=True, group="dialog")
     async def action_retry(self) -> None:
         """Ask again for what a failed start was asked for."""
-        from quarterdeck.tui.screens.conversation_changes import retry
-
         if self.app.session is not None and (row := self.table.cursor_row) is not None:
-            await retry(self, self.app.session, row)
+            await self._commands.retry(self.app.session, row)
 
-    @work(exclusive=True, group="dialog")
     async def action_delete(self) -> None:
-        """Delete the conversation, or all marked ones, once that has been typed; put away starts that failed."""
-        from quarterdeck.tui.screens.conversation_changes import delete
-
+        """Delete the conversation, or all marked ones, once that has been typed; dismiss starts that failed."""
         if self.app.session is not None:
-            await delete(self, self.app.session, *self.targets())
+            await self._commands.delete(self.app.session, *self.list.targets())
 
-    @work(exclusive=True, group="dialog")
     async def action_rename(self) -> None:
         """Give the conversation another title."""
-        from quarterdeck.tui.screens.conversation_changes import rename
-
         if self.app.session is not None and (row := self.table.cursor_row) is not None:
-            await rename(self, self.app.session, row)
+            await self._commands.rename(self.app.session, row)
 
     @work(exclusive=True, group="trajectory")
     async def action_trajectory(self) -> None:
         """Save the trajectory of the conversation to a file."""
-        from quarterdeck.tui.screens.conversation_changes import save_trajectory
-
         if self.app.session is not None and (row := self.table.cursor_row) is not None:
-            await save_trajectory(self, self.app.session, row)
-
-    def note_unable(self, name: str, error: ServiceError) -> None:
-        """Remember of an error that the server cannot do a command at all."""
-        if error.kind is ErrorKind.NOT_OFFERED and self.app.session is not None:
-            self._unable[name] = (self.app.session.server, error.words)
-
-    def _why_not_offered(self, name: str) -> str | None:
-        """Why this server cannot do a command, as far as asking for it told; its release tells too little."""
-        server = self.app.session.server if self.app.session is not None else None
-        if server is None:
-            return None
-        found, words = self._unable.get(name, (None, ""))
-        if found is server:
-            return words
-        return NO_AGENT if name == "trajectory" and server.local else None
-
-    def _only_starts(self) -> bool:
-        """Whether a command is for start tasks alone, which are no matter of the server any more."""
-        rows, _ = self.targets()
-        return bool(rows) and all(row.task is not None for row in rows)
+            await self._commands.save_trajectory(self.app.session, row)
 
     def copies_of(self, row: ConversationRow) -> Sequence[Copyable]:
         """Its id, its sandbox, its title, all of it as JSON; of a start that failed the reason."""
-        from quarterdeck.tui.copying import conversation_copies
-
         return conversation_copies(row)
-
-    # Elsewhere
 
     def watched_of(self, row: ConversationRow) -> str | None:
         """The conversation itself; a start task is none yet."""
         return row.id if row.record is not None else None
-
-    def action_other(self) -> None:
-        """Go to its sandbox."""
-        row = self.table.cursor_row
-        sandbox_id = self.sandbox_id(row) if row is not None else None
-        if sandbox_id is not None:
-            self.go_to(Place.SANDBOXES, sandbox_id)
 
     def action_open_url(self) -> None:
         """Open the address of the conversation."""
@@ -269,3 +286,62 @@ class ConversationsScreen(ConversationSandboxes):
         if row is not None and row.record is not None and row.record.conversation_url is not None:
             self.looked_at(row.id)
             self.open_address(row.record.conversation_url.get_secret_value(), "the conversation's address")
+
+    # Its sandbox
+
+    def _sandbox_of(self, row: ConversationRow) -> str | None:
+        """Its sandbox, None where that is not listed."""
+        sandbox_id = row.record.sandbox_id if row.record is not None else None
+        known = self.app.session is not None and sandbox_id in self.app.session.sandboxes.records
+        return sandbox_id if known else None
+
+    def _why_not_change(self, name: str, row: ConversationRow) -> str | None:
+        """Why its sandbox cannot be paused or resumed."""
+        session, sandbox_id = self.app.session, self._sandbox_of(row)
+        memory = session.memories.by_id.get(sandbox_id) if session is not None and sandbox_id is not None else None
+        if memory is None:
+            return _why_no_sandbox(row)
+        state = memory.state(self.app.clock())
+        refusal = why_not_pause(state) if name == "pause" else why_not_resume(state)
+        return None if refusal is None else f"Its sandbox: {refusal}"
+
+    async def action_pause(self) -> None:
+        """Pause its sandbox, or those of the marked ones."""
+        await self._change("Pause")
+
+    async def action_resume(self) -> None:
+        """Resume its sandbox, or those of the marked ones."""
+        await self._change("Resume")
+
+    async def _change(self, verb: str) -> None:
+        session = self.app.session
+        rows, out_of_sight = self.list.targets()
+        seen = dict.fromkeys(row.sandbox_id for row in rows if row.id not in out_of_sight)
+        hidden = frozenset(filter(None, {row.sandbox_id for row in rows if row.id in out_of_sight} - seen.keys()))
+        named = filter(None, (*seen, *sorted(hidden)))
+        found = [row for each in named if session is not None and (row := session.sandbox_row(each)) is not None]
+        if found:
+            await self.sandboxes.change(verb, found, hidden, _asked_words)
+        else:
+            self.say(Shown("None of these has a sandbox any more."), Tone.WARN)
+
+    def action_other(self) -> None:
+        """Go to its sandbox."""
+        row = self.table.cursor_row
+        sandbox_id = self._sandbox_of(row) if row is not None else None
+        if sandbox_id is not None:
+            self.go_to(Place.SANDBOXES, sandbox_id)
+
+
+def _why_no_sandbox(row: ConversationRow) -> str:
+    """Why its sandbox is not listed: the server may have told of it where it tells of the conversation only."""
+    if row.record is not None and row.record.sandbox_status in THERE:
+        return "Its sandbox has not been read yet; it will be in a moment."
+    return "Its sandbox is not there."
+
+
+def _asked_words(verb: str, row: SandboxRow) -> Shown:
+    """What was asked for, and how many others share the sandbox."""
+    others = len(row.conversations) - 1
+    shared = f" {others} other conversation{'s share' if others > 1 else ' shares'} it." if others > 0 else ""
+    return text.line(f"{verb} of its sandbox asked for.{shared or ' The list shows when it is done.'}")

@@ -1,29 +1,32 @@
-"""The sandboxes: watch them, start, pause, resume and delete them, sweep the idle ones."""
+"""The sandboxes: watch them, start, pause, resume and delete them, pause the quiet ones."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from typing import ClassVar
 
-from textual import work
 from textual.binding import BindingType
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.enums import SandboxStatus
+from quarterdeck.client.models.sandbox import SandboxSpec
 from quarterdeck.fleet.bulk import plan
+from quarterdeck.fleet.health import Health
+from quarterdeck.fleet.news import About, News
+from quarterdeck.fleet.order import Rank
 from quarterdeck.fleet.sandbox_state import Action, SandboxState, StateWord, why_not_open, why_not_pause, why_not_resume
-from quarterdeck.fleet.sandboxes import SandboxRow
+from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, Sweep, rank
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.columns.sandboxes import LastTold, counts, detail, own_requests, sandbox_columns, timeline
 from quarterdeck.tui.commands import Command, Place, bindings_at
 from quarterdeck.tui.copying import Copyable, sandbox_json
+from quarterdeck.tui.dialogs.quiet import QuietDialog
 from quarterdeck.tui.dialogs.start_sandbox import pick_spec
-from quarterdeck.tui.lists.live_rows import found
-from quarterdeck.tui.lists.sandbox_detail import own_requests, timeline
-from quarterdeck.tui.lists.sandboxes import SandboxListing
-from quarterdeck.tui.screens.sandbox_actions import SandboxActions
+from quarterdeck.tui.lists.arrangement import Arrangement
+from quarterdeck.tui.screens.list import ListScreen
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.table_layout import Column
 
 RULES: dict[str, Callable[[SandboxState], str | None]] = {
     "pause": why_not_pause,
@@ -35,14 +38,79 @@ BULK = frozenset({"pause", "resume", "delete", "notify_me"})
 """Commands that act on the marked rows when there are any."""
 
 
-class SandboxesScreen(SandboxActions[SandboxRow]):
+class SandboxSource:
+    """Sandboxes, with the conversations that live in them; `last_told` is the last word of an agent."""
+
+    about = About.SANDBOXES
+    noun = "sandboxes"
+    status = "status"
+    grammar = SANDBOX_GRAMMAR
+
+    def __init__(self, last_told: LastTold) -> None:
+        self.columns: Sequence[Column[SandboxRow]] = sandbox_columns(last_told)
+        self._last_told = last_told
+        self._in_transition: frozenset[str] = frozenset()
+
+    def ids(self, session: Session) -> Iterable[str]:
+        """The ids of all sandboxes, in the server's order."""
+        return session.sandboxes.records
+
+    def row(self, session: Session, row_id: str, before: SandboxRow | None) -> SandboxRow | None:
+        """The row of a sandbox."""
+        return session.sandbox_row(row_id, before)
+
+    def became(self, session: Session, row_id: str) -> str:
+        """Nothing goes on in place of a sandbox."""
+        return row_id
+
+    def touched(self, session: Session, news: News) -> Iterable[str]:
+        """The sandboxes of which something was read, or whose conversations were."""
+        return news.ids if news.about is About.SANDBOXES else ()
+
+    def passing(self, session: Session, now: datetime) -> Iterable[str]:
+        """What is in transition, and what just ceased to be."""
+        before, self._in_transition = self._in_transition, session.memories.transitional(now)
+        return before | self._in_transition
+
+    def health(self, session: Session) -> Health:
+        """How the readings of the sandboxes are going."""
+        return session.sandboxes.health
+
+    def rank(self, row: SandboxRow, now: datetime) -> Rank:
+        """Trouble first, then what runs, the longest quiet first."""
+        return rank(row, now)
+
+    def word(self, row: SandboxRow, now: datetime) -> str:
+        """The word of its state."""
+        return row.state(now).word
+
+    def is_unread(self, row: SandboxRow) -> bool:
+        """Nobody notes down what was looked at here."""
+        return False
+
+    def detail(self, session: Session, row: SandboxRow, now: datetime) -> list[Cell]:
+        """What the server tells of it, and what happened to it."""
+        return [*detail(row, now, self._last_told), *timeline(session.memories.timelines.of(row.id), now)]
+
+    def arranged(self, ids: list[str], arrangement: Arrangement[SandboxRow]) -> list[str]:
+        """All of them."""
+        return ids
+
+    def reveal(self, row_id: str) -> None:
+        """None is left out."""
+
+
+class SandboxesScreen(ListScreen[SandboxRow]):
     """The list of sandboxes."""
 
     PLACE = Place.SANDBOXES
     BINDINGS: ClassVar[list[BindingType]] = bindings_at(Place.SANDBOXES)
 
     def __init__(self) -> None:
-        super().__init__(SandboxListing())
+        super().__init__(SandboxSource(self._last_told))
+
+    def _last_told(self, conversation_id: str) -> str | None:
+        return self.app.session.last_statuses.get(conversation_id) if self.app.session is not None else None
 
     def why_not(self, command: Command) -> str | None:
         """What a command needs of the row under the cursor; marked rows are sorted out when it is done."""
@@ -60,49 +128,45 @@ class SandboxesScreen(SandboxActions[SandboxRow]):
 
     def counts(self) -> Cell:
         """What is marked, how many are in which state, and how many the server lets run."""
-        session = self.app.session
-        cap = session.cap if session is not None else None
+        said = (*super().counts(), *counts(self.rows.counts))
+        cap = self.app.session.cap if self.app.session is not None else None
         running = self.rows.counts[StateWord.RUNNING]
         if cap is None or running > cap:
-            return super().counts()
-        return (*super().counts(), *cell(Shown(f"running {running} of about {cap}"), Tone.MUTED))
+            return said
+        return (*said, *cell(Shown(f"running {running} of about {cap}"), Tone.MUTED))
+
+    def nothing(self) -> tuple[Shown, Shown]:
+        """What to do when there are no sandboxes."""
+        return Shown("No sandboxes."), Shown("n starts one from a spec of the server.")
 
     # Pause, resume, delete
 
-    @work(group="change")
     async def action_pause(self) -> None:
         """Pause the sandbox, or all marked ones."""
-        if (session := self.app.session) is not None:
-            await self.change(session, "Pause", *self.targets())
+        await self.sandboxes.change("Pause", *self.list.targets())
 
-    @work(group="change")
     async def action_resume(self) -> None:
         """Resume the sandbox, or all marked ones."""
-        if (session := self.app.session) is not None:
-            await self.change(session, "Resume", *self.targets())
+        await self.sandboxes.change("Resume", *self.list.targets())
 
-    @work(exclusive=True, group="dialog")
     async def action_delete(self) -> None:
         """Delete the sandbox, or all marked ones, once that has been typed."""
-        if (session := self.app.session) is not None:
-            await self.delete_rows(session, *self.targets())
+        await self.sandboxes.delete(*self.list.targets())
 
     # Start
 
-    @work(exclusive=True, group="dialog")
     async def action_start(self) -> None:
         """Choose a spec and start a sandbox from it."""
         session = self.app.session
-        if session is None:
-            return
-        costs = self.forecast_line(session, Action.START)
-        spec = await self.app.push_screen_wait(
-            pick_spec(session.client.sandboxes.specs, [cell(costs, Tone.WARN)] if costs else ())
-        )
-        if spec is not None:
-            self._start_from(session, spec.id)
+        if session is not None:
+            costs = self.sandboxes.forecast(session, Action.START)
+            dialog = pick_spec(session.client.sandboxes.specs, [cell(costs, Tone.WARN)] if costs else ())
+            await self.app.push_screen(dialog, self._spec_chosen)
 
-    @work(group="change")
+    def _spec_chosen(self, spec: SandboxSpec | None) -> None:
+        if spec is not None and self.app.session is not None:
+            self.run_worker(self._start_from(self.app.session, spec.id), group="change")
+
     async def _start_from(self, session: Session, spec: str) -> None:
         self.say(text.line(f"Starting a sandbox from {spec}…"), Tone.BUSY)
         try:
@@ -116,48 +180,36 @@ class SandboxesScreen(SandboxActions[SandboxRow]):
             else:
                 self.say(text.line(f"Started {record.id}"), Tone.GOOD)
 
-    # Sweep
+    # Quiet sandboxes
 
-    @work(exclusive=True, group="dialog")
-    async def action_quiet_sandboxes(self) -> None:
+    async def action_idle_sweep(self) -> None:
         """Find what is up and does nothing, and pause it once somebody said yes."""
-        from quarterdeck.tui.dialogs.quiet import QuietDialog
+        if self.app.session is not None:
+            dialog = QuietDialog(self.rows.values, self.app.clock)
+            await self.app.push_screen(dialog, self._quiet_found)
 
-        session = self.app.session
-        if session is None:
-            return
-        swept = await self.app.push_screen_wait(QuietDialog(lambda: found(self.rows, list(self.rows)), self.app.clock))
-        if swept is None:
-            return
-        now = self.app.clock()
-        planned = plan([idle.row for idle in swept.rows], lambda row: why_not_pause(row.state(now)))
-        await self.change_many(session, "Pause", planned, sweep=True)
+    async def _quiet_found(self, found: Sweep | None) -> None:
+        if found is not None:
+            now = self.app.clock()
+            planned = plan([quiet.row for quiet in found.rows], lambda row: why_not_pause(row.state(now)))
+            await self.sandboxes.change_many("Pause", planned, sweep=True)
 
     # One row
 
-    def full_detail_of(self, row: SandboxRow) -> list[Cell]:
-        """What the server tells of it, what happened to it, and what was asked about it."""
-        session, said = self.app.session, self.detail_of(row)
-        return said if session is None else [*said, *own_requests(row.id, session.client.log)]
+    def title_of(self, row: SandboxRow) -> Shown:
+        """Its id."""
+        return text.line(row.id)
 
-    def detail_of(self, row: SandboxRow) -> list[Cell]:
-        """What the server tells of it, and what happened to it."""
-        session, said = self.app.session, super().detail_of(row)
-        if session is None:
-            return said
-        return [*said, *timeline(session.memories.timelines.of(row.id), self.app.clock())]
+    def full_detail_of(self, row_id: str) -> list[Cell]:
+        """What the server tells of it, what happened to it, and what was asked about it."""
+        said, client = super().full_detail_of(row_id), self.app.client
+        return said if client is None else [*said, *own_requests(row_id, client.log)]
 
     def copies_of(self, row: SandboxRow) -> Sequence[Copyable]:
         """Its id, the address of its agent server, all of it as JSON."""
-        address = self._agent_server(row)
+        address = _agent_server(row)
         known = (Copyable(Shown("agent URL"), address[1]),) if address is not None else ()
         return (Copyable(Shown("id"), row.id), *known, Copyable(Shown("JSON"), sandbox_json(row.record)))
-
-    def _agent_server(self, row: SandboxRow) -> tuple[str, str] | None:
-        """The address of its agent server, or its first one: whole, and as it may be shown."""
-        secret = row.memory.agent_server
-        urls = [url for url in row.memory.urls if secret is None or url.url == secret]
-        return (urls[0].url.get_secret_value(), urls[0].address) if urls else None
 
     def action_other(self) -> None:
         """Go to the newest conversation in it."""
@@ -172,8 +224,15 @@ class SandboxesScreen(SandboxActions[SandboxRow]):
     def action_open_url(self) -> None:
         """Open the address of its agent server, or its first one."""
         row = self.table.cursor_row
-        address = self._agent_server(row) if row is not None else None
+        address = _agent_server(row) if row is not None else None
         if address is None:
             self.say(Shown("It has no address."), Tone.WARN)
         else:
             self.open_address(*address)
+
+
+def _agent_server(row: SandboxRow) -> tuple[str, str] | None:
+    """The address of its agent server, or its first one: whole, and as it may be shown."""
+    secret = row.memory.agent_server
+    urls = [url for url in row.memory.urls if secret is None or url.url == secret]
+    return (urls[0].url.get_secret_value(), urls[0].address) if urls else None

@@ -1,7 +1,7 @@
 """Lines as they are painted: the styles of a theme, texts cut at their width, and spans joined into strips."""
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from rich.cells import get_character_cell_size
 from rich.segment import Segment
@@ -15,9 +15,11 @@ from quarterdeck.tui import theme
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import STYLES
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.table_layout import GUTTER, Column, Placed
 
 READABLE = 72
 """Cells of the longest line of prose."""
+CURSOR, MARK, UP, DOWN = "▌", "✓", "▲", "▼"
 
 
 WITHOUT_COLOUR = {Tone.MUTED: "dim", Tone.WARN: "bold", Tone.EDITED: "italic", Tone.BUSY: "italic"}
@@ -131,6 +133,53 @@ class LineOfText:
         if text := "".join(self._texts):
             self._segments.append(Segment(text, self._style))
         self._texts = []
+
+
+def row_strip(
+    cells: Sequence[Cell],
+    look: Look,
+    columns: Sequence[Column[Any]],
+    places: Sequence[Placed],
+    palette: Palette,
+    width: int,
+) -> Strip:
+    """The line of a row; `cells` are those of all columns, shown or not."""
+    tones = palette.tones(look)
+    line = LineOfText(tones[Tone.PLAIN])
+    line.add(CURSOR if look.cursor else " ", 1, tones[Tone.BUSY if look.cursor else Tone.PLAIN])
+    line.add(MARK if look.marked else " ", 1, tones[Tone.EDITED if look.marked else Tone.PLAIN])
+    line.blank_to(GUTTER)
+    for place in places:
+        pieces, length = fit_cell(cells[place.number], place.width)
+        line.blank_to(place.x + (place.width - length if columns[place.number].right else 0))
+        for text, tone in pieces:
+            line.add(text, 0, tones[tone])
+        line.cells += length
+    return line.strip(width)
+
+
+def header_strip(
+    columns: Sequence[Column[Any]],
+    places: Sequence[Placed],
+    sorted_by: tuple[str | None, bool],
+    palette: Palette,
+    width: int,
+) -> Strip:
+    """The titles; the column that the rows are sorted by has an arrow and stands in reverse video."""
+    key, reverse = sorted_by
+    line = LineOfText(palette.header)
+    for place in places:
+        column = columns[place.number]
+        is_sorted = column.key == key
+        title, length = clip(column.title, place.width - 2 if is_sorted else place.width)
+        if is_sorted:
+            title, length = clip(f"{title} {DOWN if reverse else UP}", place.width)
+        blank = " " * (place.width - length)
+        line.blank_to(place.x)
+        style = palette.sorted if is_sorted else palette.header
+        line.add(blank + title if column.right else title + blank, place.width, style)
+        line.add("", 0, palette.header)
+    return line.strip(width)
 
 
 def empty_strips(title: Shown, hint: Shown, width: int, height: int, palette: Palette) -> list[Strip]:

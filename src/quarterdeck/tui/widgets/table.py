@@ -3,9 +3,8 @@
 So what it costs follows what is looked at, never the number of rows.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
 from datetime import datetime
-from functools import partial
 from typing import Any, ClassVar, Generic, NamedTuple
 
 from rich.cells import cell_len
@@ -17,19 +16,18 @@ from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from quarterdeck.tui.cells import DASH, Cell, Tone
+from quarterdeck.fleet.order import held
+from quarterdeck.tui.cells import DASH, Cell
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.strips import LineOfText, Look, Palette, clip, empty_strips, fit_cell
+from quarterdeck.tui.widgets.strips import Look, Palette, empty_strips, header_strip, row_strip
 from quarterdeck.tui.widgets.table_layout import GUTTER, Column, Placed, R, fit
-from quarterdeck.tui.widgets.table_rows import TableRows
 
 HEADER = 1
 """Lines above the rows."""
-CURSOR, MARK, UP, DOWN = "▌", "✓", "▲", "▼"
 
 
-class Drawn(NamedTuple):
-    """All that decides how the line of a row looks."""
+class Line(NamedTuple):
+    """All that decides how the line of a row looks: the cells of all its columns, and how it stands out."""
 
     cells: tuple[Cell, ...]
     look: Look
@@ -116,47 +114,58 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         self._columns = tuple(columns)
         self._clock = clock
         self._now = clock()
-        self._rows: TableRows[R] = TableRows()
+        self._ids: list[str] = []
+        self._by_id: MutableMapping[str, R] = {}
+        self._cursor = 0
+        self._at: str | None = None
+        """The id that the cursor holds on to."""
+        self.marks: frozenset[str] = frozenset()
+        """Marked ids; a mark outlives its row, so that a filter does not lose it."""
         self._sorted: tuple[str | None, bool] = (None, False)
         self._empty = (Shown(""), Shown(""))
-        self._content: dict[str, int] = {}
-        """Cells that the widest text seen in each column takes."""
+        self._widest: dict[str, int] = {}
+        """Cells that the widest text seen in each column takes; columns only grow, so that nothing hops."""
         self._places: tuple[Placed, ...] = ()
         self._placed_in: int | None = None
         """The width they were placed for, None when they have to be placed anew."""
         self._palette: Palette | None = None
-        self._drawn: dict[int, Drawn | None] = {}
-        """What each line of the screen shows."""
+        self._lines: dict[int, Line | None] = {}
+        """What each line of the screen shows; None for one without a row."""
         self._highlighted: str | None = None
         self._seen: tuple[str, ...] = ()
         self._clicked: str | None = None
 
     # What the owner gives and asks
 
-    def show(self, rows: Sequence[R]) -> None:
-        """Show a whole list in its order; the cursor, the marks and the place on the screen are kept by id."""
-        self._exchange(partial(self._rows.replace, rows))
+    def show(self, rows: Iterable[R]) -> None:
+        """Show a whole list in its order; the cursor goes with its row."""
+        by_id = {row.id: row for row in rows}
+        self.look_up(list(by_id), by_id, anew=True)
 
-    def look_up(self, ids: Sequence[str], rows: Mapping[str, R]) -> None:
-        """Show the rows of these ids, as `show` does; only those on the screen are ever asked of the mapping.
+    def look_up(self, ids: list[str], rows: MutableMapping[str, R], *, anew: bool = False) -> None:
+        """Show the rows of these ids; the row of the cursor stays on its line, unless they are put in order `anew`.
 
-        The sequence must not change any more. A row that is gone from the mapping is a blank line until the next list.
+        The list of ids must not change any more. Where the row of the cursor is gone, the cursor stays on its line.
         """
-        self._exchange(partial(self._rows.look_up, ids, rows))
-
-    def _exchange(self, take: Callable[[], None]) -> None:
-        top, were_rows = self.scroll_offset.y, bool(len(self._rows))
-        anchor = self._rows.anchor(top, self._page)
-        take()
-        if were_rows != bool(len(self._rows)):
+        top, were_rows = self.scroll_offset.y, bool(self._ids)
+        line = self._cursor - top
+        if not anew:
+            ids, top = held(ids, self._ids, self._cursor, top, self._page)
+        self._ids, self._by_id = ids, rows
+        found = None if self._at is None else self._number(self._at, near=top + line)
+        self._put_cursor(top + line if found is None else found)
+        if were_rows != bool(ids):
             self.refresh()
-        self.virtual_size = Size(0, len(self._rows) + HEADER)
-        self._scroll(self._rows.holding(anchor, top, self._page))
+        self.virtual_size = Size(0, len(ids) + HEADER)
+        if anew:
+            self._reveal()
+        else:
+            self._scroll(top)
         self._after_change()
 
     def patch(self, rows: Mapping[str, R]) -> None:
-        """Show new versions of some rows, the order unchanged."""
-        self._rows.patch(rows)
+        """Show new versions of some rows, the order unchanged; ids that are not in the table are passed over."""
+        self._by_id.update({row_id: row for row_id, row in rows.items() if row_id in self._by_id})
         self._draw_changed([line for line, row_id in enumerate(self._seen, HEADER) if row_id in rows])
 
     def tick(self) -> None:
@@ -170,10 +179,9 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
 
     def show_columns(self, columns: Sequence[Column[R]]) -> None:
         """Show other columns of the same rows."""
-        self._columns, self._placed_in = tuple(columns), None
-        self._content.clear()
-        self._measure(self._seen)
-        self.refresh()
+        self._columns = tuple(columns)
+        self._widest.clear()
+        self._look_again()
 
     def say_empty(self, title: Shown, hint: Shown) -> None:
         """What stands in place of rows when there are none."""
@@ -183,7 +191,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
 
     def move_to(self, row_id: str) -> bool:
         """Put the cursor on an id; False where it is not in the table."""
-        number = self._rows.number(row_id)
+        number = self._number(row_id)
         if number is not None:
             self._go(number)
         return number is not None
@@ -191,28 +199,29 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     def set_marks(self, ids: Collection[str]) -> None:
         """Mark exactly these ids, in the table or not."""
         if frozenset(ids) != self.marks:
-            self._rows.set_marks(ids)
-            self._after_mark()
+            self.marks = frozenset(ids)
+            self._draw_changed()
+            self.post_message(self.Marked(self, self.marks))
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """The ids of all rows in display order."""
+        return self._ids
 
     @property
     def rows(self) -> Sequence[R]:
         """All rows in display order."""
-        return self._rows.all
-
-    @property
-    def cursor_row(self) -> R | None:
-        """The row under the cursor, None when there are none."""
-        return self._rows.cursor_row
+        return [self._by_id[row_id] for row_id in self._ids]
 
     @property
     def cursor_id(self) -> str | None:
         """The id under the cursor, None when there are no rows."""
-        return self._rows.cursor_id
+        return self._ids[self._cursor] if self._ids else None
 
     @property
-    def marks(self) -> frozenset[str]:
-        """Marked ids; a mark outlives its row, so that a filter does not lose it."""
-        return self._rows.marks
+    def cursor_row(self) -> R | None:
+        """The row under the cursor, None when there are none."""
+        return self._by_id.get(self._ids[self._cursor]) if self._ids else None
 
     @property
     def visible_ids(self) -> tuple[str, ...]:
@@ -223,11 +232,11 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
 
     def action_move(self, lines: int) -> None:
         """Move the cursor by lines."""
-        self._go(self._rows.cursor + lines)
+        self._go(self._cursor + lines)
 
     def action_page(self, pages: float) -> None:
         """Move the cursor by pages."""
-        self._go(self._rows.cursor + round(pages * max(self._page - 1, 1)))
+        self._go(self._cursor + round(pages * max(self._page - 1, 1)))
 
     def action_first(self) -> None:
         """Move to the first row."""
@@ -235,14 +244,14 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
 
     def action_last(self) -> None:
         """Move to the last row."""
-        self._go(len(self._rows) - 1)
+        self._go(len(self._ids) - 1)
 
     def action_mark(self) -> None:
         """Mark the row, or unmark it, and move on."""
         if self.cursor_id is not None:
-            self._rows.toggle_mark(self.cursor_id)
+            marked = self.cursor_id
             self.action_move(1)
-            self._after_mark()
+            self.set_marks(self.marks ^ {marked})
 
     def action_choose(self) -> None:
         """Open the row."""
@@ -255,14 +264,13 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
             self._click_title(event.x)
             return
         number = self.scroll_offset.y + event.y - HEADER
-        if number >= len(self._rows):
+        if number >= len(self._ids):
             return
-        clicked = self._rows.id_at(number)
+        clicked = self._ids[number]
         again = clicked == self._clicked
         self._go(number)
         if event.x < GUTTER:
-            self._rows.toggle_mark(clicked)
-            self._after_mark()
+            self.set_marks(self.marks ^ {clicked})
         elif again:
             self.action_choose()
         else:
@@ -280,16 +288,31 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     def _page(self) -> int:
         return max(self.size.height - HEADER, 0)
 
+    def _number(self, row_id: str, *, near: int = 0) -> int | None:
+        """The place of an id in the list, looked for at `near` first."""
+        if 0 <= near < len(self._ids) and self._ids[near] == row_id:
+            return near
+        try:
+            return self._ids.index(row_id)
+        except ValueError:
+            return None
+
     def _go(self, number: int) -> None:
         self._clicked = None
-        before, top = self._rows.cursor, self.scroll_offset.y
-        self._rows.move(number)
+        before, top = self._cursor, self.scroll_offset.y
+        self._put_cursor(number)
         self._reveal()
-        self._after_change([HEADER + row - top for row in (before, self._rows.cursor)])
+        self._after_change([HEADER + row - top for row in (before, self._cursor)])
+
+    def _put_cursor(self, number: int) -> None:
+        """Put the cursor on a line, or on the nearest there is; without rows it holds on to its id."""
+        self._cursor = max(0, min(number, len(self._ids) - 1))
+        if self._ids:
+            self._at = self._ids[self._cursor]
 
     def _reveal(self) -> None:
         """Scroll as little as it takes to have the cursor on the screen."""
-        self._scroll(self._rows.revealing(self.scroll_offset.y, self._page))
+        self._scroll(min(max(self.scroll_offset.y, self._cursor - self._page + 1), self._cursor))
 
     def _scroll(self, top: int) -> None:
         if self._page and top != self.scroll_offset.y:
@@ -304,23 +327,26 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
             self._highlighted = self.cursor_id
             self.post_message(self.Highlighted(self, self._highlighted))
 
-    def _after_mark(self) -> None:
-        self._draw_changed()
-        self.post_message(self.Marked(self, self.marks))
-
     def _say_seen(self) -> None:
         top = self.scroll_offset.y
-        visible = self._rows.ids(top, top + self._page)
+        visible = tuple(self._ids[top : top + self._page])
         if visible != self._seen:
-            self._measure(row_id for row_id in visible if row_id not in self._seen)
             self._seen = visible
             self.post_message(self.Seen(self, visible))
+
+    def _look_again(self) -> None:
+        """Have every line looked at and drawn again."""
+        self._lines.clear()
+        self._placed_in = None
+        self._measure(filter(None, map(self._line_at, range(HEADER, HEADER + len(self._seen)))))
+        self.refresh()
 
     def on_resize(self) -> None:
         """Other rows may be on the screen; a cursor that was there stays there."""
         if not self._seen or self.cursor_id in self._seen:
             self._reveal()
         self._say_seen()
+        self._look_again()
 
     def watch_virtual_size(self, before: Size, after: Size) -> None:
         """The scrollbar comes, goes, or shows another share."""
@@ -333,6 +359,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         """Scrolling shows other rows."""
         super().watch_scroll_y(old_value, new_value)
         self._say_seen()
+        self._look_again()
 
     def watch_has_focus(self, has_focus: bool) -> None:
         """The cursor is dimmer without the focus."""
@@ -348,96 +375,68 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         """The strip of a line of the widget."""
-        palette, width = self._colours(), self.size.width
+        if self._palette is None:
+            colour = not self.app.no_color
+            self._palette = Palette(self.app.theme_variables, self.background_colors[1], colour=colour)
+        palette, width = self._palette, self.size.width
         if y < HEADER:
-            return self._draw_header(palette, width)
-        if not len(self._rows):
+            return header_strip(self._columns, self._placed(), self._sorted, palette, width)
+        if not self._ids:
             return empty_strips(*self._empty, width, self._page, palette)[y - HEADER]
-        self._drawn[y] = drawn = self._look_at(y)
-        return Strip.blank(width, palette.ground) if drawn is None else self._draw(drawn, palette, width)
+        if y not in self._lines:
+            self._lines[y] = self._line_at(y)
+        line = self._lines[y]
+        if line is None:
+            return Strip.blank(width, palette.ground)
+        return row_strip(line.cells, line.look, self._columns, self._placed(), palette, width)
 
     def _draw_changed(self, lines: Iterable[int] | None = None) -> None:
         """Have what looks different on these lines, or on all, drawn again: of a row that stays, its changed cells."""
         self._now = self._clock()
-        self._measure(self._seen if lines is None else ())
-        asked = self._drawn if lines is None else (y for y in lines if y in self._drawn)
-        changed = [region for y in asked for region in self._changed_on(y)]
-        if changed:
-            self.refresh(*changed)
+        on_screen = range(HEADER, HEADER + max(len(self._seen), len(self._lines)))
+        looked = {y: self._line_at(y) for y in (on_screen if lines is None else lines) if y in on_screen}
+        if not self._measure(filter(None, looked.values())):
+            before = self._lines
+            changed = [region for y, line in looked.items() for region in self._differences(y, before.get(y), line)]
+            if changed:
+                self.refresh(*changed)
+        self._lines.update(looked)
 
-    def _changed_on(self, y: int) -> Iterator[Region]:
-        before, after = self._drawn[y], self._look_at(y)
-        if before is None or after is None or before.look != after.look or len(before.cells) != len(after.cells):
-            if before != after:
-                yield Region(0, y, self.size.width, 1)
-            return
-        for place, was, becomes in zip(self._placed(), before.cells, after.cells, strict=True):
-            if was != becomes:
-                yield Region(place.x, y, place.width, 1)
+    def _differences(self, y: int, before: Line | None, after: Line | None) -> list[Region]:
+        if before is None or after is None or before.look != after.look:
+            return [Region(0, y, self.size.width, 1)] if before != after else []
+        return [
+            Region(place.x, y, place.width, 1)
+            for place in self._placed()
+            if before.cells[place.number] != after.cells[place.number]
+        ]
 
-    def _look_at(self, y: int) -> Drawn | None:
-        """What decides how a line looks now; None for one without a row."""
+    def _line_at(self, y: int) -> Line | None:
+        """What a line shows now; None for one without a row."""
         number = self.scroll_offset.y + y - HEADER
-        row = self._rows[number] if number < len(self._rows) else None
+        row = self._by_id.get(self._ids[number]) if 0 <= number < len(self._ids) else None
         if row is None:
             return None
-        at_cursor = number == self._rows.cursor
+        at_cursor = number == self._cursor
         look = Look(at_cursor, at_cursor and self.has_focus, row.id in self.marks)
-        return Drawn(tuple(self._columns[place.number].cell(row, self._now) for place in self._placed()), look)
+        return Line(tuple([column.cell(row, self._now) for column in self._columns]), look)
 
-    def _measure(self, ids: Iterable[str]) -> None:
-        """Note how much room the texts of these rows take; columns only grow, so that nothing hops."""
-        before = dict(self._content)
-        for row in filter(None, map(self._rows.get, ids)):
-            for column in self._columns:
-                cell = column.cell(row, self._now)
+    def _measure(self, lines: Iterable[Line]) -> bool:
+        """Note how much room these lines take; whether a column has to be wider, so that all is drawn again."""
+        wider = False
+        for line in lines:
+            for column, cell in zip(self._columns, line.cells, strict=True):
                 cells = 0 if cell == DASH else sum(cell_len(text) for text, _ in cell)
-                self._content[column.key] = max(self._content.get(column.key, 0), cells)
-        if self._content != before:
+                if cells > self._widest.get(column.key, 0):
+                    self._widest[column.key] = cells
+                    wider = True
+        if wider:
             self._placed_in = None
             self.refresh()
+        return wider
 
     def _placed(self) -> tuple[Placed, ...]:
         if self._placed_in != self.size.width:
             self._placed_in = self.size.width
-            self._places = fit(self._columns, self._placed_in, self._content if len(self._rows) else None)
+            self._places = fit(self._columns, self._placed_in, self._widest if self._ids else None)
         return self._places
-
-    def _colours(self) -> Palette:
-        if self._palette is None:
-            self._palette = Palette(self.app.theme_variables, self.background_colors[1], colour=not self.app.no_color)
-        return self._palette
-
-    def _draw(self, drawn: Drawn, palette: Palette, width: int) -> Strip:
-        tones, look = palette.tones(drawn.look), drawn.look
-        line = LineOfText(tones[Tone.PLAIN])
-        line.add(CURSOR if look.cursor else " ", 1, tones[Tone.BUSY if look.cursor else Tone.PLAIN])
-        line.add(MARK if look.marked else " ", 1, tones[Tone.EDITED if look.marked else Tone.PLAIN])
-        line.blank_to(GUTTER)
-        for cell, place in zip(drawn.cells, self._placed(), strict=True):
-            pieces, length = fit_cell(cell, place.width)
-            line.blank_to(place.x + (place.width - length if self._columns[place.number].right else 0))
-            for text, tone in pieces:
-                line.add(text, 0, tones[tone])
-            line.cells += length
-        return line.strip(width)
-
-    def _draw_header(self, palette: Palette, width: int) -> Strip:
-        """The titles; the sorted column has an arrow and stands in reverse video."""
-        key, reverse = self._sorted
-        line = LineOfText(palette.header)
-        for place in self._placed():
-            column = self._columns[place.number]
-            is_sorted = column.key == key
-            title, length = clip(column.title, place.width - 2 if is_sorted else place.width)
-            if is_sorted:
-                title, length = clip(f"{title} {DOWN if reverse else UP}", place.width)
-            blank = " " * (place.width - length)
-            line.blank_to(place.x)
-            line.add(
-                blank + title if column.right else title + blank,
-                place.width,
-                palette.sorted if is_sorted else palette.header,
-            )
-            line.add("", 0, palette.header)
-        return line.strip(width)

@@ -57,6 +57,18 @@ class Placed(NamedTuple):
     width: int
 
 
+def chosen(columns: Sequence[Column[R]], names: Sequence[str] | None) -> tuple[Column[R], ...]:
+    """The columns of these names in their order, the last ones dropped first where there is little room.
+
+    None stands for all of them as they are; names that are not there are passed over.
+    """
+    if names is None:
+        return tuple(columns)
+    by_key = {column.key: column for column in columns}
+    known = [by_key[name] for name in names if name in by_key]
+    return tuple(column._replace(priority=at) for at, column in enumerate(known))
+
+
 def fit(columns: Sequence[Column[Any]], room: int, content: Mapping[str, int] | None = None) -> tuple[Placed, ...]:
     """Place columns in `room` cells in their order, between gutter and margin.
 

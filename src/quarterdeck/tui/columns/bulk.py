@@ -1,12 +1,10 @@
-"""What a command will do to which rows, in lines for a question beforehand."""
-
-from __future__ import annotations
+"""A command for several rows in words: what it will do to which, and how far it is."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 from quarterdeck.client.models.enums import ExecutionStatus
-from quarterdeck.fleet.bulk import N, Named, Plan
+from quarterdeck.fleet.bulk import BulkJob, BulkRow, N, Named, Plan, RowState, counts
 from quarterdeck.fleet.sandboxes import SandboxRow, is_working
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell, indented
@@ -75,3 +73,35 @@ def gone_with(rows: Sequence[SandboxRow]) -> list[Cell]:
         said += [EMPTY, cell(Shown(f"Conversations that live in {it} stay listed, without a sandbox:"))]
         said += [indented(text.line(title) or Shown("(untitled)"), Tone.MUTED) for title in titles[:LISTED]]
     return said
+
+
+# How far it is
+
+LOOKS: dict[RowState, tuple[str, str, Tone]] = {
+    RowState.DONE: ("✓", "done", Tone.GOOD),
+    RowState.FAILED: ("✕", "failed", Tone.BAD),
+    RowState.UNCHANGED: ("!", "unchanged", Tone.WARN),
+    RowState.UNDONE: ("↺", "undone", Tone.WARN),
+    RowState.GONE: ("○", "gone", Tone.WARN),
+    RowState.SENT: ("◔", "asked for", Tone.BUSY),
+    RowState.WAITING: ("·", "waiting", Tone.PLAIN),
+    RowState.STOPPED: ("■", "stopped", Tone.MUTED),
+    RowState.SKIPPED: ("-", "skipped", Tone.MUTED),
+}
+"""Sign, word and tone of how far a row is."""
+
+
+def counts_cell(job: BulkJob) -> Cell:
+    """How many rows have come how far."""
+    said = [
+        (Shown(f"{count:,} {LOOKS[state][1]}  "), LOOKS[state][2]) for state, count in counts(job.rows.values()).items()
+    ]
+    if not job.ended and (waits := job.waits) > 0:
+        said.append((Shown(f"the server asked to wait {waits:.0f}s"), Tone.WARN))
+    return tuple(said)
+
+
+def state_cell(row: BulkRow) -> Cell:
+    """Sign and word of how far a row is."""
+    sign, word, tone = LOOKS[row.state]
+    return ((Shown(f"{sign} {word}"), tone),)

@@ -1,103 +1,15 @@
-"""What a list screen has to know of what it lists."""
+"""What lists and details of all kinds say alike: how true a list is, how many rows are how, facts, requests."""
 
-from __future__ import annotations
-
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from quarterdeck.client.request import LoggedRequest
 from quarterdeck.fleet.ages import JUST_NOW, age_of
-from quarterdeck.fleet.filters import Grammar
 from quarterdeck.fleet.health import Health, HealthState, health_words
-from quarterdeck.fleet.news import About, News
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.look import glyph
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.table_layout import Column
-
-if TYPE_CHECKING:
-    from quarterdeck.fleet.session import Session
-
-
-class Row(Protocol):
-    """A row of a list."""
-
-    @property
-    def id(self) -> str:
-        """Its id, unique in the list."""
-        ...
-
-    @property
-    def haystack(self) -> str:
-        """All of its text that a filter looks into, case folded."""
-        ...
-
-
-R = TypeVar("R", bound=Row)
-
-
-class Listing(Protocol[R]):
-    """What is listed: which rows there are, how they look, and in which order they stand by default."""
-
-    about: About
-    columns: Sequence[Column[R]]
-    grammar: Grammar[R]
-    """The tokens its filter knows."""
-    status_name: str
-    """The token of the filter that looks at the word of a row."""
-    noun: str
-    """What several rows are called."""
-
-    def ids(self, session: Session) -> Iterable[str]:
-        """The ids of all rows, in the server's order."""
-        ...
-
-    def row(self, session: Session, row_id: str, now: datetime, before: R | None) -> R | None:
-        """The row of an id as it is now, `before` itself when nothing changed; None when it is no row."""
-        ...
-
-    def touched(self, session: Session, news: News) -> Iterable[str]:
-        """The ids of rows of which there may be something new to show."""
-        ...
-
-    def passing(self, session: Session, now: datetime) -> Iterable[str]:
-        """The ids of rows whose word or place may change as time passes."""
-        ...
-
-    def health(self, session: Session) -> Health:
-        """How the readings of this list are going."""
-        ...
-
-    def attention(self, row: R, now: datetime) -> Any:
-        """The key of the default order: what needs a look first."""
-        ...
-
-    def pressing(self, row: R, now: datetime) -> bool:
-        """Whether a row needs a look so much that it should come onto the screen soon."""
-        ...
-
-    def word(self, row: R, now: datetime) -> str:
-        """The word a row is counted by."""
-        ...
-
-    def unseen(self, row: R) -> bool:
-        """Whether there is news of a row that nobody looked at."""
-        ...
-
-    def counts(self, words: Counter[str]) -> Cell:
-        """How many rows are in which state."""
-        ...
-
-    def nothing(self, session: Session | None) -> tuple[Shown, Shown]:
-        """What an empty list says, and what its reader can do."""
-        ...
-
-    def detail(self, row: R, now: datetime) -> list[Cell]:
-        """Everything known about a row."""
-        ...
-
 
 AGE_STEP = 5.0
 """Seconds between two changes of the age in the header: each one is bytes to a terminal that may be far away."""
@@ -118,11 +30,11 @@ def health_cell(health: Health, now: float) -> Cell:
     return cell(text.line(health_words(health, now)), HEALTH_TONES[health.state])
 
 
-def unread(session: Session | None, health: Health | None, noun: str) -> tuple[Shown, Shown] | None:
+def why_empty(health: Health | None, noun: str, *, key_refused: bool) -> tuple[Shown, Shown] | None:
     """What an empty list says while it is not known to be empty; None where it is."""
-    if session is None or health is None:
+    if health is None:
         return Shown(f"Reading the {noun}…"), Shown("")
-    if session.key_refused or health.state is HealthState.REFUSED:
+    if key_refused or health.state is HealthState.REFUSED:
         return Shown(f"The {noun} were not read: the key is refused."), Shown("c, then K gives another key.")
     if health.error is not None and health.read_at is None:
         return Shown(f"The {noun} could not be read."), Shown("ctrl+r tries again now.")
@@ -144,8 +56,7 @@ def tally(count: int, word: str, sign: str, tone: Tone) -> Cell:
 
 
 LABEL_WIDE = 16
-
-
+"""Cells of the label of a fact."""
 UNKNOWN = (Shown("-"), Tone.MUTED)
 
 
@@ -179,3 +90,26 @@ def moment_fact(label: str, told: datetime | None, moment: datetime | None, now:
     age = age_of(moment, now)
     said = Shown(age if age == JUST_NOW else f"{age} ago")
     return fact(label, (said, Tone.PLAIN), (Shown(f"  {time}"), Tone.MUTED))
+
+
+# Requests
+
+
+def logged_line(request: LoggedRequest) -> Cell:
+    """One request: when, how it ended, how long it took, what it was."""
+    if request.status is not None:
+        ended, tone = str(request.status), Tone.GOOD if request.status < 400 else Tone.BAD
+    else:
+        ended, tone = request.error or "left", Tone.BAD if request.error else Tone.MUTED
+    return (
+        (Shown(f"{request.when.astimezone():%H:%M:%S}  "), Tone.MUTED),
+        (text.line(f"{ended:<8.8}"), tone),
+        (Shown(f" {request.ms:>7.0f} ms  "), Tone.MUTED),
+        (Shown(f"{request.method:<6} "), Tone.KEY),
+        (text.line(request.path), Tone.PLAIN),
+    )
+
+
+def log_lines(log: Callable[[], Sequence[LoggedRequest]]) -> list[Cell]:
+    """All requests, newest first."""
+    return [logged_line(request) for request in reversed(log())] or [cell(Shown("No request yet."), Tone.MUTED)]

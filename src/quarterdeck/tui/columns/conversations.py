@@ -1,0 +1,220 @@
+"""A conversation, or the start of one, as cells of a list and as lines of a detail."""
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime
+
+from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.fleet.conversations import Category, ConversationRow, ConversationWord
+from quarterdeck.fleet.sandboxes import short_id
+from quarterdeck.fleet.start_tasks import FAILED
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import DASH, EMPTY, Cell, Span, Tone, cell
+from quarterdeck.tui.columns.details import counted, fact, heading, moment_fact, tally, text_fact
+from quarterdeck.tui.look import WATCHED, drawn, glyph
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.table_layout import Column
+
+TONES = {Category.TROUBLE: Tone.BAD, Category.BUSY: Tone.BUSY}
+
+
+def state(row: ConversationRow, now: datetime) -> Cell:
+    """Glyph and words of its state."""
+    sign, tone = glyph(row.state.word)
+    if row.task is not None:
+        sign, tone = Shown("✕" if row.state.category is Category.TROUBLE else "◔"), TONES[row.state.category]
+    return ((sign, tone), (Shown(" "), tone), (text.line(row.state.word), tone))
+
+
+def marked_state(row: ConversationRow, now: datetime) -> Cell:
+    """The state; before it `+` where nobody has looked since, and `!` where a person should do something."""
+    unseen: Span = (Shown("+" if row.unread else " "), Tone.KEY)
+    attention: Span = (Shown("!" if row.state.attention else " "), Tone.WARN)
+    return (unseen, attention, *state(row, now))
+
+
+def title(row: ConversationRow, now: datetime) -> Cell:
+    """Its title, quiet while it is only being started; before it the sign of what is watched."""
+    shown = text.line(row.title) or Shown("(untitled)")
+    said = cell(shown, Tone.MUTED if row.task is not None or row.state.category is Category.GONE else Tone.PLAIN)
+    return (drawn(WATCHED), (Shown(" "), Tone.PLAIN), *said) if row.watched else said
+
+
+def place(row: ConversationRow, now: datetime) -> Cell:
+    """Repository and branch."""
+    return cell(text.line(row.place), Tone.MUTED) if row.place else DASH
+
+
+def cost(row: ConversationRow, now: datetime) -> Cell:
+    """US dollars so far."""
+    return cell(Shown(f"${row.cost:.2f}")) if row.cost else DASH
+
+
+def sandbox(row: ConversationRow, now: datetime) -> Cell:
+    """The short id of its sandbox, and that it is no more."""
+    if row.sandbox_id is None:
+        return DASH
+    return cell(text.line(short_id(row.sandbox_id) + (" gone" if row.unlinked else "")), Tone.MUTED)
+
+
+def pull_requests(row: ConversationRow, now: datetime) -> Cell:
+    """The numbers of its pull requests."""
+    numbers = row.record.pr_number if row.record is not None else ()
+    return cell(Shown(" ".join(f"#{number}" for number in numbers)), Tone.MUTED) if numbers else DASH
+
+
+def _quiet(words: str) -> Cell:
+    return cell(Shown(words), Tone.MUTED)
+
+
+def _model(record: Conversation) -> str | None:
+    return record.llm_model
+
+
+def _trigger(record: Conversation) -> str | None:
+    return record.trigger
+
+
+def _by(of: Callable[[Conversation], str | None]) -> Callable[[ConversationRow], str | None]:
+    """The sort key made of a text of the record."""
+    return lambda row: of(row.record) if row.record is not None else None
+
+
+def _told(of: Callable[[Conversation], str | None]) -> Callable[[ConversationRow, datetime], Cell]:
+    """The cell that shows a text of the record."""
+
+    def said(row: ConversationRow, now: datetime) -> Cell:
+        value = of(row.record) if row.record is not None else None
+        return cell(text.line(value), Tone.MUTED) if value else DASH
+
+    return said
+
+
+COLUMNS: tuple[Column[ConversationRow], ...] = (
+    Column("state", "STATE", 20, marked_state, sort=lambda row: row.state.word),
+    Column("title", "TITLE", 24, title, sort=lambda row: row.title.casefold() or None, flex=3),
+    Column("repository", "REPO@BRANCH", 16, place, sort=lambda row: row.place or None, flex=2, priority=1),
+    Column(
+        "updated", "UPDATED", 8, lambda row, now: _quiet(row.updated(now)), sort=lambda row: row.updated_at, right=True
+    ),
+    Column("cost", "COST", 7, cost, sort=lambda row: row.cost or None, priority=2, right=True),
+    Column("model", "MODEL", 16, _told(_model), sort=_by(_model), flex=1, priority=3),
+    Column("sandbox", "SANDBOX", 9, sandbox, sort=lambda row: row.sandbox_id, priority=4),
+    Column("trigger", "TRIGGER", 10, _told(_trigger), sort=_by(_trigger), priority=6),
+    Column("pr", "PR", 7, pull_requests, sort=lambda row: (row.record and row.record.pr_number) or None, priority=7),
+    Column(
+        "created",
+        "CREATED",
+        9,
+        lambda row, now: _quiet(row.created(now)),
+        sort=lambda row: row.created_at,
+        priority=5,
+        right=True,
+    ),
+)
+
+
+def title_of(row: ConversationRow) -> Shown:
+    """What a row is called: its title, or its id while it has none."""
+    return text.line(row.title) or text.line(row.id)
+
+
+# How many are how
+
+
+BEING_STARTED = "starting"
+"""What start tasks are counted by, whichever step they are in."""
+COUNTED_FIRST = frozenset({BEING_STARTED, ConversationWord.NEEDS_YOU})
+"""Words that stand before the others in the line above the list."""
+
+
+def wanting(need_you: int, unseen: int) -> Cell:
+    """How many conversations want somebody, for the line above the list."""
+    sign, tone = glyph(ConversationWord.NEEDS_YOU)
+    asks = Shown(f"{sign} {need_you:,} need{'s' if need_you == 1 else ''} you  ")
+    news = Shown(f"+ {unseen:,} unread  ")
+    return (*(cell(asks, tone) if need_you else ()), *(cell(news, Tone.KEY) if unseen else ()))
+
+
+def so_far(read: int, left: int) -> Cell:
+    """How much of a long list has been read, while some of it has not."""
+    return cell(Shown(f"{read:,} of {read + left:,} read  "), Tone.BUSY) if left else ()
+
+
+def word(row: ConversationRow) -> str:
+    """The word a row is counted by; start tasks share one until they fail."""
+    return row.state.word if row.task is None or row.state.word == FAILED else BEING_STARTED
+
+
+def counts(words: Counter[str]) -> Cell:
+    """How many conversations are in which state; those that need somebody are counted by `wanting`."""
+    starting = words[BEING_STARTED]
+    first = tally(starting, "starting", "◔", Tone.BUSY) if starting else ()
+    known = [(word, count) for word, count in words.most_common() if count and word not in COUNTED_FIRST]
+    return first + tuple(span for word, count in known for span in counted(word, count))
+
+
+# Everything known about one
+
+
+def detail(row: ConversationRow, now: datetime) -> list[Cell]:
+    """Everything known about a conversation or a start task."""
+    said = [fact("state", *state(row, now)), text_fact("title", row.title)]
+    if row.state.note:
+        tone = Tone.BAD if row.state.category is Category.TROUBLE else Tone.MUTED
+        said += [EMPTY, *(cell(text.line(line), tone) for line in row.state.note.splitlines()), EMPTY]
+    if row.task is not None:
+        said += _task_facts(row)
+    said += [
+        text_fact("id", row.id),
+        text_fact("repository", row.repository),
+        text_fact("branch", row.branch),
+        moment_fact("created", row.told_created, row.created_at, now),
+        moment_fact("updated", row.told_updated, row.updated_at, now),
+    ]
+    return said + (_record_facts(row) if row.record is not None else [])
+
+
+def _task_facts(row: ConversationRow) -> list[Cell]:
+    task = row.task
+    assert task is not None
+    asked = task.request
+    said = [text_fact("start status", task.status, Tone.MUTED), text_fact("sandbox", task.sandbox_id)]
+    return [*said, text_fact("message", asked.message)] if asked is not None else said
+
+
+def _record_facts(row: ConversationRow) -> list[Cell]:
+    record = row.record
+    assert record is not None
+    said = [
+        text_fact("provider", record.git_provider),
+        text_fact("model", record.llm_model),
+        text_fact("trigger", record.trigger),
+        text_fact("pull requests", ", ".join(f"#{number}" for number in record.pr_number)),
+        text_fact("public", None if record.public is None else ("yes" if record.public else "no")),
+        text_fact("agent", record.agent_kind),
+        text_fact("owner", record.created_by_user_id),
+        text_fact("parent", record.parent_conversation_id),
+        text_fact("children", ", ".join(record.sub_conversation_ids)),
+        EMPTY,
+        heading("Sandbox"),
+        text_fact("id", record.sandbox_id),
+        text_fact("sandbox status", record.sandbox_status, Tone.MUTED),
+        text_fact("agent status", record.execution_status, Tone.MUTED),
+    ]
+    return said + _metrics_facts(row)
+
+
+def _metrics_facts(row: ConversationRow) -> list[Cell]:
+    metrics = row.record.metrics if row.record is not None else None
+    if metrics is None:
+        return [EMPTY, cell(Shown("No cost or token counts yet."), Tone.MUTED)]
+    usage = metrics.accumulated_token_usage
+    said = [EMPTY, heading("Cost"), fact("so far", (Shown(f"${metrics.accumulated_cost or 0:.4f}"), Tone.PLAIN))]
+    if usage is not None:
+        said += [
+            fact("tokens in", (Shown(f"{usage.prompt_tokens:,}"), Tone.PLAIN)),
+            fact("tokens out", (Shown(f"{usage.completion_tokens:,}"), Tone.PLAIN)),
+            fact("cache read", (Shown(f"{usage.cache_read_tokens:,}"), Tone.PLAIN)),
+        ]
+    return said

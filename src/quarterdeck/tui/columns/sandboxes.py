@@ -1,0 +1,238 @@
+"""A sandbox as cells of a list and as lines of a detail; its key and the queries of its addresses stay unseen."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+
+from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.client.request import LoggedRequest
+from quarterdeck.fleet.ages import age, age_of, calm_age
+from quarterdeck.fleet.conversations import ConversationWord, conversation_state
+from quarterdeck.fleet.sandbox_state import UP, StateWord
+from quarterdeck.fleet.sandboxes import SandboxRow
+from quarterdeck.fleet.timeline import Cause, Event
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import DASH, EMPTY, Cell, Tone, cell
+from quarterdeck.tui.columns.details import LABEL_WIDE, counted, fact, heading, logged_line, moment_fact, text_fact
+from quarterdeck.tui.look import glyph
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.table_layout import Column
+
+UNKNOWN = cell(Shown("?"), Tone.MUTED)
+OF_SANDBOX = frozenset[str](
+    {
+        ConversationWord.SANDBOX_PAUSED,
+        ConversationWord.SANDBOX_RESUMING,
+        ConversationWord.SANDBOX_ERROR,
+        ConversationWord.SANDBOX_MISSING,
+    }
+)
+"""Words for a conversation that say nothing of its agent."""
+LastTold = Callable[[str], str | None]
+"""The last word of the agent in a conversation, by the conversation's id."""
+
+
+def status(row: SandboxRow, now: datetime) -> Cell:
+    """Glyph and words of its state."""
+    state = row.state(now)
+    sign, tone = glyph(state.word)
+    if state.slow or state.silent:
+        tone = Tone.WARN
+    return ((sign, tone), (Shown(" "), tone), (text.line(state.words), tone))
+
+
+def conversation(row: SandboxRow, now: datetime) -> Cell:
+    """The newest title that lives in it and how many more, or that nobody does."""
+    if not row.conversations:
+        return cell(Shown("no conversation" if row.unlinked else "…"), Tone.MUTED)
+    first = text.line(row.conversation_titles[0]) or Shown("(untitled)")
+    more: Cell = ((Shown(f" +{len(row.conversations) - 1}"), Tone.MUTED),) if len(row.conversations) > 1 else ()
+    return (*cell(first), *more)
+
+
+def lasted(row: SandboxRow, now: datetime) -> Cell:
+    """How long it has been in its state."""
+    return cell(Shown(row.state(now).lasted(now)), Tone.MUTED)
+
+
+def quiet(row: SandboxRow, now: datetime) -> Cell:
+    """How long nothing has happened in it while it is up; a question mark where that is not known."""
+    if row.quiet_since is not None:
+        return cell(Shown(calm_age(row.quiet_since, now)))
+    return UNKNOWN if row.state(now).known in UP and not row.working else DASH
+
+
+def cost(row: SandboxRow, now: datetime) -> Cell:
+    """US dollars spent by the conversations in it."""
+    return cell(money(row.spent)) if row.spent else DASH
+
+
+def money(dollars: float) -> Shown:
+    """US dollars, to the cent."""
+    return Shown(f"${dollars:,.2f}")
+
+
+def urls(row: SandboxRow, now: datetime) -> Cell:
+    """The names of its addresses while it runs."""
+    known = row.memory.urls if row.state(now).known is StateWord.RUNNING else ()
+    return cell(text.line(" ".join(url.name.lower() for url in known)), Tone.MUTED) if known else DASH
+
+
+def agent_word(row: SandboxRow, last_told: LastTold) -> str | None:
+    """The word for the agent of the newest conversation in it."""
+    if not row.conversations:
+        return None
+    newest = row.conversations[0]
+    word = conversation_state(newest, last_told(newest.id), row.record.status).word
+    return None if word in OF_SANDBOX else word
+
+
+def sandbox_columns(last_told: LastTold) -> tuple[Column[SandboxRow], ...]:
+    """All columns."""
+
+    def agent(row: SandboxRow, now: datetime) -> Cell:
+        word = agent_word(row, last_told)
+        return cell(text.line(word), glyph(word)[1]) if word else DASH
+
+    def by_agent(row: SandboxRow) -> str | None:
+        return agent_word(row, last_told)
+
+    return (
+        Column("status", "STATUS", 20, status, sort=lambda row: row.memory.settled.word),
+        Column("sandbox", "SANDBOX", 9, lambda row, now: cell(text.line(row.short_id)), sort=lambda row: row.id),
+        Column("conversation", "CONVERSATION", 24, conversation, sort=_by_title, flex=3),
+        Column("for", "FOR", 7, lasted, sort=lambda row: row.memory.settled.since, right=True),
+        Column("agent", "AGENT", 12, agent, sort=by_agent, priority=1),
+        Column("quiet", "QUIET", 7, quiet, sort=lambda row: row.quiet_since, priority=2, right=True),
+        Column("cost", "COST", 7, cost, sort=lambda row: row.spent or None, priority=3, right=True),
+        Column("spec", "SPEC", 12, _spec, sort=lambda row: row.record.sandbox_spec_id, flex=1, priority=4),
+        Column("age", "AGE", 6, _age, sort=lambda row: row.created_at, priority=5, right=True),
+        Column("urls", "URLS", 14, urls, sort=lambda row: len(row.memory.urls) or None, flex=1, priority=6),
+        Column("owner", "OWNER", 10, _owner, sort=lambda row: row.record.created_by_user_id, priority=7),
+    )
+
+
+def _by_title(row: SandboxRow) -> tuple[str, ...] | None:
+    return tuple(title.casefold() for title in row.conversation_titles) or None
+
+
+def _spec(row: SandboxRow, now: datetime) -> Cell:
+    return _text(row.record.sandbox_spec_id)
+
+
+def _owner(row: SandboxRow, now: datetime) -> Cell:
+    return _text(row.record.created_by_user_id)
+
+
+def _age(row: SandboxRow, now: datetime) -> Cell:
+    return cell(Shown(row.created(now)), Tone.MUTED)
+
+
+def _text(value: str | None) -> Cell:
+    return cell(text.line(value), Tone.MUTED) if value else DASH
+
+
+# How many are how
+
+
+COUNTED = (
+    StateWord.RUNNING,
+    StateWord.STARTING,
+    StateWord.RESUMING,
+    StateWord.PAUSING,
+    StateWord.PAUSED,
+    StateWord.ERROR,
+    StateWord.MISSING,
+)
+
+
+def counts(words: Counter[str]) -> Cell:
+    """How many sandboxes are in which state."""
+    known = [*COUNTED, *sorted(words.keys() - set(COUNTED))]
+    return tuple(span for word in known if words[word] for span in counted(word, words[word]))
+
+
+# Everything known about one
+
+
+DAY = timedelta(days=1)
+
+
+def detail(row: SandboxRow, now: datetime, last_told: LastTold) -> list[Cell]:
+    """What the server tells of it."""
+    state, record = row.state(now), row.record
+    said = [
+        fact("status", *status(row, now)),
+        text_fact("for", state.lasted(now)),
+        text_fact("sandbox status", record.status, Tone.MUTED),
+        fact("quiet for", *_quiet(row, now)),
+        fact("cost so far", (money(row.spent), Tone.PLAIN)) if row.spent else fact("cost so far"),
+        text_fact("id", row.id),
+        text_fact("spec", record.sandbox_spec_id),
+        moment_fact("created", record.created_at, row.created_at, now),
+        text_fact("owner", record.created_by_user_id),
+        fact("key", (Shown("known, not shown" if row.memory.key is not None else "not known"), Tone.MUTED)),
+    ]
+    if state.note:
+        said += [EMPTY, cell(text.line(state.note), Tone.WARN if state.slow or state.silent else Tone.MUTED)]
+    return [*said, *_addresses(row, state.known), *_conversations(row, last_told)]
+
+
+LISTED = 100
+"""Conversations of one sandbox that are listed, the newest: some hold thousands."""
+CAUSES = {Cause.YOU: Tone.KEY, Cause.SERVER: Tone.PLAIN, Cause.DISPLACED: Tone.WARN, Cause.UNKNOWN: Tone.MUTED}
+
+
+def timeline(events: Sequence[Event], now: datetime) -> list[Cell]:
+    """What happened to it, the newest first: when it was seen, how long it lasted, and why."""
+    said = [line for event in reversed(events) for line in _event(event, now, lasts=event is events[-1])]
+    return [EMPTY, heading("Timeline"), *(said or [cell(Shown("nothing seen yet"), Tone.MUTED)])]
+
+
+def _event(event: Event, now: datetime, *, lasts: bool) -> list[Cell]:
+    sign, tone = glyph(event.what)
+    took = calm_age(event.seen_at, now) if lasts else age(event.lasted)
+    moment = format(event.seen_at.astimezone(), "%H:%M:%S" if now - event.seen_at < DAY else "%b %d %H:%M")
+    line = (
+        (Shown(f"{moment:<{LABEL_WIDE}}"), Tone.MUTED),
+        (sign, tone),
+        (Shown(f" {text.line(event.what):<10}"), tone),
+        (Shown(f"{took:<7}"), Tone.MUTED),
+        (Shown(event.cause), CAUSES[event.cause]),
+    )
+    why = ((Shown(" " * LABEL_WIDE), Tone.MUTED), (text.line(event.words), Tone.MUTED))
+    return [line, why] if event.words else [line]
+
+
+def own_requests(row_id: str, log: Sequence[LoggedRequest]) -> list[Cell]:
+    """The requests about one sandbox, newest first."""
+    own = [logged_line(request) for request in reversed(log) if f"/{row_id}" in request.path]
+    return [EMPTY, heading("Requests about it"), *(own or [cell(Shown("none in this run"), Tone.MUTED)])]
+
+
+def _quiet(row: SandboxRow, now: datetime) -> Cell:
+    if row.working:
+        return cell(Shown("an agent is at work"), Tone.MUTED)
+    return cell(Shown(age_of(row.quiet_since, now))) if row.quiet_since is not None else ()
+
+
+def _addresses(row: SandboxRow, word: StateWord | None) -> list[Cell]:
+    urls = row.memory.urls if word is StateWord.RUNNING else ()
+    said = [text_fact(url.name.lower(), url.address) for url in urls]
+    return [EMPTY, heading("Addresses"), *(said or [cell(Shown("none while it does not run"), Tone.MUTED)])]
+
+
+def _conversations(row: SandboxRow, last_told: LastTold) -> list[Cell]:
+    newest = row.conversations[:LISTED]
+    states = [conversation_state(each, last_told(each.id), row.record.status) for each in newest]
+    said = [_conversation(each, state.word) for each, state in zip(newest, states, strict=True)]
+    if (more := len(row.conversations) - len(newest)) > 0:
+        said.append(cell(Shown(f"and {more:,} more"), Tone.MUTED))
+    nobody = Shown("no conversation" if row.unlinked else "none known yet")
+    return [EMPTY, heading("Conversations"), *(said or [cell(nobody, Tone.MUTED)])]
+
+
+def _conversation(record: Conversation, word: str) -> Cell:
+    sign, tone = glyph(word)
+    return ((sign, tone), (Shown(" "), tone), (text.line(record.title or "") or Shown("(untitled)"), Tone.PLAIN),
+            (Shown("  "), Tone.MUTED), (text.line(word), Tone.MUTED))  # fmt: skip

@@ -1,0 +1,245 @@
+"""What is done to conversations: asked about in a dialog, sent, and said. Dialogs stand before anything is awaited."""
+
+import asyncio
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.models.conversation import NewConversation
+from quarterdeck.client.models.server import Server
+from quarterdeck.fleet.bulk import CONVERSATIONS, Order, listed_verdict, plan
+from quarterdeck.fleet.conversations import ConversationRow
+from quarterdeck.fleet.filters import Filter, Kind
+from quarterdeck.fleet.sandbox_state import StateWord
+from quarterdeck.fleet.session import Session
+from quarterdeck.tui import files, text
+from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
+from quarterdeck.tui.columns.conversations import title_of
+from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
+from quarterdeck.tui.dialogs.conversation import new_conversation, rename_conversation
+from quarterdeck.tui.files import FileRefusedError
+from quarterdeck.tui.lists.sandbox_commands import SandboxCommands
+from quarterdeck.tui.screens.base import DeckScreen
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.written_text import choose_file
+
+TRAJECTORY: tuple[Cell, ...] = (
+    cell(Shown("All that happened in the conversation, as a zip file that the server makes.")),
+    cell(Shown("What its agent has seen is in it, secrets too, if it saw any."), Tone.WARN),
+)
+NO_AGENT = "The local service runs no agent, so there is no trajectory to save."
+SHORTEST = 2
+"""Letters from which a word is worth asking a server for."""
+
+
+class Created(NamedTuple):
+    """What came of asking for a conversation: the id of its start task, if one was told."""
+
+    task: str | None
+    known: bool = True
+
+
+class ConversationCommands:
+    """Commands of a `screen`; `sandboxes` carries out what is for several."""
+
+    def __init__(self, screen: DeckScreen, sandboxes: SandboxCommands) -> None:
+        self._screen = screen
+        self._sandboxes = sandboxes
+        self._unsent: NewConversation | None = None
+        """What was asked for and not created, with every word of it."""
+        self._unsent_because = Shown("")
+        self._unable: dict[str, tuple[Server | None, str]] = {}
+        """Commands that a server turned out not to offer, with its words."""
+
+    def why_not_offered(self, name: str) -> str | None:
+        """Why this server cannot do a command, as far as asking for it told; its release tells too little."""
+        server = self._screen.app.session.server if self._screen.app.session is not None else None
+        if server is None:
+            return None
+        found, words = self._unable.get(name, (None, ""))
+        if found is server:
+            return words
+        return NO_AGENT if name == "trajectory" and server.local else None
+
+    def _failed(self, name: str, session: Session, error: ServiceError) -> None:
+        """Say an error, and remember of it that the server cannot do a command at all."""
+        if error.kind is ErrorKind.NOT_OFFERED:
+            self._unable[name] = (session.server, error.words)
+        self._screen.say_error(error)
+
+    # Create
+
+    async def create(self, session: Session, asked: NewConversation | None = None, retried: str | None = None) -> None:
+        """Ask what to start with, create it, and follow its start task in the list.
+
+        `retried` is the failed start that this is asked for again: it is dismissed once there is another.
+        """
+        choices, said = _choices(session, self._screen), _applies(session)
+        if asked is None and (asked := self._unsent) is not None and self._unsent_because:
+            said.append(cell(self._unsent_because, Tone.BAD))
+        if asked is not None and asked.sandbox_id and asked.sandbox_id not in (sandbox_id for _, sandbox_id in choices):
+            said.append(cell(text.line(f"It was to live in {asked.sandbox_id}, which cannot take it now."), Tone.WARN))
+
+        self._unsent = None
+
+        async def send(new: NewConversation) -> Created:
+            try:
+                return Created(await session.create(new))
+            except ServiceError as error:
+                self._unsent, self._unsent_because = new, text.line(f"{error.words} {error.advice}")
+                if error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
+                    raise
+                self._screen.say_error(error)  # it may be in the list soon, and n shows every word of it again
+                return Created(None, known=False)
+
+        def answered(created: Created | None) -> None:
+            if created is None or not created.known:
+                return
+            self._screen.app.wanted = created.task
+            self._screen.say(Shown("Created. Its start is followed in the list, step by step."), Tone.GOOD)
+            if retried is not None:
+                session.dismiss((retried,))
+
+        await self._screen.app.push_screen(new_conversation(choices, send, said, asked), answered)
+
+    async def retry(self, session: Session, row: ConversationRow) -> None:
+        """Ask again for what a failed start was asked for, as far as the server tells."""
+        request = row.task.request if row.task is not None else None
+        asked = NewConversation(**request.model_dump()) if request is not None else NewConversation()
+        await self.create(session, asked, row.id)
+
+    # Delete
+
+    async def delete(self, session: Session, rows: Sequence[ConversationRow], hidden: Collection[str]) -> None:
+        """Delete conversations once the short id of the one, or the number of the many, has been typed.
+
+        Failed starts are dismissed, without a question: nothing on the server changes.
+        """
+        if all(row.task is not None for row in rows):
+            session.dismiss([row.id for row in rows if row.state.attention])
+        elif len(rows) == 1:
+            await self._delete_one(session, rows[0])
+        else:
+            order = Order(
+                "Delete",
+                session.delete_conversation,
+                lambda row_id: listed_verdict(row_id, session.conversations.records),
+                CONVERSATIONS,
+            )
+            planned = plan(rows, lambda row: None if row.task is None else "It is no conversation yet.", hidden)
+            await self._sandboxes.delete_many(order, planned, _goes_with(session, several=True))
+
+    async def _delete_one(self, session: Session, row: ConversationRow) -> None:
+        word = text.line(row.short_id)
+        said = [cell(title_of(row), Tone.STRONG), EMPTY, *_goes_with(session, several=False)]
+
+        async def send() -> None:
+            self._screen.say(text.line(f"Deleting {word}: asking the server…"), Tone.BUSY)
+            try:
+                await session.delete_conversation(row.id)
+            except ServiceError as error:
+                self._failed("delete", session, error)
+            else:
+                self._screen.say(Shown(f"Deleted {word}"), Tone.GOOD)
+
+        def answered(agreed: bool | None) -> None:
+            if agreed:
+                self._screen.run_worker(send(), group="change")
+
+        dialog = TypedConfirmDialog(Shown("Delete this conversation?"), said, word)
+        await self._screen.app.push_screen(dialog, answered)
+
+    # Rename, and the trajectory
+
+    async def rename(self, session: Session, row: ConversationRow) -> None:
+        """Ask for another title and give it."""
+
+        async def send(title: str) -> None:
+            try:
+                await session.rename_conversation(row.id, title)
+            except ServiceError as error:
+                if error.kind is ErrorKind.NOT_OFFERED:
+                    self._unable["rename"] = (session.server, error.words)
+                raise
+
+        def answered(said: Shown | None) -> None:
+            if said is not None:
+                self._screen.say(said, Tone.GOOD)
+
+        await self._screen.app.push_screen(rename_conversation(text.line(row.title), send), answered)
+
+    async def save_trajectory(self, session: Session, row: ConversationRow) -> None:
+        """Ask for a path, have the server make the file, and write it there; runs inside a worker."""
+        name, say = title_of(row), self._screen.say
+        default = Path(f"trajectory-{text.line(row.short_id)}.zip")
+        chosen = await choose_file(self._screen.app, f"Trajectory of {name}", TRAJECTORY, default)
+        if chosen is None:
+            return
+        path, over = chosen
+        say(text.line(f"The server packs the trajectory of {name}…"), Tone.BUSY)
+        try:
+            content = await session.client.conversations.trajectory(row.id)
+            await asyncio.to_thread(files.write, path, content, over=over)
+        except ServiceError as error:
+            self._failed("trajectory", session, error)
+        except FileExistsError:
+            say(text.line(f"{path} came to be meanwhile and was left as it is. Nothing was written."), Tone.BAD)
+        except FileRefusedError as error:
+            say(text.line(str(error)), Tone.BAD)
+        else:
+            say(text.line(f"Written to {path}: {_size(len(content))}, readable by you alone."), Tone.GOOD)
+
+
+def _choices(session: Session, screen: DeckScreen) -> list[tuple[Shown, str]]:
+    """The sandboxes a conversation can be put into; a paused one is resumed by the server."""
+    now = screen.app.clock()
+    choices = []
+    for sandbox_id, memory in session.memories.by_id.items():
+        state = memory.state(now)
+        if state.known in (StateWord.RUNNING, StateWord.PAUSED) and sandbox_id in session.sandboxes.records:
+            choices.append((text.line(f"{sandbox_id}  {state.words}"), sandbox_id))
+    return choices
+
+
+def _applies(session: Session) -> list[Cell]:
+    if session.server is not None and session.server.local:
+        return [cell(Shown("The local service keeps conversations; it runs no agent in them."), Tone.MUTED)]
+    return [cell(Shown("The stored settings (3) apply: model, key, tool servers, git identity."), Tone.MUTED)]
+
+
+def _goes_with(session: Session, *, several: bool) -> list[Cell]:
+    whose, goes = ("Their sandboxes", "go") if several else ("Its sandbox", "goes")
+    if session.server is not None and session.server.local:
+        return [cell(Shown(f"{whose} stay{'' if several else 's'}."))]
+    words = f"{whose} {goes} too, with all files in it, unless another conversation lives there."
+    return [cell(Shown(words.replace("in it", "in them") if several else words))]
+
+
+def _size(count: int) -> str:
+    return f"{count / 2**20:.1f} MB" if count >= 2**20 else f"{max(1, count // 1024)} kB"
+
+
+# Titles that only the server knows yet
+
+
+def title_words(typed: Filter) -> str:
+    """The longest word of a filter that a title may have; empty where there is none, or it is turned round."""
+    words = [term.texts[0] for term in typed.terms if term.kind is Kind.WORD and not term.inverted]
+    longest = max(words, key=len, default="")
+    return longest if len(longest) >= SHORTEST else ""
+
+
+async def ask_for_titles(session: Session, typed: Filter) -> Shown:
+    """Have the server look, and say what came of it and how much of the list is still unread; raises ServiceError.
+
+    Empty where there is nothing to ask for.
+    """
+    wanted = title_words(typed)
+    if not wanted:
+        return Shown("")
+    found = await session.find_titles(wanted)
+    read, left = len(session.conversations.records), session.conversations_left
+    rest = f"{read:,} of {read + left:,} conversations are read so far." if left else "All conversations are read now."
+    more = f"{found:,} more" if found else "no other"
+    return text.line(f"The server was asked for titles with \u201c{wanted}\u201d and knows {more}. {rest}")

@@ -1,0 +1,211 @@
+"""What both lists do to sandboxes, one or many: asked about where there is something to ask, carried out, followed.
+
+Readings confirm what was done, never the server's answer. Dialogs stand before anything is awaited.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.fleet.bulk import BulkJob, N, Order, Plan, change_verdict, delete_verdict, plan
+from quarterdeck.fleet.displacement import forecast
+from quarterdeck.fleet.sandbox_state import Action, why_not_pause, why_not_resume
+from quarterdeck.fleet.sandboxes import SandboxRow
+from quarterdeck.fleet.session import Session
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
+from quarterdeck.tui.columns.bulk import busy_line, busy_lines, counts_cell, gone_with, plan_lines
+from quarterdeck.tui.copying import save_copy
+from quarterdeck.tui.dialogs.bulk import PlanDialog, ProgressDialog
+from quarterdeck.tui.dialogs.confirm import ConfirmDialog, TypedConfirmDialog
+from quarterdeck.tui.dialogs.copy import CopyWish
+from quarterdeck.tui.screens.base import DeckScreen
+from quarterdeck.tui.text import Shown
+
+
+def asked_words(verb: str, row: SandboxRow) -> Shown:
+    """What to say once something was asked for; the readings say when it is done."""
+    return text.line(f"{verb} of {row.short_id} asked for; the list shows when it is done.")
+
+
+class SandboxCommands:
+    """Commands of a `screen`; `unmark` takes the marks away once a command for them was given."""
+
+    def __init__(self, screen: DeckScreen, unmark: Callable[[], None]) -> None:
+        self._screen = screen
+        self._unmark = unmark
+
+    # Pause and resume
+
+    async def change(
+        self,
+        verb: str,
+        rows: Sequence[SandboxRow],
+        hidden: Collection[str],
+        asked: Callable[[str, SandboxRow], Shown] = asked_words,
+    ) -> None:
+        """Pause or resume sandboxes: one at once unless there is something to ask, several after a plan."""
+        session, now = self._screen.app.session, self._screen.app.clock()
+        if session is None or not rows:
+            return
+        rule = why_not_pause if verb == "Pause" else why_not_resume
+        planned = plan(rows, lambda row: rule(row.state(now)), hidden)
+        if len(rows) > 1 or not planned.rows:
+            await self.change_many(verb, planned)
+            return
+        (row,) = planned.rows
+
+        def begin(agreed: bool | None = True) -> None:
+            if agreed:
+                self._screen.run_worker(self._do_one(self._order(session, verb), row, asked), group="change")
+
+        doubt = busy_line(row, session.last_statuses) if verb == "Pause" else self.forecast(session, Action.RESUME)
+        if doubt:
+            question = text.line(f"{verb} {row.short_id}?")
+            await self._screen.app.push_screen(ConfirmDialog(question, [cell(doubt, Tone.WARN)]), begin)
+        else:
+            begin()
+
+    async def change_many(self, verb: str, planned: Plan[SandboxRow], *, sweep: bool = False) -> None:
+        """Show what will be done, and do it once somebody said yes."""
+        session = self._screen.app.session
+        if session is None or self._is_busy(session):
+            return
+        warnings: list[Cell] = []
+        if verb == "Pause":
+            warnings = busy_lines(planned.rows, session.last_statuses)
+        elif line := self.forecast(session, Action.RESUME, len(planned.rows)):
+            warnings = [cell(line, Tone.WARN), EMPTY]
+        title = Shown(f"{verb} {len(planned.rows):,} sandbox{'' if len(planned.rows) == 1 else 'es'}?")
+
+        async def begin(agreed: Plan[SandboxRow] | None) -> None:
+            if agreed is not None:
+                await self._carry_out(session, self._order(session, verb), agreed, sweep=sweep)
+
+        await self._screen.app.push_screen(PlanDialog(title, verb, planned, warnings), begin)
+
+    def forecast(self, session: Session, action: Action, count: int = 1) -> Shown:
+        """What a start or resume will likely do to others; empty when nothing."""
+        rows = filter(None, map(session.sandbox_row, session.sandboxes.records))
+        return text.line(forecast(rows, self._screen.app.clock(), session.cap, action, count=count).words)
+
+    # Delete
+
+    async def delete(self, rows: Sequence[SandboxRow], hidden: Collection[str]) -> None:
+        """Delete sandboxes once the short id of the one, or the number of the many, has been typed."""
+        session = self._screen.app.session
+        if session is None or not rows:
+            return
+        order = self._order(session, "Delete")
+        if len(rows) > 1:
+            planned = plan(rows, lambda row: None, hidden)
+            await self.delete_many(order, planned, gone_with(planned.rows))
+            return
+        (row,) = rows
+        word = text.line(row.short_id)
+        said = [cell(text.line(row.id), Tone.STRONG), *gone_with(rows)]
+
+        def begin(agreed: bool | None) -> None:
+            if agreed:
+                self._screen.run_worker(self._do_one(order, row, asked_words), group="change")
+
+        await self._screen.app.push_screen(TypedConfirmDialog(Shown(f"Delete sandbox {word}?"), said, word), begin)
+
+    async def delete_many(self, order: Order, planned: Plan[N], goes_with: Sequence[Cell]) -> None:
+        """Delete the rows of a plan once their number has been typed; `goes_with` says what goes with them."""
+        session = self._screen.app.session
+        if session is None or self._is_busy(session):
+            return
+        if not planned.rows:
+            hidden = "The filter hides every marked row; esc shows them, u unmarks them."
+            self._screen.say(Shown(hidden if planned.hidden else "None of the marked rows can be deleted."), Tone.WARN)
+            return
+        said = [*plan_lines("Delete", planned), EMPTY, *goes_with]
+        title = Shown(f"Delete {order.noun.counted(len(planned.rows))}?")
+
+        async def begin(agreed: bool | None) -> None:
+            if agreed:
+                await self._carry_out(session, order, planned)
+
+        await self._screen.app.push_screen(TypedConfirmDialog(title, said, Shown(str(len(planned.rows)))), begin)
+
+    # Carrying it out
+
+    def _order(self, session: Session, verb: str) -> Order:
+        """What is meant by a verb."""
+        memories = session.memories.by_id
+        if verb == "Delete":
+            return Order(verb, session.delete_sandbox, lambda row_id: delete_verdict(memories.get(row_id)))
+        action = Action.PAUSE if verb == "Pause" else Action.RESUME
+        act = session.pause if action is Action.PAUSE else session.resume
+        return Order(verb, act, lambda row_id: change_verdict(memories.get(row_id), action))
+
+    async def _do_one(self, order: Order, row: SandboxRow, asked: Callable[[str, SandboxRow], Shown]) -> None:
+        # Servers answer a deletion of a paused one only after ten seconds and more (contract section e).
+        say = self._screen.say
+        say(text.line(f"{order.verb} of {row.short_id}: asking the server…"), Tone.BUSY)
+        try:
+            await order.act(row.id)
+        except ServiceError as error:
+            say(text.line(f"{order.verb} {row.short_id}: {error.words} {error.advice}"), Tone.BAD)
+        else:
+            say(asked(order.verb, row))
+
+    async def _carry_out(self, session: Session, order: Order, planned: Plan[N], *, sweep: bool = False) -> None:
+        self._unmark()
+        session.begin(BulkJob(order, planned, place=self._screen.PLACE, sweep=sweep))
+        await self.show_job()
+
+    def _is_busy(self, session: Session) -> bool:
+        """Whether the last command for several is still going on, which is said then."""
+        busy = session.job is not None and not session.job.ended
+        if busy:
+            self._screen.say(Shown("Another command for several is still going on; B shows it."), Tone.WARN)
+        return busy
+
+    # The bulk job
+
+    @property
+    def _job(self) -> BulkJob | None:
+        return self._screen.app.session.job if self._screen.app.session is not None else None
+
+    async def show_job(self) -> None:
+        """Show how far the last command for several is, and what became of each."""
+        session = self._screen.app.session
+        if session is not None and session.job is not None:
+            await self._screen.app.push_screen(ProgressDialog(session.job, session.begin), self._save_summary)
+        else:
+            words = "Nothing was done to several rows yet; space marks rows, p pauses their sandboxes."
+            self._screen.say(Shown(words), Tone.WARN)
+
+    async def _save_summary(self, wish: CopyWish | None) -> None:
+        if wish is None:
+            return
+        try:
+            path = await save_copy(self._screen.app.crash_folder, wish.what)
+        except ServiceError as error:
+            self._screen.say_error(error)
+        else:
+            self._screen.say(text.line(f"Saved the {wish.what.name} to {path}{wish.what.note}"), Tone.GOOD)
+
+    @property
+    def job_line(self) -> Cell:
+        """How far a job is, while it goes on out of sight."""
+        job = self._job
+        if job is None or job.ended:
+            return ()
+        return (*cell(Shown(f"{job.title}: "), Tone.BUSY), *counts_cell(job), *cell(Shown(" B shows it."), Tone.MUTED))
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether a job that was asked for on this screen has not come to its end."""
+        job = self._job
+        return job is not None and job.place == self._screen.PLACE and not job.ended
+
+    async def may_leave(self) -> bool:
+        """Ask whether the rest of the job is given up; runs inside a worker."""
+        job = self._job
+        if job is None:
+            return True
+        said = [counts_cell(job), cell(Shown("What is still waiting is not asked for then."), Tone.WARN)]
+        asked = ConfirmDialog(Shown(f"Leave in the middle of this? {job.title}"), said)
+        return await self._screen.app.push_screen_wait(asked) is True

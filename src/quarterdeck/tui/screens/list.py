@@ -1,0 +1,438 @@
+"""What the two lists share as screens: live rows with the keys that arrange, mark, copy, watch and look into them."""
+
+from collections.abc import Sequence
+from time import monotonic
+from typing import Generic
+
+from textual import on, work
+from textual.widget import Widget
+
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.config.connections import Connection
+from quarterdeck.fleet.filters import statuses_in, with_statuses
+from quarterdeck.fleet.news import About, News
+from quarterdeck.fleet.notify import MOST
+from quarterdeck.fleet.session import Session
+from quarterdeck.fleet.views import KeptViews, View
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.columns.details import LABEL_WIDE, health_cell, why_empty
+from quarterdeck.tui.commands import Command, Place
+from quarterdeck.tui.copying import Copyable, save_copy
+from quarterdeck.tui.dialogs.arranging import pick_columns, pick_statuses
+from quarterdeck.tui.dialogs.copy import CopyWish, pick_copy
+from quarterdeck.tui.dialogs.page import PageDialog
+from quarterdeck.tui.dialogs.unlinked import RowPlace, pick_unlinked
+from quarterdeck.tui.lists.live_list import LiveList, Source
+from quarterdeck.tui.lists.rows import R
+from quarterdeck.tui.lists.sandbox_commands import SandboxCommands
+from quarterdeck.tui.opening import can_open_browser, may_hold_secret
+from quarterdeck.tui.screens.base import DeckScreen
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.filter_bar import FilterBar
+from quarterdeck.tui.widgets.table import Table
+
+TICK = 1.0
+"""Seconds between two looks at what changes with time alone."""
+NEEDS_ROW = frozenset(
+    {
+        *("open", "detail", "row_menu", "copy", "other", "open_url", "pause", "resume", "delete"),
+        *("mark", "mark_all", "notify_me", "rename", "retry", "trajectory"),
+    }
+)
+"""Commands that are about the row under the cursor, or about rows there are."""
+
+
+class ListScreen(DeckScreen, Generic[R]):
+    """A list of live rows; a subclass says what is done to them."""
+
+    CSS_PATH = "list.tcss"
+    AUTO_FOCUS = "Table"
+    HORIZONTAL_BREAKPOINTS = []  # a class on the screen would style every widget anew before the first frame
+
+    def __init__(self, source: Source[R]) -> None:
+        super().__init__()
+        self.source = source
+        self.list = LiveList(source, self.app.clock)
+        self.table, self.rows, self.filter_bar = self.list.table, self.list.rows, self.list.filter_bar
+        self.arrangement = self.list.arrangement
+        self.sandboxes = SandboxCommands(self, lambda: self.table.set_marks(()))
+        self._session: Session | None = None
+        """Who knows what is on the screen."""
+        self._view_of: Connection | None = None
+        """The connection whose view was asked for."""
+
+    def parts(self) -> Sequence[Widget]:
+        """The list."""
+        return (self.list,)
+
+    # What is said around the list
+
+    def health(self) -> Cell:
+        """How fresh the list is, or why there is none."""
+        session = self.app.session
+        if session is None:
+            waiting = self.app.trouble is None
+            return cell(Shown("connecting…"), Tone.BUSY) if waiting else cell(Shown("no server"), Tone.BAD)
+        if session.key_refused:
+            return cell(Shown("key refused"), Tone.BAD)
+        return health_cell(self.source.health(session), monotonic())
+
+    def resting_line(self) -> Cell:
+        """How far a command for several is, else what is wrong with the readings."""
+        error = self.app.trouble
+        if error is None and self.app.session is not None:
+            error = self.source.health(self.app.session).error
+        wrong = cell(text.line(f"{error.words} {error.advice}"), Tone.BAD) if error is not None else ()
+        return self.sandboxes.job_line or wrong
+
+    def counts(self) -> Cell:
+        """How many rows are marked; a subclass adds how many are how."""
+        return self.list.marked()
+
+    @on(LiveList.Changed)
+    def _say_what_changed(self) -> None:
+        wanted = self.app.wanted
+        if wanted is not None and self.is_current and self.list.go_to(wanted):
+            self.app.wanted = None
+            self.looked_at(wanted)
+        self._say_why_empty()
+        if not self.list.is_behind:  # else those that wait change the counts again
+            self.filter_bar.say(self.counts())
+        self.refresh_frame()
+
+    def _say_why_empty(self) -> None:
+        if not self.table.ids:
+            self.table.say_empty(*self._why_no_rows())
+
+    def _why_no_rows(self) -> tuple[Shown, Shown]:
+        session, noun = self.app.session, self.source.noun
+        if self.rows:
+            return Shown(f"0 of {len(self.rows):,} match."), Shown("esc shows all of them again.")
+        if self.app.trouble is not None:
+            return text.line(self.app.trouble.words), Shown("c chooses another server.")
+        refused = session is not None and session.key_refused
+        health = self.source.health(session) if session is not None else None
+        return why_empty(health, noun, key_refused=refused) or self.nothing()
+
+    def nothing(self) -> tuple[Shown, Shown]:
+        """What an empty list says, and what its reader can do."""
+        return Shown(f"No {self.source.noun}."), Shown("")
+
+    # News, and the passing of time
+
+    def on_mount(self) -> None:
+        """Show what is known already, and let time pass."""
+        self.set_interval(TICK, self._pass_time)
+        self._follow()
+
+    def on_screen_resume(self) -> None:
+        """Catch up with what happened while another screen was shown."""
+        self._follow()
+
+    def _hear(self, news: News) -> None:
+        """A list that is not shown catches up when it is."""
+        if self.is_current:
+            super()._hear(news)
+
+    def on_news(self, told: Sequence[News]) -> None:
+        """Bring the rows up to date that the news is about."""
+        super().on_news(told)
+        for news in told:
+            if news.words:
+                self.say(text.line(news.words), Tone.WARN)
+        if self.app.session is not self._session or any(each.moved and each.about is About.SERVER for each in told):
+            self._follow()
+        else:
+            self.list.take(told)
+            self._say_why_empty()
+
+    def _follow(self) -> None:
+        """Show what the session knows, also another one than before, and tell it what is looked at."""
+        self._session = session = self.app.session
+        self.list.follow(session)
+        self._say_what_changed()
+        self._look()
+        if session is not None and self._view_of != self.app.endpoint and self.is_current:
+            self._view_of = self.app.endpoint
+            self._read_view(self.app.endpoint)
+
+    def _pass_time(self) -> None:
+        if self.is_current:
+            self.list.pass_time()
+            self.refresh_health()
+
+    @on(Table.Seen)
+    def _look(self) -> None:
+        if self.app.session is not None and self.is_current:
+            self.app.session.look(self.source.about, self.table.visible_ids)
+
+    @on(Table.Highlighted)
+    def _cursor_moved(self) -> None:
+        self.refresh_frame()
+
+    # How a person arranges the list: read when a connection opens, written when it changed
+
+    @work(exclusive=True, group="view")
+    async def _read_view(self, endpoint: Connection) -> None:
+        before = self.arrangement.view
+        try:
+            kept = await self.app.state.read(KeptViews, endpoint.about)
+        except ServiceError as error:
+            self.say_error(error)
+            return
+        if self.arrangement.view == before and endpoint == self._view_of:
+            view = kept.views.get(self.source.noun, View()) if kept is not None else View()
+            view = view.among([column.key for column in self.source.columns])
+            if view != before:
+                self.list.take_view(view)
+
+    @work(group="keep view")
+    async def _keep_view(self) -> None:
+        """Keep the view; what is written is how it is when its turn has come."""
+        noun = self.source.noun
+        if self._view_of is None:
+            return
+        try:
+            await self.app.state.change(
+                KeptViews, self._view_of.about, lambda kept: KeptViews.with_view(kept, noun, self.arrangement.view)
+            )
+        except ServiceError as error:
+            self.say_error(error)
+
+    async def action_columns(self) -> None:
+        """Choose the columns and their order."""
+        titles = [(column.key, column.title) for column in self.source.columns]
+        await self.app.push_screen(pick_columns(titles, self.arrangement.view.columns), self._columns_chosen)
+
+    def _columns_chosen(self, names: tuple[str, ...] | None) -> None:
+        if names is not None:
+            self.list.show_columns(None if names == tuple(column.key for column in self.source.columns) else names)
+            self._keep_view()
+
+    @on(Table.SortAsked)
+    def _title_clicked(self, event: Table.SortAsked) -> None:
+        view = self.arrangement.view
+        self._sort_as_asked(event.key, reverse=view.sort == event.key and not view.reverse)
+
+    def action_sort(self) -> None:
+        """Sort by the next column; after the last one the default order comes back."""
+        self._sort_as_asked(self.arrangement.next_column, reverse=False)
+
+    def action_reverse(self) -> None:
+        """Turn the order round."""
+        view = self.arrangement.view
+        self._sort_as_asked(view.sort, reverse=not view.reverse)
+
+    def _sort_as_asked(self, key: str | None, *, reverse: bool) -> None:
+        self.list.sort_by(key, reverse=reverse)
+        by = "by what needs a look first" if key is None else f"by {key}"
+        self.say(Shown(f"Sorted {by}{', reversed' if reverse else ''}: these rows, as read so far."))
+        self._keep_view()
+
+    def action_refresh(self) -> None:
+        """Read again now, and put every row into its place."""
+        self.list.put_in_order()
+        self.app.action_refresh()
+
+    def action_filter(self) -> None:
+        """Type into the filter."""
+        self.filter_bar.open()
+        self.call_after_refresh(self.list.say_found)
+
+    def action_show_all(self) -> None:
+        """Forget the filter."""
+        self.filter_bar.action_clear()
+
+    @on(FilterBar.Changed)
+    def _filter_typed(self, event: FilterBar.Changed) -> None:
+        if event.words != self.arrangement.view.filter:
+            self.list.filter_by(event.words)
+            self.filter_changed()
+        self.list.say_found()
+
+    def filter_changed(self) -> None:
+        """Somebody typed into the filter."""
+
+    @on(FilterBar.Done)
+    def _back_to_table(self) -> None:
+        self.list.filter_by(self.filter_bar.words)
+        self.set_focus(self.table)
+        self._keep_view()
+
+    async def action_statuses(self) -> None:
+        """Choose which statuses are shown."""
+        asked = statuses_in(self.arrangement.view.filter, self.source.status)
+        await self.app.push_screen(pick_statuses(self.rows.counts, asked), self._statuses_chosen)
+
+    def _statuses_chosen(self, statuses: tuple[str, ...] | None) -> None:
+        if statuses is not None:
+            self.list.filter_by(with_statuses(self.arrangement.view.filter, self.source.status, statuses))
+            self._keep_view()
+
+    # Marks
+
+    @on(Table.Marked)
+    def _marks_changed(self) -> None:
+        self.filter_bar.say(self.counts())
+        self.refresh_frame()
+
+    def action_mark(self) -> None:
+        """Mark the row, or unmark it."""
+        self.table.action_mark()
+
+    def action_mark_range(self) -> None:
+        """Mark the rows from the last mark to the cursor."""
+        if not self.list.mark_range():
+            self.say(Shown("Mark a row with space first; v then marks from there to the cursor."), Tone.WARN)
+
+    def action_mark_all(self) -> None:
+        """Mark every row that is shown."""
+        self.table.set_marks(self.table.marks.union(self.table.ids))
+
+    def action_mark_none(self) -> None:
+        """Take all marks away, also those of rows the filter hides."""
+        self.table.set_marks(())
+
+    # What is done with a row
+
+    def why_not(self, command: Command) -> str | None:
+        """A command about a row needs one."""
+        reason = super().why_not(command)
+        if reason is not None:
+            return reason
+        if command.name in NEEDS_ROW and self.table.cursor_row is None and not self.table.marks:
+            return f"{command.label}: there is no row here."
+        if command.name == "mark_none" and not self.table.marks:
+            return "Nothing is marked; space marks a row."
+        if command.name == "show_all" and not self.filter_bar.words:
+            return f"All {self.source.noun} are shown; / filters them."
+        return None
+
+    @on(Table.Chosen)
+    async def _row_chosen(self) -> None:
+        await self.action_command("open")
+
+    async def action_open(self) -> None:
+        """Open the row: what there is to see of it is its detail."""
+        await self.action_detail()
+
+    def row_title(self) -> Shown:
+        """What the row under the cursor is called."""
+        row = self.table.cursor_row
+        return self.title_of(row) if row is not None else Shown("")
+
+    async def action_detail(self) -> None:
+        """Show everything about the row, as it changes."""
+        row = self.table.cursor_row
+        if row is not None:
+            row_id = row.id
+            self.looked_at(row_id)
+            dialog = PageDialog(self.title_of(row), lambda: self.full_detail_of(row_id), label=LABEL_WIDE)
+            await self.app.push_screen(dialog, lambda _: self.looked_at(row_id))
+
+    def looked_at(self, row_id: str) -> None:
+        """Somebody begins or ends to look at a row."""
+
+    def full_detail_of(self, row_id: str) -> list[Cell]:
+        """Everything known about a row, for a page of its own."""
+        return self.list.detail_of(row_id) or [cell(Shown("It is gone."), Tone.WARN)]
+
+    def title_of(self, row: R) -> Shown:
+        """What a row is called."""
+        return text.line(row.id)
+
+    def copies_of(self, row: R) -> Sequence[Copyable]:
+        """What can be copied of a row."""
+        return (Copyable(Shown("id"), row.id),)
+
+    def watched_of(self, row: R) -> str | None:
+        """The conversation that is watched when a row is, None where there is none."""
+        return None
+
+    async def action_copy(self) -> None:
+        """Choose what to copy of the row."""
+        row = self.table.cursor_row
+        if row is not None:
+            await self.app.push_screen(pick_copy(self.title_of(row), self.copies_of(row)), self._copy_chosen)
+
+    async def _copy_chosen(self, wish: CopyWish | None) -> None:
+        if wish is not None and wish.to_file:
+            await self.save(wish.what)
+        elif wish is not None:
+            self.app.copy_to_clipboard(wish.what.value)
+            words = f"Copied the {wish.what.name}, if your terminal takes copies (OSC 52); y then f saves it to a file."
+            self.say(text.line(words + wish.what.note))
+
+    async def save(self, what: Copyable) -> None:
+        """Save something to a file and say where."""
+        try:
+            path = await save_copy(self.app.crash_folder, what)
+        except ServiceError as error:
+            self.say_error(error)
+        else:
+            self.say(text.line(f"Saved the {what.name} to {path}{what.note and '.'}{what.note}"), Tone.GOOD)
+
+    def open_address(self, address: str, shown: str) -> None:
+        """Open an address in a browser where there is one; else copy it, for the machine one sits at."""
+        if can_open_browser():
+            self.app.open_url(address)
+            self.say(text.line(f"Opened {shown}"))
+        else:
+            self.app.copy_to_clipboard(address)
+            secret = " whole: it holds a password or token" if may_hold_secret(address) else ""
+            self.say(text.line(f"No browser here; copied {shown}{secret}"))
+
+    def action_notify_me(self) -> None:
+        """Watch the conversation of the row, or of all that are marked; where all are watched, end it."""
+        session = self.app.session
+        rows, hidden = self.list.targets()
+        found = tuple(dict.fromkeys(filter(None, (self.watched_of(row) for row in rows if row.id not in hidden))))
+        if session is None or not found:
+            self.say(Shown("None of these has a conversation to watch."), Tone.WARN)
+            return
+        record = session.conversations.records.get(found[0])
+        what = (record.title if record is not None else None) or found[0]
+        what = what if len(found) == 1 else f"{len(found)} conversations"
+        if all(each in session.watched for each in found):
+            session.unwatch(found)
+            self.say(text.line(f"No longer watching {what}."))
+        elif left_out := session.watch(found):
+            words = f"{MOST} can be watched at a time; {len(left_out)} of these are not. w again ends one."
+            self.say(Shown(words), Tone.WARN)
+        else:
+            tells = "this line says" if self.app.quiet else "a bell says"
+            self.say(text.line(f"Watching {what}: {tells} when it needs you or ends."), Tone.GOOD)
+
+    async def action_bulk_job(self) -> None:
+        """Show how far the last command for several is, and what became of each."""
+        await self.sandboxes.show_job()
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether a command for several rows that was asked for here has not come to its end."""
+        return self.sandboxes.is_under_way
+
+    async def may_leave(self) -> bool:
+        """Ask whether the rest of that command is given up."""
+        return await self.sandboxes.may_leave()
+
+    # From one list to the other
+
+    def go_to(self, place: Place, row_id: str) -> None:
+        """Show a row of the other list, or of this one."""
+        self.app.wanted = row_id
+        if place is self.PLACE:
+            self._say_what_changed()
+        else:
+            self.app.show(place)
+
+    async def action_no_conversation(self) -> None:
+        """Show the sandboxes without a conversation and the conversations without a sandbox, and go to one."""
+        session = self.app.session
+        if session is not None:
+            await self.app.push_screen(pick_unlinked(session.find_unlinked(), self.app.clock()), self._unlinked_chosen)
+
+    def _unlinked_chosen(self, to: RowPlace | None) -> None:
+        if to is not None:
+            self.go_to(to.place, to.id)
