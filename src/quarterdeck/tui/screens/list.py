@@ -1,6 +1,7 @@
 """What the two lists share as screens: live rows with the keys that arrange, mark, copy, watch and look into them."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from time import monotonic
 from typing import Generic
 
@@ -53,7 +54,7 @@ class ListScreen(DeckScreen, Generic[R]):
     def __init__(self, source: Source[R]) -> None:
         super().__init__()
         self.source = source
-        self.list = LiveList(source, self.app.clock)
+        self.list = LiveList(source, self._utc_now)
         self.table, self.rows, self.filter_bar = self.list.table, self.list.rows, self.list.filter_bar
         self.arrangement = self.list.arrangement
         self.sandboxes = SandboxCommands(self, lambda: self.table.set_marks(()))
@@ -61,6 +62,9 @@ class ListScreen(DeckScreen, Generic[R]):
         """Who knows what is on the screen."""
         self._view_of: Connection | None = None
         """The connection whose view was asked for."""
+
+    def _utc_now(self) -> datetime:
+        return self.app.clock()
 
     def parts(self) -> Sequence[Widget]:
         """The list."""
