@@ -116,7 +116,7 @@ class SandboxCommands:
         if session is None or self._is_busy(session):
             return
         if not planned.rows:
-            hidden = "The filter hides every marked row; esc shows them, u unmarks them."
+            hidden = "The filter hides every marked row; esc shows them, - unmarks them."
             self._screen.say(Shown(hidden if planned.hidden else "None of the marked rows can be deleted."), Tone.WARN)
             return
         said = [*plan_lines("Delete", planned), EMPTY, *goes_with]

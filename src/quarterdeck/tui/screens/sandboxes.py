@@ -49,7 +49,8 @@ class SandboxSource:
     def __init__(self, last_told: LastTold) -> None:
         self.columns: Sequence[Column[SandboxRow]] = sandbox_columns(last_told)
         self._last_told = last_told
-        self._in_transition: frozenset[str] = frozenset()
+        self._under_way: set[str] = set()
+        """Those of which something was asked that no reading has confirmed."""
 
     def ids(self, session: Session) -> Iterable[str]:
         """The ids of all sandboxes, in the server's order."""
@@ -57,7 +58,12 @@ class SandboxSource:
 
     def row(self, session: Session, row_id: str, before: SandboxRow | None) -> SandboxRow | None:
         """The row of a sandbox."""
-        return session.sandbox_row(row_id, before)
+        row = session.sandbox_row(row_id, before)
+        if row is not None and row.memory.asked is not None:
+            self._under_way.add(row_id)
+        else:
+            self._under_way.discard(row_id)
+        return row
 
     def became(self, session: Session, row_id: str) -> str:
         """Nothing goes on in place of a sandbox."""
@@ -68,9 +74,8 @@ class SandboxSource:
         return news.ids if news.about is About.SANDBOXES else ()
 
     def passing(self, session: Session, now: datetime) -> Iterable[str]:
-        """What is in transition, and what just ceased to be."""
-        before, self._in_transition = self._in_transition, session.memories.transitional(now)
-        return before | self._in_transition
+        """What is under way."""
+        return tuple(self._under_way)
 
     def health(self, session: Session) -> Health:
         """How the readings of the sandboxes are going."""
@@ -182,7 +187,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
 
     # Quiet sandboxes
 
-    async def action_idle_sweep(self) -> None:
+    async def action_quiet_sandboxes(self) -> None:
         """Find what is up and does nothing, and pause it once somebody said yes."""
         if self.app.session is not None:
             dialog = QuietDialog(self.rows.values, self.app.clock)
