@@ -128,6 +128,16 @@ async def test_columns_are_chosen_and_moved(fleet: FakeFleet, tmp_path: Path) ->
         await seat.until(lambda: seat.line(2).split()[:2] == ["STATUS", "SANDBOX"])
 
 
+async def test_the_columns_to_sort_by_go_round_to_the_default_order(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_sandboxes(fleet, tmp_path, size=(200, 30)) as seat:
+        seen = []
+        while not seen or "needs a look" not in seen[-1]:
+            await seat.press("s")
+            seen.append(seat.line(-2).strip())
+        assert seen[0].startswith("Sorted by status")
+        assert len(seen) == len(set(seen)) == 12
+
+
 async def test_filter_order_and_columns_are_there_again_in_the_next_run(fleet: FakeFleet, tmp_path: Path) -> None:
     state = KeptState(tmp_path / "state")
     async with at_sandboxes(fleet, tmp_path, state=state) as seat:
