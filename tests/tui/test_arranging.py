@@ -130,7 +130,7 @@ async def test_columns_are_chosen_and_moved(fleet: FakeFleet, tmp_path: Path) ->
 
 async def test_the_columns_to_sort_by_go_round_to_the_default_order(fleet: FakeFleet, tmp_path: Path) -> None:
     async with at_sandboxes(fleet, tmp_path, size=(200, 30)) as seat:
-        seen = []
+        seen = list[str]()
         while not seen or "needs a look" not in seen[-1]:
             await seat.press("s")
             seen.append(seat.line(-2).strip())
