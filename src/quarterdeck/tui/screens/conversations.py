@@ -26,6 +26,7 @@ from quarterdeck.tui.copying import Copyable, conversation_copies
 from quarterdeck.tui.lists.arrangement import Arrangement
 from quarterdeck.tui.lists.conversation_commands import ConversationCommands, ask_for_titles
 from quarterdeck.tui.lists.folding import Folding
+from quarterdeck.tui.screens.conversation import ConversationScreen
 from quarterdeck.tui.screens.list import ListScreen
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table_layout import Column
@@ -175,15 +176,14 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         """What to do when there are no conversations."""
         return Shown("No conversations."), Shown("n creates one; 2 shows the sandboxes they live in.")
 
-    def action_open(self) -> None:
+    async def action_open(self) -> None:
         """Open the conversation itself; of one that is being started there is only the detail."""
-        from quarterdeck.tui.screens.conversation import ConversationScreen
-
-        row = self.table.cursor_row
-        if row is None or row.record is None or self.app.session is None:
-            self.action_detail()
+        row, session = self.table.cursor_row, self.app.session
+        if row is None or row.record is None or session is None:
+            await self.action_detail()
         else:
-            self.app.push_screen(ConversationScreen(self.app.session, row.id))
+            self.looked_at(row.id)
+            await self.app.push_screen(ConversationScreen(session, row.id))
 
     # What was looked at
 
