@@ -32,14 +32,6 @@ async def opened(folder: Path, store: Mode = "merge", key: SecretStr | None = No
         await service.close()
 
 
-@pytest.mark.parametrize(("store", "merges"), [("merge", True), ("replace", False)])
-async def test_it_is_described_as_what_it_is(tmp_path: Path, store: Mode, merges: bool) -> None:
-    async with opened(tmp_path / "data", store) as client:
-        server = await client.describe()
-    assert (server.generation, server.key, server.local) == (Generation.FLAT, KeyState.ACCEPTED, True)
-    assert server.merges is merges
-
-
 async def test_a_wrong_key_is_refused_everywhere(tmp_path: Path) -> None:
     async with opened(tmp_path / "data", key=SecretStr("wrong")) as client:
         assert (await client.describe()).key is KeyState.REFUSED
@@ -115,14 +107,6 @@ async def test_a_conversation_is_created_listed_and_deleted(tmp_path: Path) -> N
         assert read == (listed[0], None)
         await client.conversations.delete(task.app_conversation_id)
         assert await client.conversations.read([task.app_conversation_id]) == (None,)
-
-
-async def test_a_refused_value_is_told_by_its_field(tmp_path: Path) -> None:
-    async with opened(tmp_path / "data") as client:
-        with pytest.raises(ServiceError) as caught:
-            await client.settings.store(None, {"max_iterations": "many"})
-    assert caught.value.kind is ErrorKind.INVALID
-    assert caught.value.problems[0].location == ("max_iterations",)
 
 
 async def test_the_nested_kind_is_found_out_and_every_sort_of_setting_is_edited(tmp_path: Path) -> None:
