@@ -99,6 +99,11 @@ class Following:
         self._found = asyncio.Event()
         self._reading = asyncio.Lock()
 
+    @property
+    def reached(self) -> bool:
+        """Whether the agent server answers, as far as is known."""
+        return self.origin in (Origin.LIVE, Origin.POLLING)
+
     async def run(self) -> None:
         """Follow until cancelled."""
         async with asyncio.TaskGroup() as group:

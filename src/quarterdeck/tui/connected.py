@@ -215,6 +215,8 @@ class ConnectedApp(KeysInOrder):
     def show(self, place: Place) -> None:
         """Show a screen; for the settings the one that opens them, until they are imported."""
         mode = OPENING if place is Place.SETTINGS and not self._has_settings else place
+        if place is Place.CONVERSATION:
+            mode = Place.CONVERSATIONS  # it lies above the list
         if mode != self.current_mode:
             self.switch_mode(mode)
 

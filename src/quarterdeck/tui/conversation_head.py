@@ -42,10 +42,9 @@ def origin_cell(following: Following, now: datetime) -> Cell:
 def about_line(following: Following, conversation_id: str, record: Conversation | None, now: datetime) -> Cell:
     """Its state, title, place and cost, when its agent asks, and the tool that runs."""
     transcript = following.transcript
-    reached = following.origin in (Origin.LIVE, Origin.POLLING)
     known = Conversation(
         id=conversation_id,
-        sandbox_status=SandboxStatus.RUNNING if reached else record.sandbox_status if record else None,
+        sandbox_status=SandboxStatus.RUNNING if following.reached else record.sandbox_status if record else None,
         execution_status=transcript.status or (record.execution_status if record else None),
     )
     word = conversation_state(known).word

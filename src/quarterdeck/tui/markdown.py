@@ -91,7 +91,7 @@ def markdown_lines(value: str, width: int) -> list[Cell]:
                 prefixes.pop()
                 if token.type != "blockquote_close":
                     numbers.pop()
-                    _end_block(lines, token.level)
+                _end_block(lines, token.level)
             case "bullet_list_open":
                 prefixes.append(INDENT)
                 numbers.append(None)

@@ -9,12 +9,11 @@ from textual import on, work
 from textual.binding import BindingType
 from textual.timer import Timer
 from textual.widget import Widget
-from textual.widgets import Input, Static, TextArea
+from textual.widgets import Input, Static
 
 from quarterdeck.client.agent_server import ALWAYS, RISKY
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.conversation import Conversation
-from quarterdeck.fleet.drafts import MessageDrafts, with_draft
 from quarterdeck.fleet.entries import Entry, EntryKind
 from quarterdeck.fleet.following import Following, Origin
 from quarterdeck.fleet.news import News
@@ -40,9 +39,7 @@ from quarterdeck.tui.widgets.question import Question
 
 PAINTED_EVERY = 0.1
 """Seconds in which all that is told is gathered."""
-KEPT_AFTER = 0.5
-"""Seconds after a key until a draft is written down."""
-TO_AGENT = frozenset({"message", "stop", "send_on", "ask_always", "ask_risky", "ask_never"})
+TO_AGENT = frozenset({"stop", "send_on", "ask_always", "ask_risky", "ask_never"})
 """Commands that need the agent server."""
 
 
@@ -66,12 +63,11 @@ class ConversationScreen(DeckScreen):
         self._talk = Talk(self, session, self._following, self._changed, self._now)
         self.log_view = Log(self._local)
         self._question = Question()
-        self._composer = Composer()
+        self._composer = Composer(conversation_id)
         self._about = Static(id="about")
         self._below = Static(id="below")
         self._find = Input(id="find", placeholder="find: enter goes to the one before, esc closes", compact=True)
         self._painting: Timer | None = None
-        self._keeping: Timer | None = None
         self._wanted: Reading | None = None
         """Where to come back to, as soon as that is known."""
 
@@ -90,7 +86,6 @@ class ConversationScreen(DeckScreen):
         self.set_focus(self.log_view)
         self._session.looked((self.conversation_id,))
         self.run_worker(self._following.run(), group="following")
-        self.run_worker(self._recall_draft(), group="draft")
         self.set_interval(1.0, self._refresh_second)
 
     def on_unmount(self) -> None:
@@ -197,7 +192,7 @@ class ConversationScreen(DeckScreen):
         reason = super().why_not(command)
         if reason is not None:
             return reason
-        if command.name in TO_AGENT and following.agent is None:
+        if command.name in TO_AGENT and not following.reached:
             return following.note or "Its agent server is not reached yet."
         match command.name:
             case "answer" if not transcript.question:
@@ -257,6 +252,11 @@ class ConversationScreen(DeckScreen):
         else:
             self.dismiss()
 
+    def action_refresh(self) -> None:
+        """Ask now, for it as for everything else."""
+        self._following.refresh()
+        self._session.refresh(asked=True)
+
     def action_conversations(self) -> None:
         """Go back to the list."""
         self.dismiss()
@@ -298,31 +298,15 @@ class ConversationScreen(DeckScreen):
     def _leave_composer(self) -> None:
         self.set_focus(self.log_view)
 
-    @on(TextArea.Changed, "#composer")
-    def _keep_draft_soon(self) -> None:
-        if self._keeping is not None:
-            self._keeping.stop()
-        self._keeping = self.set_timer(KEPT_AFTER, self._keep_draft)
+    @property
+    def unsaved(self) -> bool:
+        """Whether a draft is not written down yet."""
+        return self._composer.unsaved
 
-    def _keep_draft(self) -> None:
-        self._keeping = None
-        words = self._composer.text
-        self.app.run_worker(self._write_draft(words), group="drafts")
-
-    async def _write_draft(self, words: str) -> None:
-        try:
-            await self.app.state.change(MessageDrafts, self.app.endpoint.about, with_draft(self.conversation_id, words))
-        except ServiceError as error:
-            self.say_error(error)
-
-    async def _recall_draft(self) -> None:
-        try:
-            kept = await self.app.state.read(MessageDrafts, self.app.endpoint.about)
-        except ServiceError as error:
-            self.say_error(error)
-            return
-        if kept is not None and self.conversation_id in kept.texts and not self._composer.text:
-            self._composer.text = whole(kept.texts[self.conversation_id])
+    async def may_leave(self) -> bool:
+        """Write the draft down; there is nothing to ask."""
+        await self._composer.keep()
+        return True
 
     @on(Composer.EditorAsked)
     def _write_elsewhere(self) -> None:
@@ -333,11 +317,18 @@ class ConversationScreen(DeckScreen):
 
     @on(Composer.Submitted)
     def _submit(self, event: Composer.Submitted) -> None:
-        words, reason = event.text.strip(), self.why_not(command_at(self.PLACE, "message"))
+        words, reason = event.text.strip(), self._why_not_said()
         if not words or reason is not None:
             self.say(text.line(reason or "There is nothing to send."), Tone.WARN)
         else:
             self._talk.submit(words, self._question.ids, self._send)
+
+    def _why_not_said(self) -> str | None:
+        """Why nothing can be said to the agent now; it can be written down all the same."""
+        reason = self.why_not(command_at(self.PLACE, "message"))
+        if reason is None and not self._following.reached:
+            reason = self._following.note or "Its agent server is not reached yet."
+        return reason
 
     def _send(self, words: str, send: Tell) -> None:
         """Send a message; it stays a draft until it is known to be sent."""
@@ -348,7 +339,7 @@ class ConversationScreen(DeckScreen):
         if not await self._talk.carry_out(send) and not self._composer.text:
             unsure = any(each.delivery is Delivery.UNKNOWN for each in self._following.transcript.outgoing)
             self._composer.text = "" if unsure else whole(words)
-        self._keep_draft()
+        await self._composer.keep()
 
     def action_send_on(self) -> None:
         """Send a message again that the agent has not seen."""
@@ -365,7 +356,7 @@ class ConversationScreen(DeckScreen):
     def _answer(self, event: Question.Answered) -> None:
         """Leave the question with each answer, so that a held key answers one at most."""
         self.set_focus(self.log_view)
-        reason = self.why_not(command_at(self.PLACE, "message"))
+        reason = self._why_not_said()
         if event.answer == "leave" or not event.shown:
             return
         if reason is not None:

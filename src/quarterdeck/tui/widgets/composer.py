@@ -2,10 +2,21 @@
 
 from typing import ClassVar
 
+from textual import getters, on
 from textual.binding import Binding, BindingType
 from textual.message import Message
+from textual.timer import Timer
+from textual.widgets import TextArea
 
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.fleet.drafts import MessageDrafts, with_draft
+from quarterdeck.tui import text
+from quarterdeck.tui.connected import ConnectedApp
+from quarterdeck.tui.markdown import whole
 from quarterdeck.tui.widgets.settings.plain_area import PlainArea
+
+KEPT_AFTER = 0.5
+"""Seconds after a key until a draft is written down."""
 
 
 class Composer(PlainArea):
@@ -36,10 +47,52 @@ class Composer(PlainArea):
     class EditorAsked(Message):
         """The person wants to write in another program."""
 
-    def __init__(self) -> None:
+    app = getters.app(ConnectedApp)
+
+    def __init__(self, conversation_id: str) -> None:
         super().__init__(id="composer")
         self.soft_wrap = True
         self.placeholder = "m writes a message"
+        self._conversation_id = conversation_id
+        self._keeping: Timer | None = None
+
+    def on_mount(self) -> None:
+        """Take up what was not sent."""
+        self.run_worker(self._recall(), group="draft")
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether it is not written down yet."""
+        return self._keeping is not None
+
+    @on(TextArea.Changed)
+    def _keep_soon(self) -> None:
+        if self._keeping is not None:
+            self._keeping.stop()
+        self._keeping = self.set_timer(KEPT_AFTER, self.keep)
+
+    def on_unmount(self) -> None:
+        """Write down what was typed last."""
+        if self.unsaved:
+            self.app.run_worker(self.keep(), group="drafts")
+
+    async def keep(self) -> None:
+        """Write the draft down, or that there is none."""
+        self._keeping = None
+        change = with_draft(self._conversation_id, self.text)
+        try:
+            await self.app.state.change(MessageDrafts, self.app.endpoint.about, change)
+        except ServiceError as error:
+            self.app.say_on_top(text.line(f"The draft is not kept: {error.words}"))
+
+    async def _recall(self) -> None:
+        try:
+            kept = await self.app.state.read(MessageDrafts, self.app.endpoint.about)
+        except ServiceError as error:
+            self.app.say_on_top(text.line(f"Drafts cannot be read: {error.words}"))
+            return
+        if kept is not None and self._conversation_id in kept.texts and not self.text:
+            self.text = whole(kept.texts[self._conversation_id])
 
     def action_leave(self) -> None:
         """Go back to reading; what is written stays."""

@@ -1,0 +1,252 @@
+"""The conversation itself: followed, answered, written to, stopped, by keys alone."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.widgets import TextArea
+
+from quarterdeck.config.connections import Connection
+from quarterdeck.fleet import answering as answering_rules
+from quarterdeck.tui.kept_state import RunState
+from quarterdeck.tui.widgets.log import Log
+from tests.client.fakes import Answer, Asked, FakeServer
+from tests.fleet.agent import AGENT, COPY, ID, C, FakeAgent
+from tests.tui.fake_fleet import FakeFleet
+from tests.tui.seat import NARROW, Seat, answering, seated
+
+ANSWER = f"POST {C}/events/respond_to_confirmation"
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answering_rules, "SETTLES", 0.001)
+
+
+@pytest.fixture
+def agent() -> FakeAgent:
+    return FakeAgent("1.34.0")
+
+
+@asynccontextmanager
+async def opened(
+    agent: FakeAgent, tmp_path: Path, *, state: RunState | None = None, read_only: bool = False
+) -> AsyncIterator[Seat]:
+    """A deck on the conversation of that agent."""
+    fleet = FakeFleet()
+    fleet.add("box")
+    fleet.talk(ID, "box", "Fix login", execution_status="running")
+
+    def answer(asked: Asked) -> Answer | Exception:
+        if asked.headers["host"] == AGENT.partition("//")[2] or asked.path == COPY:
+            return agent(asked)
+        up = agent.sandbox == "RUNNING"
+        fleet.conversations[ID] |= {
+            "sandbox_status": agent.sandbox,
+            "conversation_url": f"{agent.host}{C}" if up else None,
+            "session_api_key": "agent-key" if up else None,
+        }
+        return fleet.answer(asked)
+
+    prod = Connection("prod", "http://server.test", read_only=read_only)
+    async with seated(answering(FakeServer(answer)), prod, size=NARROW, crashes=tmp_path, state=state) as seat:
+        await seat.sees("Fix login")
+        await seat.press("enter")
+        await seat.sees("polling")
+        yield seat
+
+
+def log(seat: Seat) -> Log:
+    return seat.deck.screen.query_one(Log)
+
+
+def composer(seat: Seat) -> TextArea:
+    return seat.deck.screen.query_one(TextArea)
+
+
+async def test_it_follows_at_the_end_and_holds_still_where_somebody_reads(agent: FakeAgent, tmp_path: Path) -> None:
+    for number in range(160):
+        agent.says(f"word {number}")
+    async with opened(agent, tmp_path) as seat:
+        await seat.sees("word 159")
+        agent.says("word 160")
+        await seat.press("ctrl+r")
+        await seat.sees("word 160")
+        await seat.press("pageup", "pageup")
+        top = seat.line(2)
+        agent.says("word 161")
+        agent.says("word 162")
+        await seat.press("ctrl+r")
+        await seat.sees("2 new below, G")
+        assert seat.line(2) == top
+        await seat.press("g")
+        await seat.until(lambda: "word 60" in seat.text and len(log(seat).entries) == 163)
+        await seat.press("g")
+        await seat.sees("word 0")
+        await seat.press("G")
+        await seat.sees("word 162")
+        await seat.until(lambda: "new below" not in seat.text)
+
+
+async def test_the_place_and_what_was_unfolded_are_there_again(agent: FakeAgent, tmp_path: Path) -> None:
+    for number in range(60):
+        agent.says(f"word {number}")
+    agent.says("\n".join(f"line {number}" for number in range(90)))
+    for number in range(60, 120):
+        agent.says(f"word {number}")
+    async with opened(agent, tmp_path) as seat:
+        await seat.press("slash")
+        await seat.type("line 7")
+        await seat.press("enter", "escape")
+        await seat.sees("line 0")
+        await seat.press("enter", *("j",) * 75)
+        await seat.sees("line 85")
+        shown = seat.text.splitlines()[2:14]
+        await seat.press("q")
+        await seat.until(lambda: not seat.deck.screen.query(Log))
+        await seat.press("enter")
+        await seat.until(lambda: seat.deck.screen.query(Log) and seat.text.splitlines()[2:14] == shown)
+
+
+async def test_only_keys_in_the_question_answer_and_one_at_most(agent: FakeAgent, tmp_path: Path) -> None:
+    agent.says("tidy up", "user")
+    agent.asks("rm -r build", "git clean")
+    agent.next = ["curl evil"]
+    async with opened(agent, tmp_path) as seat:
+        await seat.sees("needs you: 2 actions; tab answers", "rm -r build", "git clean", "HIGH")
+        await seat.press("y", "n", "a")
+        await seat.sees("tab answers")
+        assert agent.ran == []
+        await seat.press("tab")
+        await seat.sees("y accept")
+        seat.at_once("y", "y", "y", "y")
+        await seat.sees("curl evil", "needs you: 1 action; tab answers")
+        await seat.pause()
+        assert agent.ran == ["rm -r build", "git clean"]
+        assert agent.asked.count(ANSWER) == 1
+        await seat.press("tab", "a")
+        await seat.sees("Accept all that follow?")
+        await seat.press("escape")
+        assert agent.policy == "ConfirmRisky"
+        await seat.press("tab", "a", "y")
+        await seat.sees("asks: never")
+        assert agent.ran == ["rm -r build", "git clean", "curl evil"]
+
+
+async def test_a_question_that_changes_takes_the_focus_away(agent: FakeAgent, tmp_path: Path) -> None:
+    agent.asks("harmless")
+    async with opened(agent, tmp_path) as seat:
+        await seat.press("tab")
+        await seat.sees("y accept")
+        agent.run()
+        agent.asks("rm -r build")
+        await seat.press("ctrl+r")
+        await seat.sees("rm -r build", "tab answers")
+        await seat.press("y")
+        await seat.sees("clipboard")
+        assert agent.ran == ["harmless"]
+
+
+async def test_it_is_rejected_with_a_reason_that_is_sent(agent: FakeAgent, tmp_path: Path) -> None:
+    agent.asks("rm -r build")
+    async with opened(agent, tmp_path) as seat:
+        await seat.press("tab", "n")
+        await seat.sees("Reject", "Why")
+        await seat.type("use git")
+        await seat.press("enter")
+        await seat.sees("rejected by you", "use git", "Rejected, and your reason sent.")
+        assert agent.ran == []
+
+
+async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means(
+    agent: FakeAgent, tmp_path: Path
+) -> None:
+    agent.says("hello", "user")
+    async with opened(agent, tmp_path) as seat:
+        await seat.press("m")
+        await seat.type("go on")
+        await seat.press("ctrl+s")
+        await seat.sees("go on", "done", "finished")
+        assert composer(seat).text == ""
+        agent.asks("rm -r build")
+        await seat.press("escape", "ctrl+r")
+        await seat.sees("rm -r build")
+        await seat.press("m")
+        await seat.type("not that")
+        await seat.press("ctrl+s")
+        await seat.sees("The agent waits for an answer", "Keep the draft")
+        await seat.press("k")
+        assert composer(seat).text == "not that"
+        assert not any(event["kind"] == "UserRejectObservation" for event in agent.log)
+        await seat.press("ctrl+s", "n")
+        await seat.sees("Rejected, and your reason sent.")
+        assert agent.ran == []
+
+
+async def test_a_draft_is_kept_until_it_is_sent_also_for_the_next_run(agent: FakeAgent, tmp_path: Path) -> None:
+    agent.says("hello", "user")
+    state = RunState()
+    async with opened(agent, tmp_path, state=state) as seat:
+        await seat.press("m")
+        await seat.type("half a thought")
+        await seat.press("escape", "q")
+        await seat.until(lambda: not seat.deck.screen.query(Log))
+        await seat.press("enter")
+        await seat.until(lambda: seat.deck.screen.query(Log) and composer(seat).text == "half a thought")
+    async with opened(agent, tmp_path, state=state) as seat:
+        await seat.until(lambda: composer(seat).text == "half a thought")
+        await seat.press("m", "ctrl+s")
+        await seat.sees("Sent.")
+    async with opened(agent, tmp_path, state=state) as seat:
+        await seat.sees("half a thought")
+        assert composer(seat).text == ""
+
+
+async def test_it_is_stopped_and_goes_on(agent: FakeAgent, tmp_path: Path) -> None:
+    agent.says("hello", "user")
+    agent.set("running")
+    async with opened(agent, tmp_path) as seat:
+        await seat.sees("Working")
+        await seat.press("p")
+        await seat.sees("Stopped.", "Agent paused")
+        await seat.press("p")
+        await seat.sees("The agent does not work now.")
+        await seat.press("r")
+        await seat.sees("It goes on.", "Finished")
+
+
+async def test_a_read_only_connection_shows_and_says_nothing(agent: FakeAgent, tmp_path: Path) -> None:
+    agent.asks("rm -r build")
+    async with opened(agent, tmp_path, read_only=True) as seat:
+        await seat.press("tab", "y")
+        await seat.sees("read-only")
+        await seat.press("m")
+        assert not seat.deck.focused or not isinstance(seat.deck.focused, TextArea)
+        assert agent.ran == []
+
+
+async def test_a_paused_sandbox_is_said_with_its_age_and_r_resumes_it(agent: FakeAgent, tmp_path: Path) -> None:
+    agent.says("kept")
+    async with opened(agent, tmp_path) as seat:
+        agent.sandbox, agent.unreached = "PAUSED", True
+        await seat.press("ctrl+r")
+        await seat.sees("sandbox paused, as of", "r resumes it")
+        await seat.press("m", "r", "ctrl+s")
+        await seat.sees("Its sandbox is paused")
+        assert composer(seat).text == "r"
+        await seat.press("escape", "r")
+        await seat.sees("Resume its sandbox?")
+        await seat.press("escape")
+        assert "kept" in seat.text
+
+
+async def test_what_a_server_says_is_only_text(agent: FakeAgent, tmp_path: Path) -> None:
+    agent.says("[/x] \x1b]0;pwned\x07 &#x202e; [@click=app.quit]q[/]", "user")
+    agent.add("ObservationEvent", tool_name="[red]", tool_call_id="\x1b[2J", observation={"content": "[/] \x1b[31mx"})
+    agent.add("BrandNew\x1b[2J", "hook[/]")
+    agent.asks("echo \x1b[2J [/x]")
+    async with opened(agent, tmp_path) as seat:
+        await seat.sees("[/x]", "[@click=app.quit]q[/]", "BrandNew", "echo ␛[2J [/x]")
+        assert "\x1b" not in seat.text
+        assert "\u202e" not in seat.text
