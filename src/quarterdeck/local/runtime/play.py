@@ -230,7 +230,7 @@ class Play:
                 members["reasoning_content"] = answer.reasoning
             if call.kind:
                 members["action"] = {**call.action, "kind": f"{call.kind}Action"}
-            written = {"name": call.tool, "arguments": script.arguments(call), "origin": "completion"}
+            written = {"name": call.tool, "arguments": call.arguments, "origin": "completion"}
             event = self._tell(
                 "ActionEvent",
                 "agent",
@@ -263,7 +263,7 @@ class Play:
 
     def _end(self, action: Action) -> None:
         call = action.call
-        if call.observation is None:
+        if (observed := call.observed) is None:
             self._fail(action, call.error)
             return
         self._tell(
@@ -271,7 +271,7 @@ class Play:
             "environment",
             tool_name=call.tool,
             tool_call_id=action.call_id,
-            observation={**call.observation, "kind": f"{call.kind}Observation"},
+            observation={**observed, "kind": f"{call.kind}Observation"},
             action_id=action.id,
             extended_content=[],
         )
@@ -382,14 +382,13 @@ class Play:
                 if end is Status.IDLE:
                     self.say([text_part(script.next_prompt(self._dice))], run=False)
             case Status.WAITING_FOR_CONFIRMATION:
-                self._next = script.question(self._dice)
+                self._next = script.one_of(self._dice, "questions")
                 self._until(Status.WAITING_FOR_CONFIRMATION)
             case Status.ERROR:
-                words = "litellm.AuthenticationError: the key was refused"
-                self._next = Answer(error=("LLMAuthenticationError", words))
+                self._next = script.one_of(self._dice, "failures")
                 self._until(Status.ERROR)
             case Status.STUCK:
-                self._next = script.repeated()
+                self._next = script.one_of(self._dice, "repeated")
                 self._until(Status.STUCK)
             case Status.PAUSED:
                 self._until(Status.RUNNING)
