@@ -135,6 +135,7 @@ from quarterdeck.tui.screens.settings import SettingsScreen
 for screen in (ConversationsScreen, SandboxesScreen, SettingsScreen):
     for command in commands_at(screen.PLACE):
         action = f"action_{command.name}"
-        assert hasattr(screen, action) or hasattr(Deck, action), (screen.PLACE, command.name)
+        held = command.name in getattr(screen, "HELD", ())
+        assert held or hasattr(screen, action) or hasattr(Deck, action), (screen.PLACE, command.name)
 """
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -7,7 +7,7 @@ from textual import events
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.tui.screens.settings import SettingsScreen
-from quarterdeck.tui.widgets.settings.form import SettingsForm
+from quarterdeck.tui.widgets.form.form import SettingsForm
 from tests.tui.seat import Seat
 
 
@@ -22,7 +22,7 @@ class FormSeat(Seat):
         await own.until(lambda: own.deck.place == "settings")
         if loaded:
             await own.until(lambda: any(isinstance(screen, SettingsScreen) for screen in own.deck.deck_screens()))
-            await own.until(lambda: own.settings.loaded)
+            await own.until(lambda: own.settings.record.loaded)
             await own.sees("LLM", "Model")
         return own
 
@@ -86,9 +86,16 @@ class FormSeat(Seat):
         self.deck.focused.post_message(events.Paste(words))
         await self.pause()
 
+    async def choose(self, label: str) -> None:
+        """Open the menu of the row and take what is called so there."""
+        await self.press("f2")
+        await self.sees(f" {label} ", "do it")
+        line = next(line for line in self.text.splitlines() if f" {label} " in line)
+        await self.press(line[: line.index(f" {label} ")].split()[-1])
+
     async def agree(self) -> None:
         """Agree to a review, even where something is lost."""
-        await self.sees("Review the changes")
+        await self.sees("show the request")
         await self.press("y" if "also loses" in self.text else "enter")
 
     async def add_command(self, name: str) -> None:

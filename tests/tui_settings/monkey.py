@@ -17,8 +17,7 @@ from quarterdeck.settings.masks import address
 from quarterdeck.settings.review import WITH_SECRETS
 from quarterdeck.tui.dialogs.review import ReviewDialog
 from quarterdeck.tui.screens.settings import SettingsScreen
-from quarterdeck.tui.widgets.settings.choice_line import ChoiceLine
-from quarterdeck.tui.widgets.settings.line_input import LineInput
+from quarterdeck.tui.widgets.form.inputs import ChoiceLine, LineInput
 from tests.tui_settings.form import FormSeat
 
 STORED = "sentinel"
@@ -136,7 +135,7 @@ class Monkey:
             not self._to_come
             and chance.random() < 0.02
             and isinstance(screen, SettingsScreen)
-            and not self.seat.settings.saving
+            and not self.seat.settings.saves.under_way
         ):
             self._meddle()
         pastes = self._types() and not self._to_come and chance.random() < 0.15

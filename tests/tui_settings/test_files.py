@@ -15,7 +15,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def export_to(seat: FormSeat, path: Path) -> None:
-    await seat.press("E")
+    await seat.choose("Export")
     await seat.sees("Export the settings", "settings-local-service.toml")
     await seat.press("ctrl+u")
     await seat.type(path.name)
@@ -23,7 +23,7 @@ async def export_to(seat: FormSeat, path: Path) -> None:
 
 
 async def import_from(seat: FormSeat, path: Path) -> None:
-    await seat.press("I")
+    await seat.choose("Import")
     await seat.sees("Import settings")
     await seat.type(path.name)
     await seat.press("enter")
@@ -74,12 +74,13 @@ async def test_a_file_that_is_there_goes_only_after_a_yes(sit: Sit, tmp_path: Pa
 
 async def test_where_nothing_can_be_written_the_reason_stands_at_the_path(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
-        await seat.press("E")
+        await seat.choose("Export")
         await seat.sees("Export the settings")
         await seat.press("ctrl+u")
         await seat.type("no-such-folder/x.toml")
         await seat.press("enter")
-        await seat.sees("Export the settings", "No such file or directory.")
+        await seat.sees("Export the settings")
+        await seat.until(lambda: "No such file or directory." in seat.unwrapped)
         await seat.press("escape")
         await seat.sees("As stored")
 

@@ -32,10 +32,10 @@ async def test_edits_of_a_run_that_ended_are_offered_and_taken_up(sit: Sit, tmp_
     (page,) = pages(tmp_path, "unsaved")
     assert "sentinel" not in json.dumps(page)
     async with sit() as seat:
-        await seat.sees("Edits that were not saved", "2 edits from", "Take them up")
+        await seat.sees("Edits that were not saved", "2 edits from", "Restore them")
         assert not seat.form.draft.edited
-        await seat.press("t")
-        await seat.sees("Edits taken up", "Not kept, for it may be secret", "API key")
+        await seat.press("r")
+        await seat.sees("Edits restored", "Not kept, for it may be secret", "API key")
         await seat.press("escape")
         await seat.sees("1 edited")
         assert seat.form.draft.changes == {"git_user_name": "Grace"}
@@ -51,13 +51,13 @@ async def test_later_keeps_them_and_they_can_be_asked_for_and_dropped(sit: Sit, 
     async with sit() as seat:
         await seat.sees("Edits that were not saved")
         await seat.press("escape")
-        await seat.sees("K asks again", "As stored")
-        await seat.press("K")
+        await seat.sees("f2 has them restored", "As stored")
+        await seat.choose("Restore edits")
         await seat.sees("Edits that were not saved")
         await seat.press("D")
         await seat.sees("As stored")
         await seat.until(lambda: pages(tmp_path, "unsaved") == [])
-        await seat.press("K")
+        await seat.choose("Restore edits")
         await seat.sees("No run before left edits behind")
 
 
@@ -102,9 +102,9 @@ async def test_two_decks_on_one_server_keep_their_edits_apart(sit: Sit, tmp_path
         assert ann.form.draft.changes == {"git_user_name": "Ann"}
     async with sit() as seat:
         await seat.sees("1 edit from")
-        await seat.press("t")
+        await seat.press("r")
         await seat.sees("1 edited", "1 edit from")
-        await seat.press("t")
+        await seat.press("r")
         await seat.sees("2 edited")
         assert seat.form.draft.changes == {"git_user_name": "Ann", "language": "fr"}
 

@@ -135,7 +135,7 @@ async def test_secrets_of_servers_are_asked_for_again_and_then_kept_for_this_run
         await seat.sees("Review the changes", "added", "r")
         assert "MCP server db:" not in seat.text
         assert "sentinel" not in seat.deck.export_screenshot()
-        store = seat.settings.store
+        store = seat.settings.record.store
         assert store is not None
         body = store.preview(seat.form.draft.base, seat.form.draft.changes).body
         await seat.press("y")

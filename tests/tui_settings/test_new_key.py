@@ -36,7 +36,7 @@ async def give_key(seat: FormSeat, key: str) -> None:
     await seat.press("c")
     await seat.sees("Connections")
     await seat.press("K")
-    await seat.sees("paste or type the key")
+    await seat.sees("paste or type it")
     await seat.type(key)
     await seat.press("enter")
 

@@ -22,10 +22,10 @@ async def kept(folder: Path) -> tuple[McpServer, ...]:
 
 async def park(seat: FormSeat, row: str, *keys: str) -> None:
     await seat.go_to(row)
-    await seat.press("space")
+    await seat.choose("Disable")
     await seat.sees("With secrets")
     await seat.press(*keys)
-    await seat.sees("will be parked")
+    await seat.sees("will be disabled")
 
 
 async def test_a_server_is_parked_with_its_secrets_and_comes_back_as_it_was(sit: Sit, tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ async def test_a_server_is_parked_with_its_secrets_and_comes_back_as_it_was(sit:
         assert await kept(tmp_path) == ()
         await seat.press("ctrl+s")
         await seat.agree()
-        await seat.sees("Saved · 1 of 1 verified", "parked", "As stored")
+        await seat.sees("Saved · 1 of 1 verified", "disabled", "As stored")
         (server,) = await kept(tmp_path)
         assert before.mcp_config is not None
         assert server == before.mcp_config.stdio_servers[0]
@@ -46,7 +46,7 @@ async def test_a_server_is_parked_with_its_secrets_and_comes_back_as_it_was(sit:
         await seat.until(lambda: any(entry.disabled for entry in seat.form.draft.servers.entries))
         row = next(f"mcp:{entry.row}" for entry in seat.form.draft.servers.entries if entry.disabled)
         await seat.go_to(row)
-        await seat.press("space")
+        await seat.choose("Enable")
         await seat.sees("1 edited")
         await seat.save()
         await seat.sees("Saved · 1 of 1 verified", "As stored")
@@ -59,7 +59,7 @@ async def test_the_note_is_written_before_the_save_is_sent(
 ) -> None:
     async with sit(stored=FULL) as seat:
         held_at_store: list[tuple[McpServer, ...]] = []
-        store = seat.settings.store
+        store = seat.settings.record.store
         assert store is not None
 
         async def refused(*_: Any) -> None:

@@ -54,7 +54,7 @@ async def test_a_refusal_is_said_and_the_edits_are_kept(sit_before: Sit, status:
         await seat.sees("1 edited")
         await seat.until(lambda: f"Not saved: {words}"[:60] in " ".join(seat.text.split()))
         assert seat.form.draft.changes == {"git_user_name": "Grace"}
-        await seat.press("U")
+        await seat.choose("Undo save")
         assert (await seat.deck.state.read(Journal, seat.deck.endpoint.about)) is None
 
 

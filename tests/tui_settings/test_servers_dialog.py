@@ -101,7 +101,7 @@ async def test_headers_are_typed_anew_where_the_service_tells_none(sit: Sit) -> 
         assert "sentinel-team" not in seat.text
         await seat.press("ctrl+s")
         await seat.sees("edited")
-        store = seat.settings.store
+        store = seat.settings.record.store
         assert store is not None
         body = store.preview(seat.form.draft.base, seat.form.draft.changes).body
         await seat.press("ctrl+s")

@@ -40,7 +40,7 @@ async def test_a_check_says_what_answered_from_this_machine_and_sends_only_its_o
         config = McpConfig(shttp_servers=(ShttpServer(url=f"{server.url}/mcp", api_key=SecretStr("sentinel-own")),))
         async with sit(stored={"mcp_config": config}) as seat:
             await seat.go_to("mcp:0")
-            await seat.press("t")
+            await seat.choose("Check")
             await seat.sees("405 in", "answers 405 from this machine", "network may differ")
     (head,) = server.heads
     assert b"authorization: bearer sentinel-own" in head.lower()
@@ -58,15 +58,15 @@ async def test_keys_work_while_an_address_is_tried_and_an_edit_forgets_what_came
         config = McpConfig(sse_servers=(SseServer(url=f"{server.url}/sse"), SseServer(url=NOBODY)))
         async with sit(stored={"mcp_config": config}) as seat:
             await seat.go_to("mcp:0")
-            await seat.press("t")
+            await seat.choose("Check")
             await seat.sees("checking…")
             await seat.press("down")
             assert seat.form.row == "mcp:1"
-            await seat.press("t")
+            await seat.choose("Check")
             await seat.sees("no connection", "checking…")
             answer.set()
             await seat.sees("needs a key 401", "needs a key (401)")
-            await seat.press("o")
+            await seat.choose("Convert to HTTP")
             await seat.until(lambda: "no connection" not in seat.text)
             assert "needs a key 401" in seat.text
 
@@ -81,9 +81,10 @@ async def test_a_command_is_looked_at_and_never_run(sit: Sit, tmp_path: Path) ->
     )
     async with sit(stored={"mcp_config": config}, store="nested") as seat:
         await seat.go_to("mcp:0")
-        await seat.press("t")
+        await seat.choose("Check")
         await seat.sees("form good", "a command is never run from here")
-        await seat.press("down", "t")
+        await seat.press("down")
+        await seat.choose("Check")
         await seat.sees("not tried", "The command is one word")
     assert not made.exists()
 
@@ -108,7 +109,7 @@ async def test_all_are_checked_at_once_from_the_palette(sit: Sit) -> None:
 
 async def test_pasted_json_becomes_edits_in_one_step(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
-        await seat.press("i")
+        await seat.choose("Paste JSON")
         await seat.sees("Paste MCP servers as JSON")
         await seat.paste(json.dumps(PASTED, indent=1))
         await seat.sees("3 servers found, 1 is there already and will be edited.")
@@ -132,7 +133,7 @@ async def test_pasted_json_becomes_edits_in_one_step(sit: Sit) -> None:
 
 async def test_text_that_holds_no_servers_says_where_and_is_not_lost_by_one_escape(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
-        await seat.press("i")
+        await seat.choose("Paste JSON")
         await seat.sees("Paste MCP servers")
         await seat.press("ctrl+s")
         await seat.sees("Paste or type the JSON first.")
@@ -152,7 +153,7 @@ async def test_a_hundred_kilobytes_are_taken_in_whole(sit: Sit) -> None:
     pasted = json.dumps({"mcpServers": many})
     assert len(pasted) > 100_000
     async with sit(stored=FULL) as seat:
-        await seat.press("i")
+        await seat.choose("Paste JSON")
         await seat.sees("Paste MCP servers")
         await seat.paste(pasted)
         await seat.sees("900 servers found.")
@@ -172,7 +173,7 @@ async def test_copies_hold_no_secret_and_can_be_pasted_back(sit: Sit, copied: li
         await seat.sees("Copied 3 servers as JSON without secrets")
         assert "sentinel" not in "".join(copied)
         assert list(json.loads(copied[0])["mcpServers"]) == ["db"]
-        await seat.press("i")
+        await seat.choose("Paste JSON")
         await seat.sees("Paste MCP servers as JSON")
         await seat.paste(copied[1])
         await seat.sees("3 servers found, 3 are there just so.")
@@ -182,7 +183,7 @@ async def test_the_json_goes_into_a_file_when_asked_for_and_never_over_one_unask
     path = tmp_path / "servers.json"
     async with sit(stored=FULL) as seat:
         await seat.go_to("mcp:0")
-        await seat.press("W")
+        await seat.choose("JSON to file")
         await seat.sees("1 MCP server as JSON. No secret is in it.")
         await write_to(seat, path)
         await seat.sees("without secrets.")
@@ -190,7 +191,7 @@ async def test_the_json_goes_into_a_file_when_asked_for_and_never_over_one_unask
         assert "sentinel" not in path.read_text()
         assert path.stat().st_mode & 0o777 == 0o600
         path.write_text("mine")
-        await seat.press("W")
+        await seat.choose("JSON to file")
         await write_to(seat, path)
         await seat.sees("is there already")
         await seat.press("n")

@@ -17,25 +17,25 @@ async def stored_servers(seat: FormSeat) -> McpConfig:
 async def go_to_parked(seat: FormSeat) -> None:
     (row,) = (entry.row for entry in seat.form.draft.servers.entries if entry.disabled)
     await seat.go_to(f"mcp:{row}")
-    await seat.sees("parked", "kept here")
+    await seat.sees("disabled", "kept here")
 
 
 async def test_a_parked_server_leaves_the_service_and_comes_back_with_its_key(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
         before = await stored_servers(seat)
         await seat.go_to("mcp:0")
-        await seat.press("space")
-        await seat.sees("Park an MCP server", "With secrets", "0600", "Without them")
+        await seat.choose("Disable")
+        await seat.sees("Disable an MCP server", "With secrets", "0600", "Without them")
         await seat.press("s")
-        await seat.sees("will be parked", "Parked at the next save: kept on this machine", "1 edited")
+        await seat.sees("will be disabled", "Disabled at the next save: kept on this machine", "1 edited")
         await seat.save()
         await seat.sees("verified")
         await go_to_parked(seat)
         assert not (await stored_servers(seat)).sse_servers
         await seat.press("ctrl+r")
         await go_to_parked(seat)
-        await seat.press("space")
-        await seat.sees("will be stored again", "Stored again at the next save.")
+        await seat.choose("Enable")
+        await seat.sees("will be enabled", "Stored again at the next save.")
         await seat.save()
         await seat.sees("verified", "As stored")
         assert "sentinel" not in seat.deck.export_screenshot()
@@ -47,8 +47,8 @@ async def test_enter_and_escape_in_the_question_leave_the_server_where_it_is(sit
     async with sit(stored=FULL) as seat:
         await seat.go_to("mcp:0")
         for key in ("enter", "escape"):
-            await seat.press("space")
-            await seat.sees("Park an MCP server")
+            await seat.choose("Disable")
+            await seat.sees("Disable an MCP server")
             await seat.press(key)
             await seat.until(lambda: seat.deck.screen is seat.settings)
             assert not seat.form.draft.edited
@@ -57,15 +57,16 @@ async def test_enter_and_escape_in_the_question_leave_the_server_where_it_is(sit
 async def test_one_parked_without_its_key_asks_for_it_before_it_is_stored_again(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
         await seat.go_to("mcp:0")
-        await seat.press("space", "w")
-        await seat.sees("will be parked", "to type")
+        await seat.choose("Disable")
+        await seat.press("w")
+        await seat.sees("will be disabled", "to type")
         await seat.save()
         await seat.sees("verified")
         kept = await seat.deck.state.read(DisabledServers, seat.deck.endpoint.about)
         assert kept is not None
         assert "sentinel-sse-key" not in kept.model_dump_json()
         await go_to_parked(seat)
-        await seat.press("space")
+        await seat.choose("Enable")
         await seat.sees("To be typed again", "key", "error")
         await seat.press("enter", "tab")
         await seat.paste("sentinel-again")
@@ -81,8 +82,8 @@ async def test_a_server_without_secrets_is_parked_without_a_question(sit: Sit) -
     plain = McpConfig(stdio_servers=(StdioServer(name="files", command="uvx"),))
     async with sit(stored={"mcp_config": plain}) as seat:
         await seat.go_to("mcp:0")
-        await seat.press("space")
-        await seat.sees("will be parked")
+        await seat.choose("Disable")
+        await seat.sees("will be disabled")
         await seat.press("u")
         await seat.sees("As stored")
 
@@ -90,22 +91,22 @@ async def test_a_server_without_secrets_is_parked_without_a_question(sit: Sit) -
 async def test_parking_where_secrets_are_not_told_says_that_they_go(sit: Sit) -> None:
     async with sit(stored=FULL, store="nested") as seat:
         await seat.go_to("mcp:0")
-        await seat.press("space")
+        await seat.choose("Disable")
         await seat.sees("does not tell its key", "typed again later")
-        await seat.press("p")
-        await seat.sees("will be parked")
+        await seat.press("d")
+        await seat.sees("will be disabled")
 
 
 async def test_a_server_is_made_the_other_type_and_keeps_its_key(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
         await seat.go_to("mcp:0")
-        await seat.press("o")
+        await seat.choose("Convert to HTTP")
         await seat.sees("It is HTTP from the next save on", "edited")
         await seat.save()
         await seat.sees("verified")
         config = await stored_servers(seat)
         await seat.go_to("mcp:2")
-        await seat.press("o")
+        await seat.choose("Convert to HTTP")
         await seat.sees("only SSE and HTTP can change places")
     assert not config.sse_servers
     converted = next(server for server in config.shttp_servers if server.url == "https://events.example.org/sse")
@@ -137,15 +138,16 @@ async def test_entries_that_are_there_twice_fold_in_one_step(sit: Sit) -> None:
     config = McpConfig(shttp_servers=(one, one, one), stdio_servers=(other, other))
     async with sit(stored={"mcp_config": config}) as seat:
         await seat.go_to("mcp:3")
-        await seat.sees("F folds 3 entries that appear twice", "twice")
-        await seat.press("F")
+        await seat.sees("f2 drops 3 that appear twice", "twice")
+        await seat.choose("Drop duplicates")
         await seat.sees("3 copies go at the next save", "config.toml", "3 edited")
         await seat.press("ctrl+z")
-        await seat.sees("As stored", "F folds 3 entries")
-        await seat.press("F")
+        await seat.sees("As stored", "f2 drops 3")
+        await seat.choose("Drop duplicates")
         await seat.save()
         await seat.sees("verified")
         stored = await stored_servers(seat)
-        await seat.press("F")
+        await seat.go_to("mcp:0")
+        await seat.press("f2")
         await seat.sees("No MCP server is in the list twice.")
     assert (len(stored.shttp_servers), len(stored.stdio_servers)) == (1, 1)

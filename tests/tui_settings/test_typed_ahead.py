@@ -49,7 +49,9 @@ async def test_a_paste_goes_into_the_field_that_was_just_opened(sit: Sit) -> Non
 async def test_an_edit_is_reviewed_and_saved_by_one_burst_of_keys(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
         await seat.go_to("git_user_name")
-        seat.at_once("enter", "ctrl+u", *"Grace", "ctrl+s", "enter")
+        seat.at_once("enter", "ctrl+u", *"Grace", "ctrl+s")
+        await seat.sees("Grace", "show the request")
+        await seat.press("enter")
         await seat.sees("Saved · 1 of 1 verified")
         assert (await seat.stored()).git_user_name == "Grace"
 

@@ -31,12 +31,12 @@ async def test_a_save_is_taken_back_and_that_is_taken_back_too(sit: Sit, store: 
         await save_all(seat)
         await seat.sees("Saved · 2 of 2 verified")
         saved = await seat.stored()
-        await seat.press("U")
+        await seat.choose("Undo save")
         await seat.sees("This takes back the save of", "Grace → Ada Lovelace", "77 → 200")
         await seat.agree()
         await seat.sees("Saved · 2 of 2 verified", "As stored")
         assert await seat.stored() == before
-        await seat.press("U")
+        await seat.choose("Undo save")
         await seat.sees("Ada Lovelace → Grace")
         await seat.agree()
         await seat.sees("As stored")
@@ -57,7 +57,7 @@ async def test_secrets_are_not_in_the_journal_and_named_as_what_cannot_be_brough
         await seat.sees("Saved · 1 verified, 1 accepted")
         assert "fr" in journal(tmp_path)
         assert "sentinel" not in journal(tmp_path)
-        await seat.press("U")
+        await seat.choose("Undo save")
         await seat.sees("Cannot be brought back", "API key", "fr · French → en · English")
         await seat.press("escape")
         await seat.sees("Not undone; all is as it was.", "As stored")
@@ -72,7 +72,7 @@ async def test_a_deleted_server_comes_back_as_an_edit_with_its_secrets_to_be_typ
         await seat.sees("Saved · 1 of 1 verified")
         assert "@acme/db" in journal(tmp_path)
         assert "sentinel" not in journal(tmp_path)
-        await seat.press("U")
+        await seat.choose("Undo save")
         await seat.sees("The last save, taken back as edits", "Type what is missing")
         await seat.press("escape")
         await seat.sees("1 edited · 1 error", "Type the hidden part again")
@@ -88,7 +88,7 @@ async def test_what_somebody_changed_since_is_left_alone(sit: Sit) -> None:
         await seat.save()
         await seat.sees("Saved · 2 of 2 verified")
         await seat.client.settings.store(await seat.stored(), {"language": "it"})
-        await seat.press("U")
+        await seat.choose("Undo save")
         await seat.sees("Changed again since, and left alone: Language.", "Grace → Ada Lovelace")
         await seat.press("enter")
         await seat.sees("Saved · 1 of 1 verified")
@@ -103,7 +103,7 @@ async def test_a_save_of_an_earlier_run_is_taken_back(sit: Sit) -> None:
         await seat.save()
         await seat.sees("Saved · 1 of 1 verified")
     async with sit() as seat:
-        await seat.press("U")
+        await seat.choose("Undo save")
         await seat.sees("fr · French → en · English")
         await seat.press("enter")
         await seat.sees("Saved · 1 of 1 verified")
@@ -112,16 +112,17 @@ async def test_a_save_of_an_earlier_run_is_taken_back(sit: Sit) -> None:
 
 async def test_when_nothing_can_be_taken_back_one_line_says_so(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
-        await seat.press("U")
+        await seat.choose("Undo save")
         await seat.sees("nothing to undo")
         await seat.fill("language", "French")
-        await seat.press("enter", "U")
+        await seat.press("enter")
+        await seat.choose("Undo save")
         await seat.sees("Save or drop your edits first")
         await seat.press("u")
         await seat.sees("As stored")
         assert seat.posts == 0
     async with sit(endpoint=Connection("local service", read_only=True)) as seat:
-        await seat.press("U")
+        await seat.choose("Undo save")
         await seat.sees("read-only")
 
 
@@ -131,7 +132,7 @@ async def test_the_review_of_an_undo_is_left_by_words_that_fit_it(sit: Sit) -> N
         await seat.press("enter")
         await save_all(seat)
         await seat.sees("Saved · 1 of 1 verified")
-        await seat.press("U")
+        await seat.choose("Undo save")
         await seat.sees("y take it back and lose it", "esc leave all as it is")
         await seat.press("enter")
         await seat.sees("y takes it back all the same, esc leaves all")

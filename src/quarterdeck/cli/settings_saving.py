@@ -18,9 +18,9 @@ from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.merge import Conflict, Side
 from quarterdeck.settings.review import Line, Review, problems
 from quarterdeck.settings.save import Questions, Request, SaveResult, save
+from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from quarterdeck.settings.verify import ADDED_AGAIN, Verified
 from quarterdeck.tui.kept_state import KeptState
-from quarterdeck.tui.settings.typed_secrets import RememberingStore, TypedSecrets
 
 
 class Agreement:

@@ -70,7 +70,7 @@ class ConflictsDialog(Dialog[tuple[Side, ...]]):
         Binding("t", "take('theirs')", "Theirs", show=False),
         Binding("ctrl+s", "accept", "Go on", show=False),
     ]
-    HINTS = (("m", "mine"), ("t", "theirs"), ("enter", "go on to the review"), ("esc", "go on editing"))
+    HINTS = (("m", "mine"), ("t", "theirs"), ("enter", "go on to the review"), ("escape", "go on editing"))
 
     def __init__(self, conflicts: Sequence[Conflict], fields: FormFields) -> None:
         super().__init__(Shown("Changed here and on the server"))
@@ -81,7 +81,7 @@ class ConflictsDialog(Dialog[tuple[Side, ...]]):
     def body(self) -> Iterable[Widget]:
         """Why, and the conflicts."""
         yield Static(plain(Shown("Somebody saved these since you loaded them. Which value is to be kept?"), Tone.MUTED))
-        yield OptionList(*(self._prompt(number) for number in range(len(self._sides))))
+        yield OptionList(*(self._prompt(number) for number in range(len(self._sides))), markup=False)
 
     def _prompt(self, number: int) -> Content:
         return lines(conflict_lines(self._conflicts[number], self._sides[number], self._fields))

@@ -1,44 +1,72 @@
-"""The path of a file to write or to read."""
+"""The path of a file to be read or written: what can't be done is said, and the path stays to be mended."""
 
-from collections.abc import Iterable
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
-from textual.widget import Widget
-from textual.widgets import Input, Static
-
-from quarterdeck.tui import text
-from quarterdeck.tui.cells import Cell
-from quarterdeck.tui.dialogs.base import Dialog
-from quarterdeck.tui.paint import lines
+from quarterdeck.tui import files, text
+from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.connected import ConnectedApp
+from quarterdeck.tui.dialogs.base import Result
+from quarterdeck.tui.dialogs.confirm import ConfirmDialog
+from quarterdeck.tui.dialogs.form import FormDialog, Line, RefusedError, Typed
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.settings.line_input import LineInput
 
 
-class FilePathDialog(Dialog[Path]):
-    """Ask for a path; `problem` says what was wrong with the one before."""
+def path_dialog(
+    title: str, said: Iterable[Cell], path: str, use: Callable[[Path], Awaitable[Result]]
+) -> FormDialog[Result]:
+    """Ask for a path and use it; what `use` raises as FileRefusedError is said."""
 
-    CSS_PATH = ["dialog.tcss", "settings_dialogs.tcss"]
-    HINTS = (("enter", "go on"), ("esc", "cancel"))
+    async def send(typed: Typed) -> Result:
+        if not typed["path"]:
+            raise RefusedError("Type the path of a file.", "path")
+        try:
+            return await use(_path(typed["path"]))
+        except files.FileRefusedError as error:
+            raise RefusedError(str(error), "path") from error
 
-    def __init__(self, title: Shown, said: Iterable[Cell], path: str, problem: Shown | None = None) -> None:
-        super().__init__(title)
-        self._said = tuple(said)
-        self._path = path
-        self._problem = problem
+    field = Line(name="path", label="Path", value=path, placeholder=path or "settings.toml")
+    return FormDialog(Shown(title), [field], send, said=said, verb="go on", sending="Waiting for the disk…")
 
-    def body(self) -> Iterable[Widget]:
-        """What is done with the file, and its path."""
-        yield Static(lines(self._said), classes="value")
-        yield LineInput(text.line(self._path), placeholder=text.line(self._path) or "settings.toml")
 
-    def on_mount(self) -> None:
-        """Say what was wrong before."""
-        self.complain(self._problem)
+def _path(typed: str) -> Path:
+    return Path(typed).expanduser()
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Answer with the path."""
-        typed = event.value.strip()
-        if typed:
-            self.dismiss(Path(typed).expanduser())
-        else:
-            self.complain(Shown("Type the path of a file."))
+
+def save_dialog(
+    app: ConnectedApp, title: str, said: Iterable[Cell], path: Path, written: Callable[[Path], str]
+) -> FormDialog[Path]:
+    """Ask for a path and write there what `written` makes for it; the answer is the path."""
+
+    async def write(path: Path) -> Path:
+        content = written(path)
+        try:
+            await asyncio.to_thread(files.write, path, content, over=False)
+        except FileExistsError:
+            await _ask_for_leave(app, path)
+            await asyncio.to_thread(files.write, path, content, over=True)
+        return path
+
+    return path_dialog(title, said, str(path), write)
+
+
+def choose_dialog(app: ConnectedApp, title: str, said: Iterable[Cell], path: Path) -> FormDialog[tuple[Path, bool]]:
+    """Ask for the path of a file to be written later; the answer says also whether one that is there may go."""
+
+    async def choose(path: Path) -> tuple[Path, bool]:
+        is_there = await asyncio.to_thread(os.path.lexists, path)
+        if is_there:
+            await _ask_for_leave(app, path)
+        return path, is_there
+
+    return path_dialog(title, said, str(path), choose)
+
+
+async def _ask_for_leave(app: ConnectedApp, path: Path) -> None:
+    """Ask whether the file that is there may go; raises RefusedError where it may not."""
+    lost = cell(Shown("What is in it now would be gone."), Tone.WARN)
+    dialog = ConfirmDialog(Shown("Write over the file?"), (cell(text.line(f"{path} is there already.")), lost))
+    if await app.push_screen_wait(dialog) is not True:
+        raise RefusedError("The file stays as it is; another path can be typed.", "path")

@@ -18,8 +18,7 @@ from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.dialogs.base import Dialog, Hints, Result
 from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.settings.line_input import LineInput, abridged
-from quarterdeck.tui.widgets.settings.plain_area import PlainArea
+from quarterdeck.tui.widgets.form.inputs import LineInput, PlainArea, abridged
 from quarterdeck.tui.widgets.toggle import Toggle
 
 YES = "yes"

@@ -11,13 +11,13 @@ from textual.widgets import Static, TextArea
 
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_json import Pasted, PasteError
+from quarterdeck.settings.pasted_servers import TakenIn, take_in
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.paint import lines
-from quarterdeck.tui.settings.pasted_servers import TakenIn, take_in
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.settings.plain_area import PlainArea
+from quarterdeck.tui.widgets.form.inputs import PlainArea
 
 PAUSE = 0.15
 """Seconds without a key before the text is read."""
@@ -31,7 +31,7 @@ class PasteServersDialog(Dialog[TakenIn]):
 
     CSS_PATH = ["dialog.tcss", "settings_dialogs.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "accept", "Take over", show=False, priority=True)]
-    HINTS = (("^s", "take over"), ("esc", "cancel"))
+    HINTS = (("ctrl+s", "take over"), ("escape", "cancel"))
 
     def __init__(self, servers: Servers, read: Callable[[str], Pasted]) -> None:
         super().__init__(Shown("Paste MCP servers as JSON"))
@@ -85,7 +85,7 @@ class PasteServersDialog(Dialog[TakenIn]):
         if self._warned or not self.query_one(PlainArea).text.strip():
             self.dismiss(None)
         self._warned = True
-        self.complain(Shown("esc again drops the text; ctrl+s takes it over."))
+        self.say(Shown("esc again drops the text; ctrl+s takes it over."), Tone.WARN)
 
 
 def _notes(notes: tuple[str, ...]) -> Iterable[Cell]:

@@ -13,14 +13,18 @@ from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, Std
 from quarterdeck.settings.fields import Problem, Unreadable, as_whole
 from quarterdeck.settings.mcp import converted
 from quarterdeck.settings.mcp_checks import KEY
+from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.dialogs.base import Dialog
-from quarterdeck.tui.dialogs.mcp_members import TypeLine, members_of, shown
+from quarterdeck.tui.dialogs.mcp_members import (
+    ArgumentsArea,
+    CommandInput,
+    EnvironmentRows,
+    TypeLine,
+    members_of,
+    shown,
+)
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.settings.arguments import ArgumentsArea, CommandInput
-from quarterdeck.tui.widgets.settings.environment import EnvironmentRows
-from quarterdeck.tui.widgets.settings.line_input import LineInput
-from quarterdeck.tui.widgets.settings.member import Member
-from quarterdeck.tui.widgets.settings.secret_control import SecretAction, SecretControl
+from quarterdeck.tui.widgets.form.inputs import LineInput, Member, SecretAction, SecretControl
 
 Check = Callable[[McpServer], Iterable[Problem]]
 """What is wrong with a server among the others of the list, with the member each problem is about."""
@@ -39,7 +43,7 @@ class McpServerDialog(Dialog[McpServer]):
         Binding("ctrl+s", "accept", "Take over", show=False, priority=True),
         Binding("ctrl+o", "follow_hint", "Other type, or split", show=False, priority=True),
     ]
-    HINTS = (("^s", "take over"), ("tab", "next field"), ("esc", "cancel"))
+    HINTS = (("ctrl+s", "take over"), ("tab", "next field"), ("escape", "cancel"))
 
     def __init__(
         self, title: Shown, server: McpServer, check: Check, *, hidden: bool = False, stored: bool = False
@@ -57,7 +61,6 @@ class McpServerDialog(Dialog[McpServer]):
     # Leaving
 
     @on(Input.Submitted)
-    @on(SecretControl.Done)
     def action_accept(self) -> None:
         """Answer with the server, if nothing stops it."""
         server, problems = self._read()
@@ -76,7 +79,7 @@ class McpServerDialog(Dialog[McpServer]):
         if self._warned or self._read() == (self._given, []):
             self.dismiss(None)
         self._warned = True
-        self.complain(Shown("esc again drops what you changed; ctrl+s takes it over."))
+        self.say(Shown("esc again drops what you changed; ctrl+s takes it over."), Tone.WARN)
 
     def _focus_member(self, name: str) -> None:
         member = self.query_one(f"#member-{name}", Member)
@@ -96,7 +99,7 @@ class McpServerDialog(Dialog[McpServer]):
             self._server = other
             self._look_at_type()
 
-    @on(LineInput.Changed)
+    @on(Input.Changed)
     def _line_changed(self) -> None:
         if not isinstance(self._server, StdioServer):
             self._look_at_type()
@@ -111,7 +114,7 @@ class McpServerDialog(Dialog[McpServer]):
         self.query_one(ArgumentsArea).add(event.line.words)
         self.query_one("#member-env EnvironmentRows", EnvironmentRows).put(event.line.env)
         where = "Environment and Arguments" if event.line.env else "Arguments"
-        self.complain(Shown(f"What stood around the command was put under {where}."))
+        self.say(Shown(f"What stood around the command was put under {where}."))
 
     def _look_at_type(self) -> None:
         is_http = isinstance(self._server, ShttpServer)

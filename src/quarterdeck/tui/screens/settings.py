@@ -1,55 +1,199 @@
 """The settings: edit a draft by keyboard, and save it so that nothing stored is lost."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import ClassVar
 
-from textual import on, work
+from textual import getters, on, work
 from textual.binding import BindingType
+from textual.widget import Widget
+from textual.widgets import Static
 
+from quarterdeck.client.client import Client
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.client.models.settings import Settings
+from quarterdeck.fleet.news import News
 from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.files import Imported
+from quarterdeck.settings.merge import is_another
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import Tone
-from quarterdeck.tui.commands import Command, Place, bindings_at, command_at
+from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
+from quarterdeck.tui.commands import Command, Place, bindings_at, command_at, commands_at
 from quarterdeck.tui.dialogs.choose import menu
-from quarterdeck.tui.dialogs.leave_edits import LeaveEdits, LeaveEditsDialog
-from quarterdeck.tui.screens.settings_saves import SettingsSaves
-from quarterdeck.tui.widgets.settings.allowed import acts_at_once, why_not
-from quarterdeck.tui.widgets.settings.field_filter import FieldFilter
-from quarterdeck.tui.widgets.settings.form import SettingsForm
-from quarterdeck.tui.widgets.settings.help_text import title
-from quarterdeck.tui.widgets.settings.key_hints import row_menu
-from quarterdeck.tui.widgets.settings.rows import AT_ONCE, RowKind, kind_of, name_in
+from quarterdeck.tui.dialogs.page import PageDialog
+from quarterdeck.tui.paint import lines
+from quarterdeck.tui.screens.base import DeckScreen
+from quarterdeck.tui.settings import words
+from quarterdeck.tui.settings.files import export_dialog, import_dialog
+from quarterdeck.tui.settings.lists import SUGGESTED, ListActions, read_lists, read_suggestions
+from quarterdeck.tui.settings.record import Record
+from quarterdeck.tui.settings.saving import Saves
+from quarterdeck.tui.settings.servers import ServerList
+from quarterdeck.tui.settings.unsaved import KeptEdits
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.form.actions import acts_at_once, row_hints, row_menu, why_not
+from quarterdeck.tui.widgets.form.around import FieldFilter, SettingsBar
+from quarterdeck.tui.widgets.form.form import SettingsForm
+from quarterdeck.tui.widgets.form.help import title
+from quarterdeck.tui.widgets.form.view import AT_ONCE, Lists, RowKind, name_in
 
-ANYWHERE = frozenset({"back"})
-"""Commands of this screen whose keys mean something else where there is nothing to edit."""
+UNLOADED = frozenset({"back"})
+"""Commands of this screen that work before anything is read."""
+WHILE_EDITING = frozenset({"save"})
+"""Commands that work while a field is edited, whose keys are the field's else."""
 
 
-class SettingsScreen(SettingsSaves):
-    """What can be done with the settings."""
+class SettingsScreen(DeckScreen):
+    """Bar, filter and form, or a notice while there is nothing to edit."""
 
     PLACE = Place.SETTINGS
     BINDINGS: ClassVar[list[BindingType]] = bindings_at(Place.SETTINGS)
     CSS_PATH = "settings.tcss"
+    AUTO_FOCUS = "FieldList"
+    HELD = ServerList.COMMANDS
+    """Commands that a part of the screen does."""
+
+    notice = getters.query_one("#settings-notice", Static)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bar = SettingsBar(id="settings-bar")
+        self.field_filter = FieldFilter()
+        self.form = SettingsForm()
+        self.record = Record(self.app, self.form, self._count)
+        self.servers = ServerList(self.app, self.form, self.say)
+        self.lists = ListActions(self.app, self._acted)
+        self.saves = Saves(self.app, self.record, self.form, self.bar.say, self.say)
+        self.kept = KeptEdits(self.app, self.record, self.form, self.say)
+        self._reading = False
+        """Whether a reading was asked for and has not ended."""
+        self._asks_whose = False
+        """Whether the person is being asked whose record this is."""
+        self._to_offer = False
+        """Whether edits of an earlier run are still to be asked about."""
+        self._said_of: Draft | None = None
+        """The draft that the sentence in the message line is about."""
+
+    def parts(self) -> Iterable[Widget]:
+        """Bar, filter, form, notice."""
+        yield self.bar
+        yield self.field_filter
+        yield self.form
+        yield Static(id="settings-notice")
+
+    # What it shows
+
+    def health(self) -> Cell:
+        """How fresh the record is."""
+        session, read_at = self.app.session, self.record.read_at
+        if self._reading:
+            return cell(Shown("reading…"), Tone.BUSY)
+        if self.record.failure is not None:
+            return cell(Shown("not read"), Tone.BAD)
+        if read_at is None:
+            failed = self._trouble() is not None or (session is not None and session.key_refused)
+            return cell(Shown("no settings" if failed else "loading…"), Tone.BAD if failed else Tone.BUSY)
+        return cell(Shown(f"read {read_at.astimezone():%H:%M}"), Tone.GOOD)
+
+    def refresh_frame(self) -> None:
+        """The key bar has the keys of the open editor, or leaves out what the row under the cursor has no use for."""
+        super().refresh_frame()
+        if not self.is_mounted:
+            return
+        if self.form.editor is not None:
+            self.key_bar.hints = tuple((key, label, True) for key, label in self.form.editor.HINTS)
+        else:
+            works = commands_at(self.PLACE)
+            self.key_bar.hints = row_hints(works, self.form.row, lambda command: self.why_not(command) is None)
+
+    def say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
+        """Show one sentence until the draft is another one."""
+        self._said_of = self.form.draft
+        super().say(sentence, tone)
+
+    def _show_state(self) -> None:
+        self.set_class(not self.record.loaded, "-nothing")
+        if not self.record.loaded:
+            self.notice.update(lines(words.why_nothing(self.app.session, self._trouble())))
+        elif self.is_current and self.focused is None:
+            self.form.start()
+        self._count()
+
+    def _count(self) -> None:
+        """Count the edits, and keep them in case of a crash."""
+        self.app.edits = self.form.draft.count
+        self.bar.show(self.form.view if self.record.loaded else None)
+        self.kept.keep()
+        self.refresh_frame()
+
+    def _trouble(self) -> ServiceError | None:
+        session = self.app.session
+        return self.record.failure or self.app.trouble or (session.trouble if session is not None else None)
+
+    @on(SettingsForm.Edited)
+    def _edited(self) -> None:
+        if self.form.draft is not self._said_of:
+            self.message_line.clear()
+        self._count()
+
+    @on(SettingsForm.Moved)
+    def _moved(self) -> None:
+        self.refresh_frame()
+
+    # What may be done now
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While a field is edited, most keys are the field's."""
+        if action == "command" and self.is_mounted and self.form.editor is not None:
+            name = str(parameters[0])
+            return name in WHILE_EDITING or command_at(self.PLACE, name).place is Place.EVERYWHERE
+        return super().check_action(action, parameters)
 
     def why_not(self, command: Command) -> str | None:
         """What a command needs of the draft and of the row under the cursor."""
         reason = super().why_not(command)
-        if reason is not None or command.place is not Place.SETTINGS or command.name in ANYWHERE:
+        if reason is not None or command.place is not Place.SETTINGS or command.name in UNLOADED:
             return reason
-        if not self.is_mounted or not self.loaded:
+        if not self.is_mounted or not self.record.loaded:
             return f"{command.label}: the settings are not loaded."
-        if self.saving:
+        if self.saves.under_way:
             return f"{command.label}: a save is under way."
-        if self.app.endpoint.read_only and acts_at_once(command.name, self.form):
+        if self.app.endpoint.read_only and acts_at_once(command.name, self.form.row):
             return "This acts at once, and this connection is read-only: nothing is changed on the server."
-        return why_not(command.name, self.form)
+        return why_not(command.name, self.form.view, self.form.row)
+
+    async def action_command(self, name: str) -> None:
+        """Do a command, or say why not; those on MCP servers are done by their list."""
+        act = self.servers.commands.get(name)
+        if act is None or self.why_not(command_at(self.PLACE, name)) is not None:
+            await super().action_command(name)
+        else:
+            await act()
 
     # Fields
 
     async def action_edit(self) -> None:
         """Edit the row under the cursor."""
-        await self.form.edit()
+        match self.form.kind:
+            case RowKind.FIELD:
+                await self.form.edit()
+            case RowKind.MORE:
+                self.action_filter()
+            case RowKind.SERVER:
+                await self.servers.add()
+            case _:
+                await self._act_on_list("edit")
+
+    @on(SettingsForm.Chosen)
+    async def _chosen(self) -> None:
+        await self.action_command("edit")
+
+    @on(SettingsForm.SuggestionsWanted)
+    def _suggest(self, event: SettingsForm.SuggestionsWanted) -> None:
+        client = self.app.client
+        if client is not None and event.key in SUGGESTED and event.key not in self.form.suggestions:
+            self._read_suggestions(client, event.key)
 
     async def action_undo(self) -> None:
         """Take back the last edit."""
@@ -64,7 +208,7 @@ class SettingsScreen(SettingsSaves):
         entry, row = self.form.entry, self.form.row
         if entry is None:
             await self.form.change(lambda draft: draft.revert(row))
-        elif entry.was is None:
+        elif entry.before is None:
             await self.form.change(lambda draft: draft.remove_server(entry.row))
         else:
             await self.form.change(lambda draft: draft.restore_server(entry.row))
@@ -76,23 +220,19 @@ class SettingsScreen(SettingsSaves):
 
     @work(exclusive=True, group="dialog")
     async def action_row_menu(self) -> None:
-        """Show all that can be done with the row under the cursor."""
+        """Show all that can be done with the row under the cursor, and with all settings."""
         await self.form.stop_editing()
-        offers = [(command, label, self.why_not(command)) for command, label in row_menu(self.form)]
-        chosen = await self.app.push_screen_wait(menu(title(self.form.view, self.form.row), offers))
+        view, row = self.form.view, self.form.row
+        offers = [(command, label, self.why_not(command)) for command, label in row_menu(view, row)]
+        chosen = await self.app.push_screen_wait(menu(title(view, row), offers))
         if chosen is not None:
             await self.action_command(chosen)
 
     def action_copy(self) -> None:
-        """Copy the key of the field under the cursor; of an MCP server all but its secrets."""
-        if self.form.entry is not None:
-            self.copy_entry()
-            return
+        """Copy the key of the field under the cursor."""
         key = name_in(self.form.row)
         self.app.copy_to_clipboard(key)
         self.say(text.line(f"Copied {key}, if your terminal takes copies."))
-
-    # The filter
 
     def action_filter(self) -> None:
         """Type into the filter."""
@@ -106,43 +246,200 @@ class SettingsScreen(SettingsSaves):
     def _back_to_form(self) -> None:
         self.form.start()
 
-    # Lists
-
-    @on(SettingsForm.RowChosen)
-    def _row_chosen(self, event: SettingsForm.RowChosen) -> None:
-        reason = self.why_not(command_at(self.PLACE, "edit"))
-        if reason is not None:
-            self.say(text.line(reason), Tone.WARN)
-        elif kind_of(event.row) is RowKind.MORE:
-            self.action_filter()
-        elif not name_in(event.row):
-            self.act("add")
-        else:
-            self.act("edit")
+    # Lists: MCP servers are part of the draft, the others are saved at once
 
     async def action_add(self) -> None:
         """Add to the list under the cursor; elsewhere an MCP server."""
         if self.form.kind in AT_ONCE:
-            self.act("add")
+            await self._act_on_list("add")
         else:
-            self.add_server()
+            await self.servers.add()
 
     async def action_delete(self) -> None:
         """Delete what is under the cursor."""
-        if self.form.kind in AT_ONCE:
-            self.act("delete")
-        else:
-            await self.delete_server()
+        await self._act_on_list("delete")
 
     async def action_rename(self) -> None:
         """Rename the profile under the cursor."""
-        self.act("rename")
+        await self._act_on_list("rename")
 
     async def action_new_value(self) -> None:
         """Give the secret under the cursor a new value."""
-        self.act("new_value")
+        await self._act_on_list("new_value")
 
-    # Leaving
+    async def _act_on_list(self, command: str) -> None:
+        await self.lists.act(command, self.form.view, self.form.row)
+
+    def _acted(self, done: Shown | None, tone: Tone) -> None:
+        """Say what was done, and read again what may have changed: the record tells of tokens and of the model."""
+        if done is not None:
+            self.say(done, tone)
+        if self.app.client is not None and not self.saves.under_way:
+            self._load(self.app.client)
+
+    # Saving, taking a save back, files
+
+    @work(group="settings-save")
+    async def action_save(self) -> None:
+        """Review the edits and save them."""
+        await self.form.stop_editing()
+        await self.saves.save()
+
+    @work(group="settings-save")
+    async def action_undo_save(self) -> None:
+        """Show what takes back the last save, and send it when agreed to."""
+        await self.saves.undo()
+
+    async def action_export(self) -> None:
+        """Write the settings to a file."""
+
+        def written(path: Path | None) -> None:
+            if path is not None:
+                self.say(text.line(f"Written to {path}, without secrets; only you can open it."), Tone.GOOD)
+
+        await self.app.push_screen(export_dialog(self.app, self.form.draft), written)
+
+    async def action_import(self) -> None:
+        """Take settings from a file, as edits."""
+        await self.app.push_screen(import_dialog(self.form.draft), self._imported)
+
+    async def _imported(self, read: tuple[Path, Imported] | None) -> None:
+        if read is None:
+            return
+        (path, found), before = read, self.form.draft.edits
+        await self.form.change(lambda draft: found.draft)
+        same = self.form.draft.edits == before
+        news = "It brings no change." if same else "ctrl+s shows the edits, ctrl+z takes them back."
+        self.say(text.line(f"{path.name} is read. {news}"), Tone.GOOD)
+        if found.notes:
+            said = [cell(text.line(note)) for note in found.notes]
+            await self.app.push_screen(PageDialog(text.line(f"Read from {path.name}"), lambda: said))
+
+    # News of the record
+
+    def on_mount(self) -> None:
+        """Load as soon as something answers."""
+        self._show_state()
+        self._keep_up()
+
+    async def on_unmount(self) -> None:
+        """Keep the edits that are left."""
+        await self.kept.finish()
+
+    def on_screen_resume(self) -> None:
+        """Somebody may have changed the settings meanwhile."""
+        self._keep_up(again=True)
+        self._offer()
+
+    def on_news(self, told: Sequence[News]) -> None:
+        """The connection may be another one, or back, or lead to another server."""
+        super().on_news(told)
+        if any(news.another_server for news in told):
+            self._forget()
+        self._keep_up()
+
+    def _forget(self) -> None:
+        self.record.forget()
+        self.form.show_lists(Lists())
+        self.form.suggest({})
+
+    def _keep_up(self, *, again: bool = False) -> None:
+        """Load what was not loaded yet, or failed to; `again` what was loaded a while ago too."""
+        if self.record.follow():
+            self._forget()
+            self.record.put(Draft())
+            self.bar.say(EMPTY)
+            self._show_state()
+        free = self.form.editor is None and not self.saves.under_way and not self._asks_whose
+        client = self.record.to_read(again=again, free=free)
+        if client is not None:
+            self._load(client)
+        elif not self.record.loaded:
+            self._show_state()
+
+    def action_refresh(self) -> None:
+        """Read the record again now; edits stay."""
+        self.app.action_refresh()
+        if self.app.client is not None and not self.saves.under_way:
+            self._reading = True
+            self.refresh_frame()
+            self._load(self.app.client)
+
+    @work(exclusive=True, group="settings-load")
+    async def _load(self, client: Client) -> None:
+        """Read the record and put the draft on top of it."""
+        failure = None
+        try:
+            found, kept_here = await self.record.read(client)
+        except ServiceError as error:
+            failure = error
+        self._reading = False
+        if not self.record.is_asked(client) or self.saves.under_way:
+            return
+        self.record.failure = failure
+        if failure is None:
+            first = not self.record.loaded
+            if self.record.is_new(client):
+                await self._ask_whose(found)
+            if not self.record.take(client, found, kept_here):
+                self.say(Shown("Somebody saved fields you edited; a save shows both and asks."), Tone.WARN)
+            self._to_offer |= first
+            self._offer()
+            self._read_more(client)
+        elif self.record.loaded:
+            self.say_error(failure)
+        self._show_state()
+
+    async def _ask_whose(self, found: Settings | None) -> None:
+        """Have the person say whether edits are meant for a record that may be somebody else's; else drop them."""
+        draft = self.form.draft
+        if not draft.edited or not is_another(draft.base, found):
+            return
+        self._asks_whose = True
+        try:
+            meant = await self.app.push_screen_wait(words.whose_dialog(draft.base, found))
+        finally:
+            self._asks_whose = False
+        if meant is not True:
+            await self.form.change(Draft.discard)
+
+    @work(exclusive=True, group="settings-more")
+    async def _read_more(self, client: Client) -> None:
+        """Read what the server describes of its settings, once, and the lists beside the record."""
+        server = self.record.server
+        if server is None:
+            return
+        if not self.record.described:
+            try:
+                schema = await client.settings.schema()
+            except ServiceError as error:
+                self.say(text.line(f"The server's own settings are not shown: {error.words}"), Tone.WARN)
+            else:
+                if self.record.is_asked(client) and not self.saves.under_way:
+                    self.record.describe(schema)
+        lists = await read_lists(client, server)
+        if client is self.app.client:
+            self.form.show_lists(replace(lists, checks=self.form.view.lists.checks))
+            self.refresh_frame()
+
+    @work(group="settings-suggestions")
+    async def _read_suggestions(self, client: Client, key: str) -> None:
+        values = await read_suggestions(client, key)
+        if client is self.app.client:
+            self.form.suggest({**self.form.suggestions, key: values})
+
+    # Edits of an earlier run, and leaving with edits
+
+    def _offer(self) -> None:
+        """Ask about edits that an earlier run left behind, once for a connection."""
+        if self._to_offer and self.record.loaded and self.is_current:
+            self._to_offer = False
+            self.action_unsaved_edits(asked=False)
+
+    @work(exclusive=True, group="settings-left")
+    async def action_unsaved_edits(self, *, asked: bool = True) -> None:
+        """Ask about them again."""
+        await self.kept.offer(asked=asked)
 
     @property
     def unsaved(self) -> bool:
@@ -151,14 +448,14 @@ class SettingsScreen(SettingsSaves):
 
     async def may_leave(self) -> bool:
         """Ask what to do with the edits; True when they are saved or dropped."""
-        answer = await self.app.push_screen_wait(LeaveEditsDialog(self.form.draft.count))
-        if answer is LeaveEdits.SAVE:
-            return await self.save_edits()
-        if answer is LeaveEdits.DISCARD:
+        answer = await self.app.push_screen_wait(words.leave_dialog(self.form.draft.count))
+        if answer == "s":
+            await self.form.stop_editing()
+            return bool(await self.saves.save())
+        if answer == "d":
             await self.form.change(Draft.discard)
-            self.changed()
-            return True
-        return False
+            self._count()
+        return answer == "d"
 
     @work(exclusive=True, group="dialog")
     async def action_back(self) -> None:

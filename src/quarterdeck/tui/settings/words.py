@@ -1,22 +1,20 @@
 """Longer things that the settings say: why there is nothing to edit, what came back different, what an undo can do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
+from quarterdeck.client.models.settings import Settings
+from quarterdeck.fleet.session import Session
 from quarterdeck.settings.changes import Restored
 from quarterdeck.settings.journal import Saved
 from quarterdeck.settings.verify import Difference
+from quarterdeck.settings.words import counted
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
-from quarterdeck.tui.dialogs.left_edits import when
+from quarterdeck.tui.dialogs.choose import Choice, ChooseDialog
+from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.text import Shown
-
-if TYPE_CHECKING:
-    from quarterdeck.fleet.session import Session
 
 
 def why_nothing(session: Session | None, error: ServiceError | None) -> list[Cell]:
@@ -29,6 +27,29 @@ def why_nothing(session: Session | None, error: ServiceError | None) -> list[Cel
     if session is not None and session.key_refused:
         return [cell(Shown("The server refused the key."), Tone.BAD), EMPTY, cell(Shown("c enters a key."))]
     return [cell(Shown("Loading the settings…"), Tone.BUSY)]
+
+
+def leave_dialog(edits: int) -> ChooseDialog[str]:
+    """Ask what to do with edits before leaving them: k keeps, s saves, d discards them."""
+    said = cell(Shown(f"You have {counted(edits, 'edit')} that the server does not know of."))
+    choices = [
+        Choice("k", "k", Shown("Keep editing"), Shown("stay here, nothing is sent")),
+        Choice("s", "s", Shown("Save"), Shown("review and save them, then leave")),
+        Choice("d", "d", Shown("Discard"), Shown("drop them and leave")),
+    ]
+    hints = (("enter", "take"), (" k s d", "at once"), ("escape", "keep editing"))
+    return ChooseDialog(Shown("Unsaved settings"), [said], choices, hints)
+
+
+def whose_dialog(loaded: Settings | None, found: Settings | None) -> ConfirmDialog:
+    """Ask whether edits made on one record are meant for another one."""
+    was, now = (record.email if record is not None else None for record in (loaded, found))
+    said = (
+        cell(text.line(f"They were made on the settings of {was or 'somebody'}.")),
+        cell(text.line(f"What this key reads are those of {now or 'somebody else'}.")),
+        cell(Shown("y keeps them as edits of these; n drops them, and ctrl+z takes them back."), Tone.MUTED),
+    )
+    return ConfirmDialog(Shown("Are the edits meant for these settings?"), said)
 
 
 def difference_lines(differences: Iterable[Difference]) -> list[Cell]:
@@ -46,12 +67,7 @@ def difference_lines(differences: Iterable[Difference]) -> list[Cell]:
 
 def undo_lines(saved: Saved, undo: Restored, now: datetime) -> list[Cell]:
     """Which save is taken back, and what of it stays as it is."""
-    said = [
-        cell(
-            Shown(f"This takes back the save of {when(saved.when, now)}."),
-            Tone.STRONG,
-        )
-    ]
+    said = [cell(Shown(f"This takes back the save of {when(saved.when, now)}."), Tone.STRONG)]
     if undo.left_out:
         said.append(
             cell(text.line(f"Cannot be brought back, for secrets are not kept: {', '.join(undo.left_out)}."), Tone.WARN)
@@ -61,7 +77,7 @@ def undo_lines(saved: Saved, undo: Restored, now: datetime) -> list[Cell]:
     return said
 
 
-def taken_up_lines(restored: Restored) -> list[Cell]:
+def restored_lines(restored: Restored) -> list[Cell]:
     """What of some kept edits is not as it was left; nothing where all is."""
     said: list[Cell] = []
     if restored.left_out:
@@ -70,3 +86,9 @@ def taken_up_lines(restored: Restored) -> list[Cell]:
         moved = ", ".join(restored.moved)
         said.append(cell(text.line(f"Changed on the server since, and edited here: {moved}."), Tone.WARN))
     return said
+
+
+def when(moment: datetime, now: datetime) -> str:
+    """A moment as people say it: its time, and the day unless it is today."""
+    moment, now = moment.astimezone(), now.astimezone()
+    return f"{moment:%H:%M}" if moment.date() == now.date() else f"{moment:%d %b %Y, %H:%M}"

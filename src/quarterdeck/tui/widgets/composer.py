@@ -13,7 +13,7 @@ from quarterdeck.fleet.drafts import MessageDrafts, with_draft
 from quarterdeck.tui import text
 from quarterdeck.tui.connected import ConnectedApp
 from quarterdeck.tui.markdown import whole
-from quarterdeck.tui.widgets.settings.plain_area import PlainArea
+from quarterdeck.tui.widgets.form.inputs import PlainArea
 
 KEPT_AFTER = 0.5
 """Seconds after a key until a draft is written down."""

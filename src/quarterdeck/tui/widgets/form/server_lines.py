@@ -5,17 +5,14 @@ from dataclasses import dataclass
 
 from quarterdeck.client.models.mcp import StdioServer
 from quarterdeck.settings import words
-from quarterdeck.settings.draft import MCP
 from quarterdeck.settings.mcp import Entry, EntryState, duplicates
 from quarterdeck.settings.mcp_server import missing, name_of
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line
-from quarterdeck.tui.widgets.settings.cells import NOTHING, brief
-from quarterdeck.tui.widgets.settings.lines import GUTTER, MARGIN, Line, problem_lines
-from quarterdeck.tui.widgets.settings.rows import RowKind
-from quarterdeck.tui.widgets.settings.view import FormView
+from quarterdeck.tui.widgets.form.lines import DOT, GAP, GUTTER, MARGIN, NOTHING, Line, brief, problem_lines
+from quarterdeck.tui.widgets.form.view import FormView, RowKind
 
-STATE, KIND, KEY = 7, 6, 9
+STATE, KIND, KEY = 9, 6, 9
 """Cells of the columns that always hold the same few words."""
 NAME_SHARE = 0.5
 """Of the cells that name and details share, at most, for the name."""
@@ -29,13 +26,11 @@ _CHIPS = {
     EntryState.ADDED: (Shown("new"), Tone.EDITED),
     EntryState.EDITED: (Shown("edited"), Tone.EDITED),
     EntryState.REMOVED: (Shown("will be deleted"), Tone.WARN),
-    EntryState.DISABLED: (Shown("will be parked"), Tone.WARN),
-    EntryState.ENABLED: (Shown("will be stored again"), Tone.EDITED),
+    EntryState.DISABLED: (Shown("will be disabled"), Tone.WARN),
+    EntryState.ENABLED: (Shown("will be enabled"), Tone.EDITED),
 }
-
 _MEMBERS = {"": "entry", "url": "address", "api_key": "key", "args": "arguments", "env": "variables"}
 """The word for a member that something is wrong with."""
-GAP = (Shown("  "), Tone.PLAIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,28 +46,29 @@ class ServerLine(Line):
         """The line with its cells."""
         if self.entry is None:
             return self
-        server, muted = self.entry.server, Tone.MUTED
         rests = self.entry.removed or self.entry.disabled
-        name = cell(brief(words.server_name(server)), muted if rests else Tone.PLAIN)
+        name = cell(brief(words.server_name(self.entry.server)), Tone.MUTED if rests else Tone.PLAIN)
         said = _details(self.entry)
-        details = cell(brief(said), muted) if said else ()
+        details = cell(brief(said), Tone.MUTED) if said else ()
         gap = (GAP,) if details else ()
         rest = ((name, self.name_width), (details, 0)) if self.name_width else (((*name, *gap, *details), 0),)
-        state, key = _state(self.entry), _key(self.entry, hidden=self.hides_secrets)
-        kind = cell(line(words.server_kind(server)), muted)
-        return Line(((state, STATE), (kind, KIND), (key, KEY), *rest), self.chip, self.row, struck=self.struck)
+        kind = cell(line(words.server_kind(self.entry.server)), Tone.MUTED)
+        key = _key(self.entry, hidden=self.hides_secrets)
+        return Line(
+            ((_state(self.entry), STATE), (kind, KIND), (key, KEY), *rest), self.chip, self.row, None, self.struck
+        )
 
 
 def server_lines(view: FormView, width: int) -> Iterator[Line]:
     """The head of the table, the banner on servers that are there twice, and the servers."""
-    entries = tuple(view.servers()) if view.query else view.draft.servers.entries
+    entries = view.servers()
     if not entries:
         if not view.query:
             said: Cell = (
                 (Shown("None yet. "), Tone.MUTED),
                 (Shown("a"), Tone.KEY),
-                (Shown(" adds one, "), Tone.MUTED),
-                (Shown("i"), Tone.KEY),
+                (Shown(" adds one; the menu on "), Tone.MUTED),
+                (Shown("f2"), Tone.KEY),
                 (Shown(" takes pasted JSON."), Tone.MUTED),
             )
             yield Line(((said, 0),), row=RowKind.SERVER)
@@ -80,30 +76,21 @@ def server_lines(view: FormView, width: int) -> Iterator[Line]:
     name_width = _name_width(entries, width)
     groups = () if view.query else duplicates(view.draft.servers)
     twice = frozenset(row for group in groups for row in group)
-    yield from _banner(groups)
+    yield from _banner(sum(len(group) - 1 for group in groups))
     yield _head(name_width)
     for entry in entries:
         row = f"{RowKind.SERVER}{entry.row}"
-        yield ServerLine(
-            chip=_chip(view, entry, twice=entry.row in twice),
-            row=row,
-            struck=entry.removed,
-            entry=entry,
-            name_width=name_width,
-            hides_secrets=view.hides_secrets,
-        )
+        chip = _chip(view, entry, row, twice=entry.row in twice)
+        yield ServerLine((), chip, row, None, entry.removed, entry, name_width, view.hides_secrets)
         if entry.state is not EntryState.KEPT and not entry.removed:
             yield from problem_lines(view, row, STATE, width)
 
 
-def _banner(groups: tuple[tuple[int, ...], ...]) -> Iterator[Line]:
+def _banner(more: int) -> Iterator[Line]:
     """How many servers are there again: a server's own file of settings does that (needs.md fact 0.6)."""
-    more = sum(len(group) - 1 for group in groups)
     if more:
-        said = f" folds {more} {'entry' if more == 1 else 'entries'} that appear{'s' if more == 1 else ''} twice"
-        why = Shown(", likely from the server's config.toml")
-        cells: Cell = ((Shown("F"), Tone.KEY), (Shown(said), Tone.WARN), (why, Tone.MUTED))
-        yield Line(((cells, 0),))
+        said = Shown(f" drops {more} that {'appears' if more == 1 else 'appear'} twice, likely from config.toml")
+        yield Line(((((Shown("f2"), Tone.KEY), (said, Tone.WARN)), 0),))
 
 
 def _head(name_width: int) -> Line:
@@ -122,7 +109,7 @@ def _state(entry: Entry) -> Cell:
     """Where it is before the save: on the server, or on this machine only."""
     if entry.was is not None:
         return cell(Shown("on"), Tone.GOOD)
-    return cell(Shown("parked"), Tone.REST) if entry.kept is not None else cell(NOTHING, Tone.MUTED)
+    return cell(Shown("disabled"), Tone.REST) if entry.kept is not None else cell(NOTHING, Tone.MUTED)
 
 
 def _details(entry: Entry) -> str:
@@ -143,22 +130,25 @@ def _key(entry: Entry, *, hidden: bool) -> Cell:
     return cell(Shown("stored" if held else "none"), Tone.PLAIN if held else Tone.MUTED)
 
 
-def _chip(view: FormView, entry: Entry, *, twice: bool) -> Cell:
-    """What came of a check, what is wrong, and what a save does with it."""
+def _chip(view: FormView, entry: Entry, row: str, *, twice: bool) -> Cell:
+    """What came of a check, and what is wrong or what a save does with it."""
     tried = view.lists.tried(entry)
-    parts = [] if tried is None else [(line(tried.brief), tried.tone)]
-    problem = view.problems.get((MCP, entry.row))
+    said = _stands(view, entry, row, twice=twice)
+    if tried is None:
+        return said
+    return ((line(tried.brief), tried.tone), *((DOT,) if said else ()), *said)
+
+
+def _stands(view: FormView, entry: Entry, row: str, *, twice: bool) -> Cell:
+    problem = view.problems.get(row)
     if problem is not None and problem.stops:
-        parts.append((Shown("error"), Tone.BAD))
-    elif (view.arrived or view.contested) and view.is_news(f"{RowKind.SERVER}{entry.row}"):
-        parts.append((Shown("changed on server"), Tone.WARN))
-    elif entry.state in _CHIPS:
-        parts.append(_CHIPS[entry.state])
-    elif entry.disabled:
-        parts.append((Shown("kept here"), Tone.REST))
-    elif problem is not None:
-        said = "twice" if twice else f"{_MEMBERS.get(problem.member, problem.member)}?"
-        parts.append((Shown(said), Tone.WARN))
-    if len(parts) < 2:
-        return tuple(parts)
-    return (parts[0], (Shown(" · "), Tone.MUTED), parts[1])
+        return cell(Shown("error"), Tone.BAD)
+    if (view.arrived or view.contested) and view.is_news(row):
+        return cell(Shown("changed on server"), Tone.WARN)
+    if entry.state in _CHIPS:
+        return (_CHIPS[entry.state],)
+    if entry.disabled:
+        return cell(Shown("kept here"), Tone.REST)
+    if problem is None:
+        return ()
+    return cell(Shown("twice" if twice else f"{_MEMBERS.get(problem.member, problem.member)}?"), Tone.WARN)

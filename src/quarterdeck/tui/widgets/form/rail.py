@@ -12,7 +12,7 @@ from textual.widget import Widget
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import content, lines
 from quarterdeck.tui.text import Shown, line
-from quarterdeck.tui.widgets.settings.view import Counts, FormView
+from quarterdeck.tui.widgets.form.view import Counts, FormView
 
 Entries = tuple[tuple[str, Counts], ...]
 HERE = "▌"

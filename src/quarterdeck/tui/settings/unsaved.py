@@ -1,28 +1,112 @@
 """Keeps unsaved edits in a state file while they are made, in case the deck does not get to ask about them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
+from enum import StrEnum
 from functools import partial
 from secrets import token_hex
-from typing import TYPE_CHECKING
 
 from quarterdeck.client.errors import ServiceError
+from quarterdeck.config.connections import Connection
+from quarterdeck.settings.changes import restored
+from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.unsaved import Run, UnsavedEdits, ended, left_behind, to_keep, with_run, without_run
+from quarterdeck.settings.words import counted
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import Tone, cell
+from quarterdeck.tui.connected import ConnectedApp
+from quarterdeck.tui.dialogs.choose import Choice, ChooseDialog
+from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.kept_state import RunState
 from quarterdeck.tui.processes import is_running, this_process
-
-if TYPE_CHECKING:
-    from quarterdeck.config.connections import Connection
-    from quarterdeck.settings.draft import Draft
+from quarterdeck.tui.settings import words
+from quarterdeck.tui.settings.record import Record
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.form.form import SettingsForm
 
 Change = Callable[[UnsavedEdits | None], UnsavedEdits | None]
 
 PAUSE = 1.0
 """Seconds from an edit to its note, so that a word typed is one write."""
+
+
+class LeftEdits(StrEnum):
+    """What becomes of edits that an earlier run left behind; the value is its key."""
+
+    RESTORE = "r"
+    LATER = "l"
+    DROP = "D"
+
+
+class KeptEdits:
+    """Keeps the form's edits, and asks about those that an earlier run left behind."""
+
+    def __init__(
+        self, app: ConnectedApp, record: Record, form: SettingsForm, say: Callable[[Shown, Tone], None]
+    ) -> None:
+        self._app = app
+        self._record = record
+        self._form = form
+        self._say = say
+        self._keeper = DraftKeeper(app.state, app.clock, self._failed)
+
+    def keep(self) -> None:
+        """Keep the edits as they are now."""
+        if self._record.endpoint is not None:
+            self._keeper.keep(self._record.endpoint, self._form.draft)
+
+    async def finish(self) -> None:
+        """Keep the edits that are left: the deck may be ending by a signal."""
+        self._say = lambda sentence, tone: None
+        await self._keeper.finish()
+
+    async def offer(self, *, asked: bool) -> None:
+        """Ask about edits that an earlier run left behind. Runs inside a worker."""
+        endpoint = self._record.endpoint
+        if endpoint is None:
+            return
+        found = await self._keeper.found(endpoint)
+        if not found and asked:
+            self._say(Shown("No run before left edits behind for this connection."), Tone.PLAIN)
+        for name, run in found:
+            answer = await self._app.push_screen_wait(_left_edits(run, self._app.clock()))
+            if answer is LeftEdits.DROP:
+                await self._keeper.drop(endpoint, name)
+            elif answer is LeftEdits.RESTORE and endpoint == self._record.endpoint:
+                await self._restore(endpoint, name, run)
+            else:
+                self._say(Shown("The edits stay kept; f2 has them restored."), Tone.PLAIN)
+                return
+
+    async def _restore(self, endpoint: Connection, name: str, run: Run) -> None:
+        found = restored(run, self._form.draft)
+        await self._form.change(lambda draft: found.draft)
+        await self._keeper.take_over(endpoint, name, self._form.draft)
+        self._say(Shown("Restored; ctrl+s shows the edits, ctrl+z takes them back."), Tone.GOOD)
+        said = words.restored_lines(found)
+        if said:
+            self._app.push_screen(PageDialog(Shown("Edits restored"), lambda: said))
+
+    def _failed(self, error: ServiceError) -> None:
+        self._say(text.line(f"{error.words} {error.advice}"), Tone.BAD)
+
+
+def _left_edits(kept: Run, now: datetime) -> ChooseDialog[LeftEdits]:
+    """Ask; later is what escape means."""
+    said = [
+        cell(Shown(f"{counted(kept.edits, 'edit')} from {words.when(kept.at, now)} never reached the server.")),
+        cell(Shown("Secrets that were typed are not kept: type them again."), Tone.MUTED),
+    ]
+    answers = (
+        (LeftEdits.RESTORE, "Restore them", "they are edits again; nothing is sent"),
+        (LeftEdits.LATER, "Later", "they stay kept on this machine"),
+        (LeftEdits.DROP, "Drop them", "they are gone for good"),
+    )
+    choices = [Choice(answer, answer.value, Shown(label), Shown(what)) for answer, label, what in answers]
+    hints = (("enter", "take"), (" r l D", "at once"), ("escape", "later"))
+    return ChooseDialog(Shown("Edits that were not saved"), said, choices, hints)
 
 
 class DraftKeeper:

@@ -4,16 +4,108 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from textual import getters, on
+from rich.style import Style
+from textual import events, getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.geometry import Region
 from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
 
-from quarterdeck.tui.widgets.settings.editor import FieldEditor
-from quarterdeck.tui.widgets.settings.line_painter import LinePainter
-from quarterdeck.tui.widgets.settings.lines import Line
+from quarterdeck.tui.cells import Tone
+from quarterdeck.tui.widgets.form.editors import CURSOR, FieldEditor
+from quarterdeck.tui.widgets.form.lines import GUTTER, MARGIN, Line
+from quarterdeck.tui.widgets.strips import LineOfText, Look, Palette, fit_cell
+
+STRUCK = Style(strike=True)
+MANY = 100
+"""Lines from which all are painted again: each region has a cost of its own."""
+
+
+class LinePainter(Widget):
+    """A block of the form's lines, as high as their number; `mark` says which of its rows has the cursor."""
+
+    ALLOW_SELECT = False
+
+    @dataclass
+    class Clicked(Message):
+        """A row was clicked."""
+
+        row: str
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name for it
+        super().__init__(id=id)
+        self.lines: tuple[Line, ...] = ()
+        self._marked = ("", False)
+        self._palette: Palette | None = None
+
+    def show(self, lines: Sequence[Line]) -> None:
+        """Show these lines; those that are as before are not painted again."""
+        before, self.lines = self.lines, tuple(lines)
+        if len(before) != len(self.lines):
+            self.styles.height = len(self.lines)
+            self.display = bool(self.lines)
+            self.refresh()
+        else:
+            pairs = enumerate(zip(before, self.lines, strict=True))
+            self._refresh_lines(y for y, (old, new) in pairs if old is not new and old != new)
+
+    def mark(self, row: str, *, focused: bool) -> None:
+        """Put the cursor on a row of it or, with an empty id, on none."""
+        if (row, focused) != self._marked:
+            rows = {self._marked[0], row} - {""}
+            self._marked = (row, focused)
+            self._refresh_lines(y for y, line in enumerate(self.lines) if line.row in rows)
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell which row is under the mouse."""
+        row = self.lines[event.y].row if 0 <= event.y < len(self.lines) else ""
+        if row:
+            self.post_message(self.Clicked(row))
+
+    def render_line(self, y: int) -> Strip:
+        """The strip of one line."""
+        line = self.lines[y] if y < len(self.lines) else Line()
+        row, focused = self._marked
+        at_cursor = bool(row) and line.row == row
+        return self._strip(line.drawn(), Look(at_cursor, at_cursor and focused), self.size.width)
+
+    def notify_style_update(self) -> None:
+        """The theme may be another one."""
+        super().notify_style_update()
+        self._palette = None
+
+    def _refresh_lines(self, numbers: Iterable[int]) -> None:
+        numbers, width = list(numbers), self.size.width
+        if len(numbers) > MANY:
+            self.refresh()
+        elif numbers:
+            self.refresh(*(Region(0, y, width, 1) for y in numbers))
+
+    def _strip(self, line: Line, look: Look, width: int) -> Strip:
+        if self._palette is None:
+            self._palette = Palette(self.app.theme_variables, self.background_colors[1], colour=not self.app.no_color)
+        tones = self._palette.tones(look)
+        text = LineOfText(tones[Tone.PLAIN])
+        text.add(CURSOR if look.cursor else " ", 1, tones[Tone.BUSY if look.cursor else Tone.PLAIN])
+        chip, chip_cells = fit_cell(line.chip, max(width // 2, 1))
+        end = width - MARGIN - chip_cells
+        x = GUTTER
+        for cell, cells in line.cells:
+            pieces, length = fit_cell(cell, max(min(cells or end, end - x) - 1, 0))
+            text.blank_to(x)
+            for piece, tone in pieces:
+                text.add(piece, 0, tones[tone] + STRUCK if line.struck else tones[tone])
+            text.cells += length
+            text.add("", 0, tones[Tone.PLAIN])
+            x += cells
+        text.blank_to(end)
+        for piece, tone in chip:
+            text.add(piece, 0, tones[tone])
+        text.cells += chip_cells
+        return text.strip(width, tones[Tone.PLAIN])
 
 
 class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
@@ -60,6 +152,10 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         yield LinePainter(id="lines-above")
         yield LinePainter(id="lines-below")
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While a field is edited, the list's keys are the field's."""
+        return self.editor is None
+
     # What the form gives
 
     def show(self, lines: Sequence[Line]) -> None:
@@ -74,12 +170,12 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         self._lay()
 
     async def open(self, editor: FieldEditor) -> None:
-        """Put an editor in place of the row under the cursor."""
+        """Put an editor in place of the row under the cursor; it has the keyboard when this returns."""
         await self.close()
         self.editor = editor
         self._lay()
         await self.mount(editor, after=self.above)
-        editor.start()
+        self.screen.set_focus(editor.first)
         self.call_after_refresh(self._reveal)
 
     async def close(self) -> None:
@@ -87,11 +183,10 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         if self.editor is None:
             return
         editor, self.editor = self.editor, None
-        had_focus = editor.has_focus_within
+        if editor.has_focus_within:
+            self.screen.set_focus(self)
         await editor.remove()
         self._lay()
-        if had_focus:
-            self.screen.set_focus(self)
 
     def move_to(self, row: str) -> None:
         """Put the cursor on a row, if it is there."""
@@ -116,12 +211,10 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
     def action_page(self, pages: float) -> None:
         """Move the cursor by pages, counted in lines."""
         if self._rows:
-            start = self._place(self.cursor)
-            wanted = start + round(pages * max(self.size.height - 1, 1))
+            wanted = self._place(self.cursor) + round(pages * max(self.size.height - 1, 1))
             place = max(0, min(wanted, len(self._lines) - 1))
-            step = 1 if pages < 0 else -1
             while not self._lines[place].row:
-                place += step
+                place += 1 if pages < 0 else -1
             self.move_to(self._lines[place].row)
 
     def action_move_to_end(self, end: int) -> None:
@@ -130,7 +223,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
             self.move_to(self._rows[0 if end < 0 else -1])
 
     def action_group(self, step: int) -> None:
-        """Move to the first row of a neighbouring group."""
+        """Move to the first row of a neighbouring group, around the ends."""
         here = self._place(self.cursor)
         rows = [first for _, first in self._firsts()]
         later = [row for row in rows if self._place(row) > here]
@@ -156,14 +249,11 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
     # Painting
 
     def _lay(self) -> None:
-        if self.editor is None:
-            self.above.show(self._lines)
-            self.below.show(())
-        else:
-            end = len(self._lines)
-            own = self._spans.get(self.editor.entry.key, range(end, end))
-            self.above.show(self._lines[: own.start])
-            self.below.show(self._lines[own.stop :])
+        own = range(len(self._lines), len(self._lines))
+        if self.editor is not None:
+            own = self._spans.get(self.editor.entry.key, own)
+        self.above.show(self._lines[: own.start])
+        self.below.show(self._lines[own.stop :])
         self._mark()
         self.call_after_refresh(self._reveal)
 

@@ -10,19 +10,30 @@ from quarterdeck.settings.mcp import Entry
 from quarterdeck.settings.review import effect as effect_of
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line
-from quarterdeck.tui.widgets.settings.cells import brief
-from quarterdeck.tui.widgets.settings.list_help import list_help
-from quarterdeck.tui.widgets.settings.rows import RowKind, kind_of, name_in, server_row
-from quarterdeck.tui.widgets.settings.view import FormView
+from quarterdeck.tui.widgets.form.lines import GAP, brief
+from quarterdeck.tui.widgets.form.view import FormView, RowKind, kind_of, name_in
 
 BLANK: Cell = ()
+_LISTS = {
+    RowKind.SECRET: ("Secrets", "Sandboxes get it as a variable. Values are written, never read; changes act at once."),
+    RowKind.TOKEN: (
+        "Git tokens",
+        "What the server signs in to a git provider with. It is written, never read; changes act at once.",
+    ),
+    RowKind.PROFILE: (
+        "LLM profiles",
+        "A stored copy of the LLM settings, key included. enter puts it in use at once, in place of those now stored.",
+    ),
+    RowKind.MORE: ("More fields", "Seldom used; those that are set or edited are shown without a search."),
+}
+"""Kind of row -> what it is called where it has no name, and its help."""
 
 
 def short_help(view: FormView, row: str) -> Cell:
     """One paragraph for the bottom of a narrow form: what is special about the row comes first."""
     called, help_words = _title_and_help(view, row)
     parts = [cell(called, Tone.STRONG), *_notes(view, row), cell(help_words, Tone.MUTED)]
-    return tuple(span for part in parts for span in (*part, (Shown("  "), Tone.PLAIN)))
+    return tuple(span for part in parts for span in (*part, GAP))
 
 
 def full_help(view: FormView, row: str) -> tuple[Cell, ...]:
@@ -31,7 +42,7 @@ def full_help(view: FormView, row: str) -> tuple[Cell, ...]:
     if not called:
         return ()
     lines: list[Cell] = [cell(called, Tone.STRONG)]
-    if row in view.draft.fields.by_key:
+    if view.field(row) is not None:
         lines.append(cell(brief(row), Tone.MUTED))
     lines += [BLANK, cell(help_words)]
     for note in _notes(view, row):
@@ -46,35 +57,30 @@ def title(view: FormView, row: str) -> Shown:
 
 
 def _title_and_help(view: FormView, row: str) -> tuple[Shown, Shown]:
-    entry = _server(view, row)
-    if entry is not None:
-        kind = "Started as a command in the sandbox." if isinstance(entry.server, StdioServer) else ""
-        return brief(words.server_title(entry.server)), Shown(kind or "Reached over the network by the agent.")
-    match kind_of(row):
-        case RowKind.SERVER:
-            return _field_help(view, MCP)
-        case RowKind.OTHER:
-            return brief(name_in(row)), Shown("A field the deck does not know; a save does not change it.")
-        case RowKind.FIELD:
-            return _field_help(view, row)
-        case _:
-            return list_help(view, row)
-
-
-def _field_help(view: FormView, key: str) -> tuple[Shown, Shown]:
-    entry = view.draft.fields.by_key.get(key)
+    server, kind = view.entry(row), kind_of(row)
+    if server is not None:
+        is_command = isinstance(server.server, StdioServer)
+        said = "Started as a command in the sandbox." if is_command else "Reached over the network by the agent."
+        return brief(words.server_title(server.server)), Shown(said)
+    if kind is RowKind.OTHER:
+        return brief(name_in(row)), Shown("A field the deck does not know; a save does not change it.")
+    if kind in _LISTS:
+        called, said = _LISTS[kind]
+        is_named = kind is not RowKind.MORE and bool(name_in(row))
+        return brief(name_in(row)) if is_named else Shown(called), Shown(said)
+    entry = view.field(MCP if kind is RowKind.SERVER else row)
     return (Shown(""), Shown("")) if entry is None else (brief(entry.label), brief(entry.help))
 
 
 def _notes(view: FormView, row: str) -> Iterator[Cell]:
-    problem = view.problem_at(row)
+    problem = view.problems.get(row)
     if problem is not None and not view.is_edited(row):
         yield cell(line(problem.words), Tone.WARN)
     if row in view.contested:
         yield cell(Shown("Someone else changed this too; a save shows both and asks."), Tone.WARN)
     elif view.is_news(row):
         yield cell(Shown("Someone else changed this since you loaded it; you see the new value."), Tone.WARN)
-    entry = view.draft.fields.by_key.get(row)
+    entry = view.field(row)
     if entry is None:
         return
     if entry.absent:
@@ -88,17 +94,16 @@ def _notes(view: FormView, row: str) -> Iterator[Cell]:
 
 
 def _facts(view: FormView, row: str) -> Iterator[Cell]:
-    entry = _server(view, row)
-    if entry is not None:
-        yield from _server_facts(view, entry)
-    elif row in view.draft.fields.by_key:
-        yield from _field_facts(view, view.draft.field_at(row))
+    server, entry = view.entry(row), view.field(row)
+    if server is not None:
+        yield from _server_facts(view, server)
+    elif entry is not None:
+        yield from _field_facts(view, entry)
 
 
 def _field_facts(view: FormView, entry: Field) -> Iterator[Cell]:
     if not entry.absent:
-        stored = "nothing stored yet" if view.draft.base is None else words.former(view.draft, entry.key)
-        yield _fact("stored", stored)
+        yield _fact("stored", "nothing stored yet" if view.draft.base is None else words.former(view.draft, entry.key))
     if entry.key in view.draft.edits:
         yield _fact("after save", words.change_words(view.draft, entry.key), Tone.EDITED)
     if entry.default:
@@ -106,7 +111,7 @@ def _field_facts(view: FormView, entry: Field) -> Iterator[Cell]:
 
 
 def _server_facts(view: FormView, entry: Entry) -> Iterator[Cell]:
-    server = entry.server
+    server, details = entry.server, words.server_details(entry.server)
     if view.hides_secrets and not words.has_secret(server):
         yield cell(Shown("This service tells no key and no variable of it, and loses them when MCP servers are saved."))
         yield cell(Shown("enter, and type them again, to keep them."), Tone.MUTED)
@@ -116,16 +121,11 @@ def _server_facts(view: FormView, entry: Entry) -> Iterator[Cell]:
             yield _fact(name, "••••")
     else:
         yield cell(Shown(words.key_words(server, hidden=view.hides_secrets)), Tone.MUTED)
-        if words.server_details(server):
-            yield cell(brief(words.server_details(server)), Tone.MUTED)
-    if entry.was is not None and entry.server != entry.was:
+        if details:
+            yield cell(brief(details), Tone.MUTED)
+    if entry.was is not None and server != entry.was:
         yield _fact("was", f"{words.server_title(entry.was)} {words.server_details(entry.was)}")
 
 
 def _fact(name: str, value: str, tone: Tone = Tone.PLAIN) -> Cell:
-    return ((line(name), Tone.MUTED), (Shown("  "), Tone.PLAIN), (brief(value), tone))
-
-
-def _server(view: FormView, row: str) -> Entry | None:
-    number = server_row(row)
-    return None if number is None else view.draft.servers.entry(number)
+    return ((line(name), Tone.MUTED), GAP, (brief(value), tone))

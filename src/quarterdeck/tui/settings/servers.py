@@ -1,0 +1,306 @@
+"""The list of MCP servers in the form: changes of the draft, and checks, JSON and files beside it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+from quarterdeck.client.client import Client
+from quarterdeck.client.models.mcp import McpServer, StdioServer
+from quarterdeck.settings import mcp_checks, words
+from quarterdeck.settings.draft import MCP, Draft
+from quarterdeck.settings.fields import Problem, Severity
+from quarterdeck.settings.mcp import Entry, converted, copy_of, duplicates, empty_server
+from quarterdeck.settings.mcp_checks import server_findings
+from quarterdeck.settings.mcp_json import pasted, without_secrets
+from quarterdeck.settings.mcp_server import Transport, bare
+from quarterdeck.settings.pasted_servers import TakenIn
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.connected import ConnectedApp
+from quarterdeck.tui.dialogs.choose import Choice, ChooseDialog
+from quarterdeck.tui.dialogs.file_path import save_dialog
+from quarterdeck.tui.dialogs.mcp_paste import PasteServersDialog
+from quarterdeck.tui.dialogs.mcp_server import McpServerDialog
+from quarterdeck.tui.dialogs.pick import Item, PickDialog
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.form.form import SettingsForm
+from quarterdeck.tui.widgets.form.view import Tried
+
+DISABLED = "Disabled at the next save: kept on this machine, gone from the service. ctrl+z takes it back."
+DISABLED_TITLE = Shown("Disabled MCP server: this machine keeps it, what you type too")
+AT_ONCE = 8
+"""Addresses tried at the same time."""
+SHOWN_EVERY = 0.2
+"""Seconds between two paintings while many checks are under way."""
+_TRANSPORTS = {
+    Transport.STDIO: "a command started inside the sandbox",
+    Transport.SHTTP: "an address that speaks streamable HTTP",
+    Transport.SSE: "an address that speaks server-sent events",
+}
+
+
+@dataclass(frozen=True)
+class ServerList:
+    """The commands for MCP servers; `say` shows one sentence."""
+
+    COMMANDS: ClassVar[frozenset[str]] = frozenset(
+        {
+            "copy_server",
+            "disable",
+            "convert",
+            "check",
+            "remove_duplicates",
+            "import_servers",
+            "copy_servers",
+            "servers_file",
+            "check_all",
+        }
+    )
+    """Those that are of this list alone."""
+    app: ConnectedApp
+    form: SettingsForm
+    say: Callable[[Shown, Tone], None]
+
+    @property
+    def commands(self) -> Mapping[str, Callable[[], Awaitable[None]]]:
+        """The commands on the list and on the server under the cursor, by name."""
+        of_list: dict[str, Callable[[], Awaitable[None]]] = {
+            "remove_duplicates": self.remove_duplicates,
+            "import_servers": self.paste,
+            "copy_servers": partial(self.copy, self.form.draft.servers.entries),
+            "servers_file": self.write,
+            "check_all": self.check_all,
+        }
+        entry = self.form.entry
+        if entry is None:
+            return of_list
+        return of_list | {
+            "edit": partial(self.edit, entry),
+            "delete": partial(self.delete, entry),
+            "copy_server": partial(self.copy_as_new, entry),
+            "disable": partial(self.turn, entry),
+            "convert": partial(self.convert, entry),
+            "copy": partial(self.copy, [entry]),
+            "check": partial(self.check, entry),
+        }
+
+    # Adding and editing
+
+    async def add(self) -> None:
+        """Add a server: first its type, then its members."""
+
+        async def picked(transport: Transport | None) -> None:
+            if transport is not None:
+                await self._fill_in(Shown(f"New {transport} server"), empty_server(transport))
+
+        items = [
+            Item(((Shown(f"{kind.value:<7}"), Tone.STRONG), (Shown(said), Tone.MUTED)), kind)
+            for kind, said in _TRANSPORTS.items()
+        ]
+        await self.app.push_screen(PickDialog(Shown("Add an MCP server"), items), picked)
+
+    async def copy_as_new(self, entry: Entry) -> None:
+        """Add a server like another one."""
+        await self._fill_in(Shown("Copy of an MCP server"), copy_of(entry.server, self.form.draft.servers), entry.row)
+
+    async def edit(self, entry: Entry) -> None:
+        """Edit a server in its dialog."""
+
+        async def edited(server: McpServer | None) -> None:
+            if server is not None:
+                await self.form.put_server(entry.row, server)
+
+        dialog = McpServerDialog(
+            DISABLED_TITLE if entry.disabled else Shown("MCP server"),
+            entry.server,
+            partial(self._problems, row=entry.row),
+            hidden=self.form.view.hides_secrets,
+            stored=entry.was is not None,
+        )
+        await self.app.push_screen(dialog, edited)
+
+    async def _fill_in(self, title: Shown, server: McpServer, after: int | None = None) -> None:
+        async def filled(server: McpServer | None) -> None:
+            if server is not None:
+                await self.form.put_server(None, server, after=after)
+
+        dialog = McpServerDialog(title, server, self._problems, hidden=self.form.view.hides_secrets)
+        await self.app.push_screen(dialog, filled)
+
+    def _problems(self, server: McpServer, row: int | None = None) -> list[Problem]:
+        servers = self.form.draft.servers
+        changed = servers.add(server) if row is None else servers.edit(row, server)
+        number = servers.next_row if row is None else row
+        return [problem for problem in mcp_checks.problems(changed) if problem.row == number]
+
+    # Changes of the draft
+
+    async def delete(self, entry: Entry) -> None:
+        """Delete a server, at the next save."""
+        await self._change(
+            partial(Draft.remove_server, row=entry.row), "Deleted at the next save; ctrl+z takes it back."
+        )
+
+    async def turn(self, entry: Entry) -> None:
+        """Have this machine keep a server in the service's place, or the service hold it again."""
+        if entry.disabled:
+            enabled = self.form.draft.servers.enable(entry.row).entry(entry.row)
+            missing = words.to_type(enabled.server) if enabled is not None else ""
+            said = f"Stored again at the next save. {missing}".strip()
+            tone = Tone.WARN if missing else Tone.PLAIN
+            await self._change(partial(Draft.enable_server, row=entry.row), said, tone)
+            return
+
+        async def answered(with_secrets: bool | None) -> None:
+            if with_secrets is not None:
+                await self._change(partial(Draft.disable_server, row=entry.row, with_secrets=with_secrets), DISABLED)
+
+        dialog = _disable_dialog(entry, hidden=self.form.view.hides_secrets)
+        if dialog is None:
+            await answered(with_secrets=True)
+        else:
+            await self.app.push_screen(dialog, answered)
+
+    async def convert(self, entry: Entry) -> None:
+        """Make a server the other of SSE and HTTP."""
+        other = converted(entry.server)
+        if other is not None:
+            said = f"It is {words.server_kind(other)} from the next save on; f2 makes it what it was."
+            await self._change(partial(Draft.edit_server, row=entry.row, server=other), said)
+
+    async def remove_duplicates(self) -> None:
+        """Delete all but one of each group of equal servers, at the next save."""
+        count = sum(len(group) - 1 for group in duplicates(self.form.draft.servers))
+        copies = "1 copy goes" if count == 1 else f"{count} copies go"
+        said = f"{copies} at the next save. What the server's own config.toml has comes back."
+        await self._change(Draft.remove_duplicates, said)
+
+    async def paste(self) -> None:
+        """Take in servers from pasted JSON, in one step of the draft."""
+
+        async def pasted_in(taken: TakenIn | None) -> None:
+            if taken is not None:
+                said = f"{taken.words}: ctrl+s reviews and saves, ctrl+z takes it back."
+                await self._change(lambda draft: draft.set(MCP, taken.servers), said, Tone.GOOD)
+
+        read = partial(pasted, nested=self.form.view.hides_secrets)
+        await self.app.push_screen(PasteServersDialog(self.form.draft.servers, read), pasted_in)
+
+    async def _change(self, change: Callable[[Draft], Draft], said: str, tone: Tone = Tone.PLAIN) -> None:
+        before = self.form.draft
+        await self.form.change(change)
+        if self.form.draft is not before:
+            self.say(text.line(said), tone)
+
+    # Out of the list
+
+    async def copy(self, entries: Iterable[Entry]) -> None:
+        """Copy servers as JSON, without their secrets."""
+        entries = tuple(entries)
+        self.app.copy_to_clipboard(without_secrets(entry.server for entry in entries))
+        name = words.server_title(entries[0].server) if len(entries) == 1 else words.counted(len(entries), "server")
+        copied = f"Copied {name} as JSON without secrets, if your terminal takes copies; f2 writes a file."
+        self.say(text.line(copied), Tone.PLAIN)
+
+    async def write(self) -> None:
+        """Write the server under the cursor, elsewhere all of them, to a file as JSON without secrets."""
+        entries = (self.form.entry,) if self.form.entry is not None else self.form.draft.servers.entries
+        written = text.escaped(without_secrets(entry.server for entry in entries))
+        said = [cell(Shown(f"{words.counted(len(entries), 'MCP server')} as JSON. No secret is in it."))]
+
+        def saved(path: Path | None) -> None:
+            if path is not None:
+                self.say(text.line(f"Written to {path}, without secrets."), Tone.GOOD)
+
+        path = Path("mcp-servers.json")
+        await self.app.push_screen(save_dialog(self.app, "MCP servers to a file", said, path, lambda _: written), saved)
+
+    # Checks
+
+    async def check(self, entry: Entry) -> None:
+        """Check one server while other keys work; an edit forgets what came of it."""
+        self.form.run_worker(self._check_one(entry), group="settings-check")
+
+    async def check_all(self) -> None:
+        """Check all servers while other keys work."""
+        self.form.run_worker(self._check_all(), group="settings-check-all", exclusive=True)
+
+    async def _check_one(self, entry: Entry) -> None:
+        self._note({entry.row: Tried(entry.server, "checking…", Tone.BUSY)})
+        tried, said = await _check(self.app.client, entry)
+        self._note({entry.row: tried})
+        self.say(text.line(said), Tone.PLAIN if tried.tone is Tone.GOOD else Tone.WARN)
+
+    async def _check_all(self) -> None:
+        entries, client = self.form.draft.servers.entries, self.app.client
+        found: dict[int, Tried] = {}
+        gate = asyncio.Semaphore(AT_ONCE)
+
+        async def one(entry: Entry) -> None:
+            async with gate:
+                found[entry.row], _ = await _check(client, entry)
+
+        self._note({entry.row: Tried(entry.server, "checking…", Tone.BUSY) for entry in entries})
+        showing = self.form.set_interval(SHOWN_EVERY, lambda: self._note(found))
+        try:
+            await asyncio.gather(*(one(entry) for entry in entries))
+        finally:
+            showing.stop()
+        self._note(found)
+        good = sum(tried.tone is Tone.GOOD for tried in found.values())
+        commands = sum(isinstance(tried.server, StdioServer) for tried in found.values())
+        looked_at = f"; of {words.counted(commands, 'command')} only the form" if commands else ""
+        told = f"{words.counted(len(found), 'server')} checked from this machine: {good} good, {len(found) - good} not"
+        self.say(Shown(f"{told}{looked_at}. A sandbox's network may differ."), Tone.PLAIN)
+
+    def _note(self, checks: Mapping[int, Tried]) -> None:
+        lists = self.form.view.lists
+        if any(lists.checks.get(row) is not tried for row, tried in checks.items()):
+            self.form.show_lists(replace(lists, checks={**lists.checks, **checks}))
+
+
+async def _check(client: Client | None, entry: Entry) -> tuple[Tried, str]:
+    """Try an address from this machine; only a key that is the server's own is sent. A command is never run."""
+    server, title = entry.server, words.server_title(entry.server)
+    wrong = next((finding for _, finding in server_findings(server) if finding.severity is Severity.ERROR), None)
+    if wrong is not None:
+        return Tried(server, "not tried", Tone.BAD), f"{title} was not tried: {wrong.words}"
+    if isinstance(server, StdioServer):
+        return Tried(server, "form good", Tone.GOOD), f"{title} has a good form; a command is never run from here."
+    if client is None:
+        return Tried(server, "not tried", Tone.BAD), f"{title} was not tried: not connected."
+    reached = await client.probe(server.url, server.api_key)
+    told = f"{title} {reached.words}" if reached.words[0].islower() else f"{title}: {reached.words}"
+    return Tried(server, reached.brief, Tone.GOOD if reached.good else Tone.BAD), told
+
+
+def _disable_dialog(entry: Entry, *, hidden: bool) -> ChooseDialog[bool | None] | None:
+    """Ask before disabling: True with the secrets, False without; no dialog where there is none to lose or to keep.
+
+    `hidden` says that the service tells no secrets of its servers.
+    """
+
+    def choice(key: str, label: str, said: str, *, secrets: bool | None = None) -> Choice[bool | None]:
+        return Choice(secrets, key, Shown(label), Shown(said))
+
+    leave = choice("n", "Leave it", "it stays on the service")
+    said: list[Cell] = [
+        cell(text.line(words.server_title(entry.server)), Tone.STRONG),
+        cell(Shown("The next save takes it from the service; this machine keeps it until you enable it.")),
+    ]
+    if bare(entry.server) != entry.server:
+        choices = [
+            leave,
+            choice("s", "With secrets", "kept in a private file on this machine (0600)", secrets=True),
+            choice("w", "Without them", "to be typed again when it is enabled", secrets=False),
+        ]
+    elif hidden and entry.was is not None and not words.has_secret(entry.server):
+        untold = "The service does not tell its key and hidden values: they go with it, to be typed again later."
+        said.append(cell(Shown(untold), Tone.WARN))
+        choices = [leave, choice("d", "Disable it", "what is known of it is kept here", secrets=True)]
+    else:
+        return None
+    return ChooseDialog[bool | None](Shown("Disable an MCP server"), said, choices)

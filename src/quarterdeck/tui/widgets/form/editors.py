@@ -1,0 +1,324 @@
+"""The editors of fields: each stands in the list in place of its row, and knows the value typed so far."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import OptionList, Static
+
+from quarterdeck.settings import words
+from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.fields import Control, Field, Problem, typed
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.paint import content, plain
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.form.inputs import ChoiceLine, LineInput, SecretAction, SecretControl, abridged
+
+CURSOR = "▌"
+KEEP = object()
+"""In place of a value: no edit, the field stays as it is stored."""
+MOST = 200
+"""Suggestions that are listed; typing narrows them down."""
+AS_TYPED = "as typed"
+OFFERED = "offered by this server"
+SUGGESTED = frozenset({"llm_model"})
+"""Lines of text that servers suggest values for."""
+
+
+class FieldEditor(Horizontal):
+    """A field being edited. The form has its keys; `value` is what stands in it, or `KEEP`."""
+
+    HINTS: ClassVar[Sequence[tuple[str, str]]] = (("enter", "done"), ("tab", "next field"), ("^s", "review & save"))
+    note = getters.query_one("#editor-note", Static)
+    first: Widget
+    """What takes the keyboard."""
+
+    @dataclass
+    class Changed(Message):
+        """The field has another value."""
+
+    @dataclass
+    class Done(Message):
+        """A choice was clicked."""
+
+    def __init__(self, entry: Field, draft: Draft) -> None:
+        super().__init__(classes="field-editor")
+        self.entry = entry
+        self.draft = draft
+        self._said: Problem | None = None
+
+    def compose(self) -> ComposeResult:
+        """The label, the controls beside it, and the sentence under them."""
+        mark = ((Shown(CURSOR), Tone.BUSY), (text.line(f" {self.entry.label}"), Tone.STRONG))
+        yield Static(content(mark), id="editor-label")
+        with Vertical(id="editor-controls"):
+            yield from self.controls()
+            yield Static(id="editor-note")
+            yield Static(id="editor-notice")
+
+    def controls(self) -> Iterable[Widget]:
+        """The widgets that edit the value."""
+        raise NotImplementedError
+
+    @property
+    def value(self) -> Any:
+        """The value as it stands."""
+        raise NotImplementedError
+
+    def choose(self, step: int) -> bool:
+        """Go to a neighbouring choice; False where there is none to go to."""
+        return False
+
+    def suggest(self, values: Sequence[str]) -> None:
+        """Offer what the server suggests, where there is room for it."""
+
+    def say(self, problem: Problem | None) -> None:
+        """Show what is wrong with the value, or take the sentence away."""
+        if problem == self._said:
+            return
+        self._said = problem
+        self.note.display = problem is not None
+        if problem is not None:
+            mark = "!" if problem.stops else "·"
+            self.note.update(plain(text.line(f"{mark} {problem.words}"), Tone.BAD if problem.stops else Tone.WARN))
+
+    @on(LineInput.Changed)
+    @on(ChoiceLine.Picked)
+    @on(SecretControl.Changed)
+    def _changed(self, event: Message) -> None:
+        event.stop()
+        self.post_message(self.Changed())
+
+    @on(LineInput.Noticed)
+    def _noticed(self, event: LineInput.Noticed) -> None:
+        event.stop()
+        notice = self.query_one("#editor-notice", Static)
+        notice.display = True
+        notice.update(plain(event.words, Tone.WARN))
+
+
+class ChoiceEditor(FieldEditor):
+    """On or off, and where it may be so: not set."""
+
+    HINTS = (("← →", "choose"), *FieldEditor.HINTS)
+
+    def controls(self) -> Iterable[Widget]:
+        """The choices in one line."""
+        value = self.draft.value(self.entry.key)
+        three_way = self.entry.control is Control.THREE_WAY and self.entry.nullable
+        self._values: Sequence[bool | None] = (None, True, False) if three_way or value is None else (True, False)
+        said = {None: Shown("not set"), True: Shown("on"), False: Shown("off")}
+        self.first = self._choices = ChoiceLine([said[value] for value in self._values], self._values.index(value))
+        yield self.first
+
+    @property
+    def value(self) -> Any:
+        """The choice taken."""
+        return self._values[self._choices.taken]
+
+
+class SecretEditor(FieldEditor):
+    """Keep, replace or clear."""
+
+    HINTS = (("← →", "choose"), ("^t", "show typed"), *FieldEditor.HINTS)
+    secret = getters.query_one(SecretControl)
+
+    def controls(self) -> Iterable[Widget]:
+        """The three choices, and the field of a replacement."""
+        action, value = SecretAction.KEEP, self.draft.value(self.entry.key)
+        if self.entry.key in self.draft.edits:
+            action = SecretAction.CLEAR if value is None else SecretAction.REPLACE
+        yield SecretControl(stored=self.draft.stored(self.entry.key), action=action, typed=value)
+
+    @property
+    def first(self) -> Widget:  # type: ignore[override]
+        """The field of a replacement."""
+        return self.secret.field
+
+    @property
+    def value(self) -> Any:
+        """What was typed, None to clear it."""
+        match self.secret.action:
+            case SecretAction.KEEP:
+                return KEEP
+            case SecretAction.REPLACE:
+                return self.secret.typed
+            case SecretAction.CLEAR:
+                return None
+
+
+class TextEditor(FieldEditor):
+    """A line of text, or a number."""
+
+    def controls(self) -> Iterable[Widget]:
+        """One line, filled with what is there."""
+        self._was = self.draft.value(self.entry.key)
+        self._shown = abridged(words.editable(self.entry, self._was))
+        self.first = self.field = LineInput(self._shown, placeholder=text.line(self.entry.default or "not set"))
+        yield self.field
+
+    @property
+    def value(self) -> Any:
+        """What was typed; a line that was left alone is the very value it had."""
+        return self._was if self.field.value == self._shown else self.entry.reads(self.field.value)
+
+
+class SuggestEditor(TextEditor):
+    """A line of text, and under it what the server suggests; any other text is as good."""
+
+    HINTS = (("↓ ↑", "suggestions"), *FieldEditor.HINTS)
+
+    def controls(self) -> Iterable[Widget]:
+        """The line, and room for the suggestions."""
+        self._suggested: Sequence[str] = ()
+        self._listed: Sequence[str] = ()
+        self._chosen: str | None = None
+        yield from super().controls()
+        self.choices = _options()
+        self.choices.display = False
+        yield self.choices
+
+    def suggest(self, values: Sequence[str]) -> None:
+        """Offer what the server suggests, beginning with all of it."""
+        self._suggested = values
+        self._list("")
+
+    def choose(self, step: int) -> bool:
+        """Put a neighbouring suggestion into the line."""
+        if not self._listed:
+            return False
+        (self.choices.action_cursor_down if step > 0 else self.choices.action_cursor_up)()
+        self._chosen = text.line(self._listed[self.choices.highlighted or 0])
+        self.field.value = self._chosen
+        self.field.cursor_position = len(self._chosen)
+        return True
+
+    def _list(self, query: str) -> None:
+        wanted = query.casefold()
+        self._listed = [value for value in self._suggested if wanted in value.casefold()][:MOST]
+        self.choices.set_options([plain(text.line(value), Tone.PLAIN) for value in self._listed])
+        self.choices.highlighted = None
+        self.choices.display = bool(self._listed)
+
+    @on(LineInput.Changed)
+    def _narrow(self, event: LineInput.Changed) -> None:
+        if event.value != self._chosen:
+            self._list("" if event.value == self._shown else event.value.strip())
+
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.field.value = text.line(self._listed[event.option_index])
+        self.post_message(self.Done())
+
+
+class SelectEditor(FieldEditor):
+    """A list to choose from that narrows as one types; what is typed can be taken as it is."""
+
+    HINTS = (("↑ ↓", "choose"), ("type", "to find or set another"), *FieldEditor.HINTS)
+
+    def controls(self) -> Iterable[Widget]:
+        """The line to type into, and the choices."""
+        self._was = self.draft.value(self.entry.key)
+        self._offered: list[Any] = []
+        self._suggested: Sequence[str] = ()
+        self.first = self.field = LineInput(placeholder="type to find a choice, or another value")
+        yield self.field
+        self.choices = _options()
+        yield self.choices
+
+    def on_mount(self) -> None:
+        """List the choices."""
+        self._offer("")
+
+    @property
+    def value(self) -> Any:
+        """The choice taken."""
+        return self._offered[self.choices.highlighted or 0]
+
+    def suggest(self, values: Sequence[str]) -> None:
+        """Offer what the server suggests besides the choices."""
+        self._suggested = values
+        self._offer(self.field.value.strip())
+
+    def choose(self, step: int) -> bool:
+        """Go to a neighbour in the list."""
+        (self.choices.action_cursor_down if step > 0 else self.choices.action_cursor_up)()
+        self.post_message(self.Changed())
+        return True
+
+    def _offer(self, query: str) -> None:
+        """List what matches, the best one taken."""
+        known: dict[Any, str] = dict.fromkeys(self._suggested, OFFERED)
+        known |= {choice.value: choice.words for choice in self.entry.choices}
+        own = self.entry.reads(query)
+        rows: dict[Any, str] = {None: ""} if self.entry.nullable else {}
+        if self._was is not None:
+            rows[self._was] = ""
+        rows |= known
+        if query:
+            rows = {value: said for value, said in rows.items() if _matches(value, said, query)}
+            if own not in rows:
+                rows[own] = AS_TYPED
+        self._offered = list(rows)
+        self.choices.set_options([content(_choice(value, said)) for value, said in rows.items()])
+        self.choices.highlighted = self._offered.index(_best(rows, own, query) if query else self._was)
+
+    @on(LineInput.Changed)
+    def _typed(self, event: LineInput.Changed) -> None:
+        self._offer(event.value.strip())
+
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.post_message(self.Done())
+
+
+def editor_for(entry: Field, draft: Draft) -> FieldEditor | None:
+    """The editor of a field; None for one that is not edited in place."""
+    if entry.absent:
+        return None
+    match entry.control:
+        case Control.TEXT:
+            return SuggestEditor(entry, draft) if entry.key in SUGGESTED else TextEditor(entry, draft)
+        case Control.SWITCH | Control.THREE_WAY:
+            return ChoiceEditor(entry, draft)
+        case Control.SELECT:
+            return SelectEditor(entry, draft)
+        case Control.SECRET:
+            return SecretEditor(entry, draft)
+        case _:
+            return None
+
+
+def _options() -> OptionList:
+    """A list below a line, which keeps the keyboard."""
+    options = OptionList(compact=True, markup=False)
+    options.can_focus = False
+    return options
+
+
+def _matches(value: Any, said: str, query: str) -> bool:
+    return query.casefold() in f"{typed(value) or 'not set'} {said}".casefold()
+
+
+def _best(rows: Mapping[Any, str], own: Any, query: str) -> Any:
+    """The choice typed in full; else one whose value, then whose words begin so; else the first."""
+    if own in rows and rows[own] != AS_TYPED:
+        return own
+    wanted = query.casefold()
+    by_value = (value for value in rows if typed(value).casefold().startswith(wanted) and value != own)
+    by_words = (value for value, said in rows.items() if said.casefold().startswith(wanted))
+    return next(by_value, None) or next(by_words, None) or next(iter(rows))
+
+
+def _choice(value: Any, said: str) -> Cell:
+    if value is None:
+        return ((Shown("not set"), Tone.MUTED),)
+    return ((text.line(typed(value)), Tone.PLAIN), (Shown("  "), Tone.PLAIN), (text.line(said), Tone.MUTED))
