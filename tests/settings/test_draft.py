@@ -4,7 +4,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpConfig, StdioServer
 from quarterdeck.client.models.settings import LOAD_ONLY, Settings
-from quarterdeck.settings.catalogue import BY_KEY, CATALOGUE
+from quarterdeck.settings.catalogue import BY_KEY, CATALOGUE, described
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.fields import Unreadable
 from quarterdeck.settings.mcp_server import name_of
@@ -17,6 +17,21 @@ def test_every_documented_field_has_an_entry() -> None:
     documented = set(Settings.model_fields) - LOAD_ONLY - {"leaves"}
     assert {entry.key for entry in CATALOGUE if not entry.extra} == documented
     assert len(documented) == 25
+
+
+def test_a_reference_says_what_each_field_takes_and_which_servers_have_it() -> None:
+    page = {entry.key: entry for entry in described()}
+    assert list(page) == list(BY_KEY)
+    assert all(
+        entry.label and entry.section and entry.help and entry.takes and entry.servers for entry in page.values()
+    )
+    assert page["security_analyzer"].takes == "llm, none, invariant; when not set: llm"
+    assert page["max_budget_per_task"].takes == "a number; when not set: no limit"
+    assert (page["enable_solvability_analysis"].takes, page["enable_solvability_analysis"].servers) == (
+        "on or off",
+        "flat",
+    )
+    assert page["condenser_max_size"].servers == "flat and nested, not in all releases"
 
 
 def test_changes_hold_only_what_was_edited_and_the_stored_value_is_no_edit() -> None:

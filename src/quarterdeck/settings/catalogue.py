@@ -1,7 +1,11 @@
 """Which settings there are, and how each is edited: adding a field is adding one entry."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
+from quarterdeck.client.flat import flat_rules
+from quarterdeck.client.models.server import FieldRules, Generation
+from quarterdeck.client.nested import NESTED_RULES
 from quarterdeck.settings import checks
 from quarterdeck.settings.fields import Choice, Control, Field, Group, as_number, as_whole
 
@@ -294,3 +298,45 @@ CATALOGUE: tuple[Field, ...] = (
 """The 25 fields of the documented record and the two more that some servers' records have, group by group."""
 
 BY_KEY: Mapping[str, Field] = {entry.key: entry for entry in CATALOGUE}
+
+
+class Described(NamedTuple):
+    """A setting as a reference page has it, in words."""
+
+    key: str
+    label: str
+    section: str
+    help: str
+    takes: str
+    """What may stand in it."""
+    servers: str
+    """The generations of servers that have it."""
+
+
+def described() -> Iterator[Described]:
+    """Each setting for a reference page, section by section."""
+    for entry in CATALOGUE:
+        yield Described(entry.key, entry.label, entry.group, entry.help, _takes(entry), _servers(entry))
+
+
+def _takes(entry: Field) -> str:
+    match entry.control:
+        case Control.READ_ONLY:
+            return "read-only"
+        case Control.SECRET:
+            kind = "a secret"
+        case Control.SWITCH | Control.THREE_WAY:
+            kind = "on or off"
+        case Control.SERVERS:
+            kind = "three lists of servers, as JSON"
+        case Control.SELECT:
+            kind = ", ".join(str(choice.value) for choice in entry.choices)
+        case Control.TEXT:
+            kind = "a whole number" if entry.reads is as_whole else "a number" if entry.reads is as_number else "text"
+    return f"{kind}; when not set: {entry.default}" if entry.default else kind
+
+
+def _servers(entry: Field) -> str:
+    rules = {Generation.FLAT: flat_rules(merges=False), Generation.NESTED: NESTED_RULES}
+    having = [generation for generation, fields in rules.items() if fields.get(entry.key, FieldRules()).present]
+    return " and ".join(having) + (", not in all releases" if entry.extra else "")
