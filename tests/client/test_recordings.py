@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.redact import is_secret_name
-from quarterdeck.client.request import Repeat, Request
+from quarterdeck.client.request import Request
 from quarterdeck.client.transport import Access, Transport
 from tests.client.exchanges.flat import FLAT, full
 from tests.client.exchanges.nested import NESTED
@@ -74,7 +74,7 @@ async def test_any_other_answer_is_taken_for_what_it_is(release: str, name: str)
     server = FakeServer(lambda _: one.answer)
     transport = Transport("http://server.test", SecretStr(KEY), Access(transport=server, limits=FAST))
     query = tuple((key, str(value)) for key in one.query for value in one.values(key))
-    reply, error = await outcome(transport.send(Request(one.method, one.path, query, one.body, Repeat.ONCE)))
+    reply, error = await outcome(transport.send(Request(one.method, one.path, query, one.body, once=True)))
     assert question_of(server.asked[0]) == one.question
     assert (error.kind if error else None) == case.kind
     if error is None:

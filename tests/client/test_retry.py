@@ -1,56 +1,59 @@
 from datetime import UTC, datetime
 from itertools import product
+from typing import Any
 
 import pytest
 
-from quarterdeck.client.errors import ErrorKind
-from quarterdeck.client.request import Again, Repeat, again, seconds_to_wait
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.request import Request, again, seconds_to_wait
 
 UNOPENED = (ErrorKind.DNS, ErrorKind.UNREACHABLE, ErrorKind.CONNECT_TIMEOUT)
-AT_ONCE, AFTER_READING = Again(), Again(recheck=True)
+
+
+async def _unknown() -> Outcome:
+    return Outcome.UNKNOWN
+
+
+READ, CHECKED, WRITE = Request("GET", "/"), Request("POST", "/", settle=_unknown), Request("POST", "/")
 ALLOWED = {
-    (Repeat.READ, ErrorKind.DNS): (AT_ONCE, AT_ONCE),
-    (Repeat.READ, ErrorKind.UNREACHABLE): (AT_ONCE, AT_ONCE),
-    (Repeat.READ, ErrorKind.STALLED): (AT_ONCE, AT_ONCE),
-    (Repeat.READ, ErrorKind.BROKEN): (AT_ONCE, AT_ONCE),
-    (Repeat.READ, ErrorKind.RATE): (Again(1.0), Again(1.0)),
-    (Repeat.CHECKED, ErrorKind.DNS): (AT_ONCE,),
-    (Repeat.CHECKED, ErrorKind.UNREACHABLE): (AT_ONCE,),
-    (Repeat.CHECKED, ErrorKind.CONNECT_TIMEOUT): (AT_ONCE,),
-    (Repeat.CHECKED, ErrorKind.STALLED): (AFTER_READING,),
-    (Repeat.CHECKED, ErrorKind.BROKEN): (AFTER_READING,),
-    (Repeat.CHECKED, ErrorKind.SERVER): (AFTER_READING,),
-    (Repeat.ONCE, ErrorKind.DNS): (AT_ONCE,),
-    (Repeat.ONCE, ErrorKind.UNREACHABLE): (AT_ONCE,),
-    (Repeat.ONCE, ErrorKind.CONNECT_TIMEOUT): (AT_ONCE,),
+    (READ, ErrorKind.DNS): (0, 0),
+    (READ, ErrorKind.UNREACHABLE): (0, 0),
+    (READ, ErrorKind.STALLED): (0, 0),
+    (READ, ErrorKind.BROKEN): (0, 0),
+    (READ, ErrorKind.RATE): (1.0, 1.0),
+    **{(CHECKED, kind): (0,) for kind in (*UNOPENED, ErrorKind.STALLED, ErrorKind.BROKEN, ErrorKind.SERVER)},
+    **{(WRITE, kind): (0,) for kind in UNOPENED},
 }
-"""What is sent again, and how often; whatever is not written here is not."""
+"""What is sent again after how many seconds at least, and how often; whatever is not written here is not."""
 
 
-@pytest.mark.parametrize(("repeat", "kind"), product(Repeat, ErrorKind))
-def test_only_what_the_table_allows_is_sent_again(repeat: Repeat, kind: ErrorKind) -> None:
-    steps = tuple(again(repeat, kind, repeats=repeats) for repeats in range(4))
-    allowed = ALLOWED.get((repeat, kind), ())
-    assert steps == allowed + (None,) * (4 - len(allowed))
+def steps(request: Request, kind: ErrorKind, *, status: int | None = None, wait: float | None = None) -> list[Any]:
+    error = ServiceError(kind, "", status=status, retry_after=wait)
+    return [again(request, error, repeats) for repeats in range(4)]
+
+
+@pytest.mark.parametrize(("request_", "kind"), product((READ, CHECKED, WRITE), ErrorKind))
+def test_only_what_the_table_allows_is_sent_again(request_: Request, kind: ErrorKind) -> None:
+    allowed = ALLOWED.get((request_, kind), ())
+    assert steps(request_, kind) == [*allowed, *[None] * (4 - len(allowed))]
 
 
 @pytest.mark.parametrize("kind", UNOPENED)
 def test_the_watch_is_told_at_once_that_no_connection_came_about(kind: ErrorKind) -> None:
-    assert again(Repeat.READ, kind, background=True) is None
+    assert steps(READ._replace(background=True), kind)[0] is None
 
 
 @pytest.mark.parametrize("status", range(500, 600))
 def test_a_read_is_repeated_on_the_server_errors_that_pass(status: int) -> None:
-    steps = [again(Repeat.READ, ErrorKind.SERVER, status=status, repeats=repeats) for repeats in range(3)]
     times = {500: 1, 502: 2, 503: 2, 504: 2}.get(status, 0)
-    assert [step is not None for step in steps] == [repeats < times for repeats in range(3)]
+    assert steps(READ, ErrorKind.SERVER, status=status) == [0.0] * times + [None] * (4 - times)
 
 
 def test_a_server_that_asks_for_time_is_given_it_up_to_half_a_minute() -> None:
-    assert again(Repeat.READ, ErrorKind.RATE, retry_after=30) == Again(30)
-    assert again(Repeat.READ, ErrorKind.RATE, retry_after=30.5) is None
-    assert again(Repeat.READ, ErrorKind.SERVER, status=503, retry_after=4) == Again(4)
-    assert again(Repeat.CHECKED, ErrorKind.RATE, retry_after=1) is None
+    assert steps(READ, ErrorKind.RATE, wait=30)[0] == 30
+    assert steps(READ, ErrorKind.RATE, wait=30.5)[0] is None
+    assert steps(READ, ErrorKind.SERVER, status=503, wait=4)[0] == 4
+    assert steps(CHECKED, ErrorKind.RATE, wait=1)[0] is None
 
 
 @pytest.mark.parametrize(

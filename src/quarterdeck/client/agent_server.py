@@ -12,7 +12,7 @@ from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.event import AgentState, Delta, Event, EventPage, Listing, Policy, read_event
 from quarterdeck.client.network import is_loopback, shown_host
 from quarterdeck.client.refusals import not_offered, offers_nothing
-from quarterdeck.client.request import Repeat, Request, json_or_none, segment, wrong_shape
+from quarterdeck.client.request import Request, json_or_none, segment, wrong_shape
 from quarterdeck.client.transport import Transport
 
 API = "/api/conversations/"
@@ -69,7 +69,7 @@ class AgentServer:
         """Whether anything answers there; no key is sent."""
         transport = self._transport
         try:
-            return await transport.status_at(f"{transport.url}/alive", transport.limits.alive, of_sandbox=True) < 500
+            return await transport.status_at(f"{transport.url}/alive", transport.limits.alive) < 500
         except ServiceError:
             return False
 
@@ -153,7 +153,6 @@ class AgentServer:
                 "POST",
                 f"{self._path}{what}",
                 body=body,
-                repeat=Repeat.ONCE,
                 item=what == "/events",
                 seconds=seconds or self._transport.limits.held,
             )

@@ -9,8 +9,8 @@ from quarterdeck.client.models.base import Listed, read_as
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.client.paging import Page, Records
 from quarterdeck.client.refusals import not_offered, offers_nothing
-from quarterdeck.client.request import Repeat, Request, json_or_none, segment
-from quarterdeck.client.transport import FAILED, Transport
+from quarterdeck.client.request import FAILED, Request, json_or_none, segment
+from quarterdeck.client.transport import Transport
 
 CONVERSATIONS = "/api/v1/app-conversations"
 START_TASKS = f"{CONVERSATIONS}/start-tasks"
@@ -88,9 +88,7 @@ class ConversationsResource:
 
         An answer says nothing about success: that is in the start task. After None, list again.
         """
-        request = Request(
-            "POST", CONVERSATIONS, body=creation_body(new), repeat=Repeat.ONCE, seconds=self._transport.limits.start
-        )
+        request = Request("POST", CONVERSATIONS, body=creation_body(new), seconds=self._transport.limits.start)
         response = await self._transport.send(request)
         answer = json_or_none(response.body)
         with suppress(ValueError):
@@ -120,7 +118,7 @@ class ConversationsResource:
         Raises ServiceError(NOT_OFFERED) where a server has no such request, wants something else in it, or takes it and
         keeps the title.
         """
-        request = Request("PATCH", _path(conversation_id), body={"title": title}, repeat=Repeat.ONCE)
+        request = Request("PATCH", _path(conversation_id), body={"title": title})
         try:
             response = await self._transport.send(request)
         except ServiceError as error:
@@ -146,7 +144,7 @@ class ConversationsResource:
         """
         limits = self._transport.limits
         path = f"{_path(conversation_id)}/download"
-        request = Request("GET", path, repeat=Repeat.ONCE, largest=limits.trajectory_body, seconds=limits.trajectory)
+        request = Request("GET", path, once=True, largest=limits.trajectory_body, seconds=limits.trajectory)
         try:
             response = await self._transport.send(request)
         except ServiceError as error:
@@ -176,7 +174,7 @@ class ConversationsResource:
         Raises ServiceError(NOT_OFFERED) where a server has no such request.
         """
         seconds, lacking = self._transport.limits.delete, "This server cannot delete conversations."
-        request = Request("DELETE", _path(conversation_id), repeat=Repeat.ONCE, seconds=seconds, lacking=lacking)
+        request = Request("DELETE", _path(conversation_id), seconds=seconds, lacking=lacking)
         await self._transport.send(request)
 
 

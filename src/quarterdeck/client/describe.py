@@ -13,7 +13,7 @@ from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.nested import NESTED_SETTINGS
 from quarterdeck.client.network import origin_of
 from quarterdeck.client.refusals import not_offered, nothing_stored
-from quarterdeck.client.request import Repeat, Request, read_json
+from quarterdeck.client.request import Request, read_json
 from quarterdeck.client.settings import rules_of
 from quarterdeck.client.transport import Transport
 
@@ -62,7 +62,7 @@ def _server(generation: Generation, says: _Says, about: dict[str, Any]) -> Serve
 
 async def release_of(transport: Transport) -> str | None:
     """Read the release from the server's own description of its interface, half a megabyte of it; None without one."""
-    request = Request("GET", "/openapi.json", repeat=Repeat.ONCE, seconds=transport.limits.release, background=True)
+    request = Request("GET", "/openapi.json", once=True, seconds=transport.limits.release, background=True)
     info = (await _object(transport, request)).get("info")
     return _release(info) if isinstance(info, dict) else None
 
@@ -128,7 +128,7 @@ class Probe:
 async def alive(transport: Transport, url: str) -> bool:
     """Ask `/alive` at the origin of a sandbox's address, without any key; whether anything answers there."""
     try:
-        return await transport.status_at(f"{origin_of(url)}/alive", transport.limits.alive, of_sandbox=True) < 500
+        return await transport.status_at(f"{origin_of(url)}/alive", transport.limits.alive) < 500
     except (ServiceError, ValueError):
         return False
 
@@ -139,7 +139,7 @@ async def probe(transport: Transport, url: str, key: SecretStr | None) -> Probe:
         return Probe("not tried", "was not tried: only http:// and https:// addresses are.", good=False)
     started = time.perf_counter()
     try:
-        status = await transport.status_at(url, transport.limits.probe, accept=EITHER, secret=key)
+        status = await transport.status_at(url, transport.limits.probe, accept=EITHER, key=key, stranger=True)
     except ServiceError as error:
         brief, told = _BRIEF.get(error.kind, "broken off"), error.words
         if error.kind is not ErrorKind.LOCAL:

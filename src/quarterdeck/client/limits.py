@@ -50,14 +50,6 @@ class Limits(NamedTuple):
     log: int = 500
 
 
-class _Waiter(NamedTuple):
-    """Somebody who waits for a turn."""
-
-    given: asyncio.Future[None]
-    since: float
-    """On the loop's clock."""
-
-
 class Pace:
     """Gives out turns, at most `per_second` in any second and one fewer to background requests.
 
@@ -72,49 +64,39 @@ class Pace:
     def __init__(self, per_second: int) -> None:
         self._per_second = per_second
         self._given: deque[float] = deque(maxlen=per_second)
-        self._people: deque[_Waiter] = deque()
-        self._background: deque[_Waiter] = deque()
-        self._timer: asyncio.TimerHandle | None = None
+        self._people, self._background = asyncio.Lock(), asyncio.Lock()
+        self._waiting_since = math.inf
+        """Since when the first request in the background has waited, on the loop's clock as all times here."""
 
     async def turn(self, *, background: bool = False) -> None:
         """Wait until the next request may go."""
-        loop = asyncio.get_running_loop()
-        waiter = _Waiter(loop.create_future(), loop.time())
-        (self._background if background else self._people).append(waiter)
-        self._give()
-        await waiter.given
+        now = asyncio.get_running_loop().time
+        since = now()
+        async with self._background if background else self._people:
+            try:
+                if background:
+                    self._waiting_since = since
+                due = self._due(now(), background=background)
+                while due > now():
+                    await asyncio.sleep(due - now())
+                    due = self._due(now(), background=background)
+                self._given.append(now())
+            finally:
+                if background:
+                    self._waiting_since = math.inf
 
-    def _give(self) -> None:
-        """Give out every turn that is due, and set the timer for the next one."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        loop = asyncio.get_running_loop()
-        while (queue := self._next(loop.time())) is not None:
-            due = self._full_until(self._per_second) if self._people else self._due_behind(loop.time())
-            if due > loop.time():
-                self._timer = loop.call_at(due, self._give)
-                return
-            waiter = queue.popleft()
-            if not waiter.given.done():
-                waiter.given.set_result(None)
-                self._given.append(loop.time())
-
-    def _next(self, now: float) -> deque[_Waiter] | None:
-        """Whose turn is next: people's, unless there are none or a background request has waited for long enough."""
-        overdue = bool(self._background) and now - self._background[0].since >= SECOND
-        if self._people and not overdue:
-            return self._people
-        return self._background or None
-
-    def _due_behind(self, now: float) -> float:
-        """When the next turn is due where nobody but background requests wait, on the loop's clock."""
+    def _due(self, now: float, *, background: bool) -> float:
+        """When the next turn is due for people or in the background; of the two one goes before the other."""
+        overdue = self._waiting_since + SECOND
+        if background is (now >= overdue):
+            return self._full_until(self._per_second)
         slots = max(1, self._per_second - 1)
-        full_until = self._full_until(slots)
-        if full_until < now - SECOND:
-            return -math.inf
-        return max(full_until, self._given[-1] + SECOND / slots)
+        behind = self._full_until(slots)
+        if not background:
+            return behind
+        keep_coming = behind >= now - SECOND
+        return min(overdue, max(behind, self._given[-1] + SECOND / slots) if keep_coming else behind)
 
     def _full_until(self, slots: int) -> float:
-        """Until when one more turn would make more than `slots` of them in a second, on the loop's clock."""
+        """Until when one more turn would make more than `slots` of them in a second."""
         return self._given[-slots] + SECOND if len(self._given) >= slots else -math.inf

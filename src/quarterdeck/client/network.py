@@ -14,34 +14,44 @@ import httpx
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.limits import Limits
-from quarterdeck.client.request import Request
+from quarterdeck.client.request import NEVER_OPENED
 
 EXAMPLE = "Write it like http://127.0.0.1:3000 or https://host.example/prefix."
+
+
+def parsed(address: str) -> httpx.URL:
+    """Take an address apart; raises ServiceError(LOCAL) for one that cannot be asked."""
+    try:
+        url, parts = httpx.URL(address), urlsplit(address)
+        parts.port  # noqa: B018 - reading it is what checks it
+    except (httpx.InvalidURL, ValueError):
+        raise unusable("The address cannot be read.") from None
+    if url.scheme not in ("http", "https") or not parts.hostname:
+        raise unusable("The address needs http:// or https:// and a host.")
+    return url
 
 
 def checked_address(text: str) -> str:
     """Return a server's base address without a trailing slash.
 
-    Raises ServiceError(LOCAL) for one without scheme or host, with a user name, key or query in it, or with characters
-    that no address has: such a part would travel to logs and proxies.
+    Raises ServiceError(LOCAL) for one without scheme or host, with a user name, key or query in it, or with a blank:
+    such a part would travel to logs and proxies.
     """
     address = text.strip()
-    if any(letter <= " " or letter == "\x7f" for letter in address):
-        raise unusable("The address has a blank or a control character in it.")
-    try:
-        parts = urlsplit(address)
-        parts.port  # noqa: B018 - reading it is what checks it
-    except ValueError:
-        raise unusable("The address cannot be read.") from None
-    if parts.scheme not in ("http", "https"):
-        raise unusable("The address must begin with http:// or https://.")
-    if not parts.hostname:
-        raise unusable("The address names no host.")
+    parsed(address)
+    parts = urlsplit(address)
+    if " " in address:
+        raise unusable("The address has a blank in it.")
     if "@" in parts.netloc:
         raise unusable("The address holds a user name or password.", "Leave it out and give the key by itself.")
     if parts.query or parts.fragment:
         raise unusable("The address must end before '?' and '#'.", "Leave that part out and give the key by itself.")
     return f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/")
+
+
+def same_origin(one: httpx.URL, other: httpx.URL) -> bool:
+    """Whether two addresses have scheme, host and port in common."""
+    return (one.scheme, one.host, one.port) == (other.scheme, other.host, other.port)
 
 
 def shown_host(address: str) -> str:
@@ -81,11 +91,8 @@ App = Callable[..., Awaitable[None]]
 CONNECTIONS = 8
 SLICE = 4096
 """Bytes; zlib makes up to a thousand of one."""
-TRUST = "quarterdeck_trust"
-"""Extension of a request to an address other than the server's: whose certificates are trusted there."""
-SANDBOX = "sandbox"
-"""The server vouches for that address: what is trusted of it is trusted there."""
-ANYONE = "anyone"
+STRANGER = "quarterdeck_stranger"
+"""Extension of a request to an address that the server does not vouch for: a CA file of its own says nothing there."""
 _CERTIFICATE = {
     9: "it is not valid yet",
     10: "it has expired",
@@ -102,34 +109,35 @@ _WHICH_SCHEME = "Check the port and whether it is http:// or https://."
 
 
 class Network(httpx.AsyncBaseTransport):
-    """Reads share kept connections, every other request has one of its own; so has a request to another address.
+    """Reads share kept connections, every other request has one of its own; so has a request to another origin.
 
     A kept connection may be closed by the server at the moment it is used again: a write might be sent twice.
-    `app` answers in the server's place, in this process; other addresses are on the network all the same.
+    `app` answers in the server's place, in this process; other origins are on the network all the same.
     Raises ServiceError(LOCAL) for a CA file or a proxy that cannot be used.
     """
 
     def __init__(self, url: str, ca_file: str | None, limits: Limits, app: App | None = None) -> None:
+        self._url = parsed(url)
+        self._app = app
         self._kept = limits.kept
+        self._certificates = _certificates(url, ca_file)
         self._reads: httpx.AsyncBaseTransport
         self._writes: httpx.AsyncBaseTransport
-        self._own = _certificates(url, ca_file)
-        self._secure = url.startswith("https:")
         if app is not None:
             self._reads = self._writes = httpx.ASGITransport(app, raise_app_exceptions=False)
         else:
             proxy = proxy_for(url)
-            self._reads = self._pool(self._own, proxy, connections=CONNECTIONS)
-            self._writes = self._pool(self._own, proxy, connections=0)
-        self._others: dict[tuple[str, str, str | None], httpx.AsyncHTTPTransport] = {}
+            self._reads = self._pool(self._certificates, proxy, connections=CONNECTIONS)
+            self._writes = self._pool(self._certificates, proxy, connections=0)
+        self._others: dict[tuple[str, bool, str | None], httpx.AsyncHTTPTransport] = {}
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request over the connections that are meant for it."""
-        if TRUST in request.extensions:
-            elsewhere = await self._pool_elsewhere(request.url, request.extensions[TRUST])
-            return await elsewhere.handle_async_request(request)
-        own = self._reads if request.method == "GET" else self._writes
-        response = await own.handle_async_request(request)
+        if not same_origin(request.url, self._url):
+            pool: httpx.AsyncBaseTransport = await self._elsewhere(request)
+        else:
+            pool = self._reads if request.method == "GET" else self._writes
+        response = await pool.handle_async_request(request)
         if "Content-Encoding" in response.headers and isinstance(response.stream, httpx.AsyncByteStream):
             response.stream = _Slices(response.stream)
         return response
@@ -139,21 +147,26 @@ class Network(httpx.AsyncBaseTransport):
         for pool in (self._reads, self._writes, *self._others.values()):
             await pool.aclose()
 
-    async def _pool_elsewhere(self, url: httpx.URL, trust: str) -> httpx.AsyncHTTPTransport:
+    def in_process(self, url: httpx.URL) -> bool:
+        """Whether what answers at an address is the app in this process."""
+        return self._app is not None and same_origin(url, self._url)
+
+    async def trusted(self, url: httpx.URL, *, stranger: bool = False) -> ssl.SSLContext:
+        """The certificates that are trusted at an address: those of the server also where it vouches for it."""
+        if url.scheme != "https":
+            return _no_certificates()
+        if self._url.scheme == "https" and not stranger:
+            return self._certificates
+        return await asyncio.to_thread(httpx.create_ssl_context)
+
+    async def _elsewhere(self, request: httpx.Request) -> httpx.AsyncHTTPTransport:
+        url, stranger = request.url, bool(request.extensions.get(STRANGER))
         proxy = proxy_for(str(url))
-        kind = (url.scheme, trust, proxy)
+        kind = (url.scheme, stranger, proxy)
         if kind not in self._others:
-            context = await self.trusted(str(url), trust)
+            context = await self.trusted(url, stranger=stranger)
             self._others[kind] = self._pool(context, proxy, connections=0)
         return self._others[kind]
-
-    async def trusted(self, url: str, trust: str) -> ssl.SSLContext:
-        """The certificates that are trusted at another address than the server's."""
-        if not url.startswith("https:"):
-            return _no_certificates()
-        if trust == SANDBOX and self._secure:
-            return self._own
-        return await asyncio.to_thread(httpx.create_ssl_context)
 
     def _pool(self, context: ssl.SSLContext, proxy: str | None, *, connections: int) -> httpx.AsyncHTTPTransport:
         limits = httpx.Limits(
@@ -225,18 +238,16 @@ class Progress:
             self.failed = step
 
 
-def failure(
-    error: Exception, request: Request, host: str, progress: Progress, *, seconds: float, secure: bool
-) -> ServiceError:
+def failure(error: Exception, request: str, url: httpx.URL, step: str, *, seconds: float) -> ServiceError:
     """Make the error for a request that got no whole answer within `seconds`, whatever httpx raised.
 
-    The text of the cause is never used: it may repeat the key or the address.
+    `step` is the first one that failed. The text of the cause is never used: it may repeat the key or the address.
     """
     time = f"{round(seconds, 1 if seconds < 10 else None):g} s"
-    kind, words, advice = _told(error, host, progress.failed, time, secure=secure)
-    nothing_sent = (ErrorKind.DNS, ErrorKind.UNREACHABLE, ErrorKind.CONNECT_TIMEOUT, ErrorKind.TLS, ErrorKind.LOCAL)
-    outcome = Outcome.NOT_SENT if kind in nothing_sent else Outcome.NOT_APPLIED
-    return ServiceError(kind, words, advice, request=str(request), outcome=outcome)
+    kind, words, advice = _told(error, url.netloc.decode(), step, time, secure=url.scheme == "https")
+    nothing_sent = kind in NEVER_OPENED or kind in (ErrorKind.TLS, ErrorKind.LOCAL)
+    outcome = Outcome.NOT_SENT if nothing_sent else Outcome.NOT_APPLIED
+    return ServiceError(kind, words, advice, request=request, outcome=outcome)
 
 
 def _told(error: Exception, host: str, step: str, time: str, *, secure: bool) -> tuple[ErrorKind, str, str]:

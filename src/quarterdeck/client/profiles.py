@@ -7,7 +7,7 @@ from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Profiles
 from quarterdeck.client.redact import invalid
-from quarterdeck.client.request import Repeat, Request, Response, segment, wrong_api
+from quarterdeck.client.request import Request, Response, segment, wrong_api
 from quarterdeck.client.transport import Transport
 
 PROFILES = "/api/v1/settings/profiles"
@@ -36,21 +36,21 @@ class ProfilesResource:
 
     async def save(self, name: str) -> None:
         """Save the stored LLM settings, key included, under a name; a profile of that name is overwritten."""
-        await self._send(Request("POST", f"{PROFILES}/{_checked(name)}", body={}, repeat=Repeat.ONCE))
+        await self._send(Request("POST", f"{PROFILES}/{_checked(name)}", body={}))
 
     async def activate(self, name: str) -> None:
         """Copy a profile over the LLM settings in use; load the settings again afterwards."""
-        await self._send(Request("POST", f"{PROFILES}/{segment(name)}/activate", repeat=Repeat.ONCE, item=True))
+        await self._send(Request("POST", f"{PROFILES}/{segment(name)}/activate", item=True))
 
     async def rename(self, name: str, new_name: str) -> None:
         """Give a profile another name."""
         _checked(new_name)
         path = f"{PROFILES}/{segment(name)}/rename"
-        await self._send(Request("POST", path, body={"new_name": new_name}, repeat=Repeat.ONCE, item=True))
+        await self._send(Request("POST", path, body={"new_name": new_name}, item=True))
 
     async def delete(self, name: str) -> None:
         """Delete a profile, also one that is gone already; after the active one the server activates the first left."""
-        await self._send(Request("DELETE", f"{PROFILES}/{segment(name)}", repeat=Repeat.ONCE, item=True))
+        await self._send(Request("DELETE", f"{PROFILES}/{segment(name)}", item=True))
 
     async def _send(self, request: Request) -> Response:
         if not self._server().nested:

@@ -37,7 +37,7 @@ def refusal(request: Request, response: Response, secrets: Iterable[str] = ()) -
     kind = _kind(request, response.status, content, response.body)
     said = _target(response) if kind is ErrorKind.REDIRECTED else _said(content, response)
     said = scrub(said, secrets)[:LONGEST].strip()
-    wait = seconds_to_wait(response.retry_after)
+    wait = seconds_to_wait(response.headers.get("Retry-After"))
     words, advice = _words(kind, request, response.status, said, wait)
     return ServiceError(
         kind,
@@ -145,7 +145,7 @@ def _words(kind: ErrorKind, request: Request, status: int, said: str, wait: floa
 
 def _target(response: Response) -> str:
     """Where a redirect points, without the path and query of it."""
-    location = (response.location or "").strip()
+    location = response.headers.get("Location", "").strip()
     try:
         origin = origin_of(location)
     except ValueError:

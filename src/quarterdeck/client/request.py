@@ -2,13 +2,14 @@
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
+from httpx import Headers
 from pydantic import SecretStr
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
@@ -24,15 +25,8 @@ class KeyHeader(StrEnum):
     BEARER = "Authorization"
 
 
-class Repeat(StrEnum):
-    """How a request may be sent once more by itself."""
-
-    READ = "read"
-    """It changes nothing: repeat it when it failed on the way."""
-    CHECKED = "checked"
-    """It changes something that can be read back: repeat it once, after a reading that shows it not done."""
-    ONCE = "once"
-    """It makes something new or takes it away: repeat it only when no connection was ever opened."""
+Settle = Callable[[], Awaitable[Outcome]]
+"""Reads back whether a write whose answer got lost was done: APPLIED, NOT_APPLIED, or UNKNOWN when it cannot tell."""
 
 
 class Request(NamedTuple):
@@ -42,7 +36,10 @@ class Request(NamedTuple):
     path: str
     query: Query = ()
     body: Any = None
-    repeat: Repeat = Repeat.READ
+    settle: Settle | None = None
+    """Of a write that can be read back: it is repeated once, after a reading that shows it not done."""
+    once: bool = False
+    """Of a read: it is not repeated."""
     item: bool = False
     """Whether the path names one record, so that "not found" means the record and not the interface."""
     largest: int | None = None
@@ -63,16 +60,12 @@ class Response(NamedTuple):
 
     status: int
     body: bytes = b""
-    content_type: str = ""
-    retry_after: str | None = None
-    """The header as it came."""
-    location: str | None = None
-    """Where a redirect points, as it came."""
+    headers: Mapping[str, str] = Headers()
 
     @property
     def is_html(self) -> bool:
         """Whether this is a web page and not data."""
-        return "html" in self.content_type.lower() or self.body[:64].lstrip()[:1] == b"<"
+        return "html" in self.headers.get("Content-Type", "").lower() or self.body[:64].lstrip()[:1] == b"<"
 
 
 class LoggedRequest(NamedTuple):
@@ -184,58 +177,39 @@ NEVER_OPENED = frozenset({ErrorKind.DNS, ErrorKind.UNREACHABLE, ErrorKind.CONNEC
 """No connection came about, so no server has seen the request."""
 LOST = frozenset({ErrorKind.STALLED, ErrorKind.BROKEN})
 """The answer did not arrive whole."""
+FAILED = 500
+"""The status of a server's own failure; 502 to 504 may come from what stands before it."""
 PASSING = frozenset({502, 503, 504})
 """Server errors that are worth asking twice."""
 LONGEST_WAIT = 30.0
 """Seconds of a server's Retry-After that a read waits out."""
 USUAL_WAIT = 1.0
 """Seconds to wait on "too many requests" without a Retry-After."""
-MOST_REPEATS = {Repeat.READ: 2, Repeat.CHECKED: 1, Repeat.ONCE: 1}
+MOST_REPEATS = 2
+"""Of a read; a write is repeated once at most."""
 
 
-class Again(NamedTuple):
-    """Send it again, not before `after` seconds; with `recheck` only if a fresh reading shows it not done."""
-
-    after: float = 0.0
-    recheck: bool = False
-
-
-def again(
-    repeat: Repeat,
-    kind: ErrorKind,
-    *,
-    status: int | None = None,
-    retry_after: float | None = None,
-    repeats: int = 0,
-    background: bool = False,
-) -> Again | None:
-    """Say whether a request that failed with `kind` is sent again after `repeats` repeats; None means it is not.
+def again(request: Request, error: ServiceError, repeats: int) -> float | None:
+    """Say in how many seconds at least a request is sent again after so many repeats; None means it is not.
 
     Where no connection came about people want to know at once: a read that has waited for one in vain is not
-    repeated, nor is any that the watch asks (`background`), for it asks again by itself.
+    repeated, nor is any that the watch asks, for it asks again by itself.
     """
-    if repeats >= MOST_REPEATS[repeat]:
+    kind, unopened = error.kind, error.kind in NEVER_OPENED
+    if request.method != "GET":
+        seen = request.settle is not None and (kind in LOST or kind is ErrorKind.SERVER)
+        return 0.0 if repeats == 0 and (unopened or seen) else None
+    if request.once or repeats >= MOST_REPEATS:
         return None
-    if kind in NEVER_OPENED:
-        told_at_once = repeat is Repeat.READ and (background or kind is ErrorKind.CONNECT_TIMEOUT)
-        return None if told_at_once else Again()
-    if repeat is Repeat.CHECKED and (kind in LOST or kind is ErrorKind.SERVER):
-        return Again(recheck=True)
-    if repeat is Repeat.READ:
-        return _read_again(kind, status, retry_after, repeats)
-    return None
-
-
-def _read_again(kind: ErrorKind, status: int | None, retry_after: float | None, repeats: int) -> Again | None:
-    if kind in LOST:
-        return Again()
+    if unopened:
+        return None if request.background or kind is ErrorKind.CONNECT_TIMEOUT else 0.0
     if kind is ErrorKind.RATE:
-        wait = USUAL_WAIT if retry_after is None else retry_after
-    elif kind is ErrorKind.SERVER and (status in PASSING or (status == 500 and repeats == 0)):
-        wait = retry_after or 0.0
+        wait = USUAL_WAIT if error.retry_after is None else error.retry_after
+    elif kind in LOST or error.status in PASSING or (error.status == FAILED and repeats == 0):
+        wait = error.retry_after or 0.0
     else:
         return None
-    return Again(wait) if wait <= LONGEST_WAIT else None
+    return wait if wait <= LONGEST_WAIT else None
 
 
 def seconds_to_wait(header: str | None, now: datetime | None = None) -> float | None:

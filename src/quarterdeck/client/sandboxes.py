@@ -7,7 +7,7 @@ from quarterdeck.client.models.base import Listed, read_as
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import Sandbox, SandboxSpec
 from quarterdeck.client.paging import Page, Records
-from quarterdeck.client.request import Repeat, Request, read_json, segment
+from quarterdeck.client.request import Request, read_json, segment
 from quarterdeck.client.transport import Transport
 
 SANDBOXES = "/api/v1/sandboxes"
@@ -44,7 +44,7 @@ class SandboxesResource:
         The spec goes into the query: a body is ignored and the default one started.
         """
         query = (("sandbox_spec_id", spec_id),) if spec_id is not None else ()
-        request = Request("POST", SANDBOXES, query, repeat=Repeat.ONCE, seconds=self._transport.limits.start)
+        request = Request("POST", SANDBOXES, query, seconds=self._transport.limits.start)
         response = await self._transport.send(request)
         try:
             return read_as(Sandbox, read_json(response.body))
@@ -66,7 +66,7 @@ class SandboxesResource:
         """Delete a sandbox; servers go by the query, not by the path, so both are made of one id (SERVERS.md)."""
         path, query = f"{SANDBOXES}/{segment(sandbox_id)}", (("sandbox_id", sandbox_id),)
         seconds, lacking = self._transport.limits.delete, "This server cannot delete sandboxes."
-        request = Request("DELETE", path, query, repeat=Repeat.ONCE, item=True, seconds=seconds, lacking=lacking)
+        request = Request("DELETE", path, query, item=True, seconds=seconds, lacking=lacking)
         await self._transport.send(request)
 
     async def specs(self) -> tuple[SandboxSpec, ...]:
@@ -81,7 +81,7 @@ class SandboxesResource:
             return Outcome.NOT_APPLIED if sandbox is not None and sandbox.status in open_ else Outcome.UNKNOWN
 
         path = f"{SANDBOXES}/{segment(sandbox_id)}/{verb}"
-        await self._transport.send(Request("POST", path, repeat=Repeat.CHECKED, item=True), settle)
+        await self._transport.send(Request("POST", path, settle=settle, item=True))
 
     async def _find(self, sandbox_id: str) -> Sandbox | None:
         batch = await self.read((sandbox_id,))

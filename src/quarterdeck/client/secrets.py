@@ -12,7 +12,7 @@ from quarterdeck.client.models.settings import CustomSecret, CustomSecrets, Prov
 from quarterdeck.client.paging import Records
 from quarterdeck.client.redact import invalid, refuse_unsendable
 from quarterdeck.client.refusals import if_offered
-from quarterdeck.client.request import Repeat, Request, Response, segment, wrong_shape
+from quarterdeck.client.request import Request, Response, segment, wrong_shape
 from quarterdeck.client.transport import Transport
 
 FLAT_SECRETS = "/api/secrets"
@@ -126,7 +126,7 @@ class SecretsResource:
     async def _write(self, request: Request) -> Response:
         """Send a write once; a secret of which nobody knows the outcome is looked for by listing again."""
         refuse_unsendable(request.body or {})
-        return await self._transport.send(request._replace(repeat=Repeat.ONCE, lacking=NO_SECRETS))
+        return await self._transport.send(request._replace(lacking=NO_SECRETS))
 
 
 def _check_name(name: str) -> None:

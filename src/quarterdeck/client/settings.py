@@ -29,7 +29,6 @@ from quarterdeck.client.redact import Location, refuse_unsendable, replace_secre
 from quarterdeck.client.refusals import not_offered, nothing_stored
 from quarterdeck.client.request import (
     KeyHeader,
-    Repeat,
     Request,
     Response,
     nested_deeper,
@@ -37,7 +36,7 @@ from quarterdeck.client.request import (
     wrong_api,
     wrong_shape,
 )
-from quarterdeck.client.transport import Settle, Transport
+from quarterdeck.client.transport import Transport
 
 UNASKED = Server(Generation.FLAT, KeyState.UNPROVEN, fields=flat_rules(merges=False))
 """A server before it has been described: the documented one, at its most destructive."""
@@ -143,17 +142,17 @@ class SettingsResource:
                 return Outcome.NOT_APPLIED
             return Outcome.APPLIED if now is not None and shows(now, changes, self._server()) else Outcome.UNKNOWN
 
-        request = Request(prepared.method, prepared.path, body=prepared.body, repeat=Repeat.CHECKED)
+        request = Request(prepared.method, prepared.path, body=prepared.body, settle=settle)
         try:
-            await self._send(request, settle)
+            await self._send(request)
         except ServiceError as error:
             error.problems = at_fields(error.problems, changes) if self._server().nested else error.problems
             raise
 
-    async def _send(self, request: Request, settle: Settle | None = None) -> Response:
+    async def _send(self, request: Request) -> Response:
         """Send a request to where the settings were found; that they are gone from there is said as what it is."""
         try:
-            return await self._transport.send(request, settle)
+            return await self._transport.send(request)
         except ServiceError as error:
             if error.status in _REFUSED:
                 words, advice = _REFUSED[error.status].format(method=request.method), "Ask whoever runs the server."

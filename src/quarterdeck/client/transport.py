@@ -8,7 +8,7 @@ import copy
 import logging
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -16,7 +16,6 @@ from email.utils import parsedate_to_datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from itertools import count
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 from pydantic import SecretStr
@@ -24,25 +23,25 @@ from pydantic import SecretStr
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.limits import Limits, Pace
 from quarterdeck.client.network import (
-    ANYONE,
-    SANDBOX,
-    TRUST,
+    STRANGER,
     App,
     Network,
     Progress,
     checked_address,
     failure,
+    parsed,
     proxy_for,
-    shown_host,
+    same_origin,
     unusable,
 )
 from quarterdeck.client.redact import secrets_in
 from quarterdeck.client.refusals import if_offered, refusal
 from quarterdeck.client.request import (
+    FAILED,
     LOST,
+    NEVER_OPENED,
     KeyHeader,
     LoggedRequest,
-    Repeat,
     Request,
     Response,
     again,
@@ -51,12 +50,8 @@ from quarterdeck.client.request import (
     wrong_api,
 )
 
-Settle = Callable[[], Awaitable[Outcome]]
-"""Reads back whether a write whose answer got lost was done: APPLIED, NOT_APPLIED, or UNKNOWN when it cannot tell."""
 SETTLED = Response(200, b"{}")
 """Stands for the lost answer of a write that turned out to be done."""
-FAILED = 500
-"""The status of a server's own failure; 502 to 504 may come from what stands before it."""
 HOPS = 3
 HEADERS = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": "quarterdeck"}
 PACKED = ("", "identity", "gzip", "deflate")
@@ -104,12 +99,8 @@ class Transport:
         """What the server's clock is ahead of this machine's, by its latest answer; zero where it tells none."""
         self.in_process = access.app is not None
         self._log: deque[LoggedRequest] = deque(maxlen=limits.log)
-        self._base = _address(self.url)
-        self._host = shown_host(self.url)
         self._key = _checked_key(key)
         self._pace = None if self.in_process else Pace(limits.per_second)
-        self._elsewhere: Mapping[str, Any] = {}
-        """What marks a request to another address than the server's."""
         self._network = Network(self.url, access.ca_file, limits, access.app) if access.transport is None else None
         self._http = httpx.AsyncClient(
             transport=access.transport or self._network,
@@ -134,12 +125,8 @@ class Transport:
         for an address or key that cannot be used.
         """
         other = copy.copy(self)
-        other.url = checked_address(url)
-        other._base, other._host = _address(other.url), shown_host(other.url)
-        other._key, other._pace = _checked_key(key), None
+        other.url, other._key, other._pace = checked_address(url), _checked_key(key), None
         other.access = replace(self.access, header=KeyHeader.SESSION)
-        if _origin(other._base) != _origin(self._base):
-            other._elsewhere = {TRUST: SANDBOX}
         return other
 
     async def socket_options(self) -> dict[str, Any]:
@@ -147,12 +134,12 @@ class Transport:
 
         Raises ServiceError(NOT_OFFERED) where no network is asked.
         """
-        if self._network is None or (self.in_process and not self._elsewhere):
+        if self._network is None or self._network.in_process(parsed(self.url)):
             raise ServiceError(ErrorKind.NOT_OFFERED, "There are no sockets within this process.")
-        secure = self._base.scheme == "https"
+        secure = self.url.startswith("https:")
         return {
             "additional_headers": _key_headers(self._key, self.access.header),
-            "ssl": await self._network.trusted(self.url, SANDBOX) if secure else None,
+            "ssl": await self._network.trusted(parsed(self.url)) if secure else None,
             "proxy": proxy_for(self.url),
         }
 
@@ -160,12 +147,13 @@ class Transport:
         """Put a request into the log that went another way than through `send`."""
         self._log.append(request)
 
-    async def send(self, request: Request, settle: Settle | None = None) -> Response:
+    async def send(self, request: Request) -> Response:
         """Send a request and return its answer of status 2xx, repeating it as the retry table allows.
 
         All tries of a read share one deadline. Raises ServiceError for every other end.
         """
-        if self.access.read_only and request.method != "GET":
+        reads = request.method == "GET"
+        if self.access.read_only and not reads:
             words, advice = "This connection is read-only.", "Open it without --read-only to change anything."
             raise ServiceError(ErrorKind.READ_ONLY, words, advice, request=str(request), outcome=Outcome.NOT_SENT)
         await self._turn(request)
@@ -175,29 +163,22 @@ class Transport:
             try:
                 return await self._attempt(request, attempt, since, deadline)
             except ServiceError as error:
-                step = again(
-                    request.repeat,
-                    error.kind,
-                    status=error.status,
-                    retry_after=error.retry_after,
-                    repeats=attempt - 1,
-                    background=request.background,
-                )
-                if step is None:
-                    if await _ended(request, error, settle) is Outcome.APPLIED:
+                wait = again(request, error, attempt - 1)
+                if wait is None:
+                    if await _ended(request, error) is Outcome.APPLIED:
                         return SETTLED
                     raise _final(request, error) from None
-                wait = max(step.after, self.limits.repeat_after * 2 ** (attempt - 1))
-                if request.repeat is Repeat.READ and _now() + wait >= deadline:
+                wait = max(wait, self.limits.repeat_after * 2 ** (attempt - 1))
+                if reads and _now() + wait >= deadline:
                     raise
                 await asyncio.sleep(wait)
-                done = await _settled(settle) if step.recheck else Outcome.NOT_APPLIED
+                done = Outcome.NOT_APPLIED if reads or error.kind in NEVER_OPENED else await _settled(request)
                 if done is Outcome.APPLIED:
                     return SETTLED
                 if done is Outcome.UNKNOWN:
                     raise _final(request, error) from None
             await self._turn(request)
-            deadline = deadline if request.repeat is Repeat.READ else _now() + seconds
+            deadline = deadline if reads else _now() + seconds
         raise AssertionError("counting has no end")
 
     async def status_at(
@@ -206,26 +187,21 @@ class Transport:
         seconds: float,
         *,
         accept: str = HEADERS["Accept"],
-        secret: SecretStr | None = None,
-        of_sandbox: bool = False,
+        key: SecretStr | None = None,
+        stranger: bool = False,
     ) -> int:
         """Read no more than the status at another address, with a key that belongs to that address or none.
 
-        Nothing is followed, and the key of the server is not sent. `of_sandbox`: the server vouches for the address.
-        Raises ServiceError where nothing answers, and for what cannot be read as an address.
+        Nothing is followed, and the key of the server is not sent. Of a `stranger` the server knows nothing: other
+        addresses it vouches for. Raises ServiceError where nothing answers, and for what cannot be read as an address.
         """
-        url, key = _address(address), _checked_key(secret)
-        request, progress, since = Request("GET", "/", seconds=seconds), Progress(), _now()
-        headers = {"Accept": accept, **_key_headers(key, KeyHeader.BEARER)}
-        ours = _origin(url) == _origin(self._base)
-        elsewhere = self._elsewhere if ours else {TRUST: SANDBOX if of_sandbox else ANYONE}
-        asked = self._built(request, url, headers, progress, elsewhere)
-        try:
-            async with asyncio.timeout(seconds), self._answer(asked, None if key is None else httpx.Auth()) as answer:
-                return answer.status_code
-        except NO_ANSWER as error:
-            passed, secure = _now() - since, url.scheme == "https"
-            raise failure(error, request, url.netloc.decode(), progress, seconds=passed, secure=secure) from None
+        url, headers = parsed(address), {"Accept": accept, **_key_headers(_checked_key(key), KeyHeader.BEARER)}
+        asked = self._http.build_request("GET", url, headers=headers, timeout=self._timeout(seconds))
+        asked.extensions[STRANGER] = stranger
+        # Without a key, a user name in the address is sent as httpx does by itself.
+        auth = httpx.Auth() if key is not None and key.get_secret_value() else None
+        async with self._answer(asked, "GET /", _now(), _now() + seconds, auth=auth) as answer:
+            return answer.status_code
 
     async def _turn(self, request: Request) -> None:
         if self._pace is not None:
@@ -236,80 +212,60 @@ class Transport:
         started, when = time.perf_counter(), datetime.now(UTC)
         status: int | None = None
         kind: ErrorKind | None = None
-        progress = Progress()
         try:
-            async with asyncio.timeout_at(deadline):
-                response = await self._exchange(request, progress)
+            response = await self._exchange(request, since, deadline)
             status = response.status
             return response
         except ServiceError as error:
             status, kind = error.status, error.kind
             raise
-        except NO_ANSWER as error:
-            passed, secure = _now() - since, self._base.scheme == "https"
-            failed = failure(error, request, self._host, progress, seconds=passed, secure=secure)
-            kind = failed.kind
-            raise failed from None
         finally:
             ms = (time.perf_counter() - started) * 1000
             self._log.append(LoggedRequest(request.method, request.path, status, kind, ms, when, attempt))
 
-    async def _exchange(self, request: Request, progress: Progress) -> Response:
+    async def _exchange(self, request: Request, since: float, deadline: float) -> Response:
         """Send a request, follow a read within the same origin, and return an answer of status 2xx."""
-        url = _address(self.url + request.path + query_text(request.query))
+        url = parsed(self.url + request.path + query_text(request.query))
         for hops_left in reversed(range(HOPS + 1)):
-            asked = self._built(request, url, _key_headers(self._key, self.access.header), progress, self._elsewhere)
-            async with self._answer(asked) as answer:
+            async with self._answer(self._built(request, url), str(request), since, deadline) as answer:
                 self._note_clock(answer.headers.get("Date"))
-                target = self._next_hop(request, answer) if hops_left else None
+                target = _next_hop(answer) if hops_left else None
                 if target is None:
                     response = await _received(request, answer, request.largest or self.limits.body)
                     return self._accepted(request, response)
             url = target
         raise AssertionError("the last hop is never followed")
 
-    def _built(
-        self,
-        request: Request,
-        url: httpx.URL,
-        headers: Mapping[str, str],
-        progress: Progress,
-        extensions: Mapping[str, Any] | None = None,
-    ) -> httpx.Request:
-        limits, content = self.limits, None if request.body is None else encoded(request.body)
-        return self._http.build_request(
-            request.method,
-            url,
-            content=content,
-            headers={**headers, "Content-Type": "application/json"} if content is not None else dict(headers),
-            timeout=httpx.Timeout(
-                request.seconds or limits.read, connect=limits.connect, write=limits.write, pool=limits.pool
-            ),
-            extensions={"trace": progress, **(extensions or {})},
-        )
+    def _built(self, request: Request, url: httpx.URL) -> httpx.Request:
+        content = None if request.body is None else encoded(request.body)
+        headers = _key_headers(self._key, self.access.header)
+        if content is not None:
+            headers["Content-Type"] = "application/json"
+        timeout = self._timeout(request.seconds or self.limits.read)
+        return self._http.build_request(request.method, url, content=content, headers=headers, timeout=timeout)
+
+    def _timeout(self, seconds: float) -> httpx.Timeout:
+        limits = self.limits
+        return httpx.Timeout(seconds, connect=limits.connect, write=limits.write, pool=limits.pool)
 
     @asynccontextmanager
-    async def _answer(self, asked: httpx.Request, auth: httpx.Auth | None = None) -> AsyncIterator[httpx.Response]:
-        """The head of an answer; what is not read of its body is lost, and its connection with it.
+    async def _answer(
+        self, asked: httpx.Request, named: str, since: float, deadline: float, *, auth: httpx.Auth | None = None
+    ) -> AsyncIterator[httpx.Response]:
+        """The head of an answer; what is not read of its body until the deadline is lost, and its connection with it.
 
-        Without `auth`, a user name in the address is sent as httpx does by itself.
+        Raises ServiceError, for the request of that name, where no whole answer arrives.
         """
-        answer = await self._http.send(asked, auth=auth, stream=True)
+        asked.extensions["trace"] = progress = Progress()
         try:
-            yield answer
-        finally:
-            await answer.aclose()
-
-    def _next_hop(self, request: Request, answer: httpx.Response) -> httpx.URL | None:
-        """Where a read is sent on to within its own origin; None for every other answer."""
-        location = answer.headers.get("Location")
-        if request.method != "GET" or answer.status_code not in (301, 302, 303, 307, 308) or not location:
-            return None
-        try:
-            target = answer.url.join(location)
-        except httpx.InvalidURL:
-            return None
-        return target if _origin(target) == _origin(self._base) and not target.userinfo else None
+            async with asyncio.timeout_at(deadline):
+                answer = await self._http.send(asked, auth=auth, stream=True)
+                try:
+                    yield answer
+                finally:
+                    await answer.aclose()
+        except NO_ANSWER as error:
+            raise failure(error, named, asked.url, progress.failed, seconds=_now() - since) from None
 
     def _accepted(self, request: Request, response: Response) -> Response:
         """Pass on an answer of status 2xx that is data; raises ServiceError for every other."""
@@ -317,7 +273,8 @@ class Transport:
             key = () if self._key is None else (self._key.get_secret_value(),)
             raise refusal(request, response, (*key, *secrets_in(request.body)))
         if response.is_html:
-            raise wrong_api(f"{self._host} answered with a web page instead of data.", str(request), response.status)
+            words = f"{parsed(self.url).netloc.decode()} answered with a web page instead of data."
+            raise wrong_api(words, str(request), response.status)
         return response
 
     def _note_clock(self, date: str | None) -> None:
@@ -327,6 +284,18 @@ class Transport:
             return
         offset = (theirs if theirs.tzinfo else theirs.replace(tzinfo=UTC)) - datetime.now(UTC)
         self.clock_offset = offset if abs(offset) >= CLOCK_GRAIN else timedelta()
+
+
+def _next_hop(answer: httpx.Response) -> httpx.URL | None:
+    """Where a read is sent on to within its own origin; None for every other answer."""
+    location = answer.headers.get("Location")
+    if answer.request.method != "GET" or answer.status_code not in (301, 302, 303, 307, 308) or not location:
+        return None
+    try:
+        target = answer.url.join(location)
+    except httpx.InvalidURL:
+        return None
+    return target if same_origin(target, answer.url) and not target.userinfo else None
 
 
 async def _received(request: Request, answer: httpx.Response, most: int) -> Response:
@@ -344,30 +313,24 @@ async def _received(request: Request, answer: httpx.Response, most: int) -> Resp
             advice = "Check the address: the service has no answers of this size."
             raise ServiceError(ErrorKind.TOO_LARGE, words, advice, request=str(request), status=status)
         body += piece
-    return Response(
-        status,
-        bytes(body),
-        content_type=headers.get("Content-Type", ""),
-        retry_after=headers.get("Retry-After"),
-        location=headers.get("Location"),
-    )
+    return Response(status, bytes(body), headers)
 
 
-async def _settled(settle: Settle | None) -> Outcome:
+async def _settled(request: Request) -> Outcome:
     """Ask whether a write was done; a question that fails leaves it unknown."""
     try:
-        return Outcome.UNKNOWN if settle is None else await settle()
+        return Outcome.UNKNOWN if request.settle is None else await request.settle()
     except ServiceError:
         return Outcome.UNKNOWN
 
 
-async def _ended(request: Request, error: ServiceError, settle: Settle | None) -> Outcome:
+async def _ended(request: Request, error: ServiceError) -> Outcome:
     """What became of a write that is not repeated.
 
     A server that answers that it failed has nothing under way for that record any more: one more reading tells.
     """
-    if settle is not None and request.item and error.status == FAILED:
-        error.outcome = await _settled(settle)
+    if request.settle is not None and request.item and error.status == FAILED:
+        error.outcome = await _settled(request)
     return error.outcome
 
 
@@ -390,21 +353,6 @@ def _final(request: Request, error: ServiceError) -> ServiceError:
         outcome=Outcome.UNKNOWN,
         problems=error.problems,
     )
-
-
-def _address(text: str) -> httpx.URL:
-    """Take an address apart; raises ServiceError(LOCAL) for one that cannot be asked."""
-    try:
-        url = httpx.URL(text)
-        if url.scheme in ("http", "https") and urlsplit(text).hostname:
-            return url
-    except (httpx.InvalidURL, ValueError):
-        pass
-    raise unusable("The address cannot be read.")
-
-
-def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
-    return url.scheme, url.host, url.port
 
 
 def _checked_key(key: SecretStr | None) -> SecretStr | None:
