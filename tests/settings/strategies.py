@@ -3,9 +3,10 @@
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.mcp import config_of
 
 WORDS = st.sampled_from(["a", "b", "c"])
 
@@ -79,15 +80,6 @@ MARKED_SERVER: st.SearchStrategy[McpServer] = st.one_of(
         env=st.dictionaries(st.sampled_from(["K", "L"]), MARKED.map(SecretStr), max_size=2),
     ),
 )
-
-
-def config_of(servers: list[McpServer]) -> McpConfig:
-    """Servers in the three lists."""
-    return McpConfig(
-        sse_servers=tuple(server for server in servers if isinstance(server, SseServer)),
-        shttp_servers=tuple(server for server in servers if isinstance(server, ShttpServer)),
-        stdio_servers=tuple(server for server in servers if isinstance(server, StdioServer)),
-    )
 
 
 MARKED_RECORDS = st.builds(

@@ -11,10 +11,10 @@ from pydantic import SecretStr
 from quarterdeck.client.models.mcp import McpConfig, McpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.mcp import EntryState, listed
+from quarterdeck.settings.mcp import EntryState, config_of, listed
 from quarterdeck.settings.mcp_server import as_data
 from quarterdeck.settings.merge import Side, is_another, merge, settle
-from tests.settings.strategies import EDITS, MARKED_SERVER, PLAIN_FIELDS, RECORDS, config_of, edited, marked_drafts
+from tests.settings.strategies import EDITS, MARKED_SERVER, PLAIN_FIELDS, RECORDS, edited, marked_drafts
 
 FILES = StdioServer(name="files", command="npx")
 OTHER = StdioServer(name="files", command="uvx")
@@ -26,7 +26,7 @@ def counted(servers: Iterable[McpServer]) -> Counter[str]:
 
 
 def records(*servers: McpServer) -> Settings:
-    return Settings(mcp_config=config_of(list(servers)))
+    return Settings(mcp_config=config_of(servers))
 
 
 @given(RECORDS, EDITS, RECORDS)

@@ -2,71 +2,57 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 
+import httpx
 import pytest
 from pydantic import SecretStr
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.server import Generation, KeyState, Server
-from quarterdeck.client.models.settings import Settings, SettingsChanges
-from quarterdeck.client.settings import PreparedRequest
+from quarterdeck.client.models.settings import Settings
+from quarterdeck.client.settings import PreparedRequest, rules_of
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.merge import Conflict, Side
 from quarterdeck.settings.review import Review
-from quarterdeck.settings.save import Questions, Request, SaveResult, complaint, save
+from quarterdeck.settings.save import Questions, SaveResult, complaint, save
+from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
+from tests.client.fakes import NO_ROUTE, Answer, Asked, client_of
 
-SERVER = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True)
-LOST = ServiceError(ErrorKind.UNKNOWN_OUTCOME, "No answer came.", outcome=Outcome.UNKNOWN)
-CONFLICT = ServiceError(ErrorKind.CONFLICT, "It changed.", status=409)
-DOWN = ServiceError(ErrorKind.UNREACHABLE, "Cannot connect.", outcome=Outcome.NOT_SENT)
+SERVER = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True, fields=rules_of(Generation.FLAT, merges=True))
+LOST = httpx.ReadError("gone")
+DOWN = httpx.ConnectError("down")
 
 
-class FakeStore:
-    """Keeps a record; `failure` is raised by a store, which before that applies it or not."""
+class Flat:
+    """A server that merges; with a `failure` it answers a store so, which before that it `applies` or not."""
 
     def __init__(
-        self,
-        record: Settings,
-        *,
-        failure: ServiceError | None = None,
-        applies: bool = True,
-        down_after: ServiceError | None = None,
+        self, record: Settings, *, failure: Answer | Exception | None = None, applies: bool = True, down: bool = False
     ) -> None:
-        self.record = record
+        self.record = record.model_dump(mode="json")
         self.failure = failure
         self.applies = applies
-        self.down_after = down_after
+        self.down = down
+        """Whether it takes no connection once it was asked to store."""
         self.stores = 0
 
-    def losing(self, base: Settings | None, changes: SettingsChanges) -> tuple[str, ...]:
-        return ()
-
-    async def secret_names(self) -> frozenset[str] | None:
-        return None
-
-    async def load(self) -> Settings | None:
-        if self.stores and self.down_after is not None:
-            raise self.down_after
-        return self.record
-
-    async def store(self, base: Settings | None, changes: SettingsChanges) -> None:
+    def __call__(self, asked: Asked) -> Answer | Exception:
+        if asked.path != "/api/settings":
+            return NO_ROUTE
+        if asked.method == "GET":
+            return httpx.ConnectError("down") if self.stores and self.down else Answer(self.record)
         self.stores += 1
         if self.applies:
-            flags = {f"{key}_set": value is not None for key, value in changes.items() if key == "llm_api_key"}
-            plain = {key: value for key, value in changes.items() if key != "llm_api_key"}
-            self.record = self.record.model_copy(update=plain | flags)
-        if self.failure is not None:
-            raise self.failure
-
-    def preview(self, base: Settings | None, changes: SettingsChanges) -> PreparedRequest:
-        return PreparedRequest("POST", "/api/settings", dict(changes))
+            key = asked.body.pop("llm_api_key", None)
+            self.record |= asked.body | ({} if key is None else {"llm_api_key_set": key != ""})
+        return self.failure or Answer({"message": "Settings stored"})
 
 
 async def _mine(conflicts: Sequence[Conflict]) -> Sequence[Side]:
     return [Side.MINE] * len(conflicts)
 
 
-async def _yes(review: Review, request: Request | None, why: str) -> bool:
+async def _yes(review: Review, request: PreparedRequest | None, why: str) -> bool:
     return True
 
 
@@ -74,50 +60,51 @@ async def _nothing(draft: Draft) -> None:
     return None
 
 
-async def saved(
-    draft: Draft, store: FakeStore, prepare: Callable[[Draft], Awaitable[None]] = _nothing
-) -> tuple[SaveResult, list[str]]:
-    steps: list[str] = []
-    return await save(draft, store, SERVER, Questions(_mine, _yes, prepare), steps.append), steps
+async def saved(draft: Draft, server: Flat, prepare: Callable[[Draft], Awaitable[None]] = _nothing) -> SaveResult:
+    client, _ = client_of(server)
+    client.server = SERVER
+    async with client:
+        store = RememberingStore(client, TypedSecrets())
+        return await save(draft, store, SERVER, Questions(_mine, _yes, prepare), lambda step: None)
 
 
 BASE = Settings(language="de", llm_api_key_set=False)
 HAD = BASE.model_copy(update={"llm_api_key_set": True})
 LANGUAGE = Draft(BASE).set("language", "fr")
 DRAFT = LANGUAGE.set("llm_api_key", SecretStr("new"))
-NOT_KNOWN = "Not known whether it is stored: API key. No answer came. The edit is kept"
+NOT_KNOWN = "Not known whether it is stored: API key. Unknown whether it happened."
 EVERY = {"language", "llm_api_key"}
 BOTH = Draft(HAD).set("language", "fr").set("llm_api_key", SecretStr("new"))
 
 
 @pytest.mark.parametrize(
-    ("draft", "store", "words", "is_saved", "left"),
+    ("draft", "server", "words", "is_saved", "left"),
     [
-        (LANGUAGE, FakeStore(BASE, failure=LOST), "Saved · 1 of 1 verified", True, set()),
-        (BOTH, FakeStore(HAD), "Saved · 1 verified, 1 accepted", True, set()),
-        (BOTH, FakeStore(HAD, failure=LOST), NOT_KNOWN, False, {"llm_api_key"}),
-        (Draft(HAD).unset("llm_api_key"), FakeStore(HAD, failure=LOST), "Saved · 1 of 1 verified", True, set()),
-        (DRAFT, FakeStore(BASE, failure=LOST, applies=False), "It was not stored; your edits are kept.", False, EVERY),
-        (DRAFT, FakeStore(BASE, failure=LOST, down_after=DOWN), "Unknown whether it was stored", False, EVERY),
-        (DRAFT, FakeStore(BASE, failure=DOWN, applies=False), "Not saved: Cannot connect.", False, EVERY),
-        (LANGUAGE, FakeStore(BASE.model_copy(update={"language": "fr"})), "The server holds all", True, set()),
+        (LANGUAGE, Flat(BASE, failure=LOST), "Saved · 1 of 1 verified", True, set()),
+        (BOTH, Flat(HAD), "Saved · 1 verified, 1 accepted", True, set()),
+        (BOTH, Flat(HAD, failure=LOST), NOT_KNOWN, False, {"llm_api_key"}),
+        (Draft(HAD).unset("llm_api_key"), Flat(HAD, failure=LOST), "Saved · 1 of 1 verified", True, set()),
+        (DRAFT, Flat(BASE, failure=LOST, applies=False), "It was not stored; your edits are kept.", False, EVERY),
+        (DRAFT, Flat(BASE, failure=LOST, down=True), "Unknown whether it was stored", False, EVERY),
+        (DRAFT, Flat(BASE, failure=DOWN, applies=False), "Not saved: Cannot connect to server.test.", False, EVERY),
+        (LANGUAGE, Flat(BASE.model_copy(update={"language": "fr"})), "The server holds all", True, set()),
     ],
 )
 async def test_what_became_of_a_save_is_found_out_by_reading(
-    draft: Draft, store: FakeStore, words: str, is_saved: bool, left: set[str]
+    draft: Draft, server: Flat, words: str, is_saved: bool, left: set[str]
 ) -> None:
     """A secret is accepted only where the server said yes to the very request that stores it."""
-    result, _ = await saved(draft, store)
+    result = await saved(draft, server)
     assert result.words.startswith(words)
     assert (result.saved, result.error) == (is_saved, not is_saved)
     assert result.draft.changes == {key: draft.edits[key] for key in left}
-    assert (result.meant is not None) == (store.stores > 0 and (store.applies or store.down_after is not None))
+    assert (result.meant is not None) == (server.stores > 0 and (server.applies or server.down))
 
 
 async def test_a_server_that_always_says_so_is_not_asked_for_ever() -> None:
-    store = FakeStore(BASE, failure=CONFLICT, applies=False)
-    result, _ = await saved(DRAFT, store)
-    assert (store.stores, result.saved) == (3, False)
+    server = Flat(BASE, failure=Answer({"detail": "It changed."}, 409), applies=False)
+    result = await saved(DRAFT, server)
+    assert (server.stores, result.saved) == (3, False)
     assert result.draft.changes == DRAFT.changes
 
 
@@ -125,13 +112,13 @@ async def test_what_cannot_be_prepared_or_concerns_only_this_machine_is_not_sent
     async def no_disk(draft: Draft) -> None:
         raise ServiceError(ErrorKind.LOCAL, "The disk is full.", outcome=Outcome.NOT_APPLIED)
 
-    store = FakeStore(BASE)
-    result, _ = await saved(DRAFT, store, no_disk)
-    assert (store.stores, result.words, result.meant) == (0, "Not saved: The disk is full.", None)
+    server = Flat(BASE)
+    result = await saved(DRAFT, server, no_disk)
+    assert (server.stores, result.words, result.meant) == (0, "Not saved: The disk is full.", None)
     assert result.draft.changes == DRAFT.changes
     disabled = Draft(BASE).with_disabled([StdioServer(name="old", command="uvx")])
-    result, _ = await saved(disabled.remove_server(0), store)
-    assert (store.stores, result.saved, result.draft.edited) == (0, True, False)
+    result = await saved(disabled.remove_server(0), server)
+    assert (server.stores, result.saved, result.draft.edited) == (0, True, False)
 
 
 LISTED = McpConfig(

@@ -11,13 +11,14 @@ from quarterdeck.cli.output import CommandError, as_json, note, say
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.server import Server
+from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.config.connections import Connection
 from quarterdeck.config.load import Config
 from quarterdeck.settings import journal
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.merge import Conflict, Side
 from quarterdeck.settings.review import Line, Review, problems
-from quarterdeck.settings.save import Questions, Request, SaveResult, save
+from quarterdeck.settings.save import Questions, SaveResult, save
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from quarterdeck.settings.verify import ADDED_AGAIN, Verified
 from quarterdeck.tui.kept_state import KeptState
@@ -34,7 +35,7 @@ class Agreement:
         fields = ", ".join(dict.fromkeys(conflict.key for conflict in conflicts))
         raise CommandError(f"Somebody else changes {fields} right now; nothing was saved.", "Run it again.")
 
-    async def agree(self, review: Review, request: Request | None, why: str) -> bool:
+    async def agree(self, review: Review, request: PreparedRequest | None, why: str) -> bool:
         """Tell what a save does; raises CommandError (status 2) for MCP secrets that would go unasked."""
         if self._arguments.dry_run:
             _plan(review, as_data=self._arguments.json)
@@ -54,7 +55,7 @@ async def save_and_report(client: Client, server: Server, draft: Draft, argument
     """
     if stops := [problem for problem in problems(draft, server) if problem.stops]:
         raise CommandError(" ".join(f"{problem.key}: {problem.words}" for problem in stops), status=2)
-    store = RememberingStore(client.settings, client.secrets, TypedSecrets(), hidden=server.nested)
+    store = RememberingStore(client, TypedSecrets())
     agreement = Agreement(arguments)
     result = await save(draft, store, server, Questions(agreement.settle, agreement.agree), lambda step: None)
     if result.meant is not None and result.meant.changes:

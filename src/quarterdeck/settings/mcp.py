@@ -1,22 +1,23 @@
 """The MCP servers being edited: one list for the three transports, each row with an id of its own that edits keep."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.mcp import McpConfig, McpServer, StdioServer
 from quarterdeck.settings.mcp_server import (
+    LISTS,
+    MODELS,
     Identity,
     Transport,
     bare,
     filled,
     free_name,
     identities,
+    members,
     name_of,
-    place_of,
     transport_of,
 )
 
@@ -187,13 +188,7 @@ class Servers:
 
     def config(self) -> McpConfig:
         """What a save sends: three lists in row order, unknown members carried along."""
-        servers = [entry.server for entry in self.left]
-        return McpConfig(
-            sse_servers=tuple(server for server in servers if isinstance(server, SseServer)),
-            stdio_servers=tuple(server for server in servers if isinstance(server, StdioServer)),
-            shttp_servers=tuple(server for server in servers if isinstance(server, ShttpServer)),
-            **dict(self.unknown),
-        )
+        return config_of((entry.server for entry in self.left), **dict(self.unknown))
 
     @cached_property
     def next_row(self) -> int:
@@ -213,15 +208,18 @@ def listed(config: McpConfig | None) -> tuple[McpServer, ...]:
     return (*config.sse_servers, *config.shttp_servers, *config.stdio_servers) if config else ()
 
 
+def config_of(servers: Iterable[McpServer], **unknown: Any) -> McpConfig:
+    """Servers in the three lists, beside members that the deck does not know."""
+    every = tuple(servers)
+    lists = {name: [one for one in every if transport_of(one) is transport] for name, transport in LISTS.items()}
+    return McpConfig.model_validate(lists | unknown)
+
+
 def empty_server(transport: Transport) -> McpServer:
     """A server to be filled in."""
-    match transport:
-        case Transport.SSE:
-            return SseServer(url="")
-        case Transport.SHTTP:
-            return ShttpServer(url="")
-        case Transport.STDIO:
-            return StdioServer(name="", command="")
+    return MODELS[transport].model_validate(
+        {"name": "", "command": ""} if transport is Transport.STDIO else {"url": ""}
+    )
 
 
 def copy_of(server: McpServer, servers: Servers) -> McpServer:
@@ -234,15 +232,14 @@ def copy_of(server: McpServer, servers: Servers) -> McpServer:
 
 def duplicates(servers: Servers) -> tuple[tuple[int, ...], ...]:
     """Rows of equal servers, of those that stay in the list; the first of each group is the one to keep."""
-    alike: dict[object, list[list[Entry]]] = defaultdict(list)
+    groups: list[list[Entry]] = []
     for entry in servers.left:
-        groups = alike[place_of(entry.server)]
         same = next((group for group in groups if group[0].server == entry.server), None)
         if same is None:
             groups.append([entry])
         else:
             same.append(entry)
-    return tuple(tuple(entry.row for entry in group) for groups in alike.values() for group in groups if len(group) > 1)
+    return tuple(tuple(entry.row for entry in group) for group in groups if len(group) > 1)
 
 
 def without_duplicates(servers: Servers) -> Servers:
@@ -256,13 +253,8 @@ _OF_TRANSPORT = ("timeout", "transport", "type")
 
 def converted(server: McpServer) -> McpServer | None:
     """SSE as streamable HTTP and the other way round, with all members that both have; None for stdio."""
-    match server:
-        case SseServer():
-            model: type[SseServer | ShttpServer] = ShttpServer
-        case ShttpServer():
-            model = SseServer
-        case _:
-            return None
-    kept = {name: getattr(server, name) for name in server.model_fields_set if name not in _OF_TRANSPORT}
-    unknown = {name: value for name, value in (server.model_extra or {}).items() if name not in _OF_TRANSPORT}
-    return model(**(unknown | kept))
+    other = {Transport.SSE: Transport.SHTTP, Transport.SHTTP: Transport.SSE}.get(transport_of(server))
+    if other is None:
+        return None
+    shared = {name: value for name, value in members(server).items() if name not in _OF_TRANSPORT}
+    return MODELS[other].model_validate(shared)

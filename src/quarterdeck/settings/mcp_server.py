@@ -15,6 +15,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import PlainSerializer, PlainValidator, SecretStr, ValidationError
 
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.redact import replace_secrets
 from quarterdeck.settings import masks
 from quarterdeck.settings.masks import MASK
 
@@ -27,6 +28,12 @@ class Transport(StrEnum):
     STDIO = "stdio"
 
 
+MODELS: Mapping[str, type[McpServer]] = {
+    Transport.SSE: SseServer,
+    Transport.SHTTP: ShttpServer,
+    Transport.STDIO: StdioServer,
+}
+_TRANSPORTS = {model: Transport(transport) for transport, model in MODELS.items()}
 LISTS: Mapping[str, Transport] = {
     "sse_servers": Transport.SSE,
     "shttp_servers": Transport.SHTTP,
@@ -46,13 +53,7 @@ class Identity:
 
 def transport_of(server: McpServer) -> Transport:
     """The transport of a server, by its model."""
-    match server:
-        case SseServer():
-            return Transport.SSE
-        case ShttpServer():
-            return Transport.SHTTP
-        case _:
-            return Transport.STDIO
+    return _TRANSPORTS[type(server)]
 
 
 def name_of(server: McpServer) -> str:
@@ -118,46 +119,31 @@ _SAME: tuple[Callable[[Version, Version], bool], ...] = (
 )
 
 
-MODELS: Mapping[str, type[McpServer]] = {
-    Transport.SSE: SseServer,
-    Transport.SHTTP: ShttpServer,
-    Transport.STDIO: StdioServer,
-}
-
-
 def bare(server: McpServer) -> McpServer:
     """A server with a mask in place of each secret."""
-    unknown = {name: masks.document(value, name) for name, value in (server.model_extra or {}).items()}
-    if isinstance(server, StdioServer):
-        env = {name: _hidden(value) for name, value in server.env.items()}
-        own: dict[str, Any] = {"args": tuple(masks.arguments(server.args)), "env": env}
-    else:
-        own = {"url": masks.address(server.url)}
-        if server.api_key is not None:
-            own["api_key"] = _hidden(server.api_key)
-    return server.model_copy(update={**unknown, **own})
+    return type(server).model_validate(masks.document(members(server), ""))
 
 
 def filled(server: McpServer, held: McpServer | None) -> McpServer:
     """A server with those of its masks filled in that stand for a secret of `held`, another version of it."""
-    if held is None:
+    if held is None or type(held) is not type(server):
         return server
-    own: dict[str, Any] = {}
-    if isinstance(server, StdioServer) and isinstance(held, StdioServer):
-        own["args"] = _filled_arguments(server.args, held.args)
-        own["env"] = {
-            name: held.env.get(name, value) if is_hidden(value) else value for name, value in server.env.items()
-        }
-    elif isinstance(server, SseServer | ShttpServer) and isinstance(held, SseServer | ShttpServer):
-        if server.api_key is not None and is_hidden(server.api_key) and held.api_key is not None:
-            own["api_key"] = held.api_key
-        if masks.holds_mask(server.url) and masks.address(held.url) == server.url:
-            own["url"] = held.url
-    known = held.model_extra or {}
-    for name, value in (server.model_extra or {}).items():
-        if name in known and holds_hidden(value) and masks.document(known[name], name) == value:
-            own[name] = known[name]
-    return server.model_copy(update=own)
+    return type(server).model_validate(_filled(members(server), members(bare(held)), members(held)))
+
+
+def _filled(given: Any, shown: Any, held: Any) -> Any:
+    """JSON data with what is `held` in place of what is given just as it is `shown`, as a whole or part by part.
+
+    A masked argument is looked for behind the same argument, for it may have moved.
+    """
+    if given == shown:
+        return held
+    if isinstance(given, dict) and isinstance(shown, dict):
+        return {name: _filled(value, shown.get(name), held.get(name)) for name, value in given.items()}
+    if isinstance(given, list) and isinstance(shown, list) and all(isinstance(text, str) for text in (*given, *shown)):
+        behind = {(before, text): value for before, text, value in zip((None, *shown), shown, held, strict=False)}
+        return [behind.get(pair, pair[1]) for pair in zip((None, *given), given, strict=False)]
+    return given
 
 
 def secret_parts(server: McpServer) -> dict[str, Any]:
@@ -197,7 +183,7 @@ def holds_hidden(value: Any) -> bool:
 
 def members(server: McpServer) -> dict[str, Any]:
     """The members of a server as JSON data, with the secrets that are in it."""
-    revealed: dict[str, Any] = _revealed(server.model_dump(exclude_unset=True))
+    revealed: dict[str, Any] = replace_secrets(server.model_dump(exclude_unset=True), lambda _, secret: secret)
     return revealed
 
 
@@ -226,29 +212,3 @@ def server_of(model: type[McpServer], given: Mapping[str, Any]) -> McpServer | N
         return model.model_validate(given)
     except ValidationError:
         return None
-
-
-def _hidden(value: SecretStr) -> SecretStr:
-    return SecretStr(MASK) if value.get_secret_value() else value
-
-
-def _filled_arguments(given: tuple[str, ...], held: tuple[str, ...]) -> tuple[str, ...]:
-    """Each masked argument as it is held at the same place, or else behind the same argument."""
-    shown = tuple(masks.arguments(held))
-    if shown == given:
-        return held
-    behind = {(before, text): value for before, text, value in zip((None, *shown), shown, held, strict=False)}
-    return tuple(
-        behind.get((before, text), text) if masks.holds_mask(text) else text
-        for before, text in zip((None, *given), given, strict=False)
-    )
-
-
-def _revealed(value: Any) -> Any:
-    if isinstance(value, SecretStr):
-        return value.get_secret_value()
-    if isinstance(value, dict):
-        return {name: _revealed(held) for name, held in value.items()}
-    if isinstance(value, list | tuple):
-        return [_revealed(held) for held in value]
-    return value

@@ -5,19 +5,19 @@ It speaks to a server and to somebody who answers questions, and knows neither a
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.server import Server
-from quarterdeck.client.models.settings import Settings, SettingsChanges
+from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.nested_mcp import named
-from quarterdeck.client.settings import losses
+from quarterdeck.client.settings import PreparedRequest, losses
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_server import LISTS, Transport, transport_of
 from quarterdeck.settings.merge import Conflict, Side, changed, merge, settle
 from quarterdeck.settings.review import Review, review
+from quarterdeck.settings.typed_secrets import RememberingStore
 from quarterdeck.settings.verify import Difference, Verified, verify
 
 
@@ -60,32 +60,6 @@ TOKENS = "secrets_store"
 HERE = "Done on this machine; the server has no part in it."
 
 
-class Request(Protocol):
-    """A request that has not been sent."""
-
-    def curl(self) -> str:
-        """It as a shell command, keys and secrets as variables."""
-
-
-class Store(Protocol):
-    """The settings of a server; every failure is a ServiceError."""
-
-    async def load(self) -> Settings | None:
-        """Read what is stored."""
-
-    async def store(self, base: Settings | None, changes: SettingsChanges) -> None:
-        """Store changes."""
-
-    def preview(self, base: Settings | None, changes: SettingsChanges) -> Request:
-        """The request that would be sent."""
-
-    def losing(self, base: Settings | None, changes: SettingsChanges) -> tuple[str, ...]:
-        """Names of MCP servers whose secrets go with these changes."""
-
-    async def secret_names(self) -> frozenset[str] | None:
-        """Names of the custom secrets; None where they are not told."""
-
-
 async def _nothing(_: Draft) -> None:
     """There is nothing to do before."""
 
@@ -95,7 +69,7 @@ class Questions:
     """Who decides: None or False means not to go on."""
 
     settle: Callable[[Sequence[Conflict]], Awaitable[Sequence[Side] | None]]
-    agree: Callable[[Review, Request | None, str], Awaitable[bool]]
+    agree: Callable[[Review, PreparedRequest | None, str], Awaitable[bool]]
     """Without a request nothing is sent; the third argument says why it is asked again, empty the first time."""
     prepare: Callable[[Draft], Awaitable[None]] = _nothing
     """What must be done before the draft that was agreed to is sent; its ServiceError stops the save."""
@@ -133,7 +107,7 @@ class _NotAgreedError(Exception):
 
 async def save(
     draft: Draft,
-    store: Store,
+    store: RememberingStore,
     server: Server,
     questions: Questions,
     tell: Tell,
@@ -170,7 +144,12 @@ async def save(
 
 
 async def _agree(
-    draft: Draft, store: Store, server: Server, questions: Questions, tell: Tell, refused: ServiceError | None
+    draft: Draft,
+    store: RememberingStore,
+    server: Server,
+    questions: Questions,
+    tell: Tell,
+    refused: ServiceError | None,
 ) -> Draft:
     """Merge with what the server holds and ask, again and again until what was agreed to is what would be sent."""
     agreed: Draft | None = None
@@ -219,7 +198,7 @@ async def _merged(draft: Draft, theirs: Settings | None, questions: Questions) -
 
 
 async def _read_back(
-    meant: Draft, store: Store, server: Server, secrets: frozenset[str] | None, lost: ServiceError | None
+    meant: Draft, store: RememberingStore, server: Server, secrets: frozenset[str] | None, lost: ServiceError | None
 ) -> SaveResult:
     """Say what is stored after a request; `secrets` are the custom ones before it, `lost` why no yes came."""
     try:

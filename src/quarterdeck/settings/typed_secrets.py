@@ -5,36 +5,17 @@ What was typed in this run is kept in memory, put onto every record that is read
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
+from quarterdeck.client.client import Client
 from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.client.models.mcp import McpConfig, McpServer, StdioServer
-from quarterdeck.client.models.settings import CustomSecret, Settings, SettingsChanges
+from quarterdeck.client.models.settings import Settings, SettingsChanges
 from quarterdeck.client.nested_mcp import secrets_lost
 from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.settings.mcp import listed
 from quarterdeck.settings.mcp_server import Transport, name_of, transport_of
 from quarterdeck.settings.words import has_secret
-
-
-class Service(Protocol):
-    """The settings of a server; every failure is a ServiceError."""
-
-    async def load(self) -> Settings | None:
-        """Read what is stored."""
-
-    async def store(self, base: Settings | None, changes: SettingsChanges) -> None:
-        """Store changes."""
-
-    def preview(self, base: Settings | None, changes: SettingsChanges) -> PreparedRequest:
-        """The request that would be sent."""
-
-
-class Secrets(Protocol):
-    """The custom secrets of a server."""
-
-    async def list(self) -> tuple[CustomSecret, ...]:
-        """Read the names of all."""
 
 
 @dataclass
@@ -68,18 +49,20 @@ class TypedSecrets:
 class RememberingStore:
     """The settings as the form sees them: with the secrets that were typed in this run, where none are told."""
 
-    def __init__(self, service: Service, secrets: Secrets, typed: TypedSecrets, *, hidden: bool) -> None:
-        self._service = service
-        self._secrets = secrets
+    def __init__(self, client: Client, typed: TypedSecrets) -> None:
+        self._client = client
         self._typed = typed
-        self.hidden = hidden
-        """Whether the server tells no secrets of MCP servers."""
         self._read: tuple[Settings | None, Settings | None] = (None, None)
         """The last record as it was read, and with its secrets."""
 
+    @property
+    def hidden(self) -> bool:
+        """Whether the server tells no secrets of MCP servers."""
+        return self._client.server.nested
+
     async def load(self) -> Settings | None:
         """Read what is stored, and add the secrets known."""
-        found = await self._service.load()
+        found = await self._client.settings.load()
         self._read = found, self._typed.onto(found) if found is not None and self.hidden else found
         return self._read[1]
 
@@ -87,7 +70,7 @@ class RememberingStore:
         """Store changes, and remember the secrets in them."""
         config = changes.get("mcp_config")
         try:
-            await self._service.store(self._bare(base), changes)
+            await self._client.settings.store(self._bare(base), changes)
         except ServiceError as error:
             if isinstance(config, McpConfig) and error.outcome in (Outcome.UNKNOWN, Outcome.APPLIED):
                 self._typed.remember_also(config)
@@ -97,7 +80,7 @@ class RememberingStore:
 
     def preview(self, base: Settings | None, changes: SettingsChanges) -> PreparedRequest:
         """The request that would be sent."""
-        return self._service.preview(self._bare(base), changes)
+        return self._client.settings.preview(self._bare(base), changes)
 
     def losing(self, base: Settings | None, changes: SettingsChanges) -> tuple[str, ...]:
         """Names of MCP servers whose secrets go with these changes, because they are not told and not typed again."""
@@ -106,7 +89,7 @@ class RememberingStore:
     async def secret_names(self) -> frozenset[str] | None:
         """Names of the custom secrets; None where they are not told."""
         try:
-            return frozenset(secret.name for secret in await self._secrets.list())
+            return frozenset(secret.name for secret in await self._client.secrets.list())
         except ServiceError:
             return None
 

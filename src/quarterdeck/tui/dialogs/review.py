@@ -8,8 +8,8 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Static
 
+from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.settings.review import Act, Line, Review
-from quarterdeck.settings.save import Request
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.base import SCROLLING, Dialog
@@ -42,7 +42,7 @@ class ReviewDialog(Dialog[bool]):
         super().__init__(title)
         self._preface: Sequence[Cell] = ()
         self._review: Review | None = None
-        self._request: Request | None = None
+        self._request: PreparedRequest | None = None
         self.answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         """Whether to send; escape is a no."""
 
@@ -63,7 +63,7 @@ class ReviewDialog(Dialog[bool]):
         if self.is_mounted and self.waits:
             self.say(text.line(step), Tone.BUSY)
 
-    def show(self, review: Review, request: Request | None, why: str, preface: Sequence[Cell] = ()) -> None:
+    def show(self, review: Review, request: PreparedRequest | None, why: str, preface: Sequence[Cell] = ()) -> None:
         """Show what is to be agreed to; `why` says why it is asked again. Without a request nothing is sent."""
         self._preface, self._review, self._request = tuple(preface), review, request
         preface = (*preface, BLANK) if preface else ()

@@ -78,8 +78,7 @@ class Record:
         made_for, store = self._store
         if made_for is not client or store is None:
             typed = self._typed.setdefault(self._app.endpoint.place, TypedSecrets())
-            hidden = self.server is not None and self.server.nested
-            store = RememberingStore(client.settings, client.secrets, typed, hidden=hidden)
+            store = RememberingStore(client, typed)
             self._store = client, store
         return store
 

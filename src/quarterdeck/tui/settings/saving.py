@@ -8,6 +8,7 @@ from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.server import Server
+from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.config.connections import Connection
 from quarterdeck.settings import journal
 from quarterdeck.settings.disabled import DisabledServers, exchanged, listed
@@ -15,7 +16,8 @@ from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.journal import Journal
 from quarterdeck.settings.merge import Conflict, Side
 from quarterdeck.settings.review import Review, problems, until_when
-from quarterdeck.settings.save import Questions, Request, SaveResult, Store, Tell, save
+from quarterdeck.settings.save import Questions, SaveResult, Tell, save
+from quarterdeck.settings.typed_secrets import RememberingStore
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.connected import ConnectedApp
@@ -153,7 +155,7 @@ class Saving:
 
     app: ConnectedApp
     endpoint: Connection
-    store: Store
+    store: RememberingStore
     server: Server
     tell: Tell
     dialog: ReviewDialog
@@ -169,7 +171,7 @@ class Saving:
         async def settle(conflicts: Sequence[Conflict]) -> Sequence[Side] | None:
             return await self.app.push_screen_wait(ConflictsDialog(conflicts, draft.fields))
 
-        async def agree(review: Review, request: Request | None, why: str) -> bool:
+        async def agree(review: Review, request: PreparedRequest | None, why: str) -> bool:
             under_way.close()
             return await self._agree(review, request, why)
 
@@ -194,7 +196,7 @@ class Saving:
         self.tell(step)
         self.dialog.tell(step)
 
-    async def _agree(self, review: Review, request: Request | None, why: str) -> bool:
+    async def _agree(self, review: Review, request: PreparedRequest | None, why: str) -> bool:
         if not self.dialog.waits:
             self.dialog = ReviewDialog(REVIEW_TITLE)
             await self.app.push_screen(self.dialog)
