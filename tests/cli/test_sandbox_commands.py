@@ -158,9 +158,13 @@ class Watching:
         self.out, self.err = self.process.stdout, self.process.stderr
         assert "watching" in self.err.readline()
 
-    def change(self) -> dict[str, str | None]:
-        told: dict[str, str | None] = json.loads(self.out.readline())
-        return told
+    def changes_of(self, *sandbox_ids: str) -> list[dict[str, str | None]]:
+        """The first change of each of these."""
+        told: dict[str, dict[str, str | None]] = {}
+        while not told.keys() >= set(sandbox_ids):
+            one = json.loads(self.out.readline())
+            told.setdefault(one["id"], one)
+        return [told[each] for each in sandbox_ids]
 
     def ended(self) -> tuple[int, str]:
         """How it ended, and what it still had to say on standard error."""
@@ -175,7 +179,7 @@ def test_watching_tells_changes_and_ends_cleanly_when_told_to(on: On) -> None:
     assert on("sandboxes", "pause", inhabited[0]).status == 0
     assert on("sandboxes", "delete", paused[0], inhabited[1], "--yes").status == 0
     for watching in (by_status, by_cost):
-        told = {(one["id"], one["from"], one["to"], one["cause"]) for one in (watching.change(), watching.change())}
+        told = {(one["id"], one["from"], one["to"], one["cause"]) for one in watching.changes_of(*inhabited[:2])}
         assert told == {(inhabited[0], "Running", "Paused", "server"), (inhabited[1], "Running", None, "server")}
     by_status.process.send_signal(signal.SIGTERM)
     by_cost.process.send_signal(signal.SIGINT)

@@ -59,7 +59,6 @@ class CommandLine:
     ids: Sequence[str] = ()
     filter: str | None = None
     yes: bool = False
-    watch: bool = False
     message: str | None = None
     title: str | None = None
     repository: str | None = None
@@ -252,7 +251,13 @@ def _saving(change: ArgumentParser) -> None:
 def _sandboxes(add: AddParser) -> None:
     listing = _command(add, "list", "sandboxes.show", "list the sandboxes")
     _filter(listing)
-    listing.add_argument("--watch", action="store_true", help="print a line for each change of a state, until ended")
+    listing.add_argument(
+        "--watch",
+        action="store_const",
+        dest="command",
+        const="sandboxes_watch.run",
+        help="print a line for each change of a state, until ended",
+    )
     _command(add, "specs", "sandboxes.specs", "list what a sandbox can be started from; the first is the default")
     start = _command(add, "start", "sandboxes.start", "start a sandbox")
     start.add_argument("spec", nargs="?", metavar="SPEC", help="id of a spec (default: the server's first)")

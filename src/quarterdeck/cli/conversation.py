@@ -6,12 +6,11 @@ What may be said to an agent, and when, is `fleet.answering`'s: here its refusal
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.ending import until_told
-from quarterdeck.cli.oneshot import with_client, words_of
+from quarterdeck.cli.oneshot import utc_now, with_client, words_of
 from quarterdeck.cli.output import CommandError, as_json, json_line, note, say, typed_text
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
@@ -48,8 +47,8 @@ class Conversation:
 
     def __init__(self, client: Client, conversation_id: str) -> None:
         self._news = asyncio.Event()
-        self.following = Following(client, conversation_id.replace("-", "").lower(), self._news.set, _now)
-        self.answering = Answering(self.following, _now)
+        self.following = Following(client, conversation_id.replace("-", "").lower(), self._news.set, utc_now)
+        self.answering = Answering(self.following, utc_now)
 
     async def look(self) -> None:
         """Read it once; raises ServiceError where it cannot be found out what it has come to."""
@@ -249,7 +248,7 @@ async def _refused(act: Awaitable[str], conversation: Conversation, *, json: boo
 def _print(event: Event, following: Following, *, json: bool) -> None:
     """Print one event on one line: as data with all its members that are known, or in words."""
     if json:
-        json_line(_plain(event))
+        json_line(event.model_dump(mode="json"))
         return
     entries = Entries()
     entries.add(event)
@@ -265,11 +264,3 @@ def _words(entry: Entry) -> str:
     failed = f"failed{'' if entry.exit_code is None else f' ({entry.exit_code})'}:"
     outcome = {Outcome.FAILED: failed, Outcome.RUNS_ON: "runs on:"}.get(entry.outcome) if entry.outcome else None
     return " ".join(filter(None, (entry.title, tasks, outcome, entry.text)))
-
-
-def _plain(event: Event) -> Any:
-    return event.model_dump(mode="json")
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

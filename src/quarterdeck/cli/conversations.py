@@ -1,11 +1,10 @@
 """`quarterdeck conversations`: list them, or create one and follow its start task."""
 
 import asyncio
-from datetime import UTC, datetime
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import NOTHING_MATCHED, every, moment, table, typed_filter, with_client
+from quarterdeck.cli.oneshot import NOTHING_MATCHED, every, moment, table, typed_filter, utc_now, with_client
 from quarterdeck.cli.output import CommandError, as_json, note, say, typed_text
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.base import plain
@@ -32,7 +31,7 @@ def show(arguments: CommandLine, config: Config) -> int:
     async def read_and_print(client: Client) -> int:
         read, unreadable = await every(client.conversations.pages())
         # Without the list of sandboxes one without sandbox is one whose sandbox the server itself calls missing.
-        clock = ServerClock(datetime.now(UTC), client.clock_offset)
+        clock = ServerClock(utc_now(), client.clock_offset)
         listed = [conversation_row(record, clock=clock) for record in read]
         rows = kept(listed, wanted, clock.now, CONVERSATION_GRAMMAR)
         if arguments.json:

@@ -75,3 +75,8 @@ def table(titles: Sequence[str], rows: Sequence[Sequence[str | None]]) -> None:
 def moment(when: datetime | None) -> str:
     """A time in UTC to the minute; empty for one the server did not give."""
     return when.astimezone(UTC).strftime("%Y-%m-%d %H:%M") if when is not None else ""
+
+
+def utc_now() -> datetime:
+    """The moment it is."""
+    return datetime.now(UTC)

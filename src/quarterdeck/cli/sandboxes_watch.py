@@ -2,26 +2,24 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Any
 
+from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.ending import until_told
-from quarterdeck.cli.oneshot import words_of
+from quarterdeck.cli.oneshot import typed_filter, utc_now, with_client, words_of
 from quarterdeck.cli.output import json_line, note, say
-from quarterdeck.cli.sandbox_rows import GRAMMAR, asks_about_conversations, utc_now
+from quarterdeck.cli.sandboxes import GRAMMAR, asks_about_conversations
 from quarterdeck.client.client import Client
-from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.client.models.conversation import Conversation
-from quarterdeck.client.models.sandbox import Sandbox
-from quarterdeck.fleet.ages import ServerClock
+from quarterdeck.client.errors import ErrorKind
+from quarterdeck.config.load import Config
 from quarterdeck.fleet.filters import Filter
-from quarterdeck.fleet.memories import SandboxMemories
-from quarterdeck.fleet.sandboxes import Residents, SandboxRow, sandbox_row
-from quarterdeck.fleet.store import Changes
+from quarterdeck.fleet.news import About, News
+from quarterdeck.fleet.sandboxes import SandboxRow
+from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.timeline import Cause
 from quarterdeck.fleet.watch import Watch
 
@@ -29,198 +27,104 @@ CLOSELY = 99
 """How many sandboxes that the filter lets through are read between two readings of the whole list: one request."""
 
 
-@dataclass(frozen=True)
-class StatusChange:
-    """One sandbox was seen in another state than before."""
+def run(arguments: CommandLine, config: Config) -> int:
+    """Print changes until told to end, which is status 0; raises CommandError when nothing can be read at all."""
+    wanted = typed_filter(arguments.filter, GRAMMAR)
 
-    seen_at: datetime
-    id: str
-    before: str | None
-    """The word; None for one that is new."""
-    after: str | None
-    """None for one that is gone."""
-    cause: Cause
-    why: str = ""
+    async def watch(client: Client) -> int:
+        await until_told(_Watching(client, wanted, json=arguments.json).run())
+        return 0
 
-
-@dataclass(frozen=True)
-class Begun:
-    """All lists were read once: from now on whatever changes is told."""
-
-    sandboxes: int
-    """How many the filter lets through."""
-
-
-News = StatusChange | Begun | ServiceError
-"""What is told; an error is the first of several in a row."""
+    return with_client(arguments, config, watch)
 
 
 class _Watching:
-    """Reads for as long as `run` runs, and gives `tell` the news.
+    """Prints what changes among the sandboxes that a filter lets through, while `run` runs."""
 
-    Only what is asked about is read: the conversations where the filter needs them.
-    """
-
-    def __init__(self, client: Client, wanted: Filter, tell: Callable[[News], None]) -> None:
-        self._client = client
+    def __init__(self, client: Client, wanted: Filter, *, json: bool) -> None:
         self._wanted = wanted
-        self._tell = tell
-        self._memories = SandboxMemories()
-        self._residents = Residents()
-        self._rows: dict[str, SandboxRow] = {}
-        self._matching: dict[str, None] = {}
-        """Those that the filter lets through: they are read closely."""
+        self._json = json
+        self._session = session = Session(client, self._read, utc_now)
+        both = (session.sandboxes, session.conversations)
+        self._asked_about: Sequence[Watch[Any]] = both if asks_about_conversations(wanted) else both[:1]
+        """The lists without which the filter cannot be answered."""
         self._failing: set[object] = set()
+        self._rows: dict[str, SandboxRow] = {}
         self._begun = False
-        self._sandboxes = Watch(client.sandboxes, self._sandboxes_read)
-        self._conversations: Watch[Conversation] | None = None
-        if asks_about_conversations(wanted):
-            self._conversations = Watch(client.conversations, self._conversations_read)
+        self._failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def run(self) -> None:
-        """Read until cancelled."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._sandboxes.run())
-            if self._conversations is not None:
-                group.create_task(self._conversations.run())
+        """Read until cancelled.
 
-    def _conversations_read(self, changes: Changes[Conversation]) -> None:
-        if self._conversations is None:
-            return
-        self._tell_failure(self._conversations)
-        ids = changes.added | changes.changed | changes.gone
-        self._look_at(self._residents.update(self._conversations.records, ids) & self._rows.keys())
-        self._begin_once_all_is_read()
-
-    def _sandboxes_read(self, changes: Changes[Sandbox]) -> None:
-        now = utc_now()
-        self._tell_failure(self._sandboxes)
-        other = changes.added | changes.changed
-        for sandbox_id in self._memories.observe(changes.read, now, beginning=changes.all_known, other=other) | other:
-            self._compare(sandbox_id, now, all_known=changes.all_known)
-        for sandbox_id in changes.gone:
-            self._forget(sandbox_id, now)
-        closely = tuple(islice(self._matching, CLOSELY))
-        self._sandboxes.look(visible=closely, transitional=self._memories.transitional(now))
-        self._begin_once_all_is_read()
-
-    def _compare(self, sandbox_id: str, now: datetime, *, all_known: bool) -> None:
-        """Take what was read of a sandbox; one read for the first time is new only once all others are known."""
-        before = self._rows.get(sandbox_id)
-        self._look_at((sandbox_id,))
-        word, was = self._word(self._rows[sandbox_id]), self._word(before) if before is not None else None
-        if word == was or (before is None and not all_known):
-            return
-        if sandbox_id in self._matching or (before is not None and self._passes(before)):
-            events = self._memories.timelines.of(sandbox_id)
-            cause, why = (events[-1].cause, events[-1].words) if events else (Cause.UNKNOWN, "")
-            self._tell(StatusChange(now, sandbox_id, was, word, cause, why))
-
-    def _forget(self, sandbox_id: str, now: datetime) -> None:
-        row = self._rows.pop(sandbox_id, None)
-        self._matching.pop(sandbox_id, None)
-        self._memories.forget((sandbox_id,))
-        if row is not None and self._passes(row):
-            why = "it is not listed any more"
-            self._tell(StatusChange(now, sandbox_id, self._word(row), None, Cause.SERVER, why))
-
-    def _look_at(self, ids: Iterable[str]) -> None:
-        """Make the rows of these anew, and see whether the filter lets them through."""
-        known = self._conversations is not None and not self._conversations.health.incomplete
-        clock = ServerClock(utc_now(), self._client.clock_offset)
-        for sandbox_id in ids:
-            record, memory = self._sandboxes.records[sandbox_id], self._memories.by_id[sandbox_id]
-            row = sandbox_row(record, memory, self._residents.of(sandbox_id), complete=known, clock=clock)
-            self._rows[sandbox_id] = row
-            if self._passes(row):
-                self._matching[sandbox_id] = None
-            else:
-                self._matching.pop(sandbox_id, None)
-
-    def _passes(self, row: SandboxRow) -> bool:
-        return self._wanted.matches(row, utc_now(), GRAMMAR)
-
-    @staticmethod
-    def _word(row: SandboxRow) -> str:
-        return row.memory.settled.word
-
-    def _begin_once_all_is_read(self) -> None:
-        """Tell once that everything was read; only then it is known which sandboxes have no conversation."""
-        unread = self._sandboxes.health.incomplete or (self._conversations and self._conversations.health.incomplete)
-        if self._begun or unread:
-            return
-        self._begun = True
-        self._look_at(tuple(self._rows))
-        self._tell(Begun(len(self._matching)))
-
-    def _tell_failure(self, watch: Watch[Any]) -> None:
-        """Tell of the first of several failures in a row."""
-        if watch.health.error is None:
-            self._failing.discard(watch)
-        elif watch not in self._failing:
-            self._failing.add(watch)
-            self._tell(watch.health.error)
-
-
-async def watch(client: Client, wanted: Filter, *, json: bool) -> int:
-    """Print changes until told to end, which is status 0; raises ServiceError when nothing can be read at all."""
-    failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    begun = False
-
-    def tell(news: News) -> None:
-        nonlocal begun
-        begun = begun or isinstance(news, Begun)
+        Raises BrokenPipeError, and ServiceError for a refused key and where nothing was read before.
+        """
+        reading = asyncio.create_task(self._session.run())
         try:
-            if isinstance(news, ServiceError) and not _passing(news, begun):
-                raise news
-            _print(news, json=json)
-        except (ServiceError, BrokenPipeError) as error:
-            if not failed.done():
-                failed.set_exception(error)
-
-    async def read() -> None:
-        reading = asyncio.create_task(_Watching(client, wanted, tell).run())
-        try:
-            await asyncio.wait({reading, failed}, return_when=asyncio.FIRST_COMPLETED)
-            await (failed if failed.done() else reading)
+            await asyncio.wait({reading, self._failed}, return_when=asyncio.FIRST_COMPLETED)
+            await (self._failed if self._failed.done() else reading)
         finally:
             reading.cancel()
             with suppress(asyncio.CancelledError):
                 await reading
 
-    await until_told(read())
-    return 0
+    def _read(self, news: News) -> None:
+        """Take what a reading brought; what changes before everything was read once is not told."""
+        self._tell_failures()
+        if news.about is not About.SANDBOXES:
+            return
+        for sandbox_id in self._session.sandboxes.records if news.moved else news.ids:
+            self._compare(sandbox_id)
+        if not self._begun and not any(watch.health.incomplete for watch in self._asked_about):
+            self._begun = True
+            note(f"watching {sum(map(self._passes, self._rows.values()))} sandboxes.")
+        if self._begun:
+            matching = (row.id for row in self._rows.values() if self._passes(row))
+            self._session.look(About.SANDBOXES, tuple(islice(matching, CLOSELY)))
+
+    def _compare(self, sandbox_id: str) -> None:
+        before, after = self._rows.pop(sandbox_id, None), self._session.sandbox_row(sandbox_id)
+        if after is not None:
+            self._rows[sandbox_id] = after
+        known = [row for row in (before, after) if row is not None]
+        was, word = (row.memory.settled.word if row is not None else None for row in (before, after))
+        if self._begun and was != word and any(map(self._passes, known)):
+            self._tell(sandbox_id, was, word)
+
+    def _passes(self, row: SandboxRow) -> bool:
+        return self._wanted.matches(row, utc_now(), GRAMMAR)
+
+    def _tell(self, sandbox_id: str, was: str | None, word: str | None) -> None:
+        """Print one change: `was` is None for a sandbox that is new, `word` for one that is gone."""
+        now = _moment(utc_now())
+        cause, why = Cause.SERVER, "it is not listed any more"
+        if word is not None:
+            events = self._session.memories.timelines.of(sandbox_id)
+            cause, why = (events[-1].cause, events[-1].words) if events else (Cause.UNKNOWN, "")
+        try:
+            if self._json:
+                json_line({"time": now, "id": sandbox_id, "from": was, "to": word, "cause": cause, "why": why})
+            else:
+                say(f"{now}  {sandbox_id}  {was or 'new'} -> {word or 'gone'}  {cause}")
+            sys.stdout.flush()
+        except BrokenPipeError as error:
+            self._fail(error)
+
+    def _tell_failures(self) -> None:
+        """Say the first of several failures in a row, where it may be over at the next try."""
+        for watch in self._asked_about:
+            error = watch.health.error
+            if error is None:
+                self._failing.discard(watch)
+            elif not self._begun or error.kind is ErrorKind.AUTH:
+                self._fail(error)
+            elif watch not in self._failing:
+                self._failing.add(watch)
+                note(f"{words_of(error)} It is tried again.")
+
+    def _fail(self, error: Exception) -> None:
+        if not self._failed.done():
+            self._failed.set_exception(error)
 
 
-def _passing(error: ServiceError, begun: bool) -> bool:
-    """Whether an error may be over at the next try: not a refused key, and not before anything was read."""
-    return begun and error.kind is not ErrorKind.AUTH
-
-
-def _print(news: News, *, json: bool) -> None:
-    """Print a change on standard output, everything else on standard error."""
-    if isinstance(news, Begun):
-        note(f"watching {news.sandboxes} sandboxes.")
-    elif isinstance(news, ServiceError):
-        note(f"{words_of(news)} It is tried again.")
-    else:
-        if json:
-            json_line(_plain(news))
-        else:
-            say(f"{_moment(news)}  {news.id}  {news.before or 'new'} -> {news.after or 'gone'}  {news.cause}")
-        sys.stdout.flush()
-
-
-def _plain(change: StatusChange) -> dict[str, str | None]:
-    return {
-        "time": _moment(change),
-        "id": change.id,
-        "from": change.before,
-        "to": change.after,
-        "cause": change.cause,
-        "why": change.why,
-    }
-
-
-def _moment(change: StatusChange) -> str:
-    return change.seen_at.isoformat(timespec="seconds").replace("+00:00", "Z")
+def _moment(when: datetime) -> str:
+    return when.isoformat(timespec="seconds").replace("+00:00", "Z")
