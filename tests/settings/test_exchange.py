@@ -9,9 +9,8 @@ from pydantic import SecretStr
 from quarterdeck.client.models.mcp import McpConfig, StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings import files
-from quarterdeck.settings.checks import plain
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.fields import Control, Field, Group, as_json
+from quarterdeck.settings.fields import OBJECT, Field, Group
 from quarterdeck.settings.files import ImportRefused, imported
 from quarterdeck.settings.form_fields import CANONICAL, FormFields
 from quarterdeck.settings.mcp_server import bare
@@ -86,9 +85,7 @@ def test_values_of_another_kind_are_left_alone_and_named() -> None:
 
 
 def test_values_with_a_null_in_them_survive_toml() -> None:
-    extra = Field(
-        "agent_settings.llm.extra", "Extra", Group.LLM, "", reads=as_json(dict), checks=(plain,), control=Control.TEXT
-    )
+    extra = Field("agent_settings.llm.extra", "Extra", Group.LLM, "", kind=OBJECT)
     fields = FormFields((*CANONICAL.fields, extra))
     stored = Settings(leaves={"agent_settings.llm.extra": {"a": None, "b": [1, None]}})
     draft = Draft(stored, fields=fields)

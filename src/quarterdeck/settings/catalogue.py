@@ -1,13 +1,13 @@
 """Which settings there are, and how each is edited: adding a field is adding one entry."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from quarterdeck.client.flat import flat_rules
 from quarterdeck.client.models.server import FieldRules, Generation
 from quarterdeck.client.nested import NESTED_RULES
 from quarterdeck.settings import checks
-from quarterdeck.settings.fields import Choice, Control, Field, Group, as_number, as_whole
+from quarterdeck.settings.fields import NUMBER, WHOLE, Control, Field, Group
 
 LANGUAGES = {
     "en": "English",
@@ -25,7 +25,9 @@ LANGUAGES = {
     "tr": "Turkish",
     "uk": "Ukrainian",
 }
-AGENTS = ("CodeActAgent", "BrowsingAgent", "VisualBrowsingAgent", "ReadOnlyAgent", "LocAgent", "DummyAgent")
+AGENTS = dict.fromkeys(
+    ("CodeActAgent", "BrowsingAgent", "VisualBrowsingAgent", "ReadOnlyAgent", "LocAgent", "DummyAgent"), ""
+)
 ANALYZERS = {
     "llm": "the model rates each action",
     "none": "ask before every action",
@@ -41,16 +43,6 @@ GROUPINGS = {
 FACTORS = {1: "the usual size", 2: "twice as large", 4: "four times", 8: "eight times"}
 
 
-def explained(words: Mapping[str, str] | Mapping[int, str]) -> tuple[Choice, ...]:
-    """Choices with words for each."""
-    return tuple(Choice(value, text) for value, text in words.items())
-
-
-def named(values: Iterable[str]) -> tuple[Choice, ...]:
-    """Choices that explain themselves."""
-    return tuple(Choice(value, "") for value in values)
-
-
 WEB_ONLY = "Only the service's web pages use it."
 SESSIONS_ONLY = "Used by V0 sessions only."
 
@@ -60,7 +52,7 @@ CATALOGUE: tuple[Field, ...] = (
         "Model",
         Group.LLM,
         "The model that agents use, as provider/model: anthropic/claude-sonnet-4-5 for example.",
-        checks=(checks.plain, checks.model),
+        checks=(checks.model,),
     ),
     Field(
         "llm_api_key",
@@ -68,14 +60,13 @@ CATALOGUE: tuple[Field, ...] = (
         Group.LLM,
         "The key for the model's provider. It stays unless you replace or clear it; the server never shows it.",
         Control.SECRET,
-        checks=(checks.secret,),
     ),
     Field(
         "llm_base_url",
         "Base URL",
         Group.LLM,
         "Where the model is reached, for a gateway or a model of your own. Not set: the provider's own address.",
-        checks=(checks.plain, checks.address),
+        checks=(checks.address,),
         default="provider's own",
     ),
     Field(
@@ -84,7 +75,7 @@ CATALOGUE: tuple[Field, ...] = (
         Group.LLM,
         "The key for web search by Tavily; those begin with tvly-.",
         Control.SECRET,
-        checks=(checks.secret, checks.search_key),
+        checks=(checks.search_key,),
     ),
     Field(
         "agent",
@@ -92,8 +83,7 @@ CATALOGUE: tuple[Field, ...] = (
         Group.AGENT,
         "Which agent class runs a session.",
         Control.SELECT,
-        checks=(checks.plain, checks.known(AGENTS, "agent")),
-        choices=named(AGENTS),
+        choices=AGENTS,
         default="CodeActAgent",
         effect=SESSIONS_ONLY,
     ),
@@ -102,8 +92,8 @@ CATALOGUE: tuple[Field, ...] = (
         "Max iterations",
         Group.AGENT,
         "After how many steps a session stops, 1 or more.",
-        reads=as_whole,
-        checks=(checks.readable("100"), checks.between(1), checks.rarely_above(10_000)),
+        kind=WHOLE,
+        checks=(checks.between(1), checks.rarely_above(10_000)),
         default="500",
         effect=SESSIONS_ONLY,
     ),
@@ -112,8 +102,8 @@ CATALOGUE: tuple[Field, ...] = (
         "Budget per task, USD",
         Group.AGENT,
         "How many dollars one conversation may cost. Not set or 0: no limit.",
-        reads=as_number,
-        checks=(checks.readable("5 or 2.50"), checks.between(0), checks.small_budget),
+        kind=NUMBER,
+        checks=(checks.between(0), checks.small_budget),
         default="no limit",
         effect=SESSIONS_ONLY,
     ),
@@ -123,7 +113,6 @@ CATALOGUE: tuple[Field, ...] = (
         Group.AGENT,
         "The agent waits for your yes before it acts.",
         Control.THREE_WAY,
-        checks=(),
         default="off",
     ),
     Field(
@@ -132,8 +121,7 @@ CATALOGUE: tuple[Field, ...] = (
         Group.AGENT,
         "Who judges how risky an action is; it matters only while the agent asks before actions.",
         Control.SELECT,
-        checks=(checks.plain, checks.known(ANALYZERS, "analyzer")),
-        choices=explained(ANALYZERS),
+        choices=ANALYZERS,
         default="llm",
         needs=("confirmation_mode",),
     ),
@@ -143,17 +131,15 @@ CATALOGUE: tuple[Field, ...] = (
         Group.AGENT,
         "Old events are summarised, which saves tokens in long sessions.",
         Control.SWITCH,
-        checks=(),
         effect=SESSIONS_ONLY,
-        nullable=False,
     ),
     Field(
         "condenser_max_size",
         "Condense after events",
         Group.AGENT,
         "How many events are kept before they are summarised, 20 or more.",
-        reads=as_whole,
-        checks=(checks.readable("120"), checks.between(20)),
+        kind=WHOLE,
+        checks=(checks.between(20),),
         extra=True,
     ),
     Field(
@@ -161,7 +147,7 @@ CATALOGUE: tuple[Field, ...] = (
         "Base image",
         Group.SANDBOX,
         "The image a sandbox is built on, as repository/name:tag. Newer sandboxes come from a spec instead.",
-        checks=(checks.plain, checks.image),
+        checks=(checks.image,),
         effect=SESSIONS_ONLY,
     ),
     Field(
@@ -169,7 +155,7 @@ CATALOGUE: tuple[Field, ...] = (
         "Runtime image",
         Group.SANDBOX,
         "A ready-made runtime image, as repository/name:tag. Newer sandboxes come from a spec instead.",
-        checks=(checks.plain, checks.image),
+        checks=(checks.image,),
         effect=SESSIONS_ONLY,
     ),
     Field(
@@ -178,9 +164,9 @@ CATALOGUE: tuple[Field, ...] = (
         Group.SANDBOX,
         "How large a remote runtime is: 1, 2, 4 or 8 times the usual memory and processors.",
         Control.SELECT,
-        reads=as_whole,
-        checks=(checks.readable("1"), checks.between(1), checks.known(FACTORS, "factor")),
-        choices=explained(FACTORS),
+        kind=WHOLE,
+        checks=(checks.between(1),),
+        choices=FACTORS,
         default="1",
         effect=SESSIONS_ONLY,
     ),
@@ -190,7 +176,6 @@ CATALOGUE: tuple[Field, ...] = (
         Group.SANDBOX,
         "The key for a remote sandbox provider. No server tells whether one is stored.",
         Control.SECRET,
-        checks=(checks.secret,),
         effect=SESSIONS_ONLY,
     ),
     Field(
@@ -199,8 +184,7 @@ CATALOGUE: tuple[Field, ...] = (
         Group.SANDBOX,
         "Whether a new conversation gets a sandbox of its own or shares a running one.",
         Control.SELECT,
-        checks=(checks.plain, checks.known(GROUPINGS, "strategy")),
-        choices=explained(GROUPINGS),
+        choices=GROUPINGS,
         nullable=False,
         extra=True,
     ),
@@ -210,21 +194,20 @@ CATALOGUE: tuple[Field, ...] = (
         Group.MCP,
         "Tool servers that agents may use: a adds one, enter edits, c copies, d deletes.",
         Control.SERVERS,
-        checks=(),
     ),
     Field(
         "git_user_name",
         "Author name",
         Group.GIT,
         "Who commits made in new sandboxes are by.",
-        checks=(checks.plain, checks.git_identity),
+        checks=(checks.git_identity,),
     ),
     Field(
         "git_user_email",
         "Author e-mail",
         Group.GIT,
         "The address in commits made in new sandboxes.",
-        checks=(checks.plain, checks.git_identity, checks.mail),
+        checks=(checks.git_identity, checks.mail),
     ),
     Field(
         "secrets_store",
@@ -232,7 +215,6 @@ CATALOGUE: tuple[Field, ...] = (
         Group.GIT,
         "Tokens for git providers that the server holds. They are managed on the service's integrations page.",
         Control.READ_ONLY,
-        checks=(),
     ),
     Field(
         "language",
@@ -240,8 +222,7 @@ CATALOGUE: tuple[Field, ...] = (
         Group.INTERFACE,
         f"The language of the service's pages. {WEB_ONLY}",
         Control.SELECT,
-        checks=(checks.plain, checks.known(LANGUAGES, "language")),
-        choices=explained(LANGUAGES),
+        choices=LANGUAGES,
         default="en",
     ),
     Field(
@@ -250,8 +231,6 @@ CATALOGUE: tuple[Field, ...] = (
         Group.INTERFACE,
         f"A sound when an agent is done or waits. {WEB_ONLY}",
         Control.SWITCH,
-        checks=(),
-        nullable=False,
     ),
     Field(
         "enable_proactive_conversation_starters",
@@ -259,8 +238,6 @@ CATALOGUE: tuple[Field, ...] = (
         Group.INTERFACE,
         f"Suggestions of what to start next. {WEB_ONLY}",
         Control.SWITCH,
-        checks=(),
-        nullable=False,
     ),
     Field(
         "enable_solvability_analysis",
@@ -268,8 +245,6 @@ CATALOGUE: tuple[Field, ...] = (
         Group.INTERFACE,
         f"A guess whether an issue can be solved by an agent. {WEB_ONLY}",
         Control.SWITCH,
-        checks=(),
-        nullable=False,
     ),
     Field(
         "user_consents_to_analytics",
@@ -277,14 +252,13 @@ CATALOGUE: tuple[Field, ...] = (
         Group.PRIVACY,
         "Whether the service may send anonymous figures of its use. Not set: you were never asked.",
         Control.THREE_WAY,
-        checks=(),
     ),
     Field(
         "email",
         "Account e-mail",
         Group.PRIVACY,
         "The address of your account at the service.",
-        checks=(checks.plain, checks.mail),
+        checks=(checks.mail,),
     ),
     Field(
         "email_verified",
@@ -292,7 +266,6 @@ CATALOGUE: tuple[Field, ...] = (
         Group.PRIVACY,
         "Whether the service has confirmed that the address is yours; it sets this itself.",
         Control.THREE_WAY,
-        checks=(),
     ),
 )
 """The 25 fields of the documented record and the two more that some servers' records have, group by group."""
@@ -330,9 +303,9 @@ def _takes(entry: Field) -> str:
         case Control.SERVERS:
             kind = "three lists of servers, as JSON"
         case Control.SELECT:
-            kind = ", ".join(str(choice.value) for choice in entry.choices)
+            kind = ", ".join(map(str, entry.choices))
         case Control.TEXT:
-            kind = "a whole number" if entry.reads is as_whole else "a number" if entry.reads is as_number else "text"
+            kind = entry.kind.words
     return f"{kind}; when not set: {entry.default}" if entry.default else kind
 
 

@@ -6,15 +6,16 @@ client can protect its user.
 
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Iterator
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from pydantic import SecretStr
 
+from quarterdeck.client.redact import is_mask
 from quarterdeck.settings import masks
-from quarterdeck.settings.fields import Check, Finding, Unreadable, error, typed, warning
+from quarterdeck.settings.fields import Check, Field, Finding, Unreadable, error, typed, warning
 
-_MASK = re.compile(r"[*•·●∙]{2,}|[*•●]+|<(hidden|redacted|masked|secret)>|\[(hidden|redacted|masked)\]", re.IGNORECASE)
 BLANK = re.compile(r"\s")
 _SHELL = re.compile(r'["$\\`]')
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -25,9 +26,19 @@ _MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
 _HERE = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "::1"})  # noqa: S104 - names to recognise, nothing is bound
 
 
-def is_mask(text: str) -> bool:
-    """Whether a text is only what a server or a page shows in place of a secret."""
-    return bool(_MASK.fullmatch(text.strip()))
+def findings(entry: Field, value: Any) -> Iterator[Finding]:
+    """What is wrong with a value of a setting, which is not None."""
+    if isinstance(value, Unreadable):
+        yield error(f"This is not {entry.kind.words}; type one such as {entry.kind.example}.")
+        return
+    usual = secret if entry.secret else plain if isinstance(value, str) else hidden_inside
+    for check in (usual, *entry.checks):
+        if finding := check(value):
+            yield finding
+    if entry.choices and value not in entry.choices:
+        named = ", ".join(map(str, entry.choices))
+        others = warning("This is not one the deck knows; it is sent as typed.")
+        yield error(f"This server takes only {named}.") if entry.only_choices else others
 
 
 def plain(value: str) -> Finding | None:
@@ -71,23 +82,11 @@ def hidden_inside(value: object) -> Finding | None:
     return hidden_part(typed(value))
 
 
-def readable(example: str) -> Check:
-    """A number that could be read; `example` shows how one looks."""
-    return readable_as(f"This is not a number; type one such as {example}.")
-
-
-def readable_as(sentence: str) -> Check:
-    """A value that could be read; else the sentence."""
-    return lambda value: error(sentence) if isinstance(value, Unreadable) else None
-
-
 def between(least: float, most: float | None = None) -> Check:
     """A finite number with bounds."""
     bounds = f"{least:g} or more" if most is None else f"{least:g} to {most:g}"
 
-    def check(value: object) -> Finding | None:
-        if not isinstance(value, int | float):
-            return None
+    def check(value: float) -> Finding | None:
         fits = math.isfinite(value) and value >= least and (most is None or value <= most)
         return None if fits else error(f"This must be {bounds}.")
 
@@ -97,34 +96,12 @@ def between(least: float, most: float | None = None) -> Check:
 def rarely_above(most: int) -> Check:
     """A number that may be meant, but seldom is."""
 
-    def check(value: object) -> Finding | None:
-        return warning(f"More than {most} is unusual.") if isinstance(value, int | float) and value > most else None
-
-    return check
+    return lambda value: warning(f"More than {most} is unusual.") if value > most else None
 
 
-def small_budget(value: object) -> Finding | None:
+def small_budget(value: float) -> Finding | None:
     """A budget that the service's own pages do not keep."""
-    if isinstance(value, int | float) and 0 < value < 1:
-        return warning("The service's web page turns a budget below 1 into no limit.")
-    return None
-
-
-def known(values: Collection[object], kind: str) -> Check:
-    """One of the values this deck knows; others are sent as typed."""
-
-    def check(value: object) -> Finding | None:
-        if isinstance(value, Unreadable) or value in values:
-            return None
-        return warning(f"This {kind} is not one the deck knows; it is sent as typed.")
-
-    return check
-
-
-def only(values: Collection[object]) -> Check:
-    """One of the values the server takes; it refuses others."""
-    named = ", ".join(map(str, values))
-    return lambda value: None if value in values else error(f"This server takes only {named}.")
+    return warning("The service's web page turns a budget below 1 into no limit.") if 0 < value < 1 else None
 
 
 def model(value: str) -> Finding | None:

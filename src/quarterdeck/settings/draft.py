@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.settings import Settings, SettingsChanges
-from quarterdeck.settings import mcp_checks
+from quarterdeck.settings import checks, mcp_checks
 from quarterdeck.settings.disabled import with_disabled
 from quarterdeck.settings.fields import Control, Field, Finding, Problem, Severity, Unreadable, warning
 from quarterdeck.settings.form_fields import CANONICAL, FormFields
@@ -247,7 +247,7 @@ def _finding(draft: Draft, entry: Field) -> Finding | None:
     value = draft.value(entry.key)
     if value is None or (value == "" and entry.key not in draft.edits):  # servers treat empty text as not set
         return None
-    findings = [found for found in (check(value) for check in entry.checks) if found]
+    findings = list(checks.findings(entry, value))
     stops = (finding for finding in findings if finding.severity is Severity.ERROR)
     return next(stops, None) or next(iter(findings), None) or _in_context(draft, entry.key)
 

@@ -3,8 +3,8 @@
 import json
 import math
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -92,7 +92,7 @@ def as_number(typed: str) -> float | Unreadable | None:
     return float(text.replace(",", "."))
 
 
-def as_json(kind: type[list[Any]] | type[dict[str, Any]]) -> Reader:
+def as_json(shape: type[list[Any]] | type[dict[str, Any]]) -> Reader:
     """Make a reader of JSON that has to be a list, or an object; nested too deep for reading it means nothing."""
 
     def read(typed: str) -> Any:
@@ -102,9 +102,25 @@ def as_json(kind: type[list[Any]] | type[dict[str, Any]]) -> Reader:
             value = json.loads(typed)
         except (ValueError, RecursionError):
             return Unreadable(typed.strip())
-        return value if isinstance(value, kind) else Unreadable(typed.strip())
+        return value if isinstance(value, shape) else Unreadable(typed.strip())
 
     return read
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is typed into a field: the words for it, how it is read, and how it looks."""
+
+    words: str
+    read: Reader
+    example: str = ""
+
+
+TEXT = Kind("text", as_text)
+WHOLE = Kind("a whole number", as_whole, "3")
+NUMBER = Kind("a number", as_number, "0.5")
+LIST = Kind("a JSON list", as_json(list), '["a", "b"]')
+OBJECT = Kind("a JSON object", as_json(dict), '{"a": 1}')
 
 
 def typed(value: object) -> str:
@@ -148,18 +164,14 @@ class Control(StrEnum):
     READ_ONLY = "read-only"
 
 
-@dataclass(frozen=True)
-class Choice:
-    """One value of a select and the words for it."""
-
-    value: str | int
-    words: str
+Choices = Mapping[Any, str]
+"""Values of a select, texts or numbers -> words for each, empty for those that explain themselves."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """One setting. `reads` turns typed text into its value, `checks` judge that value (never None), `default` says what
-    a server does when it is not set, `effect` who uses it where conversations do not.
+    """One setting. `checks` judge its value beside what is asked of all values, `choices` are values and the words for
+    each, `default` says what a server does when it is not set, `effect` who uses it where conversations do not.
 
     `key` is the name of a canonical setting, or the dotted place of one that only the server describes.
     """
@@ -169,9 +181,11 @@ class Field:
     group: str
     help: str
     control: Control = Control.TEXT
-    reads: Reader = as_text
+    kind: Kind = TEXT
     checks: tuple[Check, ...] = ()
-    choices: tuple[Choice, ...] = ()
+    choices: Choices = field(default_factory=dict)
+    only_choices: bool = False
+    """Whether a server refuses any other value."""
     default: str = ""
     effect: str = ""
     nullable: bool = True
@@ -199,4 +213,9 @@ class Field:
     @property
     def can_unset(self) -> bool:
         """Whether it can be made not set, or set back to the server's default."""
-        return self.nullable or self.unset_to is not None
+        return (self.nullable and self.control is not Control.SWITCH) or self.unset_to is not None
+
+    def reads(self, typed: str) -> Any:
+        """The value of typed text; nothing typed is what it becomes unset, `Unreadable` what means nothing."""
+        value = self.kind.read(typed)
+        return self.unset_to if value is None else value

@@ -3,27 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
-from quarterdeck.client.models.server import Generation, Server
+from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.options import SchemaField
-from quarterdeck.settings import catalogue as choices
-from quarterdeck.settings import checks
-from quarterdeck.settings.catalogue import CATALOGUE
-from quarterdeck.settings.fields import (
-    Check,
-    Choice,
-    Control,
-    Field,
-    Group,
-    Reader,
-    as_json,
-    as_number,
-    as_text,
-    as_whole,
-    typed,
-)
+from quarterdeck.settings.catalogue import ANALYZERS, CATALOGUE, GROUPINGS
+from quarterdeck.settings.fields import LIST, NUMBER, OBJECT, TEXT, WHOLE, Choices, Control, Field, Group, Kind, typed
 
 ONE_KIND = frozenset({"agent", "enable_default_condenser", "condenser_max_size"})
 """Settings that only the service's own kind of agent has."""
@@ -37,32 +22,18 @@ PLACES: Mapping[str, str] = {
 }
 """Canonical settings that others need, by the place a server names them with."""
 
-_ONLY: Mapping[str, tuple[Choice, ...]] = {
-    "security_analyzer": choices.explained({key: choices.ANALYZERS[key] for key in ("llm", "none")}),
-    "sandbox_grouping_strategy": choices.explained(choices.GROUPINGS),
+_ONLY: Mapping[str, Choices] = {
+    "security_analyzer": {key: ANALYZERS[key] for key in ("llm", "none")},
+    "sandbox_grouping_strategy": GROUPINGS,
 }
 """Settings of which any other value is refused or, worse, stored and never read again."""
-
-
-def as_nested(entry: Field) -> Field:
-    """A canonical setting as the nested generation takes it."""
-    if entry.key not in _ONLY:
-        return replace(entry, effect="")
-    only = _ONLY[entry.key]
-    return replace(entry, choices=only, checks=(checks.only([choice.value for choice in only]),))
-
 
 AGENT_KIND = "agent_settings.agent_kind"
 USUAL_KIND = "openhands"
 
 _GROUPS: Mapping[str, Group] = {"llm": Group.LLM, "general": Group.AGENT, "condenser": Group.AGENT}
 """Sections of a server that the form has a group for."""
-_READERS: Mapping[str, tuple[Reader, str]] = {
-    "integer": (as_whole, "This is not a whole number; type one such as 3."),
-    "number": (as_number, "This is not a number; type one such as 0.5."),
-    "array": (as_json(list), 'This is not a JSON list; type one such as ["a", "b"].'),
-    "object": (as_json(dict), 'This is not a JSON object; type one such as {"a": 1}.'),
-}
+_KINDS: Mapping[str, Kind] = {"integer": WHOLE, "number": NUMBER, "array": LIST, "object": OBJECT}
 
 
 def generated_fields(schema: Iterable[SchemaField], kind: str) -> Iterator[Field]:
@@ -79,37 +50,35 @@ def generated_fields(schema: Iterable[SchemaField], kind: str) -> Iterator[Field
 
 
 def _kind_field(kinds: Iterable[str]) -> Field:
-    values = tuple(Choice(kind, "the service's own agents" if kind == USUAL_KIND else "") for kind in kinds)
     return Field(
         AGENT_KIND,
         "Agent kind",
         Group.AGENT,
         "What runs a conversation. Another kind has settings of its own: those of the old kind are discarded.",
         Control.SELECT,
-        checks=(checks.only([choice.value for choice in values]),),
-        choices=values,
+        choices={kind: "the service's own agents" if kind == USUAL_KIND else "" for kind in kinds},
+        only_choices=True,
         nullable=False,
         unset_to=USUAL_KIND,
     )
 
 
 def _field(described: SchemaField) -> Field:
-    reader, sentence = _READERS.get(described.value_type, (as_text, ""))
     default = None if described.secret else described.default
-    choices = tuple(
-        Choice(choice.value, "" if choice.label == choice.value else choice.label)
+    choices = {
+        choice.value: "" if choice.label == choice.value else choice.label
         for choice in described.choices
         if isinstance(choice.value, str | int) and not isinstance(choice.value, bool)
-    )
+    }
     return Field(
         described.place,
         described.label,
         _GROUPS.get(described.section) or described.section_label or "More settings",
         (described.description or "The server says nothing more of it.").replace("``", ""),
         _control(described, choices),
-        reads=_defaulting(reader, default),
-        checks=_checks(described, choices, sentence),
+        _KINDS.get(described.value_type, TEXT),
         choices=choices,
+        only_choices=True,
         default="" if default is None else typed(default),
         nullable=default is None,
         unset_to=default,
@@ -118,32 +87,12 @@ def _field(described: SchemaField) -> Field:
     )
 
 
-def _control(described: SchemaField, choices: tuple[Choice, ...]) -> Control:
+def _control(described: SchemaField, choices: Choices) -> Control:
     if described.secret:
         return Control.SECRET
     if described.value_type == "boolean":
         return Control.THREE_WAY
     return Control.SELECT if choices else Control.TEXT
-
-
-def _checks(described: SchemaField, choices: tuple[Choice, ...], sentence: str) -> tuple[Check, ...]:
-    if described.secret:
-        return (checks.secret,)
-    if described.value_type == "boolean":
-        return ()
-    if choices:
-        return (checks.only([choice.value for choice in choices]),)
-    return (checks.readable_as(sentence), checks.hidden_inside) if sentence else (checks.plain,)
-
-
-def _defaulting(reader: Reader, default: Any) -> Reader:
-    """A reader that takes an empty line for the server's default."""
-
-    def read(text: str) -> Any:
-        value = reader(text)
-        return default if value is None else value
-
-    return read
 
 
 NOT_HERE = "This server has no such setting."
@@ -198,6 +147,8 @@ def _on(server: Server, entry: Field, kind: str) -> Field:
         return replace(entry, absent=NOT_HERE)
     if kind != USUAL_KIND and entry.key in ONE_KIND:
         return replace(entry, absent=f"Agents of the kind {kind} have no such setting.")
-    if server.generation is Generation.NESTED:
-        entry = as_nested(entry)
+    if server.nested:
+        entry = replace(entry, effect="")
+    if server.nested and entry.key in _ONLY:
+        entry = replace(entry, choices=_ONLY[entry.key], only_choices=True)
     return replace(entry, nullable=entry.nullable and rules.clearable)

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.redact import is_mask
 from quarterdeck.settings import checks
 from quarterdeck.settings.fields import Finding, Problem, Severity, error, warning
 from quarterdeck.settings.mcp import Entry, EntryState, Servers
@@ -92,7 +93,7 @@ def environment(value: Mapping[str, SecretStr]) -> Finding | None:
     for key, secret in value.items():
         if not _VARIABLE.fullmatch(key):
             return error(f"{key.partition('=')[0] or 'An empty name'} is no variable name; use letters, digits and _.")
-        if checks.is_mask(secret.get_secret_value()):
+        if is_mask(secret.get_secret_value()):
             return error(f"The value of {key} is a mask, not a value; type the value itself.")
     return None
 

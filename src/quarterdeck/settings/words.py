@@ -32,7 +32,7 @@ def value_words(entry: Field, value: Any) -> str:
         return counted(len(value.left), "server")
     if isinstance(value, str | int | float):
         text = typed(value)
-        words = next((choice.words for choice in entry.choices if choice.value == value), "")
+        words = entry.choices.get(value, "")
         if not text:
             return "empty"
         text = masks.address(text)

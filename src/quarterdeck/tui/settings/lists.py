@@ -12,6 +12,7 @@ from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import CustomSecret, Profiles, ProviderToken
 from quarterdeck.client.profiles import NAME as PROFILE_NAME
+from quarterdeck.client.redact import is_mask
 from quarterdeck.client.secrets import NAME as SECRET_NAME
 from quarterdeck.settings import checks
 from quarterdeck.settings.fields import Group, Severity
@@ -255,7 +256,7 @@ def _is_secret_name(name: str) -> str | None:
 def _is_value(value: str) -> str | None:
     if not value:
         return "Nothing is typed."
-    return "This is a mask, not a value; type the value itself." if checks.is_mask(value) else None
+    return "This is a mask, not a value; type the value itself." if is_mask(value) else None
 
 
 _SECRET_NAME = Line(name="name", label="Name", hint=NAME_RULE, placeholder="API_TOKEN", check=_is_secret_name)

@@ -256,7 +256,7 @@ class SelectEditor(FieldEditor):
     def _offer(self, query: str) -> None:
         """List what matches, the best one taken."""
         known: dict[Any, str] = dict.fromkeys(self._suggested, OFFERED)
-        known |= {choice.value: choice.words for choice in self.entry.choices}
+        known |= self.entry.choices
         own = self.entry.reads(query)
         rows: dict[Any, str] = {None: ""} if self.entry.nullable else {}
         if self._was is not None:
