@@ -1,16 +1,17 @@
 """What can be typed after `quarterdeck`."""
 
 import re
-from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from quarterdeck import __version__
 
 MOST_SIMULATED = 1_000_000
 AddParser = Callable[..., ArgumentParser]
 """`add_parser` of a group of commands."""
+N = TypeVar("N", int, float)
 
 _DESCRIPTION = """\
 A terminal deck for agent conversation services: settings, conversations and sandboxes, live.
@@ -46,6 +47,7 @@ class CommandLine:
     json: bool = False
     all: bool = False
     dry_run: bool = False
+    topic: str = ""
 
     port: int = 3000
     simulate: int | None = None
@@ -87,6 +89,11 @@ class _Parser(ArgumentParser):
         super().error(re.sub(r"invalid choice: .*? \(choose", "no such choice (choose", message, flags=re.DOTALL))
 
 
+def usage() -> str:
+    """What `--help` says."""
+    return _parser().format_help()
+
+
 def parse(words: Sequence[str]) -> CommandLine:
     """Read a command line; ends the process, with status 2 and a line on standard error, where it means nothing."""
     parser = _parser()
@@ -106,7 +113,6 @@ def _parser() -> ArgumentParser:
         "quarterdeck",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=RawDescriptionHelpFormatter,
         parents=[_where()],
     )
     quiet = "no bell and no notice from the deck about conversations that are watched"
@@ -119,6 +125,7 @@ def _parser() -> ArgumentParser:
     _sandboxes(_group(add, "sandboxes", "list, start, pause, resume or delete sandboxes"))
     _conversations(_group(add, "conversations", "list, create, read, answer, stop or wait for conversations"))
     _connections(add)
+    _help(add)
     return top
 
 
@@ -147,35 +154,19 @@ def _group(add: AddParser, name: str, help_text: str) -> AddParser:
     ).add_parser
 
 
-def _whole(most: int, words: str) -> Callable[[str], int]:
-    """Read a whole number of at most so much; `words` say what is wanted."""
+def _number(read: Callable[[str], N], most: float, words: str) -> Callable[[str], N]:
+    """Read a number from 0 to the most; `words` say what is wanted."""
 
-    def read(text: str) -> int:
-        if text.isascii() and text.isdigit() and int(text) <= most:
-            return int(text)
+    def number(text: str) -> N:
+        try:
+            value = read(text)
+        except ValueError:
+            raise ArgumentTypeError(words) from None
+        if 0 <= value <= most:
+            return value
         raise ArgumentTypeError(words)
 
-    return read
-
-
-def _percent(text: str) -> float:
-    try:
-        percent = float(text)
-    except ValueError:
-        percent = -1.0
-    if 0 <= percent <= 100:
-        return percent
-    raise ArgumentTypeError("a number from 0 (nothing changes) to 100")
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if 0 <= seconds < 1e9:
-        return seconds
-    raise ArgumentTypeError("a number of seconds")
+    return number
 
 
 def _assignment(text: str) -> tuple[str, str]:
@@ -190,19 +181,19 @@ def _serve(add: AddParser) -> None:
     serve = add("serve", help="run the local service on 127.0.0.1", description=text)
     serve.add_argument(
         "--port",
-        type=_whole(65535, "a port is a number from 0 (any free one) to 65535"),
+        type=_number(int, 65535, "a port is a number from 0 (any free one) to 65535"),
         metavar="N",
         help="port to listen on (default 3000)",
     )
     serve.add_argument(
         "--simulate",
-        type=_whole(MOST_SIMULATED, f"a whole number from 0 to {MOST_SIMULATED}"),
+        type=_number(int, MOST_SIMULATED, f"a whole number from 0 to {MOST_SIMULATED}"),
         metavar="N",
         help="pretend N sandboxes and the conversations in them, in memory, for trying; what is kept is left alone",
     )
     serve.add_argument(
         "--churn",
-        type=_percent,
+        type=_number(float, 100, "a number from 0 (nothing changes) to 100"),
         metavar="PERCENT",
         help="how many of the simulated sandboxes change by themselves in a second (default 1)",
     )
@@ -307,7 +298,9 @@ def _one_conversation(add: AddParser) -> None:
         help="done (default), or needs-you: until it asks, however often it rests before",
     )
     for command in (send, wait):
-        command.add_argument("--timeout", type=_seconds, metavar="S", help="seconds to wait at most")
+        command.add_argument(
+            "--timeout", type=_number(float, 1e9, "a number of seconds"), metavar="S", help="seconds to wait at most"
+        )
     _conversation(add, "stop", "stop the agent, and wait until it has stopped")
 
 
@@ -318,3 +311,16 @@ def _connections(add: AddParser) -> None:
     listing = below.add_parser("list", help=text, description=text)
     listing.add_argument("--json", action="store_true", help="print JSON")
     listing.set_defaults(command="connections.show")
+
+
+def _help(add: AddParser) -> None:
+    text = "print this, or a reference: help keys, help settings, help filters"
+    group = add("help", help=text, description="print the usage, or a reference")
+    group.set_defaults(command="help.run")
+    add_topic = group.add_subparsers(title="references", metavar="TOPIC", prog="quarterdeck help").add_parser
+    for topic, words in (
+        ("keys", "every key of the deck"),
+        ("settings", "every setting: what it is, what it takes, which servers have it"),
+        ("filters", "what a filter can ask for"),
+    ):
+        add_topic(topic, help=words, description=f"print {words}").set_defaults(topic=topic)

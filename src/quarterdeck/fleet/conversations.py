@@ -299,8 +299,22 @@ CONVERSATION_GRAMMAR: Grammar[ConversationRow] = Grammar(
         "needs-you": lambda row, now: row.needs_you,
     },
     aliases={"orphan": "no-sandbox"},
+    help={
+        "state": "Its state, as the list shows it.",
+        "status": "The same.",
+        "repo": "Its repository and branch, as owner/name@branch.",
+        "model": "The model that its agent uses.",
+        "sandbox": "The id of its sandbox.",
+        "id": "Its id.",
+        "cost": "What it has cost so far, in US dollars.",
+        "age": "How long ago it was created.",
+        "updated": "How long ago it changed last.",
+        "no-sandbox": "Its sandbox is no more.",
+        "running": "Its agent is at work, or it is being started.",
+        "needs-you": "Its agent waits for an answer.",
+    },
 )
-"""What a filter over conversations knows: `age` and `updated` are how long ago, `running` is what is at work."""
+"""What a filter over conversations knows."""
 
 DECK_GRAMMAR = CONVERSATION_GRAMMAR._replace(
     flags={
@@ -309,6 +323,11 @@ DECK_GRAMMAR = CONVERSATION_GRAMMAR._replace(
         **CONVERSATION_GRAMMAR.flags,
     },
     aliases={"unseen": "unread", **CONVERSATION_GRAMMAR.aliases},
+    help={
+        "unread": "It finished, failed or asked something since you last looked at it.",
+        "watched": "You asked to be notified of it.",
+        **CONVERSATION_GRAMMAR.help,
+    },
 )
 """The same where it is known what was read, and what is watched."""
 

@@ -59,16 +59,26 @@ class Grammar(NamedTuple, Generic[R]):
     """The bare name."""
     aliases: Mapping[str, str] = _NOTHING
     """Other spellings of some names, with the name each stands for."""
+    help: Mapping[str, str] = _NOTHING
+    """What each name asks about, a sentence for a reference."""
+
+    @property
+    def tokens(self) -> dict[str, str]:
+        """Each name, with the beginning of its token."""
+        return {
+            **{name: f"{name}:" for name in self.texts},
+            **{name: f"{name}>" for name in self.measures},
+            **{name: name for name in self.flags},
+        }
 
     @property
     def hint(self) -> str:
         """All tokens in one line, as an empty filter field shows them."""
-        return "  ".join([*(f"{name}:" for name in self.texts), *(f"{name}>" for name in self.measures), *self.flags])
+        return "  ".join(self.tokens.values())
 
     def begins(self, word: str) -> bool:
         """Whether a token may come of a word that is being typed."""
-        names = (*self.texts, *self.measures, *self.flags, *self.aliases)
-        return any(name.startswith(word) for name in names)
+        return any(name.startswith(word) for name in (*self.tokens, *self.aliases))
 
 
 class Kind(Enum):

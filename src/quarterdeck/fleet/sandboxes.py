@@ -251,8 +251,21 @@ SANDBOX_GRAMMAR: Grammar[SandboxRow] = Grammar(
         "slow": lambda row, now: row.memory.state(now).slow,
     },
     aliases={"idle": "quiet", "orphan": "no-conversation"},
+    help={
+        "status": "Its status, as the list shows it.",
+        "spec": "The spec it was started from.",
+        "id": "Its id.",
+        "owner": "The id of the user who created it.",
+        "repo": "The repository of a conversation in it.",
+        "quiet": "How long nothing has happened in it, while it is up.",
+        "cost": "What its conversations have cost, in US dollars.",
+        "age": "How long ago it was created.",
+        "for": "How long it has had its status.",
+        "no-conversation": "No conversation is in it.",
+        "slow": "Its start, pause or resume takes longer than it should.",
+    },
 )
-"""What a filter over sandboxes knows: `quiet` is the quiet time of what is up, `for` the time in its state."""
+"""What a filter over sandboxes knows."""
 
 
 # What is up, does nothing and could be paused

@@ -1,0 +1,110 @@
+"""`quarterdeck help`: references made from the declarations that the deck itself goes by. No server is asked."""
+
+from collections.abc import Iterator
+from itertools import groupby
+from textwrap import TextWrapper
+from typing import Any
+
+from quarterdeck.cli.arguments import CommandLine, usage
+from quarterdeck.cli.sandboxes import GRAMMAR
+from quarterdeck.config.load import Config
+from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, DECK_GRAMMAR
+from quarterdeck.fleet.filters import Grammar, Unit, example
+from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR
+from quarterdeck.settings.catalogue import described
+from quarterdeck.tui.commands import Place, commands_at, shown_key
+from quarterdeck.tui.dialogs.help import MOVES
+
+WIDTH = 80
+"""Columns that a line has at most."""
+INDENT = 22
+"""Columns before the words, for what they are about."""
+_PLACES = {
+    Place.EVERYWHERE: "Everywhere",
+    Place.CONVERSATIONS: "In the list of conversations",
+    Place.CONVERSATION: "In one conversation",
+    Place.SANDBOXES: "In the list of sandboxes",
+    Place.SETTINGS: "In the settings",
+}
+_FORMS = {
+    "word": "It stands anywhere in the row, in any case.",
+    "NAME:TEXT": "The text is part of it, in any case. NAME:this,that asks for either.",
+    "NAME>AMOUNT": (
+        f"It is more; <, >= and <= too. A time is written {example(Unit.DURATION)}, a number {example(Unit.NUMBER)}."
+    ),
+    "NAME": "It is so.",
+    "!...": "In front of any of these: it is not so.",
+    '"two words"': "A blank between quotes belongs to the text.",
+}
+
+
+def run(arguments: CommandLine, config: Config) -> int:
+    """Print one reference, or the usage, which says which ones there are."""
+    match arguments.topic:
+        case "keys":
+            print("\n".join(_keys()))
+        case "settings":
+            print("\n".join(_settings()))
+        case "filters":
+            print("\n".join(_filters()))
+        case _:
+            print(usage(), end="")
+    return 0
+
+
+def _wrapped(words: str, indent: int = 0) -> list[str]:
+    blanks = " " * indent
+    return TextWrapper(WIDTH, initial_indent=blanks, subsequent_indent=blanks, break_on_hyphens=False).wrap(words)
+
+
+def _entry(about: str, words: str) -> Iterator[str]:
+    """What something is about, and its words beside it."""
+    first, *rest = _wrapped(words, INDENT)
+    yield f"  {about}".ljust(INDENT) + first.lstrip()
+    yield from rest
+
+
+def _keys() -> Iterator[str]:
+    yield from _wrapped("The keys of the deck. What has no key is in the menu (f2), or in the palette (:) by its name.")
+    for place, title in _PLACES.items():
+        yield from ("", title)
+        for command in commands_at(place):
+            if command.place is place:
+                keys = " ".join(map(shown_key, filter(None, command.keys.split(","))))
+                yield from _entry(keys or f": {command.label}", f"{command.help}.")
+        if place is Place.EVERYWHERE:
+            for keys, words in MOVES:
+                yield from _entry(keys, f"{words}.")
+
+
+def _settings() -> Iterator[str]:
+    yield from _wrapped(
+        "The settings that the deck knows, for `quarterdeck settings set KEY=VALUE` and the form (3). "
+        "Servers have flat or nested settings; `quarterdeck doctor` says which."
+    )
+    for section, entries in groupby(described(), lambda entry: entry.section):
+        yield from ("", section)
+        for entry in entries:
+            yield f"  {entry.key}"
+            for words in (f"{entry.label}. {entry.help}", f"Takes: {entry.takes}.", f"Servers: {entry.servers}."):
+                yield from _wrapped(words, 6)
+
+
+def _filters() -> Iterator[str]:
+    yield from _wrapped(
+        "What / takes in the deck, and --filter on the command line: words and tokens, of which all have to hold."
+    )
+    yield ""
+    for form, meaning in _FORMS.items():
+        yield from _entry(form, meaning)
+    yield from ("", "Sandboxes", *_tokens(SANDBOX_GRAMMAR, GRAMMAR))
+    yield from ("", "Conversations", *_tokens(DECK_GRAMMAR, CONVERSATION_GRAMMAR))
+
+
+def _tokens(grammar: Grammar[Any], of_commands: Grammar[Any]) -> Iterator[str]:
+    """The tokens of a list, with what commands do not know marked."""
+    for name, token in grammar.tokens.items():
+        others = [other for other, stands_for in grammar.aliases.items() if stands_for == name]
+        also = f" Also: {', '.join(others)}." if others else ""
+        deck_only = "" if name in of_commands.tokens else " Only in the deck."
+        yield from _entry(token, f"{grammar.help[name]}{also}{deck_only}")

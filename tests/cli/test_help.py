@@ -1,0 +1,59 @@
+"""References that are printed from what the deck itself goes by."""
+
+import pytest
+
+from quarterdeck.fleet.conversations import DECK_GRAMMAR
+from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR
+from quarterdeck.settings.catalogue import CATALOGUE
+from quarterdeck.tui.commands import Place, commands_at
+from tests.cli.conftest import Run
+
+
+def blocks(printed: str) -> dict[str, str]:
+    """What stands under each title, in one line each."""
+    titled = (block.split("\n", 1) for block in printed.split("\n\n") if "\n" in block)
+    return {title: " ".join(words.split()) for title, words in titled}
+
+
+def test_every_key_is_named_where_it_works_with_what_it_does(run: Run) -> None:
+    read = list(blocks(run("help", "keys").out).values())
+    for place in Place:
+        own = [f"{command.help}." for command in commands_at(place) if command.place is place]
+        assert any(all(words in block for words in own) for block in read), place
+    assert any("p Pause the sandbox, or all marked. r Resume the sandbox" in block for block in read)
+    assert any(": Rename Give the LLM profile another name." in block for block in read)
+
+
+def test_every_setting_is_named_with_what_it_takes_and_who_has_it(run: Run) -> None:
+    read = blocks(run("help", "settings").out)
+    for entry in CATALOGUE:
+        assert f"{entry.key} {entry.label}. {entry.help} Takes: " in read[entry.group]
+    assert "Takes: a number; when not set: no limit. Servers: flat and nested." in read["Agent"]
+
+
+def test_every_token_of_a_filter_is_explained(run: Run) -> None:
+    read = blocks(run("help", "filters").out)
+    for title, grammar in (("Sandboxes", SANDBOX_GRAMMAR), ("Conversations", DECK_GRAMMAR)):
+        for name, token in grammar.tokens.items():
+            assert f"{token} {grammar.help[name]}" in read[title]
+    assert "quiet> How long nothing has happened in it, while it is up. Also: idle. cost>" in read["Sandboxes"]
+    assert "slow Its start, pause or resume takes longer than it should. Only in the deck." in read["Sandboxes"]
+
+
+@pytest.mark.parametrize("topic", ["keys", "settings", "filters"])
+def test_a_reference_can_be_read_at_80_columns(run: Run, topic: str) -> None:
+    ended = run("help", topic)
+    assert (ended.status, ended.err) == (0, "")
+    assert max(map(len, ended.out.splitlines())) <= 80
+    assert all(line.isprintable() for line in ended.out.splitlines())
+
+
+def test_help_alone_is_the_usage_and_says_what_references_there_are(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    alone = run("help")
+    assert (alone.status, alone.out) == (0, run("--help").out)
+    words = " ".join(alone.out.split())
+    assert "help keys, help settings, help filters" in words
+    assert "QUARTERDECK_API_KEY" in words
+    assert max(map(len, alone.out.splitlines())) <= 80
+    assert run("help", "colours").status == 2
