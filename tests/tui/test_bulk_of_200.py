@@ -90,6 +90,6 @@ async def test_a_bulk_pause_of_200_ends_with_the_truth_on_every_row(hurried: Non
         for untouched in set(running) - set(ids):
             assert shown[untouched] == "Running"
         # Not a fixed number: those that were starting come up by and by.
-        await seat.until(lambda: f"{screen.rows.counts['Running']} Running" in seat.text)
+        await seat.until(lambda: f"{screen.list.counts['Running']} Running" in seat.text)
         limited = [entry for entry in seat.session.client.log if entry.status == 429]
         assert len(limited) == 1

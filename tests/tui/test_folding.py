@@ -145,7 +145,8 @@ def test_whatever_a_server_says_of_parents_nothing_is_lost_or_doubled(
     parents: dict[str, str], ids: list[str], opened: set[str], by_attention: bool
 ) -> None:
     rows = {name: conversation_row(Conversation(id=name)) for name in NAMES}
-    folding = Folding(rows, parents)
+    folding = Folding(rows)
+    folding.parents.update(parents)
     folded = folding.arranged(ids, filtered=False, by_attention=by_attention)
     for name in opened:
         folding.open(name)

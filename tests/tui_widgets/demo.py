@@ -2,20 +2,19 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
 
 from textual import on
 from textual.app import App, ComposeResult
+from textual.message import Message
 from textual.pilot import Pilot
 from textual.strip import Strip
 
 from quarterdeck.tui import theme
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line
-from quarterdeck.tui.widgets.table import Table, TableMessage
+from quarterdeck.tui.widgets.table import Table
 from quarterdeck.tui.widgets.table_layout import Column
 
-Heard = TypeVar("Heard", bound=TableMessage)
 NOON = datetime(2025, 6, 1, 12, 0, tzinfo=UTC)
 STATES = {
     "Running": ("●", Tone.GOOD),
@@ -127,7 +126,7 @@ class Demo(App[int]):
         self.theme = theme_name
         self.clock = Clock()
         self.table = PaintedTable(self.clock)
-        self.heard: list[TableMessage] = []
+        self.heard: list[Message] = []
         self.table.show(boxes(count))
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -144,11 +143,12 @@ class Demo(App[int]):
     @on(Table.Marked)
     @on(Table.Seen)
     @on(Table.SortAsked)
-    def hear(self, message: TableMessage) -> None:
+    def hear(self, message: Message) -> None:
         self.heard.append(message)
 
-    def heard_of(self, kind: type[Heard]) -> list[Heard]:
-        return [message for message in self.heard if isinstance(message, kind)]
+    def count(self, kind: type[Message]) -> int:
+        """How many messages of a kind were heard."""
+        return sum(isinstance(message, kind) for message in self.heard)
 
     def lines(self) -> list[str]:
         """What the table shows, line by line."""

@@ -3,16 +3,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
-from textual.color import Color
 
-from quarterdeck.tui import text, theme
+from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.strips import Palette, clip, empty_strips, fit_cell
+from quarterdeck.tui.widgets.strips import clip, fit_cell
 
 SCRIPTS = st.text(st.sampled_from("ab c漢字한é́ऩि🎉👨‍👩‍👧❤️🇩🇪ａﷺ")) | st.text()
 TONED = st.lists(st.tuples(SCRIPTS.map(text.line), st.sampled_from(Tone)), max_size=5).map(tuple)
-PALETTE = Palette(theme.DARK.variables, Color.parse("#10151c"))
 
 
 @given(SCRIPTS.map(text.line), st.integers(0, 30))
@@ -38,11 +36,3 @@ def test_spans_are_cut_together_and_keep_their_tones(cell: Cell, width: int) -> 
     assert "".join(piece for piece, _ in pieces) == clip("".join(span for span, _ in cell), width)[0]
     assert [tone for _, tone in pieces] == [tone for _, tone in cell]
     assert cells == sum(cell_len(piece) for piece, _ in pieces)
-
-
-def test_an_empty_table_teaches_in_words_that_fit_any_width() -> None:
-    for width in (1, 20, 80, 200):
-        lines = empty_strips(Shown("No sandboxes"), Shown("n starts one from a spec."), width, 10, PALETTE)
-        assert [cell_len(line.text) for line in lines] == [width] * 10
-    lines = empty_strips(Shown("No sandboxes"), Shown("n starts one from a spec."), 20, 10, PALETTE)
-    assert " ".join(" ".join(line.text for line in lines).split()) == "No sandboxes n starts one from a spec."

@@ -93,7 +93,7 @@ def _told(of: Callable[[Conversation], str | None]) -> Callable[[ConversationRow
 COLUMNS: tuple[Column[ConversationRow], ...] = (
     Column("state", "STATE", 20, marked_state, sort=lambda row: row.state.word),
     Column("title", "TITLE", 24, title, sort=lambda row: row.title.casefold() or None, flex=3),
-    Column("repository", "REPO@BRANCH", 16, place, sort=lambda row: row.place or None, flex=2, priority=1),
+    Column("repository", "REPO@BRANCH", 12, place, sort=lambda row: row.place or None, flex=2, priority=1),
     Column(
         "updated", "UPDATED", 8, lambda row, now: _quiet(row.updated(now)), sort=lambda row: row.updated_at, right=True
     ),

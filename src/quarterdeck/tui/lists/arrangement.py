@@ -1,29 +1,24 @@
 """Which rows of a list are shown, and in which order: the filter and the sorting that a person chose."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Generic
 
-from quarterdeck.fleet.filters import Filter, Grammar, Kind, kept, parse
+from quarterdeck.fleet.filters import Filter, Kind, kept, parse
 from quarterdeck.fleet.order import Order, Rank
 from quarterdeck.fleet.views import View
-from quarterdeck.tui.lists.rows import R, Rows
-from quarterdeck.tui.widgets.table_layout import Column
+from quarterdeck.tui.lists.source import R, Source
 
 
 class Arrangement(Generic[R]):
-    """The order of all `rows`, and which of them the filter lets through; `rank` gives the default order."""
+    """The order of all rows of a source, and which of them the filter lets through."""
 
-    def __init__(
-        self, rows: Rows[R], columns: Sequence[Column[R]], grammar: Grammar[R], rank: Callable[[R, datetime], Rank]
-    ) -> None:
+    def __init__(self, source: Source[R]) -> None:
         self.view = View()
         self.filter = Filter()
         self.order = Order()
-        self._rows = rows
-        self._sorts = {column.key: column.sort for column in columns if column.sort is not None}
-        self._grammar = grammar
-        self._rank = rank
+        self._source = source
+        self._sorts = {column.key: column.sort for column in source.columns if column.sort is not None}
         self._passed: set[str] = set()
         """The ids that the filter lets through, while there is one."""
 
@@ -42,7 +37,7 @@ class Arrangement(Generic[R]):
     def put_in_order(self, now: datetime) -> None:
         """Put all rows into their places, at once."""
         self.order.fill(
-            ((row_id, self._rank_of(row, now)) for row_id, row in self._rows.items()), reverse=self.view.reverse
+            ((row_id, self._rank_of(row, now)) for row_id, row in self._source.rows.items()), reverse=self.view.reverse
         )
 
     # The filter
@@ -50,13 +45,13 @@ class Arrangement(Generic[R]):
     def filter_by(self, words: str, now: datetime) -> None:
         """Let only rows through that match what was typed."""
         self.view = self.view._replace(filter=words)
-        self.filter = parse(words, self._grammar)
+        self.filter = parse(words, self._source.grammar)
         self.look_at_all(now)
 
     def look_at_all(self, now: datetime) -> bool:
         """Have the filter look at every row again; whether it lets other ones through than before."""
         before = self._passed
-        rows = kept(self._rows.values(), self.filter, now, self._grammar) if self.filter else ()
+        rows = kept(self._source.rows.values(), self.filter, now, self._source.grammar) if self.filter else ()
         self._passed = {row.id for row in rows}
         return self._passed != before
 
@@ -73,7 +68,7 @@ class Arrangement(Generic[R]):
             return self.look_at_all(now)
         before = len(self._passed)
         self._passed.difference_update(gone)
-        through = {row_id for row_id, row in changed.items() if self.filter.matches(row, now, self._grammar)}
+        through = {row_id for row_id, row in changed.items() if self.filter.matches(row, now, self._source.grammar)}
         other = len(self._passed) != before or through != self._passed & changed.keys()
         self._passed = self._passed - (changed.keys() - through) | through if other else self._passed
         return other
@@ -92,4 +87,4 @@ class Arrangement(Generic[R]):
         return keys[(keys.index(self.view.sort) + 1) % len(keys)]
 
     def _rank_of(self, row: R, now: datetime) -> Rank:
-        return self._rank(row, now) if self.view.sort is None else Rank(self._sorts[self.view.sort](row))
+        return self._source.rank(row, now) if self.view.sort is None else Rank(self._sorts[self.view.sort](row))

@@ -10,15 +10,15 @@ BRANCH: Cell = ((Shown("└ "), Tone.MUTED),)
 
 
 class Folding:
-    """Families of the `rows` of a list; `parents` holds the parent of each sub-conversation, listed or not.
+    """Families of the `rows` of a list; `parents` holds the parent of each sub-conversation that was ever listed.
 
     A family stands together under its oldest member, which is folded until somebody opens it. A filter is stronger: it
     shows the members it lets through, and their parent above them.
     """
 
-    def __init__(self, rows: Mapping[str, ConversationRow], parents: Mapping[str, str]) -> None:
+    def __init__(self, rows: Mapping[str, ConversationRow]) -> None:
+        self.parents: dict[str, str] = {}
         self._rows = rows
-        self._parents = parents
         self._opened: set[str] = set()
         self._hidden: dict[str, tuple[str, ...]] = {}
         """The folded members of each family, as they were arranged last."""
@@ -26,7 +26,7 @@ class Folding:
     def head(self, row_id: str) -> str:
         """The member a family stands under; an id that has no family, or goes round in a circle, is its own."""
         head, passed = row_id, {row_id}
-        while (parent := self._parents.get(head)) is not None and parent in self._rows:
+        while (parent := self.parents.get(head)) is not None and parent in self._rows:
             if parent in passed:
                 return row_id
             passed.add(parent)
@@ -38,7 +38,7 @@ class Folding:
 
         By attention a family stands where the member stands that needs a look first, else where its head stands.
         """
-        if not self._parents:
+        if not self.parents:
             return ids
         families = self._families()
         through, placed, out = {row_id: at for at, row_id in enumerate(ids)}, set[str](), list[str]()
@@ -58,7 +58,7 @@ class Folding:
 
     def _families(self) -> dict[str, set[str]]:
         families: dict[str, set[str]] = {}
-        for row_id in self._parents:
+        for row_id in self.parents:
             if row_id in self._rows and (head := self.head(row_id)) != row_id:
                 families.setdefault(head, set()).add(row_id)
         return families

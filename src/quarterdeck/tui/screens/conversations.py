@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import work
 from textual.binding import BindingType
@@ -11,25 +11,24 @@ from textual.binding import BindingType
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.fleet.conversations import DECK_GRAMMAR, ConversationRow, ConversationWord, rank, why_not
-from quarterdeck.fleet.health import Health
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.order import Rank
 from quarterdeck.fleet.sandbox_state import why_not_pause, why_not_resume
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.start_tasks import in_progress, start_row, worth_showing
+from quarterdeck.fleet.watch import Watch
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.columns.conversations import COLUMNS, counts, detail, so_far, title, title_of, wanting, word
 from quarterdeck.tui.commands import Command, Place, bindings_at
 from quarterdeck.tui.copying import Copyable, conversation_copies
-from quarterdeck.tui.lists.arrangement import Arrangement
 from quarterdeck.tui.lists.conversation_commands import ConversationCommands, ask_for_titles
 from quarterdeck.tui.lists.folding import Folding
+from quarterdeck.tui.lists.source import Source
 from quarterdeck.tui.screens.conversation import ConversationScreen
 from quarterdeck.tui.screens.list import ListScreen
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.table_layout import Column
 
 BULK = frozenset({"pause", "resume", "notify_me", "delete"})
 """Commands that act on the marked rows, or their sandboxes, when there are any."""
@@ -38,7 +37,7 @@ SETTLED = 0.4
 """Seconds without a key after which the server is asked for the titles that are typed."""
 
 
-class ConversationSource:
+class ConversationSource(Source[ConversationRow]):
     """Conversations, families folded, and on top the start tasks that are about to be one."""
 
     about = About.CONVERSATIONS
@@ -47,25 +46,27 @@ class ConversationSource:
     grammar = DECK_GRAMMAR
 
     def __init__(self) -> None:
-        self.columns: Sequence[Column[ConversationRow]] = [
-            each._replace(cell=self._title) if each.key == "title" else each for each in COLUMNS
-        ]
-        self.parents: dict[str, str] = {}
-        """The parent of each sub-conversation that was ever listed."""
-        self.folding = Folding({}, self.parents)
+        super().__init__()
+        self.columns = [each._replace(cell=self._title) if each.key == "title" else each for each in COLUMNS]
+        self.folding = Folding(self.rows)
 
     def _title(self, row: ConversationRow, now: datetime) -> Cell:
         return self.folding.decorated(row, title(row, now))
+
+    def watch(self, session: Session) -> Watch[Any]:
+        """What reads the conversations."""
+        return session.conversations
 
     def ids(self, session: Session) -> Iterable[str]:
         """Start tasks that are not conversations yet, then the conversations."""
         return [*session.start_tasks.records, *session.conversations.records]
 
-    def row(self, session: Session, row_id: str, before: ConversationRow | None) -> ConversationRow | None:
+    def row(self, session: Session, row_id: str) -> ConversationRow | None:
         """The row of a conversation, or of a start task worth showing."""
+        before = self.rows.get(row_id)
         if (record := session.conversations.records.get(row_id)) is not None:
             if record.parent_conversation_id is not None:
-                self.parents[row_id] = record.parent_conversation_id
+                self.folding.parents[row_id] = record.parent_conversation_id
             return session.conversation_row(row_id, before)
         task, clock = session.start_tasks.records.get(row_id), session.server_clock
         if task is None or not worth_showing(
@@ -96,10 +97,6 @@ class ConversationSource:
         """The starts that go on."""
         return in_progress(session.start_tasks.records.values(), session.server_clock.there)
 
-    def health(self, session: Session) -> Health:
-        """How the readings of the conversations are going."""
-        return session.conversations.health
-
     def rank(self, row: ConversationRow, now: datetime) -> Rank:
         """Start tasks, then who needs you, then the newest update."""
         return rank(row)
@@ -108,18 +105,13 @@ class ConversationSource:
         """The word of its state; start tasks share one until they fail."""
         return word(row)
 
-    def is_unread(self, row: ConversationRow) -> bool:
-        """Whether it came to something since somebody looked."""
-        return row.unread
-
     def detail(self, session: Session, row: ConversationRow, now: datetime) -> list[Cell]:
         """Everything known about a conversation or a start task."""
         return detail(row, now)
 
-    def arranged(self, ids: list[str], arrangement: Arrangement[ConversationRow]) -> list[str]:
+    def arranged(self, ids: list[str], *, filtered: bool, by_attention: bool) -> list[str]:
         """The ids with families together, as far as they are open."""
-        by_attention = arrangement.view.sort is None
-        return self.folding.arranged(ids, filtered=bool(arrangement.filter), by_attention=by_attention)
+        return self.folding.arranged(ids, filtered=filtered, by_attention=by_attention)
 
     def reveal(self, row_id: str) -> None:
         """Open its family."""
@@ -135,7 +127,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
     def __init__(self) -> None:
         source = ConversationSource()
         super().__init__(source)
-        self._folding = source.folding = Folding(self.rows, source.parents)
+        self._folding = source.folding
         self._commands = ConversationCommands(self, self.sandboxes)
 
     def title_of(self, row: ConversationRow) -> Shown:
@@ -145,7 +137,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
     def why_not(self, command: Command) -> str | None:
         """What a command needs of the conversation under the cursor."""
         reason = super().why_not(command)
-        if reason is None and command.name == "mark_read" and not self.rows.unread:
+        if reason is None and command.name == "mark_read" and not any(row.unread for row in self.rows.values()):
             return "Nothing is unread."
         row = self.table.cursor_row
         if reason is None and not (command.name == "delete" and self._are_only_starts()):
@@ -169,8 +161,9 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         """How much is read, how many need somebody and how many are unread, before all other counts."""
         session = self.app.session
         read = so_far(len(session.conversations.records), session.conversations_left) if session is not None else ()
-        wants = wanting(self.rows.counts[ConversationWord.NEEDS_YOU], len(self.rows.unread))
-        return (*read, *wants, *super().counts(), *counts(self.rows.counts))
+        words = self.list.counts
+        wants = wanting(words[ConversationWord.NEEDS_YOU], sum(row.unread for row in self.rows.values()))
+        return (*read, *wants, *super().counts(), *counts(words))
 
     def nothing(self) -> tuple[Shown, Shown]:
         """What to do when there are no conversations."""
@@ -194,7 +187,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
 
     def action_mark_read(self) -> None:
         """Take the marks of all that the filter lets through away; what it hides keeps its mark."""
-        session, unread = self.app.session, self.rows.unread
+        session, unread = self.app.session, {row.id for row in self.rows.values() if row.unread}
         seen = [row_id for row_id in self.arrangement.ids if row_id in unread]
         hidden = len(unread) - len(seen)
         if session is None or not seen:

@@ -13,7 +13,6 @@ from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.filters import statuses_in, with_statuses
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.notify import MOST
-from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.views import KeptViews, View
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
@@ -24,9 +23,9 @@ from quarterdeck.tui.dialogs.arranging import pick_columns, pick_statuses
 from quarterdeck.tui.dialogs.copy import CopyWish, pick_copy
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.dialogs.unlinked import RowPlace, pick_unlinked
-from quarterdeck.tui.lists.live_list import LiveList, Source
-from quarterdeck.tui.lists.rows import R
+from quarterdeck.tui.lists.live_list import LiveList
 from quarterdeck.tui.lists.sandbox_commands import SandboxCommands
+from quarterdeck.tui.lists.source import R, Source
 from quarterdeck.tui.opening import can_open_browser, may_hold_secret
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.text import Shown
@@ -58,8 +57,6 @@ class ListScreen(DeckScreen, Generic[R]):
         self.table, self.rows, self.filter_bar = self.list.table, self.list.rows, self.list.filter_bar
         self.arrangement = self.list.arrangement
         self.sandboxes = SandboxCommands(self, lambda: self.table.set_marks(()))
-        self._session: Session | None = None
-        """Who knows what is on the screen."""
         self._view_of: Connection | None = None
         """The connection whose view was asked for."""
 
@@ -80,13 +77,13 @@ class ListScreen(DeckScreen, Generic[R]):
             return cell(Shown("connecting…"), Tone.BUSY) if waiting else cell(Shown("no server"), Tone.BAD)
         if session.key_refused:
             return cell(Shown("key refused"), Tone.BAD)
-        return health_cell(self.source.health(session), monotonic())
+        return health_cell(self.source.watch(session).health, monotonic())
 
     def resting_line(self) -> Cell:
         """How far a command for several is, else what is wrong with the readings."""
         error = self.app.trouble
         if error is None and self.app.session is not None:
-            error = self.source.health(self.app.session).error
+            error = self.source.watch(self.app.session).health.error
         wrong = cell(text.line(f"{error.words} {error.advice}"), Tone.BAD) if error is not None else ()
         return self.sandboxes.job_line or wrong
 
@@ -116,7 +113,7 @@ class ListScreen(DeckScreen, Generic[R]):
         if self.app.trouble is not None:
             return text.line(self.app.trouble.words), Shown("c chooses another server.")
         refused = session is not None and session.key_refused
-        health = self.source.health(session) if session is not None else None
+        health = self.source.watch(session).health if session is not None else None
         return why_empty(health, noun, key_refused=refused) or self.nothing()
 
     def nothing(self) -> tuple[Shown, Shown]:
@@ -145,7 +142,7 @@ class ListScreen(DeckScreen, Generic[R]):
         for news in told:
             if news.words:
                 self.say(text.line(news.words), Tone.WARN)
-        if self.app.session is not self._session or any(each.moved and each.about is About.SERVER for each in told):
+        if self.app.session is not self.list.session or any(each.moved and each.about is About.SERVER for each in told):
             self._follow()
         else:
             self.list.take(told)
@@ -153,7 +150,7 @@ class ListScreen(DeckScreen, Generic[R]):
 
     def _follow(self) -> None:
         """Show what the session knows, also another one than before, and tell it what is looked at."""
-        self._session = session = self.app.session
+        session = self.app.session
         self.list.follow(session)
         self._say_what_changed()
         self._look()
@@ -267,7 +264,7 @@ class ListScreen(DeckScreen, Generic[R]):
     async def action_statuses(self) -> None:
         """Choose which statuses are shown."""
         asked = statuses_in(self.arrangement.view.filter, self.source.status)
-        await self.app.push_screen(pick_statuses(self.rows.counts, asked), self._statuses_chosen)
+        await self.app.push_screen(pick_statuses(self.list.counts, asked), self._statuses_chosen)
 
     def _statuses_chosen(self, statuses: tuple[str, ...] | None) -> None:
         if statuses is not None:
@@ -287,7 +284,7 @@ class ListScreen(DeckScreen, Generic[R]):
 
     def action_mark_range(self) -> None:
         """Mark the rows from the last mark to the cursor."""
-        if not self.list.mark_range():
+        if not self.table.mark_range():
             self.say(Shown("Mark a row with space first; v then marks from there to the cursor."), Tone.WARN)
 
     def action_mark_all(self) -> None:

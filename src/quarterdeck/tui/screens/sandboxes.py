@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual.binding import BindingType
 
@@ -10,12 +10,12 @@ from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import SandboxSpec
 from quarterdeck.fleet.bulk import plan
-from quarterdeck.fleet.health import Health
-from quarterdeck.fleet.news import About, News
+from quarterdeck.fleet.news import About
 from quarterdeck.fleet.order import Rank
 from quarterdeck.fleet.sandbox_state import Action, SandboxState, StateWord, why_not_open, why_not_pause, why_not_resume
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, Sweep, rank
 from quarterdeck.fleet.session import Session
+from quarterdeck.fleet.watch import Watch
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.sandboxes import LastTold, counts, detail, own_requests, sandbox_columns, timeline
@@ -23,10 +23,9 @@ from quarterdeck.tui.commands import Command, Place, bindings_at
 from quarterdeck.tui.copying import Copyable, sandbox_json
 from quarterdeck.tui.dialogs.quiet import QuietDialog
 from quarterdeck.tui.dialogs.start_sandbox import pick_spec
-from quarterdeck.tui.lists.arrangement import Arrangement
+from quarterdeck.tui.lists.source import Source
 from quarterdeck.tui.screens.list import ListScreen
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.table_layout import Column
 
 RULES: dict[str, Callable[[SandboxState], str | None]] = {
     "pause": why_not_pause,
@@ -38,7 +37,7 @@ BULK = frozenset({"pause", "resume", "delete", "notify_me"})
 """Commands that act on the marked rows when there are any."""
 
 
-class SandboxSource:
+class SandboxSource(Source[SandboxRow]):
     """Sandboxes, with the conversations that live in them; `last_told` is the last word of an agent."""
 
     about = About.SANDBOXES
@@ -47,39 +46,28 @@ class SandboxSource:
     grammar = SANDBOX_GRAMMAR
 
     def __init__(self, last_told: LastTold) -> None:
-        self.columns: Sequence[Column[SandboxRow]] = sandbox_columns(last_told)
+        super().__init__()
+        self.columns = sandbox_columns(last_told)
         self._last_told = last_told
         self._under_way: set[str] = set()
         """Those of which something was asked that no reading has confirmed."""
 
-    def ids(self, session: Session) -> Iterable[str]:
-        """The ids of all sandboxes, in the server's order."""
-        return session.sandboxes.records
+    def watch(self, session: Session) -> Watch[Any]:
+        """What reads the sandboxes."""
+        return session.sandboxes
 
-    def row(self, session: Session, row_id: str, before: SandboxRow | None) -> SandboxRow | None:
+    def row(self, session: Session, row_id: str) -> SandboxRow | None:
         """The row of a sandbox."""
-        row = session.sandbox_row(row_id, before)
+        row = session.sandbox_row(row_id, self.rows.get(row_id))
         if row is not None and row.memory.asked is not None:
             self._under_way.add(row_id)
         else:
             self._under_way.discard(row_id)
         return row
 
-    def became(self, session: Session, row_id: str) -> str:
-        """Nothing goes on in place of a sandbox."""
-        return row_id
-
-    def touched(self, session: Session, news: News) -> Iterable[str]:
-        """The sandboxes of which something was read, or whose conversations were."""
-        return news.ids if news.about is About.SANDBOXES else ()
-
     def passing(self, session: Session, now: datetime) -> Iterable[str]:
         """What is under way."""
         return tuple(self._under_way)
-
-    def health(self, session: Session) -> Health:
-        """How the readings of the sandboxes are going."""
-        return session.sandboxes.health
 
     def rank(self, row: SandboxRow, now: datetime) -> Rank:
         """Trouble first, then what runs, the longest quiet first."""
@@ -89,20 +77,9 @@ class SandboxSource:
         """The word of its state."""
         return row.state(now).word
 
-    def is_unread(self, row: SandboxRow) -> bool:
-        """Nobody notes down what was looked at here."""
-        return False
-
     def detail(self, session: Session, row: SandboxRow, now: datetime) -> list[Cell]:
         """What the server tells of it, and what happened to it."""
         return [*detail(row, now, self._last_told), *timeline(session.memories.timelines.of(row.id), now)]
-
-    def arranged(self, ids: list[str], arrangement: Arrangement[SandboxRow]) -> list[str]:
-        """All of them."""
-        return ids
-
-    def reveal(self, row_id: str) -> None:
-        """None is left out."""
 
 
 class SandboxesScreen(ListScreen[SandboxRow]):
@@ -133,9 +110,10 @@ class SandboxesScreen(ListScreen[SandboxRow]):
 
     def counts(self) -> Cell:
         """What is marked, how many are in which state, and how many the server lets run."""
-        said = (*super().counts(), *counts(self.rows.counts))
+        words = self.list.counts
+        said = (*super().counts(), *counts(words))
         cap = self.app.session.cap if self.app.session is not None else None
-        running = self.rows.counts[StateWord.RUNNING]
+        running = words[StateWord.RUNNING]
         if cap is None or running > cap:
             return said
         return (*said, *cell(Shown(f"running {running} of about {cap}"), Tone.MUTED))

@@ -38,13 +38,12 @@ class FilterBar(Vertical):
     def __init__(self, tokens: Shown = NO_TOKENS) -> None:
         super().__init__()
         self._tokens = tokens
-        self._lines = Lines(id="counts")
-        self._counts: Cell = ()
+        self._counts = Lines(id="counts")
         self._found: Cell = ()
 
     def compose(self) -> ComposeResult:
         """The counts, and room for the filter."""
-        yield self._lines
+        yield self._counts
         yield Horizontal(id="filter-line")
 
     @property
@@ -54,9 +53,7 @@ class FilterBar(Vertical):
 
     def say(self, counts: Cell) -> None:
         """Show the counts."""
-        if counts != self._counts:
-            self._counts = counts
-            self._lines.say((counts,))
+        self._counts.say((counts,))
 
     def say_found(self, shown: int, known: int, problems: tuple[Shown, ...]) -> None:
         """Show how much the filter lets through, and what is wrong with it."""

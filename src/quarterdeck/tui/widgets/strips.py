@@ -3,22 +3,18 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from rich.cells import get_character_cell_size
+from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
 from rich.style import Style as RichStyle
 from textual.color import Color
-from textual.content import Content
 from textual.strip import Strip
 from textual.style import Style
 
 from quarterdeck.tui import theme
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import STYLES
-from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table_layout import GUTTER, Column, Placed
 
-READABLE = 72
-"""Cells of the longest line of prose."""
 CURSOR, MARK, UP, DOWN = "▌", "✓", "▲", "▼"
 
 
@@ -74,16 +70,12 @@ class Palette:
 
 def clip(text: str, width: int) -> tuple[str, int]:
     """Cut a text at `width` cells, an ellipsis in the last one; returns it with the cells it takes."""
-    if len(text) <= width and text.isascii():
-        return text, len(text)
-    used = kept = kept_cells = 0
-    for number, character in enumerate(text, 1):
-        used += get_character_cell_size(character)
-        if used > width:
-            return (text[:kept] + "…", kept_cells + 1) if width > 0 else ("", 0)
-        if used < width:
-            kept, kept_cells = number, used
-    return text, used
+    if (cells := cell_len(text)) <= width:
+        return text, cells
+    if width <= 0:
+        return "", 0
+    kept = chop_cells(text, width - 1)[0] if width > 1 else ""
+    return f"{kept}…", cell_len(kept) + 1
 
 
 def fit_cell(cell: Cell, width: int) -> tuple[list[tuple[str, Tone]], int]:
@@ -180,24 +172,3 @@ def header_strip(
         line.add(blank + title if column.right else title + blank, place.width, style)
         line.add("", 0, palette.header)
     return line.strip(width)
-
-
-def empty_strips(title: Shown, hint: Shown, width: int, height: int, palette: Palette) -> list[Strip]:
-    """Lines that stand in for the rows of an empty table: a title and a hint, wrapped and centred."""
-    tones = palette.tones(Look())
-    room = max(min(width - 4, READABLE), 1)
-    lines = [(part.plain.strip(), tones[Tone.STRONG]) for part in Content(title).wrap(room)]
-    if hint:
-        lines += [("", palette.ground)]
-        lines += [(part.plain.strip(), tones[Tone.MUTED]) for part in Content(hint).wrap(room)]
-    above = max((height - len(lines)) // 2 - 1, 0)
-    lines = [("", palette.ground)] * above + lines + [("", palette.ground)] * height
-    return [_centred(text, style, width, palette.ground) for text, style in lines[:height]]
-
-
-def _centred(text: str, style: RichStyle, width: int, ground: RichStyle) -> Strip:
-    shown, cells = clip(text, width)
-    line = LineOfText(ground)
-    line.blank_to((width - cells) // 2)
-    line.add(shown, cells, style)
-    return line.strip(width, ground)

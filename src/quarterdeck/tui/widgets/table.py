@@ -5,7 +5,7 @@ So what it costs follows what is looked at, never the number of rows.
 
 from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
 from datetime import datetime
-from typing import Any, ClassVar, Generic, NamedTuple
+from typing import ClassVar, Generic, NamedTuple
 
 from rich.cells import cell_len
 from textual import events
@@ -15,11 +15,13 @@ from textual.message import Message
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.visual import Visual
 
 from quarterdeck.fleet.order import held
-from quarterdeck.tui.cells import DASH, Cell
+from quarterdeck.tui.cells import DASH, EMPTY, Cell, Tone, cell
+from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.strips import Look, Palette, empty_strips, header_strip, row_strip
+from quarterdeck.tui.widgets.strips import Look, Palette, header_strip, row_strip
 from quarterdeck.tui.widgets.table_layout import GUTTER, Column, Placed, R, fit
 
 HEADER = 1
@@ -33,19 +35,6 @@ class Line(NamedTuple):
     look: Look
 
 
-class TableMessage(Message):
-    """A message of a table, which is its `control`."""
-
-    def __init__(self, table: "Table[Any]") -> None:
-        super().__init__()
-        self.table = table
-
-    @property
-    def control(self) -> "Table[Any]":
-        """The table, for `@on(..., "#id")`."""
-        return self.table
-
-
 class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     """Rows by id under a fixed header: a cursor and marks that hold on to ids, columns as wide as they need."""
 
@@ -56,6 +45,8 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         overflow: hidden auto;
         scrollbar-gutter: stable;
         scrollbar-size-vertical: 1;
+        text-align: center;
+        content-align: center middle;
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -74,39 +65,23 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     virtual_size: Reactive[Size] = Reactive(Size(0, HEADER), layout=False, repaint=False)
     """Textual's own has the whole screen laid out anew whenever a row comes or goes."""
 
-    class Highlighted(TableMessage):
-        """The cursor is on the row of another id; None where there are no rows."""
+    class Highlighted(Message):
+        """The cursor is on another row, or there is none any more."""
 
-        def __init__(self, table: "Table[Any]", row_id: str | None) -> None:
-            super().__init__(table)
-            self.id = row_id
+    class Chosen(Message):
+        """Enter, or a double click on a row."""
 
-    class Chosen(TableMessage):
-        """Enter, or a second click on a row."""
-
-        def __init__(self, table: "Table[Any]", row_id: str) -> None:
-            super().__init__(table)
-            self.id = row_id
-
-    class Marked(TableMessage):
+    class Marked(Message):
         """The marks changed."""
 
-        def __init__(self, table: "Table[Any]", ids: frozenset[str]) -> None:
-            super().__init__(table)
-            self.ids = ids
+    class Seen(Message):
+        """Other rows are on the screen."""
 
-    class Seen(TableMessage):
-        """Other rows are on the screen; their ids from the top."""
-
-        def __init__(self, table: "Table[Any]", ids: tuple[str, ...]) -> None:
-            super().__init__(table)
-            self.ids = ids
-
-    class SortAsked(TableMessage):
+    class SortAsked(Message):
         """The title of a column that can be sorted by was clicked."""
 
-        def __init__(self, table: "Table[Any]", key: str) -> None:
-            super().__init__(table)
+        def __init__(self, key: str) -> None:
+            super().__init__()
             self.key = key
 
     def __init__(self, columns: Sequence[Column[R]], *, clock: Callable[[], datetime], id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
@@ -117,10 +92,12 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         self._ids: list[str] = []
         self._by_id: MutableMapping[str, R] = {}
         self._cursor = 0
-        self._at: str | None = None
-        """The id that the cursor holds on to."""
+        self._at = ""
+        """The id that the cursor holds on to, empty before there was a row."""
         self.marks: frozenset[str] = frozenset()
         """Marked ids; a mark outlives its row, so that a filter does not lose it."""
+        self._range_from = ""
+        """The id that was marked last, where a range of marks begins."""
         self._sorted: tuple[str | None, bool] = (None, False)
         self._empty = (Shown(""), Shown(""))
         self._widest: dict[str, int] = {}
@@ -133,7 +110,6 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         """What each line of the screen shows; None for one without a row."""
         self._highlighted: str | None = None
         self._seen: tuple[str, ...] = ()
-        self._clicked: str | None = None
 
     # What the owner gives and asks
 
@@ -152,7 +128,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         if not anew:
             ids, top = held(ids, self._ids, self._cursor, top, self._page)
         self._ids, self._by_id = ids, rows
-        found = None if self._at is None else self._number(self._at, near=top + line)
+        found = self._number(self._at, near=top + line)
         self._put_cursor(top + line if found is None else found)
         if were_rows != bool(ids):
             self.refresh()
@@ -175,7 +151,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     def sorted_by(self, key: str | None, *, reverse: bool = False) -> None:
         """Say in the header which column the owner sorted by."""
         self._sorted = (key, reverse)
-        self.refresh(Region(0, 0, self.size.width, HEADER))
+        self._look_again()
 
     def show_columns(self, columns: Sequence[Column[R]]) -> None:
         """Show other columns of the same rows."""
@@ -201,7 +177,16 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         if frozenset(ids) != self.marks:
             self.marks = frozenset(ids)
             self._draw_changed()
-            self.post_message(self.Marked(self, self.marks))
+            self.post_message(self.Marked())
+
+    def mark_range(self) -> bool:
+        """Mark the rows from the last mark to the cursor; whether there is a mark to begin at."""
+        begin = self._number(self._range_from) if self._range_from in self.marks else None
+        if begin is None:
+            return False
+        first, last = sorted((begin, self._cursor))
+        self.set_marks(self.marks.union(self._ids[first : last + 1]))
+        return True
 
     @property
     def ids(self) -> Sequence[str]:
@@ -251,36 +236,38 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         if self.cursor_id is not None:
             marked = self.cursor_id
             self.action_move(1)
-            self.set_marks(self.marks ^ {marked})
+            self._turn_mark(marked)
 
     def action_choose(self) -> None:
         """Open the row."""
         if self.cursor_id is not None:
-            self.post_message(self.Chosen(self, self.cursor_id))
+            self.post_message(self.Chosen())
 
     def on_click(self, event: events.Click) -> None:
-        """Click: a title asks for sorting, the gutter marks, a row takes the cursor, and opens at the second click."""
+        """Click: a title asks for sorting, the gutter marks, a row takes the cursor; a double click opens it."""
         if event.y < HEADER:
             self._click_title(event.x)
             return
         number = self.scroll_offset.y + event.y - HEADER
         if number >= len(self._ids):
             return
-        clicked = self._ids[number]
-        again = clicked == self._clicked
         self._go(number)
         if event.x < GUTTER:
-            self.set_marks(self.marks ^ {clicked})
-        elif again:
+            self._turn_mark(self._ids[number])
+        elif event.chain == 2:
             self.action_choose()
-        else:
-            self._clicked = clicked
 
     def _click_title(self, x: int) -> None:
         for place in self._placed():
             column = self._columns[place.number]
             if place.x <= x < place.x + place.width and column.sort is not None:
-                self.post_message(self.SortAsked(self, column.key))
+                self.post_message(self.SortAsked(column.key))
+
+    def _turn_mark(self, row_id: str) -> None:
+        """Mark a row, or unmark it; a range of marks begins at the one that was marked last."""
+        if row_id not in self.marks:
+            self._range_from = row_id
+        self.set_marks(self.marks ^ {row_id})
 
     # Moving
 
@@ -298,7 +285,6 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
             return None
 
     def _go(self, number: int) -> None:
-        self._clicked = None
         before, top = self._cursor, self.scroll_offset.y
         self._put_cursor(number)
         self._reveal()
@@ -325,14 +311,14 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         self._draw_changed(lines)
         if self.cursor_id != self._highlighted:
             self._highlighted = self.cursor_id
-            self.post_message(self.Highlighted(self, self._highlighted))
+            self.post_message(self.Highlighted())
 
     def _say_seen(self) -> None:
         top = self.scroll_offset.y
         visible = tuple(self._ids[top : top + self._page])
         if visible != self._seen:
             self._seen = visible
-            self.post_message(self.Seen(self, visible))
+            self.post_message(self.Seen())
 
     def _look_again(self) -> None:
         """Have every line looked at and drawn again."""
@@ -382,7 +368,9 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         if y < HEADER:
             return header_strip(self._columns, self._placed(), self._sorted, palette, width)
         if not self._ids:
-            return empty_strips(*self._empty, width, self._page, palette)[y - HEADER]
+            title, hint = self._empty
+            said = lines((cell(title, Tone.STRONG), EMPTY, cell(hint, Tone.MUTED)))
+            return Visual.to_strips(self, said, width, self._page, self.visual_style, pad=True)[y - HEADER]
         if y not in self._lines:
             self._lines[y] = self._line_at(y)
         line = self._lines[y]
@@ -425,8 +413,8 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         """Note how much room these lines take; whether a column has to be wider, so that all is drawn again."""
         wider = False
         for line in lines:
-            for column, cell in zip(self._columns, line.cells, strict=True):
-                cells = 0 if cell == DASH else sum(cell_len(text) for text, _ in cell)
+            for column, shown in zip(self._columns, line.cells, strict=True):
+                cells = 0 if shown == DASH else sum(cell_len(text) for text, _ in shown)
                 if cells > self._widest.get(column.key, 0):
                     self._widest[column.key] = cells
                     wider = True
@@ -438,5 +426,6 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
     def _placed(self) -> tuple[Placed, ...]:
         if self._placed_in != self.size.width:
             self._placed_in = self.size.width
-            self._places = fit(self._columns, self._placed_in, self._widest if self._ids else None)
+            widest = self._widest if self._ids else None
+            self._places = fit(self._columns, self._placed_in, widest, self._sorted[0])
         return self._places

@@ -69,13 +69,18 @@ def chosen(columns: Sequence[Column[R]], names: Sequence[str] | None) -> tuple[C
     return tuple(column._replace(priority=at) for at, column in enumerate(known))
 
 
-def fit(columns: Sequence[Column[Any]], room: int, content: Mapping[str, int] | None = None) -> tuple[Placed, ...]:
+def fit(
+    columns: Sequence[Column[Any]],
+    room: int,
+    content: Mapping[str, int] | None = None,
+    sorted_by: str | None = None,
+) -> tuple[Placed, ...]:
     """Place columns in `room` cells in their order, between gutter and margin.
 
     `content` tells by key how many cells the widest text in a column takes; a column in which nothing stands gives its
     place away. Without it each column is taken to be full.
     """
-    wanted = {number: _wanted(column, content) for number, column in enumerate(columns)}
+    wanted = {number: _wanted(column, content, sorted_by) for number, column in enumerate(columns)}
     widths = {number: min(cells, columns[number].width) for number, cells in wanted.items() if cells}
     _drop(columns, widths, room)
     _share_out(columns, widths, wanted, room - _needed(widths.values()))
@@ -90,12 +95,12 @@ def fit(columns: Sequence[Column[Any]], room: int, content: Mapping[str, int] | 
     return tuple(placed)
 
 
-def _wanted(column: Column[Any], content: Mapping[str, int] | None) -> int:
+def _wanted(column: Column[Any], content: Mapping[str, int] | None, sorted_by: str | None) -> int:
     """Cells a column would take if there were room enough; 0 for one that may give its place away."""
     inside = column.width if content is None else content.get(column.key, 0)
     if not inside and column.priority:
         return 0
-    return max(len(column.title) + (ARROW if column.sort is not None else 0), inside)
+    return max(len(column.title) + (ARROW if column.key == sorted_by else 0), inside)
 
 
 def _needed(widths: Collection[int]) -> int:
