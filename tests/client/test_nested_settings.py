@@ -12,8 +12,7 @@ from pydantic import BaseModel, ConfigDict, SecretStr
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.server import Generation, KeyState, Server
-from quarterdeck.client.models.settings import Settings
-from quarterdeck.client.nested import kind_switch
+from quarterdeck.client.models.settings import Loss, Settings
 from quarterdeck.client.settings import losses
 from tests.client.exchanges.replay import SERVERS
 from tests.client.fakes import Answer, Asked, FakeServer, client_of
@@ -331,9 +330,9 @@ async def test_switching_the_agent_kind_is_named_with_what_it_discards() -> None
     settings, bodies = await stored(NestedServer(), {"language": "fr", f"{LLM}.num_retries": 3})
     assert "agent_kind" not in json.dumps(bodies)
     switch = {"agent_settings.agent_kind": "acp"}
-    assert kind_switch(settings, switch) == ("openhands", "acp")
-    assert kind_switch(settings, {"language": "de"}) is None
-    assert kind_switch(settings, {"agent_settings.agent_kind": "openhands"}) is None
+    assert losses(settings, switch, NESTED) == (Loss("agent_settings.agent_kind", certain=True),)
+    assert losses(settings, {"language": "de"}, NESTED) == ()
+    assert losses(settings, {"agent_settings.agent_kind": "openhands"}, NESTED) == ()
     _, bodies = await stored(NestedServer(), switch)
     assert bodies == [{"agent_settings_diff": {"agent_kind": "acp"}}]
 

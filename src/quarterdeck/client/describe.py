@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import dataclass
-from enum import Enum, auto
 from typing import Any
 
 from pydantic import SecretStr
@@ -20,18 +19,6 @@ from quarterdeck.client.transport import Transport
 LOCAL_SERVICE = "quarterdeck-local"
 
 
-class _Says(Enum):
-    """What a settings path answers."""
-
-    OPEN = auto()
-    REFUSED = auto()
-    FAILING = auto()
-    ABSENT = auto()
-
-
-_KEY = {_Says.OPEN: KeyState.ACCEPTED, _Says.REFUSED: KeyState.REFUSED}
-
-
 async def describe(transport: Transport) -> Server:
     """Find out the generation of a server, whether it takes the key, and what it does with each field.
 
@@ -39,19 +26,21 @@ async def describe(transport: Transport) -> Server:
     """
     nested = await _ask(transport, NESTED_SETTINGS)
     # A path that refuses or fails may be one that something in front of the service answers for.
-    flat = _Says.ABSENT if nested is _Says.OPEN else await _ask(transport, FLAT_SETTINGS)
+    flat = None if nested is KeyState.ACCEPTED else await _ask(transport, FLAT_SETTINGS)
     about = await _object(transport, Request("GET", "/server_info"))
-    if flat is not _Says.ABSENT:
+    if flat is not None:
         return _server(Generation.FLAT, flat, about)
-    return _server(Generation.NONE if nested is _Says.ABSENT else Generation.NESTED, nested, about)
+    if nested is not None:
+        return _server(Generation.NESTED, nested, about)
+    return _server(Generation.NONE, KeyState.UNPROVEN, about)
 
 
-def _server(generation: Generation, says: _Says, about: dict[str, Any]) -> Server:
+def _server(generation: Generation, key: KeyState, about: dict[str, Any]) -> Server:
     local = generation is not Generation.NONE and about.get("service") == LOCAL_SERVICE
     merges = generation is Generation.NESTED or (local and about.get("settings_store") == "merge")
     return Server(
         generation,
-        _KEY.get(says, KeyState.UNPROVEN),
+        key,
         release=_release(about),
         local=local,
         simulated=local and about.get("simulated_sandboxes") is not None,
@@ -67,22 +56,25 @@ async def release_of(transport: Transport) -> str | None:
     return _release(info) if isinstance(info, dict) else None
 
 
-async def _ask(transport: Transport, path: str) -> _Says:
-    """Ask a settings path; "nothing stored" and "no such path" are both 404 and differ in the body."""
+async def _ask(transport: Transport, path: str) -> KeyState | None:
+    """What a settings path says of the key, None where there are no settings.
+
+    "Nothing stored" and "no such path" are both 404 and differ in the body.
+    """
     request = Request("GET", path)
     try:
         reply = await transport.send(request)
     except ServiceError as error:
         if error.status in (405, 410, 500):
-            return _Says.FAILING
+            return KeyState.UNPROVEN
         if nothing_stored(error):
-            return _Says.OPEN
+            return KeyState.ACCEPTED
         if not_offered(error) or error.kind is ErrorKind.MISSING:
-            return _Says.ABSENT
+            return None
         if error.kind in (ErrorKind.AUTH, ErrorKind.DENIED):
-            return _Says.REFUSED
+            return KeyState.REFUSED
         raise
-    return _Says.OPEN if isinstance(read_json(reply.body, str(request), reply.status), dict) else _Says.ABSENT
+    return KeyState.ACCEPTED if isinstance(read_json(reply.body, str(request), reply.status), dict) else None
 
 
 async def _object(transport: Transport, request: Request) -> dict[str, Any]:

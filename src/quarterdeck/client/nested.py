@@ -150,16 +150,10 @@ def nested_body(base: Settings | None, changes: SettingsChanges) -> dict[str, An
     return body
 
 
-def kind_switch(base: Settings | None, changes: SettingsChanges) -> tuple[str, str] | None:
-    """(old, new) where changes switch the agent kind: all agent settings of the old one go with it."""
-    old = USUAL_KIND if base is None else base.leaves.get(AGENT_KIND, USUAL_KIND)
-    new = changes.get(AGENT_KIND, old)
-    return None if new == old else (str(old), str(new))
-
-
 def nested_losses(base: Settings, changes: SettingsChanges) -> Iterator[Loss]:
     """What goes although the changes do not name it: with another agent kind all settings of the old one."""
-    if kind_switch(base, changes) is not None:
+    kind = base.leaves.get(AGENT_KIND, USUAL_KIND)
+    if changes.get(AGENT_KIND, kind) != kind:
         yield Loss(AGENT_KIND, certain=True)
         return
     if struck := secrets_lost(base, changes):

@@ -6,12 +6,13 @@ from typing import Annotated, Any
 from pydantic import ValidationError
 
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.client.models.base import NullIsEmpty, Wire
+from quarterdeck.client.models.base import Listed, NullIsEmpty, Wire
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.nested import AGENT, CANONICAL, CONVERSATION
+from quarterdeck.client.paging import Records
 from quarterdeck.client.redact import is_secret_name
 from quarterdeck.client.refusals import not_offered
-from quarterdeck.client.request import Query, Request, read_json, wrong_api
+from quarterdeck.client.request import Request, read_json, wrong_api
 from quarterdeck.client.transport import Transport
 
 SCHEMA_PATHS: Mapping[str, str] = {
@@ -94,75 +95,69 @@ def _field(section: str, raw: dict[str, Any]) -> SchemaField | None:
 
 
 FLAT_OPTIONS = "/api/options"
-NESTED_OPTIONS = "/api/v1/config"
+MODELS = "/api/v1/config/models/search"
 MOST = 5_000
 """Suggestions taken from one answer; the longest real list has some 2,500."""
 
 
-class OptionsResource:
-    """Reads suggestions, each list of a flat server once; failures other than "not offered" are ServiceErrors.
+class SuggestedModel(Wire):
+    """A model that a nested server knows."""
 
-    `server` gives what `describe()` found out; once it gives another description, everything is read again.
+    name: str
+    provider: str | None = None
+    hidden: bool = False
+
+    @property
+    def id(self) -> str:
+        """What it is called in the settings."""
+        return self.name if self.provider is None else f"{self.provider}/{self.name}"
+
+
+class OptionsResource:
+    """Reads suggestions for fields, none where a server has none; other failures are ServiceErrors.
+
+    `server` gives what `describe()` found out.
     """
 
     def __init__(self, transport: Transport, server: Callable[[], Server]) -> None:
         self._transport = transport
         self._server = server
-        self._read_of = server()
-        self._read: dict[str, Any] = {}
+        self._models = Records(transport, Listed[SuggestedModel])
 
-    async def models(self, query: str = "") -> tuple[str, ...]:
-        """Models as provider/name that have this text in them.
-
-        A nested server gives one page of them, and without a text the first of those it has verified.
-        """
+    async def models(self) -> tuple[str, ...]:
+        """Models as provider/name; of a nested server the first page of those it has verified."""
         if not self._server().nested:
-            wanted = query.lower()
-            return tuple(model for model in await self._flat("models") if wanted in model.lower())
-        asked = ("query", query) if query else ("verified__eq", "true")
-        items = await self._page("models/search", asked)
-        return tuple(
-            f"{item['provider']}/{item['name']}" if isinstance(item.get("provider"), str) else item["name"]
-            for item in items
-            if not item.get("hidden")
-        )
+            return await self._texts("models")
+        try:
+            found = await self._models.newest(MODELS, ("verified__eq", "true"))
+        except ServiceError as error:
+            if not not_offered(error):
+                raise
+            return ()
+        return tuple(model.id for model in found if not model.hidden)
 
     async def agents(self) -> tuple[str, ...]:
         """Agent classes."""
-        return () if self._server().nested else await self._flat("agents")
+        return () if self._server().nested else await self._texts("agents")
 
     async def security_analyzers(self) -> tuple[str, ...]:
         """Security analyzers; a nested server names them in its schema."""
         if self._server().nested:
             return choices_at(await self._content(SCHEMA_PATHS[CONVERSATION]), "security_analyzer")
-        return await self._flat("security-analyzers")
+        return await self._texts("security-analyzers")
 
-    async def _flat(self, name: str) -> tuple[str, ...]:
+    async def _texts(self, name: str) -> tuple[str, ...]:
         content = await self._content(f"{FLAT_OPTIONS}/{name}")
         items = content[:MOST] if isinstance(content, list) else ()
         return tuple(item for item in items if isinstance(item, str))
 
-    async def _page(self, name: str, *query: tuple[str, str]) -> list[dict[str, Any]]:
-        content = await self._content(f"{NESTED_OPTIONS}/{name}", (*query, ("limit", str(self._transport.limits.page))))
-        items = content.get("items") if isinstance(content, dict) else None
-        named = items[:MOST] if isinstance(items, list) else []
-        return [item for item in named if isinstance(item, dict) and isinstance(item.get("name"), str)]
-
-    async def _content(self, path: str, query: Query = ()) -> Any:
-        """Read an answer; None for a path that is not offered. What does not depend on a query is read only once."""
-        if self._read_of is not self._server():
-            self._read_of, self._read = self._server(), {}
-        if path in self._read:
-            return self._read[path]
-        request = Request("GET", path, query)
+    async def _content(self, path: str) -> Any:
+        """Read an answer; None for a path that is not offered."""
+        request = Request("GET", path)
         try:
             response = await self._transport.send(request)
         except ServiceError as error:
             if not not_offered(error):
                 raise
-            self._read[path] = None
             return None
-        content = read_json(response.body, str(request), response.status)
-        if not query:
-            self._read[path] = content
-        return content
+        return read_json(response.body, str(request), response.status)

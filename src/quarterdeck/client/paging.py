@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -33,6 +33,8 @@ R = TypeVar("R", bound=Record)
 Batch = tuple[R | None, ...]
 _Part = tuple["Page[R]", str | None]
 """Records of an answer, and the id of the page that follows it."""
+_Slice = tuple[list[Any], list[Any] | dict[str, Any] | None]
+"""Members of a list; with the last ones comes the answer, whatever of its list is left in it."""
 LARGE = 2**20
 """Bytes of an answer that are not read at once, for a key would wait for it."""
 SLICE = 200
@@ -178,72 +180,72 @@ class Records(Generic[R]):
         Nulls are left out, records that cannot be read are counted. Raises ServiceError: SHAPE for a page without a
         list, WRONG_API for anything else that is none, BROKEN for half of one.
         """
-        try:
-            text = response.body.decode() if len(response.body) > LARGE else ""
-        except UnicodeDecodeError:
-            text = ""
-        begin = _BEGIN.match(text)
-        if begin is None:
-            yield self._read_at_once(response, request)
+        full, total = self._transport.limits.page, 0
+        if (listed := self._at_once(response.body)) is not None:
+            items, page_id = _without_nulls(listed.items), listed.next_page_id
+            bare = response.body.lstrip().startswith(b"[")
+            yield Page(items, page_id is not None, perhaps_partial=bare and len(listed.items) == full), page_id
             return
-        total = 0
-        try:
-            for members, rest in _slices(text, begin.end()):
-                items, unreadable = self._readable(members)
-                total += len(members)
-                if rest is None:
-                    yield Page(items, more=True, unreadable=unreadable), None
-                    await asyncio.sleep(0)
-                    continue
-                others = json.loads(('{"items": []' if "{" in begin[0] else "[]") + rest)
-                yield self._page(items, unreadable, others, total)
-        except (ValueError, RecursionError):
-            read_json(response.body, str(request), response.status)
-            raise _no_list(request) from None
-
-    def _read_at_once(self, response: Response, request: Request) -> _Part[R]:
-        body = response.body
-        bare = body.lstrip()[:1] == b"["
-        try:
-            listed = self._listed.model_validate_json(b'{"items":%b}' % body if bare else body)
-        except ValidationError:
-            content = read_json(body, str(request), response.status)
-            members = content if isinstance(content, list) else content.get("items") if isinstance(content, dict) else 0
-            if isinstance(content, dict) and "items" in content and not isinstance(members, list):
-                raise wrong_shape("The server answered a list that cannot be read.", str(request), 200) from None
-            if not isinstance(members, list):
-                raise _no_list(request) from None
+        for members, answer in self._slices(response, request):
             items, unreadable = self._readable(members)
-            return self._page(items, unreadable, content, len(members))
-        items = tuple(item for item in listed.items if item is not None)
-        partial = bare and len(listed.items) == self._transport.limits.page
-        return Page(items, listed.next_page_id is not None, perhaps_partial=partial), listed.next_page_id
+            total += len(members)
+            if answer is None:
+                yield Page(items, more=True, unreadable=unreadable), None
+                await asyncio.sleep(0)
+            elif isinstance(answer, list):
+                yield Page(items, unreadable=unreadable, perhaps_partial=total == full), None
+            else:
+                page_id = self._listed.model_validate({**answer, "items": ()}).next_page_id
+                yield Page(items, page_id is not None, unreadable), page_id
+
+    def _at_once(self, body: bytes) -> Listed[R] | None:
+        """An answer in which all can be read, if it is not large."""
+        if len(body) > LARGE:
+            return None
+        try:
+            bare = body.lstrip().startswith(b"[")
+            return self._listed.model_validate_json(b'{"items":%b}' % body if bare else body)
+        except ValidationError:
+            return None
+
+    def _slices(self, response: Response, request: Request) -> Iterator[_Slice]:
+        body = response.body
+        try:
+            text = body.decode() if len(body) > LARGE else ""
+            if (begin := _BEGIN.match(text)) is not None:
+                yield from _sliced(text, begin)
+                return
+        except (ValueError, RecursionError):
+            read_json(body, str(request), response.status)
+            raise _no_list(request) from None
+        content = read_json(body, str(request), response.status)
+        members = content.get("items") if isinstance(content, dict) else content
+        if isinstance(members, list):
+            yield members, content
+        elif isinstance(content, dict) and "items" in content:
+            raise wrong_shape("The server answered a list that cannot be read.", str(request), response.status)
+        else:
+            raise _no_list(request)
 
     def _readable(self, members: list[Any]) -> tuple[tuple[R, ...], int]:
         """The records of a list that can be read, and how many cannot."""
+        items: list[R | None] = []
         try:
-            return tuple(item for item in self._listed.model_validate({"items": members}).items if item is not None), 0
+            items += self._listed.model_validate({"items": members}).items
         except ValidationError:
-            items: list[R | None] = []
             for member in members:
                 with suppress(ValidationError):
                     items += self._listed.model_validate({"items": [member]}).items
-            return tuple(item for item in items if item is not None), len(members) - len(items)
-
-    def _page(self, items: tuple[R, ...], unreadable: int, content: list[Any] | dict[str, Any], total: int) -> _Part[R]:
-        """The last or only page of an answer; `content` is the answer, whatever its list was read as."""
-        if isinstance(content, list):
-            return Page(items, unreadable=unreadable, perhaps_partial=total == self._transport.limits.page), None
-        page_id = self._listed.model_validate({**content, "items": ()}).next_page_id
-        return Page(items, page_id is not None, unreadable), page_id
+        return _without_nulls(items), len(members) - len(items)
 
 
-def _slices(text: str, at: int) -> Iterator[tuple[list[Any], str | None]]:
-    """The members of an array, of which the first begins there; with the last ones comes what follows the array.
+def _without_nulls(items: Iterable[R | None]) -> tuple[R, ...]:
+    return tuple(item for item in items if item is not None)
 
-    Raises ValueError or RecursionError for one that is no JSON.
-    """
-    decode = json.JSONDecoder().raw_decode
+
+def _sliced(text: str, begin: re.Match[str]) -> Iterator[_Slice]:
+    """The members of an array from where it begins; raises ValueError or RecursionError for what is no JSON."""
+    decode, at = json.JSONDecoder().raw_decode, begin.end()
     members: list[Any] = []
     while text[at : at + 1] != "]" or members:
         member, at = decode(text, at)
@@ -253,12 +255,11 @@ def _slices(text: str, at: int) -> Iterator[tuple[list[Any], str | None]]:
             raise ValueError("neither a comma nor the end of the list")
         at = mark.end()
         if mark[1] == "]":
-            yield members, text[at:]
-            return
+            break
         if len(members) == SLICE:
             yield members, None
             members = []
-    yield [], text[at + 1 :]
+    yield members, json.loads(('{"items": []' if "{" in begin[0] else "[]") + text[at:])
 
 
 def _unseen(page: Page[R], seen: set[str]) -> Page[R]:

@@ -82,9 +82,13 @@ class SettingsResource:
         self._transport = transport
         self._server = server
 
+    @property
+    def _path(self) -> str:
+        return NESTED_SETTINGS if self._server().nested else FLAT_SETTINGS
+
     async def load(self, *, background: bool = False) -> Settings | None:
         """Load the stored settings; None when nothing has been stored yet (SERVERS.md: nothing stored)."""
-        request = Request("GET", settings_path(self._server()), background=background)
+        request = Request("GET", self._path, background=background)
         try:
             response = await self._send(request)
         except ServiceError as error:
@@ -101,7 +105,7 @@ class SettingsResource:
         if self._server().nested and not any(content.get(section) for section in SECTIONS):
             words = "The server answered a settings record without agent settings."
             raise wrong_api(words, str(request), response.status)
-        return _record(canonical_members(content, self._server()), str(request))
+        return _record(nested_members(content) if self._server().nested else flat_members(content), str(request))
 
     async def schema(self) -> tuple[SchemaField, ...]:
         """Read the server's own description of its settings, canonical fields left out; nothing where there is none."""
@@ -122,11 +126,18 @@ class SettingsResource:
     def preview(self, base: Settings | None, changes: SettingsChanges) -> PreparedRequest:
         """Make the exact request that would store these changes to what was loaded, without sending it.
 
-        Raises ServiceError(INVALID) for what this server would not store as it is meant.
+        Raises ServiceError: INVALID, naming the field, for what this server would not store as it is meant or could not
+        read again; WRONG_API for a base that was loaded from a server of the other generation.
         """
-        body = store_body(base, changes, self._server())
-        header = self._transport.access.header
-        return PreparedRequest("POST", settings_path(self._server()), body, self._transport.url, header)
+        server = self._server()
+        _refuse_other_generation(base, server)
+        if server.nested:
+            refuse_unsendable({name: _plain(value) for name, value in changes.items()})
+            body = nested_body(base, changes)
+        else:
+            body = flat_body(base, changes, server)
+            refuse_unsendable(body)
+        return PreparedRequest("POST", self._path, body, self._transport.url, self._transport.access.header)
 
     async def store(self, base: Settings | None, changes: SettingsChanges) -> None:
         """Store changes to what was loaded.
@@ -191,38 +202,9 @@ def _marked(at: Location, _: str) -> str:
 
 def rules_of(generation: Generation, *, merges: bool) -> Mapping[str, FieldRules]:
     """What a server of this generation does with each field."""
-    match generation:
-        case Generation.FLAT:
-            return flat_rules(merges=merges)
-        case Generation.NESTED:
-            return NESTED_RULES
-        case Generation.NONE:
-            return {}
-
-
-def settings_path(server: Server) -> str:
-    """Where a server keeps its settings."""
-    return NESTED_SETTINGS if server.nested else FLAT_SETTINGS
-
-
-def canonical_members(content: Mapping[str, Any], server: Server) -> dict[str, Any]:
-    """The members of the canonical record in what a server answered."""
-    return nested_members(content) if server.nested else flat_members(content)
-
-
-def store_body(base: Settings | None, changes: SettingsChanges, server: Server) -> dict[str, Any]:
-    """Write the body that stores these changes on this server; secrets in it are still `SecretStr`.
-
-    Raises ServiceError(INVALID), naming the field, for what the server would not store as meant or could not read
-    again; WRONG_API for a base that was loaded from a server of the other generation.
-    """
-    _refuse_other_generation(base, server)
-    if server.nested:
-        refuse_unsendable({name: _plain(value) for name, value in changes.items()})
-        return nested_body(base, changes)
-    body = flat_body(base, changes, server)
-    refuse_unsendable(body)
-    return body
+    if generation is Generation.NESTED:
+        return NESTED_RULES
+    return flat_rules(merges=merges) if generation is Generation.FLAT else {}
 
 
 def shows(now: Settings, changes: SettingsChanges, server: Server) -> bool:
