@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import httpx
+
 from tests.client.fakes import NO_ROUTE, Answer, Asked
 
 ID = "0c0f4ad56c4f49ed9347b7fa8dfeac92"
@@ -28,6 +30,8 @@ class FakeAgent:
         """Runs that are refused with 409."""
         self.loses_answers = False
         """It does what it is asked, and the answer is a 500."""
+        self.drops = False
+        """What is sent to it times out and is not there."""
         self.next: list[str] = []
         """What the agent asks to be allowed next."""
         self.meanwhile: dict[str, Any] = {}
@@ -80,8 +84,7 @@ class FakeAgent:
 
     def __call__(self, asked: Asked) -> Answer | Exception:
         self.asked.append(f"{asked.method} {asked.path}")
-        at_agent = asked.headers["host"] == AGENT.partition("//")[2]
-        if not at_agent:
+        if asked.path.startswith("/api/v1/"):
             return self._app(asked)
         if self.unreached:
             return TimeoutError()
@@ -90,6 +93,8 @@ class FakeAgent:
             if end == name:
                 del self.meanwhile[name]
                 act()
+        if asked.method == "POST" and self.drops:
+            return httpx.ReadTimeout("held")
         answer = self._read(asked, end) if asked.method == "GET" else self._told(asked, end)
         if asked.method == "POST" and self.loses_answers:
             return Answer({"detail": "lost"}, 500)

@@ -1,5 +1,6 @@
 """What a person says to an agent sets off just what the person agreed to."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ from quarterdeck.client.errors import ServiceError
 from quarterdeck.fleet import answering
 from quarterdeck.fleet.answering import Answering
 from quarterdeck.fleet.following import Following
+from quarterdeck.fleet.transcript import Delivery
 from tests.client.fakes import client_of
 from tests.fleet.agent import ID, C, FakeAgent
 
@@ -19,6 +21,7 @@ ANSWER = "/events/respond_to_confirmation"
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answering, "SETTLES", 0.001)
+    monkeypatch.setattr(answering, "ENDS_WITHIN", 0.5)
 
 
 @asynccontextmanager
@@ -41,8 +44,12 @@ def sent(agent: FakeAgent, end: str) -> int:
 async def test_a_message_to_an_agent_at_rest_is_stored_and_then_run() -> None:
     agent = FakeAgent()
     async with talking(agent) as (following, answering):
-        agent.busy = 2
+        agent.busy = 20
+        notes: list[str] = []
+        agent.meanwhile["/run"] = lambda: agent.meanwhile.update({"/run": lambda: notes.append(answering.note)})
         assert await answering.send("hello") == "Sent."
+        assert "still ending the last run" in notes[0]
+        assert answering.note == ""
         assert following.transcript.status == "finished"
         assert [entry.text for entry in following.transcript.entries if entry.text] == ["hello", "done"]
         assert not following.transcript.outgoing
@@ -145,6 +152,32 @@ async def test_a_lost_answer_is_looked_for_in_the_log_and_nothing_is_sent_twice(
         assert sent(agent, "/events") == 1
         assert not following.transcript.outgoing
         assert agent.ran == []
+
+
+async def test_a_message_that_a_tool_holds_is_looked_for_until_the_tool_has_ended() -> None:
+    agent = FakeAgent()
+    agent.set("running")
+    async with talking(agent) as (following, answering):
+        agent.drops = True
+        sending = asyncio.create_task(answering.send("hello"))
+        while not (unsure := [each for each in following.transcript.outgoing if each.delivery is Delivery.UNKNOWN]):
+            await asyncio.sleep(0.001)
+        assert [each.text for each in unsure] == ["hello"]
+        agent.says("hello", "user")
+        agent.set("finished")
+        agent.drops = False
+        assert "Sent." in await sending
+        assert sent(agent, "/events") == 1
+
+
+async def test_a_message_that_never_arrived_is_not_taken_for_sent() -> None:
+    agent = FakeAgent()
+    async with talking(agent) as (following, answering):
+        agent.drops = True
+        with pytest.raises(ServiceError):
+            await answering.send("hello")
+        assert not following.transcript.outgoing
+        assert sent(agent, "/run") == 0
 
 
 async def test_an_agent_is_stopped_and_goes_on_but_never_with_what_waits() -> None:

@@ -1,13 +1,20 @@
 """Where a conversation is followed from, and what is said when that changes."""
 
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 import pytest
 
 from quarterdeck.client.errors import ServiceError
+from quarterdeck.fleet import following as rules
 from quarterdeck.fleet.following import Following, Origin
-from tests.client.fakes import client_of
+from tests.client.fakes import FAST, client_at, client_of
 from tests.fleet.agent import AGENT, COPY, ID, FakeAgent
+from tests.fleet.telling import TellingAgent, telling
+
+DELTA = {"kind": "StreamingDeltaEvent", "id": "d", "source": "agent", "content": "word "}
 
 
 def following(agent: FakeAgent) -> Following:
@@ -112,3 +119,55 @@ async def test_addresses_that_were_told_while_it_ran_are_remembered() -> None:
     await followed.look()
     assert followed.origin is Origin.POLLING
     assert len(followed.transcript.entries) == 2
+
+
+@asynccontextmanager
+async def followed(teller: TellingAgent) -> AsyncIterator[Following]:
+    """Follow it as the deck does, with little patience."""
+    async with client_at(teller.agent.host, limits=FAST._replace(agent=0.2, alive=0.2)) as client:
+        following = Following(client, ID, lambda: None, lambda: datetime.now(UTC))
+        task = asyncio.create_task(following.run())
+        try:
+            yield following
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+
+async def becomes(true: Callable[[], object]) -> None:
+    async with asyncio.timeout(20):
+        while not true():
+            await asyncio.sleep(0.01)
+
+
+async def test_a_socket_counts_after_its_first_frame_and_one_that_tells_is_live_however_busy_the_server() -> None:
+    async with telling(FakeAgent("1.34.0")) as teller, followed(teller) as following:
+        await becomes(lambda: teller.sockets and following.origin is Origin.POLLING)
+        await teller.tell(**DELTA)
+        await becomes(lambda: following.origin is Origin.LIVE)
+        teller.answers.clear()
+        teller.agent.sandbox = "ERROR"
+        for _ in range(60):
+            following.refresh()
+            await teller.tell(**DELTA)
+            assert following.origin is Origin.LIVE
+            await asyncio.sleep(0.01)
+        following.refresh()
+        await becomes(lambda: following.origin is Origin.COPY)
+        assert following.note == "Its sandbox is in error."
+
+
+async def test_an_old_agent_server_that_a_socket_would_freeze_is_followed_by_asking(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rules, "POLL", 0.01)
+    monkeypatch.setattr(rules, "TOGETHER", 0.0)
+    agent = FakeAgent("1.8.2")
+    agent.set("running")
+    async with telling(agent) as teller, followed(teller) as following:
+        teller.freezes = True
+        for number in range(5):
+            agent.says(f"word {number}")
+            await becomes(lambda: len(following.transcript.entries) == len(agent.log) - 1)
+        assert following.origin is Origin.POLLING
+        assert teller.answers.is_set()

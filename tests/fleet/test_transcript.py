@@ -32,6 +32,7 @@ def test_an_action_and_what_came_of_it_are_one_entry() -> None:
         ("echo unknown", Outcome.REJECTED, ""),
     ]
     assert tools[0].seconds == pytest.approx(0.37, abs=0.01)
+    assert tools[1].seconds == pytest.approx(0.14, abs=0.01)  # from its acceptance, not from the question
     assert "I do not want" in tools[2].text
     finish = [entry for entry in entries if entry.text == "done"]
     assert [entry.kind for entry in finish] == [EntryKind.AGENT]

@@ -1,9 +1,11 @@
 """The conversation itself: followed, answered, written to, stopped, by keys alone."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 from textual.widgets import TextArea
 
@@ -29,11 +31,27 @@ def agent() -> FakeAgent:
     return FakeAgent("1.34.0")
 
 
+class Holding(FakeServer):
+    """Holds messages until the gate is open, as an agent server does while a tool runs."""
+
+    gate: asyncio.Event | None = None
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if self.gate is not None and request.url.path == f"{C}/events":
+            await self.gate.wait()
+        return await super().handle_async_request(request)
+
+
 @asynccontextmanager
 async def opened(
-    agent: FakeAgent, tmp_path: Path, *, state: RunState | None = None, read_only: bool = False
+    agent: FakeAgent,
+    tmp_path: Path,
+    *,
+    state: RunState | None = None,
+    read_only: bool = False,
+    gate: asyncio.Event | None = None,
 ) -> AsyncIterator[Seat]:
-    """A deck on the conversation of that agent."""
+    """A deck on the conversation of that agent; `gate` holds messages."""
     fleet = FakeFleet()
     fleet.add("box")
     fleet.talk(ID, "box", "Fix login", execution_status="running")
@@ -50,7 +68,9 @@ async def opened(
         return fleet.answer(asked)
 
     prod = Connection("prod", "http://server.test", read_only=read_only)
-    async with seated(answering(FakeServer(answer)), prod, size=NARROW, crashes=tmp_path, state=state) as seat:
+    server = Holding(answer)
+    server.gate = gate
+    async with seated(answering(server), prod, size=NARROW, crashes=tmp_path, state=state) as seat:
         await seat.sees("Fix login")
         await seat.press("enter")
         await seat.sees("polling")
@@ -166,8 +186,11 @@ async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means
     async with opened(agent, tmp_path) as seat:
         await seat.press("m")
         await seat.type("go on")
+        await seat.press("enter")
+        await seat.type("with care")
         await seat.press("ctrl+s")
-        await seat.sees("go on", "done", "finished")
+        await seat.sees("go on", "with care", "done", "finished")
+        assert agent.log[1]["llm_message"]["content"][0]["text"] == "go on\nwith care"
         assert composer(seat).text == ""
         agent.asks("rm -r build")
         await seat.press("escape", "ctrl+r")
@@ -200,6 +223,29 @@ async def test_a_draft_is_kept_until_it_is_sent_also_for_the_next_run(agent: Fak
         await seat.sees("Sent.")
     async with opened(agent, tmp_path, state=state) as seat:
         await seat.sees("half a thought")
+        assert composer(seat).text == ""
+
+
+async def test_leaving_does_not_end_what_is_being_sent_and_it_is_kept_until_then(
+    agent: FakeAgent, tmp_path: Path
+) -> None:
+    agent.says("hello", "user")
+    agent.set("running")
+    gate, state = asyncio.Event(), RunState()
+    async with opened(agent, tmp_path, state=state, gate=gate) as seat:
+        await seat.press("m")
+        await seat.type("go on")
+        await seat.press("ctrl+s")
+        await seat.sees("sending")
+        await seat.press("escape", "q")
+        await seat.until(lambda: not seat.deck.screen.query(Log))
+        async with opened(agent, tmp_path, state=state) as other:
+            await other.until(lambda: composer(other).text == "go on")
+        agent.set("idle")
+        gate.set()
+        await seat.sees("Sent.")
+        await seat.press("enter")
+        await seat.sees("go on", "done")
         assert composer(seat).text == ""
 
 
@@ -250,3 +296,12 @@ async def test_what_a_server_says_is_only_text(agent: FakeAgent, tmp_path: Path)
         await seat.sees("[/x]", "[@click=app.quit]q[/]", "BrandNew", "echo ␛[2J [/x]")
         assert "\x1b" not in seat.text
         assert "\u202e" not in seat.text
+
+
+async def test_keys_typed_ahead_go_to_what_the_one_before_opened(agent: FakeAgent, tmp_path: Path) -> None:
+    agent.says("hello", "user")
+    async with opened(agent, tmp_path) as seat:
+        seat.at_once("m", "h", "i", "escape", "q", "enter", "m", "space", "p")
+        await seat.until(lambda: seat.deck.screen.query(Log) and composer(seat).text == "hi p")
+        seat.at_once("escape", "q", "p")
+        await seat.sees("Pause")

@@ -5,7 +5,8 @@ waits with. So a message never runs anything by itself, and status and actions a
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
 from datetime import datetime
 from uuid import uuid4
 
@@ -16,9 +17,12 @@ from quarterdeck.client.models.event import ActionEvent, Event, Policy, StateEve
 from quarterdeck.fleet.following import Following
 from quarterdeck.fleet.transcript import Delivery, Outgoing
 
-TRIES = 4
 SETTLES = 0.4
-"""Seconds in which an agent comes to rest."""
+"""Seconds between two tries."""
+TOLD_WITHIN = 4
+"""Tries in which a log tells of what was accepted."""
+ENDS_WITHIN = 40.0
+"""Seconds in which a server has ended a run for good; until then it takes no other, though the agent reads as ready."""
 WAITING = ExecutionStatus.WAITING_FOR_CONFIRMATION
 _NOT_RUN: dict[str, str] = {
     ExecutionStatus.RUNNING: "It works already.",
@@ -35,11 +39,13 @@ class Answering:
         self._following = following
         self._clock = clock
         self._busy = asyncio.Lock()
+        self.note = ""
+        """Why the agent does not do yet what was sent, a sentence."""
 
     async def send(self, text: str) -> str:
         """Send a message and let the agent go on if it waits with nothing; gives a sentence of what came of it.
 
-        A lost answer is resolved by looking into the log: it is never sent twice.
+        One whose answer is lost is looked for in the log, for as long as a tool may hold it; it is never sent twice.
         """
         agent, transcript = self._agent(), self._following.transcript
         held = Delivery.HELD if transcript.under_way is not None else Delivery.SENDING
@@ -48,41 +54,37 @@ class Answering:
         try:
             await agent.send(text)
         except ServiceError as error:
-            if error.outcome is not Outcome.UNKNOWN:
+            if error.outcome is not Outcome.UNKNOWN or not await self._arrives(message):
                 transcript.sent(message.id)
-                raise
-            transcript.sending(message._replace(delivery=Delivery.UNKNOWN))
-            await self._following.catch_up()
-            if message.id in {each.id for each in transcript.outgoing}:
                 raise
         await self._following.catch_up()
         transcript.sent(message.id)
-        async with self._busy:
+        async with self._alone():
             why_not = await self._run_if_nothing_waits(agent)
         return "Sent." if why_not is None else f"Sent. {why_not}"
 
     async def accept(self, shown: frozenset[str]) -> str:
         """Let the agent do the actions that were shown; sends nothing if it waits with others by now."""
-        async with self._busy:
+        async with self._alone():
             return await self._accept(shown)
 
     async def accept_all(self, shown: frozenset[str]) -> str:
         """Let it do these, and all that follow without asking again."""
-        async with self._busy:
+        async with self._alone():
             await self._still(shown)
             await self._agent().set_policy(NEVER)
             return await self._accept(shown)
 
     async def say_and_accept(self, shown: frozenset[str], text: str) -> str:
         """Send a message that runs nothing, then let it do the actions that were shown."""
-        async with self._busy:
+        async with self._alone():
             await self._still(shown)
             await self._agent().send(text)
             return await self._accept(shown)
 
     async def reject(self, shown: frozenset[str], reason: str = "") -> str:
         """Refuse the actions that were shown; a reason goes to the agent as a message, with which it goes on."""
-        async with self._busy:
+        async with self._alone():
             await self._still(shown)
             await self._agent().answer(accept=False)
             await self._following.catch_up()
@@ -107,7 +109,7 @@ class Answering:
 
     async def go_on(self) -> str:
         """Let an agent go on that was stopped; never one that waits for an answer."""
-        async with self._busy:
+        async with self._alone():
             agent = self._agent()
             status = await self._status(agent)
             if status in _NOT_RUN:
@@ -121,6 +123,35 @@ class Answering:
         await self._agent().set_policy(policy)
         await self._following.catch_up()
         return "It is so until the agent server starts anew."
+
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[None]:
+        async with self._busy:
+            try:
+                yield
+            finally:
+                self.note = ""
+
+    async def _tries(self) -> AsyncIterator[None]:
+        """Again and again, as long as a server may still be ending its last run."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + ENDS_WITHIN
+        while loop.time() < until:
+            yield
+            self.note = "The server is still ending the last run; the agent goes on as soon as it may."
+            await asyncio.sleep(SETTLES)
+
+    async def _arrives(self, message: Outgoing) -> bool:
+        """Whether the log has a message, once the agent rests; raises ServiceError where it cannot be read."""
+        transcript, rested = self._following.transcript, 0
+        transcript.sending(message._replace(delivery=Delivery.UNKNOWN))
+        while rested < TOLD_WITHIN:
+            status = await self._status(self._agent())
+            if message.id not in {each.id for each in transcript.outgoing}:
+                return True
+            rested += status != ExecutionStatus.RUNNING
+            await asyncio.sleep(SETTLES)
+        return False
 
     def _agent(self) -> AgentServer:
         agent = self._following.agent
@@ -136,11 +167,8 @@ class Answering:
         return transcript.status
 
     async def _run_if_nothing_waits(self, agent: AgentServer) -> str | None:
-        """Let the agent go on unless it would do what nobody accepted: then gives a sentence that says so.
-
-        An agent that has just come to rest refuses for a moment, as if it were still at work.
-        """
-        for _ in range(TRIES):
+        """Let the agent go on unless it would do what nobody accepted: then gives a sentence that says so."""
+        async for _ in self._tries():
             status = await self._status(agent)
             if status == WAITING:
                 return "It waits for an answer to what it asks."
@@ -153,7 +181,6 @@ class Answering:
             except ServiceError as error:
                 if error.kind is not ErrorKind.CONFLICT:
                     raise
-                await asyncio.sleep(SETTLES)
             else:
                 await self._following.catch_up()
                 return None
@@ -173,7 +200,7 @@ class Answering:
         It is only said again where the log shows that the agent still waits with the same actions.
         """
         agent, transcript = self._agent(), self._following.transcript
-        for _ in range(TRIES):
+        async for _ in self._tries():
             await self._still(shown)
             last = transcript.last_id
             try:
@@ -190,7 +217,7 @@ class Answering:
 
     async def _taken(self, last: str | None) -> bool:
         """Whether the log tells of a run after that event, or soon does."""
-        for _ in range(TRIES):
+        for _ in range(TOLD_WITHIN):
             if any(
                 isinstance(event, StateEvent) and event.key == "execution_status" and event.value != WAITING
                 for event in self._following.transcript.listed_after(last)

@@ -131,6 +131,13 @@ POLICIES = {"NeverConfirm": "never", "AlwaysConfirm": "always", "ConfirmRisky": 
 Ending = ObservationEvent | RejectionEvent | AgentErrorEvent
 
 
+class Orphan(NamedTuple):
+    """What came of an action that was not seen, and when the agent had begun to run before it."""
+
+    ending: Ending
+    went_on: datetime | None
+
+
 class Entries:
     """Makes entries of events that come in the order of the log."""
 
@@ -138,7 +145,9 @@ class Entries:
         self.listed: list[Entry] = []
         self._calls: dict[str, int] = {}
         """Where the entry of a tool call is."""
-        self.orphans: list[Ending] = []
+        self.went_on: datetime | None = None
+        """When the agent began to run last: what it had asked for begins only then."""
+        self.orphans: list[Orphan] = []
         """What came of actions that were not seen: they are in the part of the log before this one."""
 
     def add(self, event: Event) -> None:
@@ -149,23 +158,28 @@ class Entries:
             case ActionEvent():
                 self._begin(_action_entry(event))
             case ObservationEvent() | RejectionEvent() | AgentErrorEvent():
-                self._end(event)
+                self._end(event, self.went_on)
             case ForeignCallEvent():
                 self._foreign(event)
             case _:
+                if isinstance(event, StateEvent) and event.value == ExecutionStatus.RUNNING:
+                    self.went_on = event.timestamp
                 if (entry := _other_entry(event)) is not None:
                     self.listed.append(entry)
 
     def join(self, newer: "Entries") -> None:
         """Append the entries of the part of the log that follows this one."""
-        found = [event for event in newer.orphans if event.tool_call_id in self._calls]
-        for event in found:
-            self._end(event)
-        paired = {event.id for event in found}
+        found = [orphan for orphan in newer.orphans if orphan.ending.tool_call_id in self._calls]
+        for ending, went_on in found:
+            self._end(ending, went_on or self.went_on)
+        paired = {orphan.ending.id for orphan in found}
         kept = [entry for entry in newer.listed if entry.id not in paired]
         self._calls |= {entry.call: at for at, entry in enumerate(kept, len(self.listed)) if entry.call}
         self.listed += kept
-        self.orphans += [event for event in newer.orphans if event.id not in paired]
+        self.orphans += [
+            Orphan(ending, went_on or self.went_on) for ending, went_on in newer.orphans if ending.id not in paired
+        ]
+        self.went_on = newer.went_on or self.went_on
 
     @property
     def open_actions(self) -> tuple[Entry, ...]:
@@ -188,15 +202,15 @@ class Entries:
             self._calls[entry.call] = len(self.listed)
         self.listed.append(entry)
 
-    def _end(self, event: Ending) -> None:
+    def _end(self, event: Ending, went_on: datetime | None) -> None:
         at = self._calls.get(event.tool_call_id)
-        if at is None or any(event.tool_call_id == other.tool_call_id for other in self.orphans):
-            self.orphans.append(event)
+        if at is None or any(event.tool_call_id == other.ending.tool_call_id for other in self.orphans):
+            self.orphans.append(Orphan(event, went_on))
         if at is None:
             bare = Entry(event.id, EntryKind.TOOL, event.timestamp, event.tool_name, call=event.tool_call_id)
-            self._begin(_ended(bare, event))
+            self._begin(_ended(bare, event, None))
             return
-        self.listed[at] = _ended(self.listed[at], event)
+        self.listed[at] = _ended(self.listed[at], event, began(self.listed[at], went_on))
 
     def _foreign(self, event: ForeignCallEvent) -> None:
         outcome = {"completed": Outcome.DONE, "failed": Outcome.FAILED}.get(event.status, Outcome.RUNS_ON)
@@ -320,9 +334,14 @@ def _difference(old: list[str], new: list[str]) -> list[tuple[str, str]]:
     return lines
 
 
-def _ended(entry: Entry, event: Ending) -> Entry:
+def began(action: Entry, went_on: datetime | None) -> datetime | None:
+    """When an action was begun: at once, or when the agent went on after it had asked."""
+    return max(filter(None, (action.at, went_on)), default=None)
+
+
+def _ended(entry: Entry, event: Ending, began: datetime | None) -> Entry:
     """An action with what came of it; a rejection of what was done already is none."""
-    seconds = _seconds(entry.at, event.timestamp) if entry.id != event.id else None
+    seconds = _seconds(began, event.timestamp)
     match event:
         case RejectionEvent():
             if entry.outcome not in (None, Outcome.OPEN):

@@ -173,6 +173,7 @@ class Following:
                 return COPY
 
     async def _read(self) -> None:
+        began = self._clock()
         try:
             if self.agent is None:
                 await self._find()
@@ -180,6 +181,13 @@ class Following:
                 await self._catch_up()
                 return
         except ServiceError as error:
+            if (
+                self._live
+                and self.heard_at is not None
+                and self.heard_at > began
+                and error.kind is not ErrorKind.MISSING
+            ):
+                return  # too busy to answer, and it tells all the same
             await self._doubt(error)
         if not self._of_agent:
             await self._read_copy()

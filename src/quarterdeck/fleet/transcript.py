@@ -27,7 +27,7 @@ from quarterdeck.client.models.event import (
     read_policy,
     read_stats,
 )
-from quarterdeck.fleet.entries import Entries, Entry, EntryKind
+from quarterdeck.fleet.entries import Entries, Entry, EntryKind, began
 
 STREAMED = "streamed"
 """The id of the entry that is being written."""
@@ -43,7 +43,6 @@ class Delivery(StrEnum):
     SENDING = "sending"
     HELD = "waits for the tool to end"
     UNKNOWN = "perhaps not delivered: it is looked for"
-    FAILED = "not delivered"
 
 
 class Outgoing(NamedTuple):
@@ -124,9 +123,9 @@ class Transcript:
         return actions[0] if actions else None
 
     @property
-    def may_ask(self) -> bool:
-        """Whether the agent may stop and ask, as far as is known."""
-        return self.policy is None or self.policy.kind != "NeverConfirm"
+    def under_way_since(self) -> datetime | None:
+        """Since when it runs, by the clock of the sandbox."""
+        return began(self.under_way, self._entries.went_on) if self.under_way is not None else None
 
     @property
     def unanswered(self) -> Entry | None:

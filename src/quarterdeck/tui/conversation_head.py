@@ -62,7 +62,7 @@ def about_line(following: Following, conversation_id: str, record: Conversation 
     if (policy := transcript.policy) is not None and policy.kind:
         parts.append((f"asks: {POLICIES.get(policy.kind, policy.kind)}", Tone.MUTED))
     if (action := transcript.under_way) is not None:
-        since = following.moment(action.at)
+        since = following.moment(transcript.under_way_since)
         seconds = f" {took(max((now - since).total_seconds(), 0))}" if since is not None else ""
         parts.append((f"{action.who}{seconds}", Tone.BUSY))
     for words, each in parts:

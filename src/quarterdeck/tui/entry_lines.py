@@ -97,7 +97,7 @@ class Layout:
         sign, tone = drawn(ASKED if asked else SIGNS[entry.outcome])
         name, title = text.line(entry.who), text.line(entry.title or entry.summary)
         right = self._right(entry)
-        taken = TIME + 2 + TOOL + 1 + (sum(cell_len(part) for part, _ in right) + 1 if right else 0)
+        taken = TIME + 2 + TOOL + 2 + sum(cell_len(part) for part, _ in right)
         titled, cells = fit_cell(((title, Tone.PLAIN),), max(self.width - taken, 8))
         fitted, _ = fit_cell(((Shown(f"{name:<{TOOL}}"), Tone.MUTED),), TOOL)
         gap = Shown(" " * max(self.width - taken - cells + 1, 1))

@@ -40,6 +40,11 @@ class Talk:
         self._changed = changed
         self._answering = Answering(following, clock)
 
+    @property
+    def note(self) -> str:
+        """Why the agent does not do yet what was sent, a sentence."""
+        return self._answering.note
+
     def submit(self, words: str, shown: frozenset[str], send: Callable[[str, Tell], None]) -> None:
         """Have a message sent; while the agent asks, the person says first what it means for what was shown."""
         answering = self._answering
@@ -93,8 +98,8 @@ class Talk:
         self._confirm("Never ask?", (words,), lambda: self._answering.set_policy(NEVER))
 
     def tell(self, tell: Tell) -> None:
-        """Say something to the agent, beside everything else."""
-        self._screen.run_worker(self.carry_out(tell), group="telling")
+        """Say something to the agent, beside everything else; leaving the screen does not end it."""
+        self._screen.app.run_worker(self.carry_out(tell), group="telling")
 
     async def carry_out(self, tell: Tell) -> bool:
         """Say something and tell what came of it; whether it was done."""
@@ -103,12 +108,18 @@ class Talk:
             with self._session.writes.under_way("a word to an agent"):
                 said = await tell()
         except ServiceError as error:
-            self._screen.say_error(error)
+            self._say(f"{error.words} {error.advice}", Tone.BAD)
             return False
         finally:
             self._changed()
-        self._screen.say(text.line(said), Tone.GOOD)
+        self._say(said, Tone.GOOD)
         return True
+
+    def _say(self, words: str, tone: Tone) -> None:
+        if self._screen.is_attached:
+            self._screen.say(text.line(words), tone)
+        else:
+            self._screen.app.say_on_top(text.line(words))
 
     def _ask_why(self, shown: frozenset[str]) -> None:
         async def reject(typed: Typed) -> str:
@@ -117,7 +128,7 @@ class Talk:
         def rejected(said: str | None) -> None:
             self._changed()
             if said is not None:
-                self._screen.say(text.line(said), Tone.GOOD)
+                self._say(said, Tone.GOOD)
 
         field = Line(name="reason", label="Why", hint="sent to the agent, which goes on with it; may be left empty")
         self._screen.app.push_screen(FormDialog(Shown("Reject"), (field,), reject, verb="reject"), rejected)

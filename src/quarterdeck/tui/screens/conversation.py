@@ -18,7 +18,6 @@ from quarterdeck.fleet.entries import Entry, EntryKind
 from quarterdeck.fleet.following import Following, Origin
 from quarterdeck.fleet.news import News
 from quarterdeck.fleet.session import Session
-from quarterdeck.fleet.transcript import Delivery
 from quarterdeck.tui import external, text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.commands import Command, Place, bindings_at, command_at
@@ -141,8 +140,8 @@ class ConversationScreen(DeckScreen):
 
     def resting_line(self) -> Cell:
         """Why it does not come from the agent, or what the agent has overheard."""
-        if self._following.note:
-            return cell(text.line(self._following.note), Tone.WARN)
+        if note := self._following.note or self._talk.note:
+            return cell(text.line(note), Tone.WARN)
         if self._following.transcript.unanswered is not None:
             return cell(Shown("The agent ended without reading your last message; R sends it again."), Tone.WARN)
         return ()
@@ -308,13 +307,6 @@ class ConversationScreen(DeckScreen):
         await self._composer.keep()
         return True
 
-    @on(Composer.EditorAsked)
-    def _write_elsewhere(self) -> None:
-        try:
-            self._composer.text = whole(external.edit(self.app, self._composer.text))
-        except external.CannotRunError as error:
-            self.say(text.line(str(error)), Tone.BAD)
-
     @on(Composer.Submitted)
     def _submit(self, event: Composer.Submitted) -> None:
         words, reason = event.text.strip(), self._why_not_said()
@@ -331,14 +323,15 @@ class ConversationScreen(DeckScreen):
         return reason
 
     def _send(self, words: str, send: Tell) -> None:
-        """Send a message; it stays a draft until it is known to be sent."""
-        self._composer.text = ""
-        self.run_worker(self._sent(words, send), group="sending")
+        """Send a message; it stays a draft until it is known to be sent, and leaving the screen does not end it."""
+        self._composer.text, self._composer.sending = "", words
+        self.app.run_worker(self._sent(words, send), group="telling")
 
     async def _sent(self, words: str, send: Tell) -> None:
-        if not await self._talk.carry_out(send) and not self._composer.text:
-            unsure = any(each.delivery is Delivery.UNKNOWN for each in self._following.transcript.outgoing)
-            self._composer.text = "" if unsure else whole(words)
+        sent = await self._talk.carry_out(send)
+        self._composer.sending = ""
+        if not sent:
+            self._composer.put_before(words)
         await self._composer.keep()
 
     def action_send_on(self) -> None:

@@ -31,7 +31,6 @@ class Composer(PlainArea):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Leave", show=False),
         Binding("ctrl+s", "send", "Send", show=False, priority=True),
-        Binding("f4", "edit", "Editor", show=False, priority=True),
     ]
 
     class Left(Message):
@@ -44,15 +43,14 @@ class Composer(PlainArea):
             super().__init__()
             self.text = text
 
-    class EditorAsked(Message):
-        """The person wants to write in another program."""
-
     app = getters.app(ConnectedApp)
 
     def __init__(self, conversation_id: str) -> None:
         super().__init__(id="composer")
         self.soft_wrap = True
         self.placeholder = "m writes a message"
+        self.sending = ""
+        """What was written and is not known to be sent yet: it is kept like a draft."""
         self._conversation_id = conversation_id
         self._keeping: Timer | None = None
 
@@ -79,7 +77,7 @@ class Composer(PlainArea):
     async def keep(self) -> None:
         """Write the draft down, or that there is none."""
         self._keeping = None
-        change = with_draft(self._conversation_id, self.text)
+        change = with_draft(self._conversation_id, "\n".join(filter(None, (self.sending, self.text))))
         try:
             await self.app.state.change(MessageDrafts, self.app.endpoint.about, change)
         except ServiceError as error:
@@ -91,8 +89,16 @@ class Composer(PlainArea):
         except ServiceError as error:
             self.app.say_on_top(text.line(f"Drafts cannot be read: {error.words}"))
             return
-        if kept is not None and self._conversation_id in kept.texts and not self.text:
-            self.text = whole(kept.texts[self._conversation_id])
+        if kept is not None and self._conversation_id in kept.texts:
+            self.put_before(kept.texts[self._conversation_id])
+
+    def put_before(self, words: str) -> None:
+        """Put words before what has been typed by now."""
+        self.insert(whole(words) + ("\n" if self.text else ""), (0, 0))
+
+    def check_consume_key(self, key: str, character: str | None = None) -> bool:
+        """Keep enter from the commands of the screen: it begins a new line here."""
+        return key == "enter" or super().check_consume_key(key, character)
 
     def action_leave(self) -> None:
         """Go back to reading; what is written stays."""
@@ -101,7 +107,3 @@ class Composer(PlainArea):
     def action_send(self) -> None:
         """Send what is written."""
         self.post_message(self.Submitted(self.text))
-
-    def action_edit(self) -> None:
-        """Write in the person's own editor."""
-        self.post_message(self.EditorAsked())

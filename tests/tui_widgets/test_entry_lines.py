@@ -1,0 +1,68 @@
+"""An entry of a conversation as lines: what happened is told apart by signs and words, never by colour alone."""
+
+from datetime import UTC, datetime
+
+from rich.cells import cell_len
+
+from quarterdeck.fleet.entries import Edit, Entry, EntryKind, Outcome, Task
+from quarterdeck.tui.entry_lines import FOLDED, Layout
+
+AT = datetime(2026, 11, 24, 9, 14, tzinfo=UTC)
+EDIT = Edit("a.py", 41, (("-", "return url"), ("+", "return url, query"), (" ", "")))
+
+
+def tool(title: str, outcome: Outcome, *, who: str = "terminal", **more: object) -> Entry:
+    return Entry("e", EntryKind.TOOL, AT, who, title, outcome=outcome)._replace(**more)
+
+
+def drawn(entry: Entry, width: int = 60, *, waiting: bool = False, unfolded: bool = False) -> list[str]:
+    lines = Layout(width, waiting=waiting).lines(entry, entry.at, unfolded=unfolded)
+    texts = ["".join(part for part, _ in line) for line in lines]
+    assert all(cell_len(text) <= width for text in texts), texts
+    return [text.rstrip() for text in texts]
+
+
+def test_what_happened_is_told_in_signs_and_words() -> None:
+    plan = tool("plan", Outcome.DONE, who="task_tracker", tasks=(Task("one", "done"), Task("two", "todo")))
+    condensed = Entry("e", EntryKind.QUIET, AT, "", "30 events summarised", "what\nwas")
+    for entry, lines in (
+        (tool("sleep 20", Outcome.OPEN), ["09:14 ◔ terminal       sleep 20"]),
+        (
+            tool("pytest", Outcome.FAILED, exit_code=1, seconds=8.2, text="E  assert"),
+            ["09:14 ✗ terminal       pytest                    exit 1 8.2s", "         E  assert"],
+        ),
+        (
+            tool("make", Outcome.RUNS_ON, exit_code=-1, seconds=90),
+            ["09:14 ◔ terminal       make                     runs on 1:30"],
+        ),
+        (tool("x" * 99, Outcome.DONE, seconds=0.1), [f"09:14 ✓ terminal       {'x' * 31}… 0.1s"]),
+        (
+            tool("a.py", Outcome.DONE, who="file_editor", edit=EDIT),
+            [
+                "09:14 ✓ file_editor    a.py                            +1 -1",
+                "           41 - return url",
+                "           41 + return url, query",
+                "           42",
+            ],
+        ),
+        (plan, ["09:14 ✓ task_tracker   plan", "         [x] one", "         [ ] two"]),
+        (
+            Entry("e", EntryKind.AGENT, AT, "agent", text="**Done**", thought="a b c"),
+            ["09:14 agent   thought 3 words, enter", "              Done"],
+        ),
+        (
+            Entry("e", EntryKind.ERROR, AT, "error", "LLMAuthenticationError", "bad key"),
+            ["09:14 ✗ LLMAuthenticationError", "         bad key"],
+        ),
+        (condensed, ["09:14 · 30 events summarised, 2 lines, enter"]),
+    ):
+        assert drawn(entry) == lines
+    assert drawn(condensed, unfolded=True) == ["09:14 · 30 events summarised", "         what", "         was"]
+    asked = tool("rm -r build", Outcome.OPEN, risk="HIGH")
+    assert drawn(asked, waiting=True) == ["09:14 ◆ terminal       rm -r build                      HIGH"]
+
+
+def test_long_output_shows_its_first_lines_and_how_many_more() -> None:
+    long = tool("make", Outcome.DONE, text="\n".join(f"line {number}" for number in range(100)))
+    assert drawn(long)[-2:] == [f"         line {FOLDED - 1}", f"         … {100 - FOLDED} more lines, enter"]
+    assert drawn(long, unfolded=True)[-1] == "         line 99"
