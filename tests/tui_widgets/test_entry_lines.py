@@ -1,6 +1,7 @@
 """An entry of a conversation as lines: what happened is told apart by signs and words, never by colour alone."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 from rich.cells import cell_len
 
@@ -11,7 +12,7 @@ AT = datetime(2026, 11, 24, 9, 14, tzinfo=UTC)
 EDIT = Edit("a.py", 41, (("-", "return url"), ("+", "return url, query"), (" ", "")))
 
 
-def tool(title: str, outcome: Outcome, *, who: str = "terminal", **more: object) -> Entry:
+def tool(title: str, outcome: Outcome, *, who: str = "terminal", **more: Any) -> Entry:
     return Entry("e", EntryKind.TOOL, AT, who, title, outcome=outcome)._replace(**more)
 
 
