@@ -55,6 +55,13 @@ async def test_a_message_to_an_agent_at_rest_is_stored_and_then_run() -> None:
         assert not following.transcript.outgoing
 
 
+async def test_a_message_that_was_taken_is_sent_also_where_nothing_can_be_read_afterwards() -> None:
+    agent = FakeAgent()
+    async with talking(agent) as (_, answering):
+        agent.meanwhile["/events"] = lambda: setattr(agent, "unreached", True)
+        assert "Sent. Whether the agent goes on is not known" in await answering.send("hello")
+
+
 async def test_a_message_runs_nothing_that_waits() -> None:
     agent = FakeAgent()
     agent.asks("rm -r build")

@@ -57,10 +57,13 @@ class Answering:
             if error.outcome is not Outcome.UNKNOWN or not await self._arrives(message):
                 transcript.sent(message.id)
                 raise
-        await self._following.catch_up()
-        transcript.sent(message.id)
-        async with self._alone():
-            why_not = await self._run_if_nothing_waits(agent)
+        try:
+            await self._following.catch_up()
+            transcript.sent(message.id)
+            async with self._alone():
+                why_not = await self._run_if_nothing_waits(agent)
+        except ServiceError as error:
+            why_not = f"Whether the agent goes on is not known: {error.words}"
         return "Sent." if why_not is None else f"Sent. {why_not}"
 
     async def accept(self, shown: frozenset[str]) -> str:
