@@ -1,5 +1,6 @@
 """The MCP servers being edited: one list for the three transports, each row with an id of its own that edits keep."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -18,6 +19,7 @@ from quarterdeck.settings.mcp_server import (
     identities,
     members,
     name_of,
+    place_of,
     transport_of,
 )
 
@@ -232,14 +234,15 @@ def copy_of(server: McpServer, servers: Servers) -> McpServer:
 
 def duplicates(servers: Servers) -> tuple[tuple[int, ...], ...]:
     """Rows of equal servers, of those that stay in the list; the first of each group is the one to keep."""
-    groups: list[list[Entry]] = []
+    alike: dict[object, list[list[Entry]]] = defaultdict(list)
     for entry in servers.left:
+        groups = alike[place_of(entry.server)]
         same = next((group for group in groups if group[0].server == entry.server), None)
         if same is None:
             groups.append([entry])
         else:
             same.append(entry)
-    return tuple(tuple(entry.row for entry in group) for group in groups if len(group) > 1)
+    return tuple(tuple(entry.row for entry in group) for groups in alike.values() for group in groups if len(group) > 1)
 
 
 def without_duplicates(servers: Servers) -> Servers:

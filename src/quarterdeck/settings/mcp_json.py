@@ -9,7 +9,7 @@ import json
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,25 +24,22 @@ _NOT_IN_A_NAME = re.compile(r"[^A-Z0-9]+")
 
 def as_placeholders(value: Any, *names: str) -> Any:
     """JSON data with a placeholder in place of each mask, called after the place where it stands."""
-    if isinstance(value, dict):
-        return {name: as_placeholders(held, *_place(names, name)) for name, held in value.items()}
-    if isinstance(value, list | tuple):
-        return [as_placeholders(held, *names, str(number)) for number, held in enumerate(value, 1)]
-    return value.replace(MASK, _called(names)) if isinstance(value, str) else value
+    return _texts(value, names, lambda text, names: text.replace(MASK, _called(names)))
 
 
 def as_masks(value: Any) -> Any:
     """JSON data with a mask in place of each placeholder."""
+    return _texts(value, (), lambda text, _: _PLACEHOLDER.sub(MASK, text))
+
+
+def _texts(value: Any, names: tuple[str, ...], change: Callable[[str, tuple[str, ...]], str]) -> Any:
+    """JSON data with each text changed; `names` say where it stands, a variable's only how that is called."""
     if isinstance(value, dict):
-        return {name: as_masks(held) for name, held in value.items()}
+        above = () if names[-1:] == ("env",) else names
+        return {name: _texts(held, (*above, name), change) for name, held in value.items()}
     if isinstance(value, list | tuple):
-        return [as_masks(held) for held in value]
-    return _PLACEHOLDER.sub(MASK, value) if isinstance(value, str) else value
-
-
-def _place(names: tuple[str, ...], name: str) -> tuple[str, ...]:
-    """A variable is called as it is; the objects that only hold others do not show in a name."""
-    return (name,) if names[-1:] == ("env",) else (*names, name)
+        return [_texts(held, (*names, str(number)), change) for number, held in enumerate(value, 1)]
+    return change(value, names) if isinstance(value, str) else value
 
 
 def _called(names: tuple[str, ...]) -> str:
@@ -61,39 +58,30 @@ _TRANSPORTS: Mapping[str, Transport] = {
 _ADDRESSES = ("url", "httpUrl", "serverUrl")
 """Where the address is; `httpUrl` is from Gemini CLI's files (its page "MCP servers"), `serverUrl` from Windsurf's."""
 _SSE_PATH = re.compile(r"/sse(/|$)")
-_SIGN_IN = ("headers", "auth", "api_key")
 _ABOUT = ("type", "transport", "name", "disabled", "enabled")
 
 
-class UnfitError(Exception):
-    """No server of this service can be made of the members; the text says why."""
+class PasteError(Exception):
+    """The text holds no servers; the words say why, and quote names at most."""
 
 
-@dataclass(frozen=True)
-class Fit:
-    """A server, and the names of the members that it has no place for."""
+def fitted(
+    name: str, given: Mapping[str, Any], transport: Transport | None = None, *, nested: bool = False
+) -> tuple[McpServer, tuple[str, ...]]:
+    """(server of these members, names of those that it has no place for); placeholders become masks.
 
-    server: McpServer
-    left_out: tuple[str, ...] = ()
-
-
-def fitted(name: str, given: Mapping[str, Any], transport: Transport | None = None, *, nested: bool = False) -> Fit:
-    """The server of these members; `nested` says that other members and the name of an address are kept.
-
-    Placeholders become masks. Raises UnfitError.
+    `nested` says that other members and the name of an address are kept. Raises PasteError.
     """
-    given = as_masks(given)
+    given = as_masks({member: value for member, value in given.items() if member != "name"})
     transport = transport or _transport(given)
-    own = _stdio(name, given) if transport is Transport.STDIO else _remote(given, timed=transport is Transport.SHTTP)
-    others = {member: value for member, value in given.items() if member not in (*own, *_ABOUT)}
-    if transport is not Transport.STDIO:
-        others = {member: value for member, value in others.items() if member not in (*_SIGN_IN, *_ADDRESSES)}
-        others |= _others_of_remote(given, own)
-        own |= {"name": name} if nested else {}
-    server = server_of(MODELS[transport], {**others, **own} if nested else own)
+    found = {member: value for member, value in given.items() if member not in _ABOUT}
+    named = {"name": name} if nested else {}
+    found = _stdio(name, found) if transport is Transport.STDIO else _remote(found) | named
+    left_out = () if nested else tuple(member for member in found if member not in MODELS[transport].model_fields)
+    server = server_of(MODELS[transport], {member: found[member] for member in found if member not in left_out})
     if server is None:
-        raise UnfitError("one of its members is not of the right kind")
-    return Fit(server, () if nested else tuple(others))
+        raise PasteError("one of its members is not of the right kind")
+    return server, left_out
 
 
 def _transport(given: Mapping[str, Any]) -> Transport:
@@ -102,7 +90,7 @@ def _transport(given: Mapping[str, Any]) -> Transport:
     if isinstance(word, str):
         known = _TRANSPORTS.get(re.sub(r"[-_ ]", "", word.lower()))
         if known is None:
-            raise UnfitError("its type is none of stdio, SSE and HTTP")
+            raise PasteError("its type is none of stdio, SSE and HTTP")
         return known
     if isinstance(given.get("command"), str):
         return Transport.STDIO
@@ -114,57 +102,55 @@ def _transport(given: Mapping[str, Any]) -> Transport:
 def _address(given: Mapping[str, Any]) -> str:
     found = next((given[name] for name in _ADDRESSES if isinstance(given.get(name), str)), None)
     if found is None:
-        raise UnfitError("it has neither a command nor an address")
+        raise PasteError("it has neither a command nor an address")
     return str(found)
 
 
 def _stdio(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    command, args = given.get("command"), _arguments(given.get("args"))
+    command = given.get("command")
     if not isinstance(command, str) or not command.strip():
-        raise UnfitError("it has no command")
+        raise PasteError("it has no command")
     first, *more = _split(command)
-    own: dict[str, Any] = {"name": re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-") or "server", "command": first}
-    if more or args:
-        own["args"] = [*more, *args]
-    if env := _environment(given.get("env")):
-        own["env"] = env
-    return own
-
-
-def _remote(given: Mapping[str, Any], *, timed: bool) -> dict[str, Any]:
-    own: dict[str, Any] = {"url": _address(given).strip()}
-    if key := _key(given):
-        own["api_key"] = key
-    if timed and given.get("timeout") is not None:
-        own["timeout"] = given["timeout"]
-    return own
-
-
-def _key(given: Mapping[str, Any]) -> str:
-    """The key, or the bearer token that stands for it (in the nested generation each is the other)."""
-    match given:
-        case {"api_key": str(key)} if key:
-            return key
-        case {"auth": str(key)} | {"auth": {"strategy": "bearer", "value": str(key)}}:
-            return key
-    bearer = (value for name, value in _headers(given).items() if name.lower() == "authorization" and _bears(value))
-    return next((value.split(None, 1)[1].strip() for value in bearer), "")
-
-
-def _others_of_remote(given: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Headers and ways to sign in that say more than the key does."""
-    headers = {
-        name: value
-        for name, value in _headers(given).items()
-        if name.lower() != "authorization" or not _bears(value) or "api_key" not in own
+    own = {
+        "name": re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-") or "server",
+        "command": first,
+        "args": [*more, *_arguments(given.get("args"))],
+        "env": _environment(given.get("env")),
     }
-    auth = given.get("auth")
-    is_key = isinstance(auth, str) or (isinstance(auth, dict) and auth.get("strategy") == "bearer" and "api_key" in own)
-    return ({"headers": headers} if headers else {}) | ({} if auth is None or is_key else {"auth": auth})
+    return _with(given, own)
 
 
-def _bears(value: str) -> bool:
-    return value.lower().startswith("bearer ") and len(value.split()) > 1
+def _remote(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The key may stand as the bearer token of a header or of `auth` (in the nested generation each is the other)."""
+    headers, auth, key = _headers(given), given.get("auth"), given.get("api_key")
+    bearer = next((value for name, value in headers.items() if _is_bearer(name, value)), "")
+    signs_in = auth if isinstance(auth, dict) else {}
+    is_token = signs_in.get("strategy") == "bearer"
+    token = signs_in.get("value") if is_token else auth
+    key = key or (token if isinstance(token, str) else "") or bearer.partition(" ")[2].strip()
+    if key:
+        headers = {name: value for name, value in headers.items() if not _is_bearer(name, value)}
+    if isinstance(auth, str) or (key and is_token):
+        auth = None
+    own = {
+        **dict.fromkeys(_ADDRESSES),
+        "headers": headers,
+        "auth": auth,
+        "url": _address(given).strip(),
+        "api_key": key,
+        "timeout": given.get("timeout"),
+    }
+    return _with(given, own)
+
+
+def _with(given: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Members with others in their place; of those what is empty is left out."""
+    others = {name: value for name, value in given.items() if name not in own}
+    return others | {name: value for name, value in own.items() if value or value == 0}
+
+
+def _is_bearer(name: str, value: str) -> bool:
+    return name.lower() == "authorization" and value.lower().startswith("bearer ") and len(value.split()) > 1
 
 
 def _headers(given: Mapping[str, Any]) -> dict[str, str]:
@@ -212,10 +198,6 @@ Found = tuple[str, Any, Transport | None]
 """Name, members, and the transport where the place told it."""
 
 
-class PasteError(Exception):
-    """The text holds no servers; the words say why, and quote names at most."""
-
-
 @dataclass(frozen=True)
 class Pasted:
     """The servers of a text, and what of it could not be taken over as it was, in sentences without secrets."""
@@ -237,12 +219,12 @@ def pasted(text: str, *, nested: bool = False) -> Pasted:
             notes.append(f"{title}: it is no object, and is left out.")
             continue
         try:
-            fit = fitted(name, given, transport, nested=nested)
-        except UnfitError as error:
+            server, left_out = fitted(name, given, transport, nested=nested)
+        except PasteError as error:
             notes.append(f"{title}: {error}, and is left out.")
             continue
-        servers.append(fit.server)
-        notes += (f"{title}: {words}" for words in _notes(name, given, fit.server, fit.left_out))
+        servers.append(server)
+        notes += (f"{title}: {words}" for words in _notes(name, given, server, left_out))
     if not servers:
         raise PasteError(" ".join(notes) or "There is no MCP server in this text.")
     return Pasted(tuple(servers), tuple(notes))
@@ -318,7 +300,7 @@ def _own_name(given: Any) -> str:
 
 
 def without_secrets(servers: Iterable[McpServer]) -> str:
-    """Write servers as text to be pasted elsewhere; `mcp_paste.pasted` reads it back."""
+    """Write servers as text to be pasted elsewhere; `pasted` reads it back."""
     named: dict[str, Any] = {}
     for server in servers:
         wanted = words.server_stem(server)

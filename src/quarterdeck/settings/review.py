@@ -1,6 +1,6 @@
 """What a save will do, to be read before it is sent: losses first, then each change, without any secret."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -92,8 +92,9 @@ def problems(draft: Draft, server: Server | None) -> tuple[Problem, ...]:
 def losses(draft: Draft, server: Server) -> Iterator[Loss]:
     """What a save loses on this server, unless it is typed again."""
     for lost in client_losses(draft.base, draft.changes, server):
-        if lost.field != MCP:
-            yield Loss(lost.field, _loss_words(draft, lost))
+        yield Loss(lost.field, _loss_words(draft, lost))
+    if server.nested:
+        yield from _lost_by_disabling(draft)
 
 
 def _loss_words(draft: Draft, lost: ClientLoss) -> str:
@@ -103,6 +104,11 @@ def _loss_words(draft: Draft, lost: ClientLoss) -> str:
             f"Agent kind: with {draft.was(AGENT_KIND)} go all settings of its agents, "
             "such as model, keys, condenser and MCP servers."
         )
+    if lost.field == MCP:
+        servers, its, it_has = ("MCP server", "its key", "it has")
+        if len(lost.parts) > 1:
+            servers, its, it_has = ("MCP servers", "their keys", "they have")
+        return f"{servers} {', '.join(lost.parts)}: {its} and hidden values, if {it_has} any, {TYPE_AGAIN}"
     if lost.field == "secrets_store":
         tokens = f"Git tokens ({', '.join(lost.parts)})" if lost.parts else "Git tokens"
         return f"{tokens} and custom secrets: {UNKNOWN} Set them again afterwards."
@@ -118,25 +124,15 @@ def _loss_words(draft: Draft, lost: ClientLoss) -> str:
     return f"{label}: {UNKNOWN} Type it again to keep it."
 
 
-def servers_losing(names: Iterable[str]) -> Iterator[Loss]:
-    """What a save of MCP servers loses where their secrets are not told: `names` are the servers it strikes."""
-    struck = tuple(names)
-    its, it_has = ("its key", "it has") if len(struck) == 1 else ("their keys", "they have")
-    if struck:
-        servers = "MCP server" if len(struck) == 1 else "MCP servers"
-        yield Loss(MCP, f"{servers} {', '.join(struck)}: {its} and hidden values, if {it_has} any, {TYPE_AGAIN}")
-
-
-def disabling_losses(draft: Draft, server: Server) -> Iterator[Loss]:
+def _lost_by_disabling(draft: Draft) -> Iterator[Loss]:
     """What is lost of MCP servers that are disabled where the secrets of none are told."""
-    if server.nested:
-        for entry in draft.servers.edited:
-            if entry.state is EntryState.DISABLED and entry.was is not None and not words.has_secret(entry.server):
-                yield Loss(
-                    MCP,
-                    f"{words.server_title(entry.server)}: this server does not tell its key and hidden values, "
-                    "so they cannot be kept here. Type them first, or when it is used again.",
-                )
+    for entry in draft.servers.edited:
+        if entry.state is EntryState.DISABLED and entry.was is not None and not words.has_secret(entry.server):
+            yield Loss(
+                MCP,
+                f"{words.server_title(entry.server)}: this server does not tell its key and hidden values, "
+                "so they cannot be kept here. Type them first, or when it is used again.",
+            )
 
 
 def _goes_with_kind(key: str) -> bool:
@@ -190,11 +186,10 @@ class Review:
     fields: FormFields
 
 
-def review(draft: Draft, server: Server, losing: Iterable[str] = ()) -> Review:
-    """Describe the save of a draft on a server; `losing` are the MCP servers whose untold secrets go with it."""
-    lost = (*losses(draft, server), *disabling_losses(draft, server), *servers_losing(losing))
+def review(draft: Draft, server: Server) -> Review:
+    """Describe the save of a draft on a server."""
     return Review(
-        lost if draft.changes else (),
+        tuple(losses(draft, server)) if draft.changes else (),
         tuple(lines(draft, server)),
         tuple(problem for problem in draft.problems if not problem.stops and _is_edited(draft, problem)),
         draft.fields,

@@ -162,9 +162,8 @@ async def _agree(
             return draft
         request = store.preview(draft.base, draft.changes) if draft.changes else None
         tell("In review")
-        losing = store.losing(draft.base, draft.changes)
         why = _why(refused, _changed(before, draft), again=agreed is not None)
-        if not await questions.agree(review(draft, server, losing), request, why):
+        if not await questions.agree(review(draft, server), request, why):
             raise _NotAgreedError(draft)
         agreed = draft
 

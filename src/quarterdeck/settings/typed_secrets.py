@@ -11,7 +11,6 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.client.models.mcp import McpConfig, McpServer, StdioServer
 from quarterdeck.client.models.settings import Settings, SettingsChanges
-from quarterdeck.client.nested_mcp import secrets_lost
 from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.settings.mcp import listed
 from quarterdeck.settings.mcp_server import Transport, name_of, transport_of
@@ -81,10 +80,6 @@ class RememberingStore:
     def preview(self, base: Settings | None, changes: SettingsChanges) -> PreparedRequest:
         """The request that would be sent."""
         return self._client.settings.preview(self._bare(base), changes)
-
-    def losing(self, base: Settings | None, changes: SettingsChanges) -> tuple[str, ...]:
-        """Names of MCP servers whose secrets go with these changes, because they are not told and not typed again."""
-        return secrets_lost(base, changes) if self.hidden else ()
 
     async def secret_names(self) -> frozenset[str] | None:
         """Names of the custom secrets; None where they are not told."""

@@ -3,19 +3,20 @@
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
-from pydantic import SecretStr
-
-from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.mcp import McpServer, ShttpServer, StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control
 from quarterdeck.settings.form_fields import AGENT_KIND
 from quarterdeck.settings.mcp import Entry, EntryState, Servers
-from quarterdeck.settings.mcp_server import Version, paired, place_of
+from quarterdeck.settings.mcp_server import Version, members, paired, place_of
 
+_TOLD = ("name", "command", "args", "url", "timeout")
+"""Members of an MCP server that are told where its secrets are not."""
 ADDED_AGAIN = "A server adds those of its own configuration file (config.toml) at every load."
 
 
@@ -205,7 +206,7 @@ def _server_differences(
     wanted: Collection[Entry], meant: Servers, found: Servers, *, hidden: bool
 ) -> Iterator[Difference]:
     """What came back of the servers that were `wanted`, and what else is there."""
-    form = _without_secrets if hidden else _form
+    form = partial(_form, hidden=hidden)
     held = {entry.row: entry.server for entry in found.entries}
     pairs = paired(
         (Version(entry.row, form(entry.server)) for entry in wanted),
@@ -229,25 +230,17 @@ def _server_differences(
         yield Difference(MCP, words.server_title(server), "deleted" if asked else "not there", "there", asked, note)
 
 
-def _form(server: McpServer) -> McpServer:
+def _form(server: McpServer, *, hidden: bool) -> McpServer:
     """One form for what servers treat alike: an empty key is none, a missing time-out the usual one.
 
-    The name of an address, which one generation has and the other drops, is the server's to choose.
+    The name of an address, which one generation has and the other drops, is the server's to choose. Where secrets are
+    `hidden`, only what is told of a server.
     """
+    given = members(server)
+    if hidden:
+        given = {name: value for name, value in given.items() if name in _TOLD}
     if isinstance(server, StdioServer):
-        return server
-    unknown = {name: value for name, value in (server.model_extra or {}).items() if name != "name"}
-    return type(server)(url=server.url, api_key=server.api_key or SecretStr(""), **_timeout(server), **unknown)
-
-
-def _without_secrets(server: McpServer) -> McpServer:
-    """What is told of a server where its secrets are not."""
-    if isinstance(server, StdioServer):
-        return StdioServer(name=server.name, command=server.command, args=server.args)
-    return type(server)(url=server.url, **_timeout(server))
-
-
-def _timeout(server: SseServer | ShttpServer) -> dict[str, Any]:
-    if isinstance(server, SseServer):
-        return {}
-    return {"timeout": words.USUAL_TIMEOUT if server.timeout is None else server.timeout}
+        return StdioServer.model_validate(given)
+    usual = {"api_key": ""} | ({"timeout": words.USUAL_TIMEOUT} if isinstance(server, ShttpServer) else {})
+    own = {name: value for name, value in given.items() if value is not None and name != "name"}
+    return type(server).model_validate(usual | own)
