@@ -99,18 +99,18 @@ def test_where_secrets_are_not_read_back_disabling_says_that_they_are_lost() -> 
 def test_no_server_is_lost_whatever_is_kept_here(draft: Draft, others: list[McpServer]) -> None:
     gone = sum(entry.removed for entry in draft.servers.entries)
     assert len(draft.servers.left) + len(draft.to_keep_here) + gone == len(draft.servers.entries)
-    assert draft.with_disabled(draft.disabled).edits == draft.edits
-    known = draft.with_disabled(draft.to_keep_here)
+    assert merge(draft, draft.base, draft.disabled).draft.edits == draft.edits
+    known = merge(draft, draft.base, draft.to_keep_here).draft
     assert all(known.to_keep_here.count(server) >= draft.to_keep_here.count(server) for server in draft.to_keep_here)
     assert [entry.server for entry in known.servers.left] == [entry.server for entry in draft.servers.left]
-    beside = draft.with_disabled((*draft.disabled, *others))
+    beside = merge(draft, draft.base, (*draft.disabled, *others)).draft
     held = [entry.kept for entry in beside.servers.entries]
     assert all(held.count(server) >= others.count(server) for server in others)
 
 
 def test_a_disabled_row_edited_into_another_takes_nothing_from_an_untouched_one() -> None:
     draft = Draft(Settings(), disabled=(FILES, FILES)).edit_server(0, TOOLS)
-    known = draft.with_disabled(draft.to_keep_here)
+    known = merge(draft, draft.base, draft.to_keep_here).draft
     assert sorted(map(str, known.to_keep_here)).count(str(FILES)) == 1
 
 

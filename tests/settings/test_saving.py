@@ -116,7 +116,7 @@ async def test_what_cannot_be_prepared_or_concerns_only_this_machine_is_not_sent
     result = await saved(DRAFT, server, no_disk)
     assert (server.stores, result.words, result.meant) == (0, "Not saved: The disk is full.", None)
     assert result.draft.changes == DRAFT.changes
-    disabled = Draft(BASE).with_disabled([StdioServer(name="old", command="uvx")])
+    disabled = Draft(BASE, disabled=(StdioServer(name="old", command="uvx"),))
     result = await saved(disabled.remove_server(0), server)
     assert (server.stores, result.saved, result.draft.edited) == (0, True, False)
 

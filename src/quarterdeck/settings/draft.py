@@ -1,6 +1,6 @@
 """Edits not yet saved: a value that every change makes anew, so that undo is going back to an older one."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -11,7 +11,6 @@ from pydantic import SecretStr
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.settings import Settings, SettingsChanges
 from quarterdeck.settings import checks, mcp_checks
-from quarterdeck.settings.disabled import with_disabled
 from quarterdeck.settings.fields import Control, Field, Finding, Problem, Severity, Unreadable, warning
 from quarterdeck.settings.form_fields import CANONICAL, FormFields
 from quarterdeck.settings.mcp import Servers, without_duplicates
@@ -150,21 +149,6 @@ class Draft:
     def to_keep_here(self) -> tuple[McpServer, ...]:
         """The MCP servers that this machine has to keep once the save is done."""
         return self.servers.to_keep_here
-
-    def with_disabled(self, servers: Iterable[McpServer]) -> "Draft":
-        """Go by what this machine keeps now; edits stay."""
-        fresh = replace(self, disabled=tuple(servers), edits=NO_EDITS, past=(), future=())
-
-        def on_top(edits: Edits) -> Edits:
-            mine = edits.get(MCP)
-            if not isinstance(mine, Servers):
-                return edits
-            servers = with_disabled(mine, fresh.disabled)
-            others = {key: value for key, value in edits.items() if key != MCP}
-            return {**edits, MCP: servers} if servers.changed else others
-
-        steps = (on_top(self.edits), tuple(map(on_top, self.past)), tuple(map(on_top, self.future)))
-        return replace(fresh, edits=steps[0], past=steps[1], future=steps[2])
 
     def undo(self) -> "Draft":
         """Go back by one change."""

@@ -6,7 +6,7 @@ is disabled here and edited there does both.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import count
@@ -14,7 +14,6 @@ from typing import Any
 
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.settings import Settings
-from quarterdeck.settings.disabled import with_disabled
 from quarterdeck.settings.draft import MCP, Draft, Edits
 from quarterdeck.settings.mcp import Entry, EntryState, Servers
 from quarterdeck.settings.mcp_server import Identity, Version, paired
@@ -48,9 +47,9 @@ class Merged:
     """Fields that changed on the server since they were loaded and were not edited here."""
 
 
-def merge(draft: Draft, theirs: Settings | None) -> Merged:
-    """Put a draft on top of a newer record; its undo steps come along."""
-    fresh = Draft(theirs, fields=draft.fields, disabled=draft.disabled)
+def merge(draft: Draft, theirs: Settings | None, kept_here: Sequence[McpServer] | None = None) -> Merged:
+    """Put a draft on top of a newer record, and of what this machine keeps now; its undo steps come along."""
+    fresh = Draft(theirs, fields=draft.fields, disabled=draft.disabled if kept_here is None else tuple(kept_here))
     conflicts: list[Conflict] = []
     moved = changed(draft, fresh)
     merged = replace(
@@ -131,7 +130,7 @@ def _merge_servers(mine: Servers, fresh: Draft, conflicts: list[Conflict]) -> Se
     rows = count(mine.next_row)
     stored = (entry for entry in theirs.entries if entry.origin is not None)
     in_order = [merged.get(entry.origin) or replace(entry, row=next(rows)) for entry in stored]
-    return with_disabled(Servers(_in_place(in_order, others, mine), theirs.unknown), fresh.disabled)
+    return _with_kept(Servers(_in_place(in_order, others, mine), theirs.unknown), fresh.disabled)
 
 
 def _pairs(mine: Servers, theirs: Servers) -> dict[int, Entry]:
@@ -183,6 +182,32 @@ def _disagree(entry: Entry, held: McpServer | None) -> bool:
     if entry.disabled and held is None:
         return False
     return entry.server != entry.was and held not in (entry.was, entry.server)
+
+
+def _with_kept(servers: Servers, disabled: Iterable[McpServer]) -> Servers:
+    """An edited list in which the rows know what is kept here of them; one of which nothing is kept has a new row.
+
+    A row that was kept here, is no more, and was not edited is gone.
+    """
+    kept = dict(enumerate(disabled))
+    # One that finds nothing goes, so the untouched rows choose first, and what was kept before what is to be.
+    rows = sorted(servers.entries, key=lambda entry: (entry.server != entry.kept, entry.removed, not entry.disabled))
+    before = [Version(entry.row, entry.kept) for entry in rows if entry.kept is not None]
+    to_be = [Version(entry.row, entry.server) for entry in rows if entry.disabled]
+    held = paired((*before, *to_be), (Version(key, server) for key, server in kept.items()))
+    found = {row: kept.pop(key) for row, key in held.items()}
+    joined = (_joined(entry, found.get(entry.row)) for entry in servers.entries)
+    new = (Entry(row, server, disabled=True, kept=server) for row, server in enumerate(kept.values(), servers.next_row))
+    return replace(servers, entries=(*(entry for entry in joined if entry is not None), *new))
+
+
+def _joined(entry: Entry, kept: McpServer | None) -> Entry | None:
+    if kept == entry.kept:
+        return entry
+    if kept is not None:
+        return replace(entry, server=kept if entry.server == entry.kept else entry.server, kept=kept)
+    gone = entry.was is None and (entry.removed or (entry.disabled and entry.server == entry.kept))
+    return None if gone else replace(entry, kept=None)
 
 
 def news_of(old: Draft, merged: Merged) -> Iterator[str | Identity]:

@@ -126,9 +126,7 @@ class Record:
         first, self.read_at, self._read_through = not self.loaded, self._app.clock(), client
         view = self._form.view
         old = view.draft.with_fields(self._fields_for(found))
-        if kept_here != old.disabled:
-            old = old.with_disabled(kept_here)
-        merged = merge(old, found)
+        merged = merge(old, found, kept_here)
         if merged.conflicts:
             self.put(old, {_row(conflict.key, conflict.row) for conflict in merged.conflicts}, view.arrived)
             return False

@@ -14,7 +14,7 @@ from quarterdeck.settings import journal
 from quarterdeck.settings.disabled import DisabledServers, exchanged, listed
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.journal import Journal
-from quarterdeck.settings.merge import Conflict, Side
+from quarterdeck.settings.merge import Conflict, Side, merge
 from quarterdeck.settings.review import Review, problems, until_when
 from quarterdeck.settings.save import Questions, SaveResult, Tell, save
 from quarterdeck.settings.typed_secrets import RememberingStore
@@ -216,7 +216,7 @@ class Saving:
             return result
         await self._keep_disabled(before, after)
         kept = listed(await self.app.state.read(DisabledServers, self.endpoint.about))
-        return replace(result, draft=result.draft.with_disabled(kept))
+        return replace(result, draft=merge(result.draft, result.draft.base, kept).draft)
 
     async def _keep_disabled(
         self, before: tuple[McpServer, ...], after: tuple[McpServer, ...], *, at_once: bool = True
