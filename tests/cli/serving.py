@@ -1,16 +1,25 @@
-"""Servers in a process of their own, and servers that answer as a test says."""
+"""Servers on a port: the local service in a thread or in a process of its own, and what answers as a test says."""
 
+import asyncio
 import os
+import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import httpx
+from hypercorn.asyncio import serve
+from hypercorn.config import Config
+from pydantic import SecretStr
 
+from quarterdeck.local.runtime.simulated import Simulation
+from quarterdeck.local.service import LocalService
 from tests.client.fakes import Answer, Asked
 
 KEY = "sentinel-key"
@@ -41,6 +50,43 @@ def at_an_address(script: Callable[[Asked], Answer]) -> Iterator[str]:
         Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
+
+
+@contextmanager
+def answering(opening: Callable[[], Coroutine[Any, Any, LocalService]]) -> Iterator[str]:
+    """Serve a service from a thread of this process; gives the address."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    port = listening.getsockname()[1]
+    opened, ended = Event(), Event()
+
+    async def answer() -> None:
+        service = await opening()
+        config = Config()
+        config.errorlog = None
+        config.graceful_timeout = 0.1
+        config.bind = [f"fd://{listening.detach()}"]
+        opened.set()
+        await serve(service.app, config, shutdown_trigger=lambda: asyncio.to_thread(ended.wait))
+        await service.close()
+
+    thread = Thread(target=lambda: asyncio.run(answer()))
+    thread.start()
+    try:
+        assert opened.wait(30)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        ended.set()
+        thread.join()
+
+
+def keeping(folder: Path) -> Callable[[], Coroutine[Any, Any, LocalService]]:
+    """The local service on a folder, to be served."""
+    return lambda: LocalService.open(folder, key=SecretStr(KEY))
+
+
+def simulating(sandboxes: int) -> Callable[[], Coroutine[Any, Any, LocalService]]:
+    """A simulation in which nothing changes by itself, to be served."""
+    return lambda: LocalService.simulated(Simulation(sandboxes, churn=0), key=SecretStr(KEY))
 
 
 @contextmanager

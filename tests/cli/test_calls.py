@@ -2,27 +2,38 @@
 
 import os
 
-import pytest
-
 from tests.cli.pty_kit import Terminal, quarterdeck
-from tests.cli.serving import KEY, serving
+from tests.cli.serving import at_an_address
+from tests.client.fakes import Answer, Asked
 from tests.conftest import Home
+from tests.tui.fake_fleet import FakeFleet
 
 
-@pytest.mark.parametrize("quiet", [False, True])
-def test_what_a_watched_conversation_comes_to_rings_and_is_noticed_unless_quiet(home: Home, quiet: bool) -> None:
-    environ = {**os.environ, "QUARTERDECK_API_KEY": KEY, "TERM": "xterm-256color"}
-    environ = {name: value for name, value in environ.items() if name not in ("TMUX", "LC_TERMINAL", "TERM_PROGRAM")}
-    with serving("--simulate", "12", "--churn", "100", QUARTERDECK_API_KEY=KEY) as (url, _):
-        arguments = ("--quiet", "--url", url) if quiet else ("--url", url)
-        with Terminal(*quarterdeck(*arguments), env=environ) as terminal:
+def test_what_a_watched_conversation_comes_to_rings_and_is_noticed_unless_quiet(home: Home) -> None:
+    environ = {name: os.environ[name] for name in os.environ if name not in ("TMUX", "LC_TERMINAL", "TERM_PROGRAM")}
+    fleet = FakeFleet()
+    fleet.talk("c1", fleet.add("box"), "Nightly build", execution_status="running")
+
+    def script(asked: Asked) -> Answer:
+        answer = fleet.answer(asked)
+        assert isinstance(answer, Answer)
+        return answer
+
+    with (
+        at_an_address(script) as url,
+        Terminal(*quarterdeck("--url", url), env=environ) as loud,
+        Terminal(*quarterdeck("--quiet", "--url", url), env=environ) as quiet,
+    ):
+        for terminal in (loud, quiet):
             terminal.shows("Working")
-            terminal.press("*", "w")
+            terminal.press("w")
             terminal.shows("watching: ")
-            before = len(terminal.output)
-            terminal.shows(": Finished.", seconds=40)
+        before = {terminal: len(terminal.output) for terminal in (loud, quiet)}
+        fleet.conversations["c1"]["execution_status"] = "finished"
+        for terminal in (loud, quiet):
+            terminal.shows(": Finished.")
             terminal.press("Q")
             assert terminal.ends() == 0
-            written = terminal.output[before:]
-        assert (b"\x1b]777;notify;Quarterdeck;" in written) is not quiet
-        assert (b"\x07" in written) is not quiet
+            written = terminal.output[before[terminal] :]
+            assert (b"\x1b]777;notify;Quarterdeck;" in written) is (terminal is loud)
+            assert (b"\x07" in written) is (terminal is loud)

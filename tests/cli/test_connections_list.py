@@ -5,10 +5,8 @@ from pydantic import SecretStr
 
 from quarterdeck.config.keys import KeyFile, Owner
 from tests.cli.conftest import Run
-from tests.cli.serving import serving
+from tests.cli.serving import KEY, answering, keeping
 from tests.conftest import Home
-
-KEY = "sentinel-key-31"
 
 
 def write(home: Home, text: str) -> None:
@@ -53,7 +51,7 @@ def test_what_is_left_out_of_the_list_is_told(run: Run, home: Home) -> None:
 
 
 def test_a_key_of_the_file_opens_the_connection_it_belongs_to(run: Run, home: Home) -> None:
-    with serving(QUARTERDECK_API_KEY=KEY) as (url, _):
+    with answering(keeping(home.data)) as url:
         write(home, f'[connections.mine]\nurl = "{url}"\n')
         assert run("doctor", "--connection", "mine").status == 1
         KeyFile(home.config / "keys.toml").keep(Owner("mine", url), SecretStr(KEY))
@@ -70,7 +68,7 @@ def test_a_key_of_the_file_opens_the_connection_it_belongs_to(run: Run, home: Ho
 
 
 def test_a_stored_key_does_not_follow_its_name_to_another_address(run: Run, home: Home) -> None:
-    with serving(QUARTERDECK_API_KEY=KEY) as (url, _):
+    with answering(keeping(home.data)) as url:
         KeyFile(home.config / "keys.toml").keep(Owner("mine", "http://127.0.0.1:9"), SecretStr(KEY))
         write(home, f'[connections.mine]\nurl = "{url}"\n')
         ended = run("doctor", "--connection", "mine")
@@ -82,7 +80,7 @@ def test_the_key_of_the_environment_is_not_for_connections_that_do_not_name_it(
     run: Run, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("QUARTERDECK_API_KEY", KEY)
-    with serving() as (url, _):
+    with answering(keeping(home.data)) as url:
         write(home, f'[connections.mine]\nurl = "{url}"\n')
         assert run("doctor", "--connection", "mine").status == 1
         write(home, f'[connections.mine]\nurl = "{url}"\nkey_env = "QUARTERDECK_API_KEY"\n')

@@ -8,31 +8,41 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.cli.conftest import Ended, Run
-from tests.cli.serving import KEY, serving
+from tests.cli.serving import KEY, answering, simulating
+
+Record = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with serving("--simulate", "250", "--churn", "0", QUARTERDECK_API_KEY=KEY) as (url, _):
-        yield url
+def simulated() -> Iterator[tuple[str, list[Record]]]:
+    """The address of a simulation, and its conversations as they are at first."""
+    with answering(simulating(250)) as url, httpx.Client(base_url=url, headers={"X-Session-API-Key": KEY}) as http:
+        listed: list[Record] = []
+        page: Record = {"next_page_id": "0"}
+        while page["next_page_id"] is not None:
+            query = {"limit": "100", "page_id": page["next_page_id"]}
+            page = http.get("/api/v1/app-conversations/search", params=query).json()
+            listed += page["items"]
+        yield url, listed
 
 
 class Simulated:
     """Runs commands about conversations of a simulation."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, listed: list[Record]) -> None:
         self._run = run
+        self.listed = listed
 
     def __call__(self, *words: str, typed: str | None = None) -> Ended:
         return self._run("conversations", *words, typed=typed)
 
     def one(self, status: str, which: int = 0) -> str:
-        """The id of one whose agent reads so."""
-        found = [one["id"] for one in self("list", "--json").json if one["execution_status"] == status]
-        return str(found[which])
+        """The id of one whose agent reads so at first."""
+        return str([one["id"] for one in self.listed if one["execution_status"] == status][which])
 
     def question(self, one: str) -> list[str]:
         """The ids of the actions that it asks about."""
@@ -43,10 +53,11 @@ class Simulated:
 
 
 @pytest.fixture
-def on(run: Run, address: str, monkeypatch: pytest.MonkeyPatch) -> Simulated:
+def on(run: Run, simulated: tuple[str, list[Record]], monkeypatch: pytest.MonkeyPatch) -> Simulated:
+    url, listed = simulated
     monkeypatch.setenv("QUARTERDECK_API_KEY", KEY)
-    monkeypatch.setenv("QUARTERDECK_URL", address)
-    return Simulated(run)
+    monkeypatch.setenv("QUARTERDECK_URL", url)
+    return Simulated(run, listed)
 
 
 def test_a_conversation_is_shown_an_event_a_line(on: Simulated) -> None:
@@ -114,13 +125,12 @@ def test_waiting_ends_with_what_it_came_to(on: Simulated, status: str, word: str
 
 
 def test_what_is_gone_says_so(on: Simulated) -> None:
-    listed = on("list", "--json").json
     for command in ("wait", "stop", "show"):
         gone = on(command, "0" * 32)
         assert (gone.status, gone.out) == (5, "deleted\n")
-    lost = next(one["id"] for one in listed if one["sandbox_status"] == "MISSING")
+    lost = next(one["id"] for one in on.listed if one["sandbox_status"] == "MISSING")
     assert (on("wait", lost).status, on("wait", lost).out) == (5, "sandbox gone\n")
-    asleep = next(one["id"] for one in listed if one["sandbox_status"] == "PAUSED")
+    asleep = next(one["id"] for one in on.listed if one["sandbox_status"] == "PAUSED")
     assert (on("wait", asleep).status, on("wait", asleep).out) == (0, "sandbox paused\n")
     refused = on("send", asleep, "hello")
     assert refused.status == 1

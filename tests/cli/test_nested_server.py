@@ -1,17 +1,14 @@
 """The settings commands on a server of the nested generation, which tells no secret of an MCP server."""
 
-import asyncio
 import json
-import socket
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Event, Thread
 
 import pytest
-from hypercorn.asyncio import serve
-from hypercorn.config import Config
 
+from quarterdeck.local.service import LocalService
 from tests.cli.conftest import Run
+from tests.cli.serving import answering
 from tests.servers import open_server
 
 SERVERS = {"shttp_servers": [{"url": "https://tools.example/mcp", "api_key": "sentinel-2"}]}
@@ -21,26 +18,14 @@ SLOWER = {"shttp_servers": [{"url": "https://tools.example/mcp", "timeout": 90}]
 @pytest.fixture
 def nested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Its address; its key is in the environment."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    address = f"http://127.0.0.1:{listening.getsockname()[1]}"
-    opened, ended = Event(), Event()
 
-    async def answer() -> None:
+    async def opening() -> LocalService:
         service = await open_server(tmp_path / "nested", "nested")
         monkeypatch.setenv("QUARTERDECK_API_KEY", service.key.get_secret_value())
-        opened.set()
-        config = Config()
-        config.errorlog = None
-        config.bind = [f"fd://{listening.detach()}"]
-        await serve(service.app, config, shutdown_trigger=lambda: asyncio.to_thread(ended.wait))
-        await service.close()
+        return service
 
-    thread = Thread(target=lambda: asyncio.run(answer()))
-    thread.start()
-    assert opened.wait(30)
-    yield address
-    ended.set()
-    thread.join()
+    with answering(opening) as url:
+        yield url
 
 
 def test_lesser_settings_are_shown_where_all_are_asked_for(run: Run, nested: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Ended, Run
-from tests.cli.serving import KEY, serving
+from tests.cli.serving import KEY, answering, simulating
 
 On = Callable[..., Ended]
 
@@ -20,7 +20,7 @@ On = Callable[..., Ended]
 def on(run: Run, monkeypatch: pytest.MonkeyPatch) -> Iterator[On]:
     """Run a command line on a simulation in which nothing changes by itself."""
     monkeypatch.setenv("QUARTERDECK_API_KEY", KEY)
-    with serving("--simulate", "60", "--churn", "0") as (url, _):
+    with answering(simulating(60)) as url:
         monkeypatch.setenv("QUARTERDECK_URL", url)
         yield run
 

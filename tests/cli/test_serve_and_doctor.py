@@ -1,13 +1,11 @@
 """`serve` on a real port, and what `doctor` says of it."""
 
 import signal
-import subprocess
-import sys
 
 import pytest
 
 from tests.cli.conftest import Run
-from tests.cli.serving import KEY, serving
+from tests.cli.serving import KEY, answering, keeping, serving, simulating
 from tests.conftest import Home
 
 
@@ -20,17 +18,15 @@ def test_doctor_is_content_with_the_local_service(run: Run, home: Home) -> None:
 
 
 def test_doctor_tells_a_right_key_from_a_wrong_one_and_nobody_prints_it(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+    run: Run, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with serving(QUARTERDECK_API_KEY=KEY) as (url, process):
+    with answering(keeping(home.data)) as url:
         monkeypatch.setenv("QUARTERDECK_API_KEY", KEY)
         right = run("doctor", "--url", url)
         monkeypatch.setenv("QUARTERDECK_API_KEY", KEY + "x")
         wrong = run("doctor", "--url", url)
         monkeypatch.delenv("QUARTERDECK_API_KEY")
         none = run("doctor", "--url", url)
-        process.send_signal(signal.SIGTERM)
-        assert process.communicate(timeout=10)[0] == ""
     assert (right.status, wrong.status, none.status) == (0, 1, 1)
     assert "accepted" in right.out
     assert "environment variable QUARTERDECK_API_KEY" in right.out
@@ -69,31 +65,30 @@ def test_doctor_names_a_broken_configuration(run: Run, home: Home) -> None:
     assert "connections.toml" in ended.out
 
 
-def test_a_served_service_and_the_embedded_one_hold_the_same_data(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("QUARTERDECK_API_KEY", KEY)
-    with serving() as (url, _):
-        assert run("settings", "set", "language=fr", "--url", url).status == 0
-        assert run("settings", "show", "--json").json["language"] == "fr"
-    assert run("settings", "show", "--json").json["language"] == "fr"
-
-
-def test_serve_makes_a_key_that_works_and_prints_it_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_serve_makes_a_key_that_works_and_prints_it_once_and_shares_its_data_with_the_embedded_service(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with serving() as (url, process):
         assert process.stdout is not None
         word, key = process.stdout.readline().split()
         monkeypatch.setenv("QUARTERDECK_API_KEY", key)
         assert word == "key"
         assert run("doctor", "--url", url).status == 0
+        assert run("settings", "set", "language=fr", "--url", url).status == 0
+        assert run("settings", "show", "--json").json["language"] == "fr"
+        second = run("serve", "--port", url.rpartition(":")[2])
+        assert (second.status, second.out, len(second.err.splitlines())) == (1, "", 1)
         process.send_signal(signal.SIGTERM)
         assert process.communicate(timeout=10)[0] == ""
         assert process.returncode == 0
+    assert run("settings", "show", "--json").json["language"] == "fr"
 
 
 def test_doctor_says_that_a_simulation_is_one_and_nothing_of_it_is_kept(
     run: Run, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("QUARTERDECK_API_KEY", KEY)
-    with serving("--simulate", "12") as (url, _):
+    with answering(simulating(12)) as url:
         ended = run("doctor", "--url", url)
         assert run("settings", "set", "language=fr", "--url", url).status == 0
     assert ended.status == 0
@@ -107,13 +102,3 @@ def test_doctor_says_that_a_simulation_is_one_and_nothing_of_it_is_kept(
 )
 def test_a_simulation_that_means_nothing_is_wrong_usage(run: Run, arguments: tuple[str, ...]) -> None:
     assert run("serve", "--port", "0", *arguments).status == 2
-
-
-def test_a_port_in_use_is_one_line() -> None:
-    with serving() as (url, _):
-        port = url.rpartition(":")[2]
-        program = [sys.executable, "-m", "quarterdeck", "serve", "--port", port]
-        ended = subprocess.run(program, capture_output=True, text=True, check=False, timeout=20)
-    assert ended.returncode == 1
-    assert ended.stdout == ""
-    assert len(ended.stderr.splitlines()) == 1
