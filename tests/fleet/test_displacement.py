@@ -5,18 +5,18 @@ from hypothesis import strategies as st
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.displacement import (
-    Cap,
     Displacement,
     KeptCap,
     cap_learned,
     forecast,
-    found_displaced,
-    guessed,
+    made_room,
+    probable_cap,
     running_oldest_first,
 )
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row
+from quarterdeck.fleet.timeline import Cause, Event
 
 from .fakes import at
 
@@ -71,16 +71,21 @@ def test_one_of_unknown_age_is_thought_the_youngest() -> None:
     assert seen.ids == ("old", "b", "c", "d", "x")
 
 
+def found(running: str, after: dict[str, str], by: str = "new", **causes: Cause) -> tuple[str, ...]:
+    """What made room, where the words of these are read after it."""
+    return made_room(running, by, lambda name: [Event(after[name], at(0), cause=causes.get(name, Cause.SERVER))])
+
+
 def test_the_oldest_that_ran_before_and_are_paused_after_were_displaced_but_for_what_was_asked_for() -> None:
     after = {"a": "Paused", "b": "Error", "d": "Paused", "f": "Running", "g": "Paused", "new": "Running"}
-    assert found_displaced("abdfg", after, "new") == ("a", "d")
-    assert found_displaced("abdfg", after, "new", asked={"d"}) == ("a",)
-    assert found_displaced("abdfg", after, "a") == ("d",)
+    assert found("abdfg", after) == ("a", "d")
+    assert found("abdfg", after, d=Cause.YOU) == found("abdfg", after, d=Cause.DISPLACED) == ("a",)
+    assert found("abdfg", after, by="a") == ("d",)
 
 
 def test_one_that_is_paused_while_older_ones_run_made_no_room() -> None:
-    assert found_displaced("ab", {"a": "Running", "b": "Paused"}, "new") == ()
-    assert found_displaced("ab", {"a": "Starting", "b": "Paused"}, "new") == ()
+    assert found("ab", {"a": "Running", "b": "Paused"}) == ()
+    assert found("ab", {"a": "Starting", "b": "Paused"}) == ()
 
 
 def test_what_is_asked_for_something_already_does_not_run() -> None:
@@ -94,28 +99,28 @@ def test_what_is_asked_for_something_already_does_not_run() -> None:
 
 
 def test_a_displacement_teaches_the_cap() -> None:
-    assert cap_learned(Cap(), running=5, displaced=1) == Cap(5, learned=True)
-    assert cap_learned(Cap(5), running=8, displaced=6) == Cap(3, learned=True)
-    assert cap_learned(Cap(5), running=4, displaced=0) == Cap(5)
-    assert cap_learned(Cap(5), running=5, displaced=0) == Cap(None, learned=True)
-    assert cap_learned(Cap(), running=50, displaced=0) == Cap()
+    five = KeptCap(cap=5)
+    assert cap_learned(None, running=5, displaced=1) == five
+    assert cap_learned(five, running=8, displaced=6) == KeptCap(cap=3)
+    assert cap_learned(five, running=4, displaced=0) == five
+    assert cap_learned(five, running=5, displaced=0) == KeptCap(cap=None)
+    assert cap_learned(None, running=50, displaced=0) is None
 
 
 def test_containers_let_guess_the_usual_cap_until_one_is_learned() -> None:
-    assert guessed(Cap(), ["oh-agent-server-7WN"]) == Cap(5)
-    assert guessed(Cap(), ["7WN"]) == Cap()
-    assert guessed(Cap(None, learned=True), ["oh-agent-server-7WN"]).about is None
+    assert probable_cap(None, ["oh-agent-server-7WN"]) == 5
+    assert probable_cap(None, ["7WN"]) is None
+    assert probable_cap(KeptCap(cap=None), ["oh-agent-server-7WN"]) is None
 
 
 @given(st.none() | st.integers(1, 100))
 def test_a_learned_cap_is_known_in_the_next_run_unless_that_knows_better(about: int | None) -> None:
     first, again = Displacement(), Displacement()
     assert first.merge()(None) is None
-    first.cap = Cap(about, learned=True)
+    first.learned = KeptCap(cap=about)
     kept = first.merge()(None)
     assert kept is not None
     again.recall(KeptCap.model_validate_json(kept.model_dump_json()))
-    assert again.cap == Cap(about, learned=True)
     again.recall(KeptCap(cap=7))
-    assert again.cap == Cap(about, learned=True)
+    assert again.learned == first.learned
     assert Displacement().merge()(kept) == kept

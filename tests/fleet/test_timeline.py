@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quarterdeck.fleet.displacement import Displaced, Displacement
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.timeline import EVENTS, IDS, Cause, Event, KeptTimeline, KeptTimelines, Timelines
@@ -115,18 +116,16 @@ def test_what_appears_after_a_start_whose_answer_was_lost_may_be_it() -> None:
     assert watched.told("c") == [("Starting", Cause.SERVER)]
 
 
-@pytest.mark.parametrize("told_first", [True, False])
-def test_a_pause_that_made_room_for_a_start_of_ours_is_told_apart(told_first: bool) -> None:
-    watched = Watched()
-    watched.read(0, "RUNNING", "RUNNING")
-    if told_first:
-        watched.timelines.displaced(["a"], "new", at(4))
+def test_a_pause_that_made_room_for_a_start_of_ours_is_told_apart() -> None:
+    watched, displacement = Watched(), Displacement()
+    watched.read(0, "RUNNING", "RUNNING", "RUNNING")
     watched.memories.asked("b", Action.PAUSE, at(3))
-    watched.read(5, "PAUSED", "PAUSED")
-    if not told_first:
-        watched.timelines.displaced(["a", "b"], "new", at(6))
+    for new in ("new", "another"):
+        displacement.answered(new, "abc", at(4))
+    watched.read(5, "PAUSED", "PAUSED", "RUNNING")
+    assert displacement.read(watched.timelines, at(5)) == [Displaced(("a",), "new")]
     assert watched.told("a")[-1] == ("Paused", Cause.DISPLACED)
-    assert "new" in watched.timelines.of("a")[-1].words
+    assert "make room for new" in watched.timelines.of("a")[-1].words
     assert watched.told("b")[-1] == ("Paused", Cause.YOU)
 
 

@@ -32,9 +32,20 @@ async def test_what_is_gone_stays_until_the_pass_is_complete() -> None:
         deck.watch.refresh()
         await deck.clock.run(2.5)
         assert "a" in deck.ids
-        await deck.clock.run(1.0)
+        await deck.clock.run(2.0)
         assert deck.ids == ["b", "c", "d", "e"]
         assert [changes.gone for changes in deck.published if changes.gone] == [{"a"}]
+
+
+async def test_a_row_that_a_shifting_page_leaves_out_is_not_gone() -> None:
+    async with Deck(*FIVE, latency=1.0) as deck:
+        await deck.clock.run(4.0)
+        deck.watch.refresh()
+        await deck.clock.run(1.5)
+        del deck.server.items[0]
+        await deck.clock.run(35.0)
+        assert [changes.gone for changes in deck.published if changes.gone] == [{"a"}]
+        assert deck.watch.records.keys() == set("bcde")
 
 
 async def test_ticks_read_what_is_visible_or_in_transition_and_a_slow_pass_the_rest() -> None:

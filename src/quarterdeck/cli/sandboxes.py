@@ -15,7 +15,7 @@ from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import Sandbox, SandboxSpec
 from quarterdeck.config.load import Config
 from quarterdeck.fleet.ages import ServerClock, age
-from quarterdeck.fleet.displacement import Cap, forecast, guessed
+from quarterdeck.fleet.displacement import forecast, probable_cap
 from quarterdeck.fleet.filters import Filter, Kind, kept
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
@@ -111,8 +111,8 @@ async def read_some(client: Client, ids: Sequence[str]) -> dict[str, Sandbox | N
 async def tell_displacement(client: Client, count: int) -> None:
     """Read all sandboxes, and say which ones a server of this kind would pause for `count` more; often none."""
     rows = (await read_all(client, conversations=False)).rows
-    cap = guessed(Cap(), (row.id for row in rows))
-    if words := forecast(rows, utc_now(), cap.about, Action.START, count=count).words:
+    cap = probable_cap(None, (row.id for row in rows))
+    if words := forecast(rows, utc_now(), cap, Action.START, count=count).words:
         note(words)
 
 

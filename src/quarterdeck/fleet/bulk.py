@@ -236,11 +236,10 @@ class BulkJob:
         self.named: Mapping[str, Named] = {row.id: row for row in (*planned.rows, *skipped, *planned.hidden)}
         """The rows themselves, as they were when it was given."""
         self._rows = rows_of(planned)
-        self._changed: dict[str, BulkRow] = {}
         self._progress = progress
         self._clock = clock
         self._sleep = sleep
-        self._stopped = asyncio.Event()
+        self._stopped = self._goes_on = False
         self._resume_at = 0.0
         self._queue: list[str] = []
         self._tries: Counter[str] = Counter()
@@ -254,11 +253,6 @@ class BulkJob:
     def rows(self) -> Mapping[str, BulkRow]:
         """What became of all rows of the plan by id, in its order."""
         return self._rows
-
-    def take_changes(self) -> Mapping[str, BulkRow]:
-        """Rows that changed since this was asked last, by id."""
-        changed, self._changed = self._changed, {}
-        return changed
 
     @property
     def ended(self) -> bool:
@@ -305,7 +299,7 @@ class BulkJob:
 
     async def run(self) -> None:
         """Do it to the rows in line; returns when every row has come to its end."""
-        self._stopped.clear()
+        self._stopped, self._goes_on = False, True
         self._tries.clear()
         self._away = 0
         self._queue = [row.id for row in self._rows.values() if row.state is RowState.WAITING]
@@ -315,7 +309,7 @@ class BulkJob:
 
     def stop(self, words: str = "Stopped before its turn.") -> None:
         """Ask for nothing more; what was asked for already is still followed to its end."""
-        self._stopped.set()
+        self._stopped = True
         for row_id in self._queue:
             self._say(row_id, RowState.STOPPED, words)
         self._queue.clear()
@@ -332,19 +326,9 @@ class BulkJob:
     async def _send_all(self) -> None:
         while self._queue:
             if (wait := self.waits) > 0:
-                await self._wait(wait)
-            elif self._queue:
+                await self._sleep(min(wait, LOOK_AGAIN))  # it may be stopped meanwhile
+            else:
                 await self._send(self._queue.pop(0))
-
-    async def _wait(self, seconds: float) -> None:
-        """Sleep, but not for longer than there is something to wait for."""
-        sleeping = asyncio.ensure_future(self._sleep(seconds))
-        stopping = asyncio.ensure_future(self._stopped.wait())
-        try:
-            await asyncio.wait((sleeping, stopping), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            sleeping.cancel()
-            stopping.cancel()
 
     async def _send(self, row_id: str) -> None:
         self._say(row_id, RowState.SENT)
@@ -379,7 +363,7 @@ class BulkJob:
         if asked > LONGEST_ASKED_FOR or self._tries[row_id] >= TRIES:
             self._say(row_id, RowState.FAILED, words)
             self.stop(f"Not tried: {words}")
-        elif self._stopped.is_set():
+        elif self._stopped:
             self._say(row_id, RowState.STOPPED, words)
         else:
             self._resume_at = max(self._resume_at, self._clock() + asked)
@@ -392,26 +376,28 @@ class BulkJob:
         self._pending[row_id] = self._clock() + within, otherwise
 
     def look(self) -> None:
-        """Take what the readings say by now; `run` does so until its end, later ones may be taken by calling it."""
-        for row_id, (until, otherwise) in list(self._pending.items()):
-            verdict = self.order.verdict(row_id)
-            if verdict is None and self._clock() < until:
-                continue
-            del self._pending[row_id]
-            if verdict is not None or not otherwise:
-                self._decided(row_id, verdict or RowState.UNCHANGED)
-            else:
-                self._say(row_id, RowState.FAILED, otherwise)
-        for row in [row for row in self._rows.values() if row.state in RETRIED]:
-            if (verdict := self.order.verdict(row.id)) in (RowState.DONE, RowState.GONE):
-                self._decided(row.id, verdict)
+        """Take what the readings say by now; `run` does so until its end, later ones may be taken by calling it.
 
-    def _doubt_what_is_done(self) -> None:
-        """Somebody else may change back what is done already, for as long as the rest goes on."""
-        for row in [row for row in self._rows.values() if row.state is RowState.DONE]:
-            verdict = self.order.verdict(row.id) or RowState.UNDONE
-            if verdict is not RowState.DONE:
+        Somebody else may change back what is done already: that counts for as long as the rest goes on.
+        """
+        for row in list(self._rows.values()):
+            verdict = self.order.verdict(row.id)
+            if row.id in self._pending:
+                self._decide(row.id, verdict)
+            elif row.state in RETRIED and verdict in (RowState.DONE, RowState.GONE):
                 self._decided(row.id, verdict)
+            elif row.state is RowState.DONE and self._goes_on and verdict is not RowState.DONE:
+                self._decided(row.id, verdict or RowState.UNDONE)
+
+    def _decide(self, row_id: str, verdict: RowState | None) -> None:
+        until, otherwise = self._pending[row_id]
+        if verdict is None and self._clock() < until:
+            return
+        del self._pending[row_id]
+        if verdict is not None or not otherwise:
+            self._decided(row_id, verdict or RowState.UNCHANGED)
+        else:
+            self._say(row_id, RowState.FAILED, otherwise)
 
     def _decided(self, row_id: str, verdict: RowState) -> None:
         self._say(row_id, verdict, _WHY.get(verdict, ""))
@@ -419,11 +405,11 @@ class BulkJob:
     async def _follow(self, senders: list[asyncio.Task[None]]) -> None:
         while True:
             self.look()
-            self._doubt_what_is_done()
             if all(sender.done() for sender in senders) and not self._pending:
+                self._goes_on = False
                 return
             await self._sleep(LOOK_AGAIN)
 
     def _say(self, row_id: str, state: RowState, words: str = "") -> None:
-        row = self._rows[row_id] = self._changed[row_id] = BulkRow(row_id, state, words)
+        row = self._rows[row_id] = BulkRow(row_id, state, words)
         self._progress(row)

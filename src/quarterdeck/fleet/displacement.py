@@ -3,8 +3,8 @@
 Before they start or resume one, servers pause the oldest-created running ones above a cap, and tell nobody.
 """
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, ClassVar, NamedTuple
 
@@ -15,21 +15,16 @@ from quarterdeck.fleet.kept import KeptModel, Part
 from quarterdeck.fleet.news import About
 from quarterdeck.fleet.sandbox_state import UP, Action, SandboxMemory, StateWord
 from quarterdeck.fleet.sandboxes import SandboxRow, short_id
+from quarterdeck.fleet.timeline import Cause, Event, Timelines
 
 DOCKER, DOCKER_CAP = "oh-agent-server-", 5
 """What the ids of sandboxes in Docker begin with, and how many of them servers let run unless told otherwise."""
 LOOKED_FOR = timedelta(seconds=30)
 """How long after a start or resume what stopped is taken to have made room for it."""
 _LAST = datetime.max.replace(tzinfo=UTC)
-
-
-class Cap(NamedTuple):
-    """How many sandboxes a server lets run at a time, as far as is known here."""
-
-    about: int | None = None
-    """None when it is not known, and when there is none."""
-    learned: bool = False
-    """Seen here; else it is what servers of its kind do unless told otherwise."""
+_EXPLAINED = frozenset({Cause.YOU, Cause.DISPLACED})
+Timeline = Callable[[str], Sequence[Event]]
+"""What is known of one sandbox, by its id, the oldest event first."""
 
 
 class KeptCap(KeptModel):
@@ -39,21 +34,21 @@ class KeptCap(KeptModel):
     cap: Annotated[int, Field(ge=1)] | None
 
 
-def guessed(cap: Cap, ids: Iterable[str]) -> Cap:
-    """The cap, or what the ids of the sandboxes let guess while nothing was learned."""
-    if cap.learned or not any(sandbox_id.startswith(DOCKER) for sandbox_id in ids):
-        return cap
-    return Cap(DOCKER_CAP)
+def probable_cap(learned: KeptCap | None, ids: Iterable[str]) -> int | None:
+    """About how many sandboxes a server lets run; while nothing was learned, their ids let guess it."""
+    if learned is not None:
+        return learned.cap
+    return DOCKER_CAP if any(sandbox_id.startswith(DOCKER) for sandbox_id in ids) else None
 
 
-def cap_learned(cap: Cap, *, running: int, displaced: int) -> Cap:
+def cap_learned(before: KeptCap | None, *, running: int, displaced: int) -> KeptCap | None:
     """What a start or resume teaches: `running` ran before it, so many of them were paused for it."""
     runs = running - displaced + 1
     if displaced:
-        return Cap(runs, learned=True)
-    if cap.about is not None and runs > cap.about:
-        return Cap(None, learned=True)
-    return cap
+        return KeptCap(cap=runs)
+    if before is not None and before.cap is not None and runs > before.cap:
+        return KeptCap(cap=None)
+    return before
 
 
 # Beforehand
@@ -103,20 +98,14 @@ class Displaced(NamedTuple):
         return f"The server paused {named} to make room for {short_id(self.by)}."
 
 
-class Coming:
-    """A sandbox that is coming up, and which ones ran before it, the oldest first."""
+@dataclass
+class _Coming:
+    """A sandbox that the server started or resumed, and what ran before it, the oldest first."""
 
-    def __init__(self, running: Sequence[str], clock: Callable[[], datetime]) -> None:
-        self.running = running
-        self.sandbox_id: str | None = None
-        """None while the server has not answered."""
-        self.until = clock()
-        self.displaced = 0
-        self._clock = clock
-
-    def answered(self, sandbox_id: str) -> None:
-        """Note that the server took it."""
-        self.sandbox_id, self.until = sandbox_id, self._clock() + LOOKED_FOR
+    sandbox_id: str
+    running: Sequence[str]
+    until: datetime
+    displaced: int = 0
 
 
 class Displacement(Part[KeptCap]):
@@ -128,83 +117,59 @@ class Displacement(Part[KeptCap]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.cap = Cap()
-        self._coming: list[Coming] = []
-        self._explained: set[str] = set()
-        """Sandboxes whose pause has another reason: somebody here asked for it, or another start displaced them."""
+        self.learned: KeptCap | None = None
+        self._coming: list[_Coming] = []
 
-    @contextmanager
-    def watching(self, running: Sequence[str], clock: Callable[[], datetime]) -> Iterator[Coming]:
-        """Note what runs before a start or resume, oldest first; what it costs is looked for once it was answered."""
-        coming = Coming(running, clock)
-        self._coming.append(coming)
-        try:
-            yield coming
-        finally:
-            if coming.sandbox_id is None:
-                self._forget(coming)
+    def answered(self, sandbox_id: str, running: Sequence[str], now: datetime) -> None:
+        """Look for what made room for one that the server said it starts or resumes; `running` ran before it."""
+        self._coming.append(_Coming(sandbox_id, running, now + LOOKED_FOR))
 
-    def asked_to_pause(self, sandbox_id: str) -> None:
-        """Note that a pause is not the work of a start."""
-        if self._coming:
-            self._explained.add(sandbox_id)
-
-    def read(self, memories: Mapping[str, SandboxMemory], now: datetime) -> list[Displaced]:
-        """Take a reading; gives what was found to have made room."""
-        found: list[Displaced] = []
-        after = {known: memory.settled.word for known, memory in memories.items()} if self._coming else {}
+    def read(self, timelines: Timelines, now: datetime) -> list[Displaced]:
+        """Look at what a reading made of the timelines, and explain to them what is found to have made room."""
+        found = []
         for coming in list(self._coming):
-            if coming.sandbox_id is None:
-                continue
-            if ids := found_displaced(coming.running, after, coming.sandbox_id, self._explained):
-                self._explained.update(ids)
+            if ids := made_room(coming.running, coming.sandbox_id, timelines.of):
+                timelines.displaced(ids, short_id(coming.sandbox_id))
                 coming.displaced += len(ids)
                 self._learn(coming)
                 found.append(Displaced(ids, coming.sandbox_id))
             elif now >= coming.until:
-                self._forget(coming)
-                if not coming.displaced and after.get(coming.sandbox_id) == StateWord.RUNNING:
+                self._coming.remove(coming)
+                events = timelines.of(coming.sandbox_id)
+                if not coming.displaced and events and events[-1].what == StateWord.RUNNING:
                     self._learn(coming)
         return found
 
-    def _learn(self, coming: Coming) -> None:
-        before, self.cap = self.cap, cap_learned(self.cap, running=len(coming.running), displaced=coming.displaced)
-        if self.cap != before:
+    def _learn(self, coming: _Coming) -> None:
+        before = self.learned
+        self.learned = cap_learned(before, running=len(coming.running), displaced=coming.displaced)
+        if self.learned != before:
             self.changed.set()
-
-    def _forget(self, coming: Coming) -> None:
-        self._coming.remove(coming)
-        if not self._coming:
-            self._explained.clear()
 
     def recall(self, kept: KeptCap | None) -> frozenset[str]:
         """Take what an earlier run learned, unless this one knows better already."""
-        if kept is not None and not self.cap.learned:
-            self.cap = Cap(kept.cap, learned=True)
+        self.learned = self.learned or kept
         return frozenset()
 
     def merge(self) -> Callable[[KeptCap | None], KeptCap | None]:
         """What makes the next file of the one there is, which stays while nothing was learned."""
-        learned = KeptCap(cap=self.cap.about) if self.cap.learned else None
+        learned = self.learned
         return lambda kept: learned or kept
 
 
-def found_displaced(
-    running: Sequence[str], after: Mapping[str, str], started_id: str, asked: Container[str] = ()
-) -> tuple[str, ...]:
-    """Which of those that ran before a start or resume, oldest first, are paused after it, by `settled.word`.
+def made_room(running: Iterable[str], by: str, timeline: Timeline) -> tuple[str, ...]:
+    """Which of those that ran before a start or resume, oldest first, are paused after it for no other known reason.
 
     None that is younger than one that is still up: servers pause the oldest ones, so it was paused for another reason.
-    `asked` are the ids of those a pause was asked for here.
     """
     found = []
     for sandbox_id in running:
-        word = after.get(sandbox_id)
-        if sandbox_id == started_id or sandbox_id in asked:
+        events = timeline(sandbox_id)
+        if sandbox_id == by or not events:
             continue
-        if word in UP:
+        if events[-1].what in UP:
             break
-        if word == StateWord.PAUSED:
+        if events[-1].what == StateWord.PAUSED and events[-1].cause not in _EXPLAINED:
             found.append(sandbox_id)
     return tuple(found)
 

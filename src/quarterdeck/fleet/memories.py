@@ -1,6 +1,6 @@
 """The memories of all sandboxes of one server, by id: fed by the watch, asked by the screens."""
 
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 
 from quarterdeck.client.models.sandbox import Sandbox
@@ -27,8 +27,6 @@ class SandboxMemories:
         self._by_id: dict[str, SandboxMemory] = {}
         self._pending: set[str] = set()
         """Of which something is asked: they are few, and looked through at each reading."""
-        self._counting: set[str] = set()
-        """Those to which one more reading like the last one may make a difference."""
         self._doubtful: dict[str, datetime] = {}
         """Those that only an answer has called gone, and since when: the next readings tell."""
 
@@ -37,28 +35,20 @@ class SandboxMemories:
         """The memories; an entry is replaced only when there is something new."""
         return self._by_id
 
-    def observe(
-        self, read: Iterable[Sandbox], now: datetime, *, beginning: bool, other: Set[str] | None = None
-    ) -> frozenset[str]:
+    def observe(self, read: Iterable[Sandbox], now: datetime, *, beginning: bool) -> frozenset[str]:
         """Take a reading (`Changes.read`) and give the ids of which there is something new to say.
 
         `beginning` says that the whole list was known before (`Changes.all_known`): what is new has just begun.
-        `other` are the ids of which another record than before was read; without it all may be.
         """
         news = []
-        for at, record in enumerate(read):
-            if not at:
-                self.timelines.read(now)
-            if other is not None and record.id not in other and record.id not in self._counting:
-                continue
+        for record in read:
+            self.timelines.read(now)
             before = self._by_id.get(record.id)
             after = after_reading(before, record, now, beginning=beginning)
             if after is not before:
                 self._keep(record.id, after)
                 self.timelines.observe(record.id, before, after, now)
                 news.append(record.id)
-            if after_reading(after, record, now) is after:
-                self._counting.discard(record.id)
         return frozenset(news)
 
     def forget(self, ids: Collection[str]) -> None:
@@ -66,7 +56,6 @@ class SandboxMemories:
         for sandbox_id in ids:
             self._by_id.pop(sandbox_id, None)
             self._pending.discard(sandbox_id)
-            self._counting.discard(sandbox_id)
             self._doubtful.pop(sandbox_id, None)
         self.timelines.gone(ids)
 
@@ -137,7 +126,6 @@ class SandboxMemories:
 
     def _keep(self, sandbox_id: str, memory: SandboxMemory) -> None:
         self._by_id[sandbox_id] = memory
-        self._counting.add(sandbox_id)
         if memory.asked is None:
             self._pending.discard(sandbox_id)
         else:

@@ -45,13 +45,7 @@ class StateWord(StrEnum):
     RESUMING = "Resuming"
 
 
-WORDS: dict[str, StateWord] = {
-    SandboxStatus.STARTING: StateWord.STARTING,
-    SandboxStatus.RUNNING: StateWord.RUNNING,
-    SandboxStatus.PAUSED: StateWord.PAUSED,
-    SandboxStatus.ERROR: StateWord.ERROR,
-    SandboxStatus.MISSING: StateWord.MISSING,
-}
+WORDS: dict[str, StateWord] = {status: StateWord(status.title()) for status in SandboxStatus}
 UP = frozenset({StateWord.RUNNING, StateWord.STARTING})
 """States in which a sandbox costs something, whether it does anything or not."""
 IN_PASSING = frozenset({StateWord.STARTING, StateWord.PAUSING, StateWord.RESUMING})
@@ -86,8 +80,8 @@ class SandboxState(NamedTuple):
     since: datetime
     exact: bool
     """Whether the state was seen to begin; else it may be older than `since`."""
-    words: str
-    """All of it for a list: "Running, no answer", "Starting slow 2:10", "still Running"."""
+    longer: str = ""
+    """What a list says in place of the word: "Running, no answer", "Starting slow 2:10", "still Running"."""
     note: str = ""
     """A sentence for the detail."""
     slow: bool = False
@@ -99,6 +93,11 @@ class SandboxState(NamedTuple):
     def known(self) -> StateWord | None:
         """The word, if it is one of ours."""
         return _KNOWN.get(self.word)
+
+    @property
+    def words(self) -> str:
+        """All of it for a list."""
+        return self.longer or self.word
 
     def lasted(self, now: datetime) -> str:
         """How long it has been so, with "≥" when its beginning was not seen."""
@@ -125,7 +124,7 @@ class SandboxMemory(NamedTuple):
     has_run: bool
     """Read as RUNNING, and not as PAUSED, ERROR or MISSING since."""
     settled: SandboxState
-    """What the readings alone say."""
+    """The word the readings alone give, and since when."""
     asked: Asked | None = None
     quiet: int = 0
     """STARTING readings in a row of one that has run, counted up to `CHECK_AFTER`."""
@@ -144,7 +143,20 @@ class SandboxMemory(NamedTuple):
 
     def state(self, now: datetime) -> SandboxState:
         """What to say of it now."""
-        return self.settled if self.asked is None else _pending_state(self.settled, self.asked, now)
+        return self._read if self.asked is None else _under_way(self._read, self.asked, now)
+
+    @property
+    def _read(self) -> SandboxState:
+        """What the readings alone say, in full."""
+        settled = self.settled
+        if self.quiet and self.answered is False:
+            note = "Its agent server did not answer at its last known address."
+            return settled._replace(longer=f"{settled.word}, no answer", note=note, silent=True)
+        if self.quiet:
+            return settled._replace(note=_IDLE)
+        if settled.word == StateWord.MISSING and self.status != SandboxStatus.MISSING:
+            return settled._replace(note="The server answered that it is not there; the next readings tell.")
+        return settled
 
     def in_transition(self, now: datetime) -> bool:
         """Whether something is under way that is worth reading it often for."""
@@ -191,15 +203,14 @@ def after_reading(
     if (doubted := _doubted(memory, word, now)) is not None:
         return memory._replace(flip=doubted)
     resumed = not stopped and (memory.resumed or _paused_and_resumed(memory, record))
-    answered = memory.answered if idle else None
     after = SandboxMemory(
         status=record.status,
         has_run=has_run,
-        settled=_settled(_state_of(memory, word, now), idle=idle, silent=answered is False),
+        settled=_state_of(memory, word, now),
         asked=None if resumed else _unconfirmed(memory, status, now, has_run=has_run),
         quiet=min(memory.quiet + 1, CHECK_AFTER) if idle else 0,
         checked_at=memory.checked_at if status == SandboxStatus.STARTING else None,
-        answered=answered,
+        answered=memory.answered if idle else None,
         urls=(record.exposed_urls or memory.urls) if status in _HAS_ADDRESS else (),
         key=(record.session_api_key or memory.key) if has_run else None,
         errors=errors,
@@ -213,11 +224,11 @@ def _first_memory(record: Sandbox, now: datetime, *, beginning: bool) -> Sandbox
     """What the first reading says; a start that was seen to begin counts as asked for."""
     errors = int(beginning and record.status == SandboxStatus.ERROR)
     status = SandboxStatus.STARTING if errors else record.status
-    has_run, word = status == SandboxStatus.RUNNING, WORDS.get(status, status)
+    has_run = status == SandboxStatus.RUNNING
     return SandboxMemory(
         status=record.status,
         has_run=has_run,
-        settled=SandboxState(word, now, exact=beginning, words=word),
+        settled=SandboxState(WORDS.get(status, status), now, exact=beginning),
         asked=Asked(Action.START, now) if beginning and status == SandboxStatus.STARTING else None,
         urls=record.exposed_urls if status in _HAS_ADDRESS else (),
         key=record.session_api_key if has_run else None,
@@ -229,19 +240,16 @@ def after_missing(memory: SandboxMemory, now: datetime) -> SandboxMemory:
     """Note that the server said that it is not there, when something was asked of it; a reading may know better."""
     if memory.settled.word == StateWord.MISSING:
         return memory
-    note = "The server answered that it is not there; the next readings tell."
-    missing = SandboxState(StateWord.MISSING, now, exact=True, words=StateWord.MISSING, note=note)
+    missing = SandboxState(StateWord.MISSING, now, exact=True)
     return memory._replace(settled=missing, asked=None, quiet=0, flip=Flip(memory.settled.word, now))
 
 
 def after_check(memory: SandboxMemory, now: datetime, *, answered: bool) -> SandboxMemory:
     """Note whether the agent server answered, unless a reading settled it meanwhile; one that comes up runs then."""
     if memory.comes_up and answered:
-        settled = _settled(_state_of(memory, StateWord.RUNNING, now), idle=True, silent=False)
+        settled = _state_of(memory, StateWord.RUNNING, now)
         return memory._replace(has_run=True, quiet=1, answered=True, asked=None, settled=settled)
-    if not memory.quiet:
-        return memory
-    return memory._replace(answered=answered, settled=_settled(memory.settled, idle=True, silent=not answered))
+    return memory._replace(answered=answered) if memory.quiet else memory
 
 
 def _errors(memory: SandboxMemory, status: str) -> int:
@@ -290,7 +298,7 @@ def _state_of(memory: SandboxMemory, word: str, now: datetime) -> SandboxState:
     if word == memory.settled.word:
         return memory.settled
     hidden = word == StateWord.RUNNING and memory.settled.word == StateWord.STARTING and memory.asked is None
-    return SandboxState(word, now, exact=not hidden, words=word)
+    return SandboxState(word, now, exact=not hidden)
 
 
 def _unconfirmed(memory: SandboxMemory, status: str, now: datetime, *, has_run: bool) -> Asked | None:
@@ -306,43 +314,30 @@ def _unconfirmed(memory: SandboxMemory, status: str, now: datetime, *, has_run: 
     return None if confirmed else asked
 
 
-# The words for it
+# The words for what is under way
+
+_IDLE = "The server lists it as starting, as it does with sandboxes that are idle; it has run."
+_UNDER_WAY = {
+    Action.START: StateWord.STARTING,
+    Action.PAUSE: StateWord.PAUSING,
+    Action.RESUME: StateWord.RESUMING,
+}
 
 
-def _settled(state: SandboxState, *, idle: bool, silent: bool) -> SandboxState:
-    """Word a state that readings gave; `idle` when it reads as starting though it has run."""
-    if idle and silent:
-        note = "Its agent server did not answer at its last known address."
-        return state._replace(words=f"{state.word}, no answer", note=note, silent=True)
-    note = "The server lists it as starting, as it does with sandboxes that are idle; it has run." if idle else ""
-    return state._replace(words=state.word, note=note, silent=False)
-
-
-def _pending_state(settled: SandboxState, asked: Asked, now: datetime) -> SandboxState:
+def _under_way(read: SandboxState, asked: Asked, now: datetime) -> SandboxState:
     """Word what is under way, or that it did not happen in good time."""
     waited = now - asked.at
-    if asked.action is Action.PAUSE:
-        return _pending(StateWord.PAUSING, asked) if waited < PAUSED_BY else _still(settled, "Pause", asked, now)
-    if asked.action is Action.RESUME:
-        return _pending(StateWord.RESUMING, asked) if waited < SLOW_AFTER else _still(settled, "Resume", asked, now)
-    starting = _pending(StateWord.STARTING, asked)
-    if waited < SLOW_AFTER:
-        return starting
+    state = SandboxState(_UNDER_WAY[asked.action], asked.at, exact=True)
+    if waited < (PAUSED_BY if asked.action is Action.PAUSE else SLOW_AFTER):
+        return state
+    if asked.action is not Action.START:
+        note = f"{asked.action.title()} was asked for {age_of(asked.at, now)} ago; the server has not done it."
+        return read._replace(longer=f"still {read.words}", note=note)
     if asked.answered:
         note = "The server answered that it started; it still lists it as starting, as some do with idle sandboxes."
-        return starting._replace(note=note)
-    words = f"{starting.word} slow {stopwatch(waited.total_seconds())}"
+        return state._replace(note=note)
     note = "No reading has found it running yet; servers give up on a start after 120 s."
-    return starting._replace(words=words, note=note, slow=True)
-
-
-def _pending(word: StateWord, asked: Asked) -> SandboxState:
-    return SandboxState(word, asked.at, exact=True, words=word)
-
-
-def _still(settled: SandboxState, action: str, asked: Asked, now: datetime) -> SandboxState:
-    note = f"{action} was asked for {age_of(asked.at, now)} ago; the server has not done it."
-    return settled._replace(words=f"still {settled.words}", note=note)
+    return state._replace(longer=f"{state.word} slow {stopwatch(waited.total_seconds())}", note=note, slow=True)
 
 
 # What may be asked of it: servers never refuse by status, these are rules for people

@@ -5,7 +5,6 @@ It knows no screen: whoever owns it gives a `publish` and is told which ids chan
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
 from datetime import datetime
 from itertools import chain, islice
 from typing import Any
@@ -18,7 +17,7 @@ from quarterdeck.client.models.server import Server
 from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.bulk import BulkJob
 from quarterdeck.fleet.conversations import ConversationRow, conversation_row, last_execution_status
-from quarterdeck.fleet.displacement import Coming, Displacement, guessed, running_oldest_first
+from quarterdeck.fleet.displacement import Displacement, probable_cap, running_oldest_first
 from quarterdeck.fleet.kept import Keeper, StateFiles
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.news import About, News
@@ -138,7 +137,7 @@ class Session:
     @property
     def cap(self) -> int | None:
         """About how many sandboxes the server lets run at a time, None when that is not known."""
-        return guessed(self.displacement.cap, islice(self.sandboxes.records, ALIKE)).about
+        return probable_cap(self.displacement.learned, islice(self.sandboxes.records, ALIKE))
 
     def sandbox_row(self, sandbox_id: str, before: SandboxRow | None = None) -> SandboxRow | None:
         """What a list says of a sandbox, `before` itself when nothing changed; None when there is no such one."""
@@ -220,9 +219,7 @@ class Session:
         if health.back:
             self._server.doubt()
         came_or_went = changes.added | changes.gone
-        fresh = self.memories.observe(
-            changes.read, now, beginning=changes.all_known, other=changes.added | changes.changed
-        )
+        fresh = self.memories.observe(changes.read, now, beginning=changes.all_known)
         self.memories.forget(changes.gone)
         self._unsettled.update(each for each in fresh - changes.added if self.residents.of(each))
         self._probe_quiet_ones(now)
@@ -230,8 +227,7 @@ class Session:
         self._publish(News(About.SANDBOXES, fresh | changes.changed | came_or_went))
         living_there = (record.id for sandbox_id in came_or_went for record in self.residents.of(sandbox_id))
         self._publish_beside(About.CONVERSATIONS, living_there, changes, self.sandboxes)
-        for displaced in self.displacement.read(self.memories.by_id, now):
-            self.memories.timelines.displaced(displaced.ids, short_id(displaced.by), now)
+        for displaced in self.displacement.read(self.memories.timelines, now):
             words = displaced.words(self.residents.title_in)
             self._publish(News(About.SANDBOXES, frozenset(displaced.ids), words=words))
         if self.job is not None:
@@ -319,14 +315,13 @@ class Session:
 
     async def pause(self, sandbox_id: str) -> None:
         """Pause a sandbox; it shows as pausing until a reading confirms it."""
-        self.displacement.asked_to_pause(sandbox_id)
         await self._ask(sandbox_id, Action.PAUSE, self.client.sandboxes.pause)
 
     async def resume(self, sandbox_id: str) -> None:
         """Resume a sandbox; it shows as resuming until a reading confirms it."""
-        with self._looking_for_displaced() as coming:
-            await self._ask(sandbox_id, Action.RESUME, self.client.sandboxes.resume)
-            coming.answered(sandbox_id)
+        running = self._running
+        await self._ask(sandbox_id, Action.RESUME, self.client.sandboxes.resume)
+        self.displacement.answered(sandbox_id, running, self._clock())
 
     async def _ask(self, sandbox_id: str, action: Action, send: Callable[[str], Awaitable[None]]) -> None:
         self.memories.asked(sandbox_id, action, self._clock())
@@ -349,10 +344,11 @@ class Session:
     async def start(self, spec_id: str | None) -> Sandbox:
         """Start a sandbox; servers answer once it is up or has failed."""
         asking = self._starts.asking(About.SANDBOXES, self._known(self.sandboxes), f"start of {spec_id or 'a sandbox'}")
+        running = self._running
         try:
-            with asking, self._looking_for_displaced() as coming:
+            with asking:
                 record = await self.client.sandboxes.start(spec_id)
-                coming.answered(record.id)
+                self.displacement.answered(record.id, running, self._clock())
                 self.memories.started(record, self._clock())
             return record
         finally:
@@ -379,9 +375,9 @@ class Session:
         await job.run()
         self._publish(News(About.SANDBOXES, words=f"{job.result} B shows it."))
 
-    def _looking_for_displaced(self) -> AbstractContextManager[Coming]:
-        running = running_oldest_first(self.sandboxes.records.values(), self.memories.by_id)
-        return self.displacement.watching(running, self._clock)
+    @property
+    def _running(self) -> tuple[str, ...]:
+        return running_oldest_first(self.sandboxes.records.values(), self.memories.by_id)
 
     def _known(self, watch: Watch[Any]) -> frozenset[str] | None:
         """What a list holds now; None while not all of it was read."""

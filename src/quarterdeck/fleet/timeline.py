@@ -22,7 +22,7 @@ IDS = 2_000
 KEPT = timedelta(days=30)
 """The timeline of a sandbox that was not seen for so long is dropped."""
 ANSWERED_BY = timedelta(minutes=5)
-"""What was asked for, and what our start displaced, explains changes for so long."""
+"""What was asked for explains changes for so long."""
 GAP = timedelta(minutes=2)
 """When nothing was read for so long, a change may have any cause and may have happened at any time in it."""
 CATCHING_UP = timedelta(minutes=1)
@@ -106,7 +106,6 @@ class Timelines(Part[KeptTimelines]):
         self._perhaps: set[str] = set()
         """What appeared while a start was not answered."""
         self._lost_at: datetime | None = None
-        self._displaced: dict[str, tuple[str, datetime]] = {}
         self._read_at: datetime | None = None
         self._gap = timedelta()
         self._caught_up_at: datetime | None = None
@@ -179,15 +178,12 @@ class Timelines(Part[KeptTimelines]):
         """Note that what was asked of it will not be done."""
         self._asked.pop(sandbox_id, None)
 
-    def displaced(self, sandbox_ids: Iterable[str], by: str, now: datetime) -> None:
+    def displaced(self, sandbox_ids: Iterable[str], by: str) -> None:
         """Note that the server paused these to make room for what was started or resumed here, `by` its short id."""
+        words = f"the server paused it to make room for {by}, which you started or resumed"
         for sandbox_id in sandbox_ids:
-            events = self.of(sandbox_id)
-            if not events or events[-1].what != StateWord.PAUSED or now - events[-1].seen_at > ANSWERED_BY:
-                self._displaced[sandbox_id] = by, now
-            elif events[-1].cause is not Cause.YOU:
-                made_room = events[-1]._replace(cause=Cause.DISPLACED, words=_made_room(by))
-                self._keep(sandbox_id, (*events[:-1], made_room))
+            *earlier, last = self.of(sandbox_id)
+            self._keep(sandbox_id, (*earlier, last._replace(cause=Cause.DISPLACED, words=words)))
 
     def _paused_unseen(self, sandbox_id: str, now: datetime) -> None:
         """Note a pause that was asked for here, and that somebody undid before a reading showed it."""
@@ -209,9 +205,6 @@ class Timelines(Part[KeptTimelines]):
             return Cause.YOU, _ASKED
         if action is not None and action is not Action.PAUSE:
             return Cause.SERVER, _became_of(action)
-        by, at = self._displaced.pop(sandbox_id, ("", None))
-        if at is not None and word == StateWord.PAUSED and now - at <= ANSWERED_BY:
-            return Cause.DISPLACED, _made_room(by)
         if sandbox_id in self._perhaps:
             return Cause.UNKNOWN, _PERHAPS
         if known:
@@ -300,7 +293,3 @@ def _not_ours(event: Event) -> Event:
 
 def _became_of(action: Action) -> str:
     return f"what became of the {action} you asked for"
-
-
-def _made_room(by: str) -> str:
-    return f"the server paused it to make room for {by}, which you started or resumed"

@@ -220,13 +220,14 @@ class Watch(Generic[R]):
             partial = partial or page.perhaps_partial
             listed += [record.id for record in page.items]
             self._health = after_answer(self._health, self._clock())
-            last = await self._take_page(page)
-            if not page.more:
-                continue  # what its end changed is told with what the whole list changed
-            self._tell(last)
-            if self._ticks and self._clock() >= self._tick_at + self._look.interval:
-                await self._read_looked_at()
-            await asyncio.sleep(0)
+            for start in range(0, max(len(page.items), 1), SLICE):
+                last = self._store.take(page.items[start : start + SLICE])
+                if not page.more and start + SLICE >= len(page.items):
+                    break  # what its end changed is told with what the whole list changed
+                self._tell(last)
+                if self._ticks and self._clock() >= self._tick_at + self._look.interval:
+                    await self._read_looked_at()
+                await asyncio.sleep(0)
         self._pass_at = self._clock()
         self._pass_took = self._pass_at - self._began_at
         self._tick_at = max(self._tick_at, self._began_at)
@@ -235,17 +236,16 @@ class Watch(Generic[R]):
             self._health = self._health._replace(doubted=True, refreshing=False)
             self._tell(Changes())
             return
+        listed += await self._left_out(listed)
         whole, all_known = self._store.keep_only(listed), not self._health.incomplete
         self._health = after_pass(self._health, self._clock(), unreadable, partial=partial)
         self._publish(last._replace(gone=whole.gone, reordered=whole.reordered, all_known=all_known))
 
-    async def _take_page(self, page: Page[R]) -> Changes[R]:
-        """Take a page, a long one in slices that are published one after the other; gives what the last one changed."""
-        for start in range(0, len(page.items) - SLICE, SLICE):
-            self._tell(self._store.take(page.items[start : start + SLICE]))
-            await asyncio.sleep(0)
-        rest = (len(page.items) - 1) % SLICE + 1 if page.items else 0
-        return self._store.take(page.items[len(page.items) - rest :])
+    async def _left_out(self, listed: list[str]) -> list[str]:
+        """What a pass of several pages left out and is there all the same: a row that goes shifts the later pages."""
+        unlisted = [] if self._one_page or not self._by_batch else list(self.records.keys() - set(listed))
+        answers = await self._source.read(unlisted, background=True) if unlisted else ()
+        return [record.id for record in answers or () if record is not None]
 
     async def _read_looked_at(self) -> None:
         ids = self._look.ids

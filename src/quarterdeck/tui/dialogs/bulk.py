@@ -92,6 +92,7 @@ class ProgressDialog(Dialog[CopyWish]):
         super().__init__(Shown(job.title), wide=True)
         self._job = job
         self._begin = begin
+        self._shown: dict[str, BulkRow] = {}
         self._stopping = False
         self._hints: Hints = ()
         self._ended = False
@@ -121,14 +122,16 @@ class ProgressDialog(Dialog[CopyWish]):
 
     def on_mount(self) -> None:
         """Show how far it is, and follow it."""
-        self._job.take_changes()
-        self._table.show(list(self._job.rows.values()))
+        self._shown = dict(self._job.rows)
+        self._table.show(list(self._shown.values()))
         self.set_interval(LOOKS, self._look)
         self._look()
 
     def _look(self) -> None:
         job, ended = self._job, self._job.ended
-        self._table.patch(job.take_changes())
+        changed = {row_id: row for row_id, row in job.rows.items() if self._shown[row_id] is not row}
+        self._shown |= changed
+        self._table.patch(changed)
         self.query_one("#counts", Static).update(content((*counts_cell(job), (Shown(" "), Tone.PLAIN))))
         if ended and not self._ended:
             rows = sorted(job.rows.values(), key=_place)
