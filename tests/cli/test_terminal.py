@@ -63,6 +63,16 @@ def test_keys_typed_ahead_reach_settings_that_have_to_be_imported_first(home: Ho
         assert "Opening the settings…".encode() in terminal.output
 
 
+def test_the_mouse_is_left_to_the_terminal_only_where_that_is_asked_for() -> None:
+    with Terminal(*quarterdeck()) as with_mouse, Terminal(*quarterdeck("--no-mouse")) as without:
+        for terminal in (with_mouse, without):
+            terminal.shows("local service", "No conversations")
+            terminal.press("ctrl+q")
+            assert terminal.ends() == 0
+            assert_as_it_was(terminal)
+            assert (b"\x1b[?1000h" in terminal.output) is (terminal is with_mouse)
+
+
 def test_a_chosen_theme_is_remembered(home: Home) -> None:
     with Terminal(*quarterdeck("--read-only")) as terminal:
         terminal.shows("READ-ONLY")

@@ -44,6 +44,7 @@ class CommandLine:
     connection: str | None = None
     read_only: bool = False
     quiet: bool = False
+    mouse: bool = True
     json: bool = False
     all: bool = False
     dry_run: bool = False
@@ -117,6 +118,8 @@ def _parser() -> ArgumentParser:
     )
     quiet = "no bell and no notice from the deck about conversations that are watched"
     top.add_argument("--quiet", action="store_true", help=quiet)
+    mouse = "leave the mouse to the terminal, which selects text with it"
+    top.add_argument("--no-mouse", action="store_false", dest="mouse", help=mouse)
     top.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     add = top.add_subparsers(title="commands", metavar="COMMAND", prog="quarterdeck").add_parser
     _serve(add)

@@ -53,7 +53,7 @@ def run(arguments: CommandLine, config: Config) -> int:
     target = _target(arguments, config, notices)
     _end_with_the_terminal()
     failures: dict[str, None] = {}
-    status = asyncio.run(_open(target, config, notices, failures, quiet=arguments.quiet))
+    status = asyncio.run(_open(target, config, notices, failures, quiet=arguments.quiet, mouse=arguments.mouse))
     with suppress(OSError):  # a terminal that was closed takes no more words
         for words in failures:
             note(f"{words}.")
@@ -97,7 +97,7 @@ def _target(arguments: CommandLine, config: Config, notices: list[str]) -> Targe
 
 
 async def _open(
-    target: Target, config: Config, notices: Sequence[str], failures: dict[str, None], *, quiet: bool
+    target: Target, config: Config, notices: Sequence[str], failures: dict[str, None], *, quiet: bool, mouse: bool
 ) -> int:
     keep = partial(_remember, config, failures)
     known = KnownConnections(config, target, os.environ, on_open=lambda name: keep(last_connection=name))
@@ -115,7 +115,7 @@ async def _open(
         crash_folder=config.folders.state,
     )
     with leaving_on_signals(lambda status: deck.exit(status, status), Terminal()):
-        await deck.run_async()
+        await deck.run_async(mouse=mouse)
     status = deck.return_code or 0
     if deck.unanswered:
         failures[f"left without the answer to: {', '.join(deck.unanswered)}; look whether it happened"] = None
