@@ -1,34 +1,41 @@
-"""What can be copied of a row, and the file it is saved to where a terminal takes no copies."""
+"""Copies of what a list shows: what there is to copy, the question which, and where it goes.
 
-from __future__ import annotations
+A terminal that takes no copies leaves the way to a file.
+"""
 
 import asyncio
 import json
-import os
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.base import plain
+from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.client.models.sandbox import Sandbox
+from quarterdeck.config.files import write
+from quarterdeck.fleet.conversations import ConversationRow
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.dialogs.pick import Item, PickDialog, PickKey
+from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.text import Shown, escaped
-
-if TYPE_CHECKING:
-    from quarterdeck.client.models.conversation import Conversation
-    from quarterdeck.client.models.sandbox import Sandbox
-    from quarterdeck.fleet.conversations import ConversationRow
 
 FILE = "copied.txt"
 ESCAPED = " What acts on a terminal is written as \\u escapes."
 """Said of a copy that is not the same letter by letter."""
+NOTE = cell(Shown("Copies go through the terminal (OSC 52). Where yours takes none, f saves to a file."), Tone.MUTED)
+NAME_WIDE = 12
+PREVIEW = 50
+"""Characters of a value that are shown before it is copied."""
 
 
 @dataclass(frozen=True)
 class Copyable:
-    """Something that can be copied; it holds no secret."""
+    """Something that can be copied, to a file if it is wanted so; it holds no secret."""
 
     name: Shown
     value: str
+    to_file: bool = False
 
     @property
     def note(self) -> str:
@@ -66,20 +73,34 @@ def _json(data: dict[str, Any]) -> str:
     return json.dumps(data, indent=2, ensure_ascii=False)
 
 
-async def save_copy(folder: Path, what: Copyable) -> Path:
-    """Write it to a file that only its owner can read, and give that file; raises ServiceError(LOCAL)."""
-    path = folder / FILE
+def pick_copy(title: Shown, offered: Sequence[Copyable]) -> PickDialog[Copyable]:
+    """Pick what to copy, and whether to a file."""
+    to_file = PickKey[Copyable]("f", "save to a file", lambda what: replace(what, to_file=True))
+    items = [Item(_line(each), each) for each in offered]
+    return PickDialog(Shown(f"Copy of {title}"), items, take="copy", keys=(to_file,), said=(NOTE,))
+
+
+def _line(each: Copyable) -> Cell:
+    whole = text.line(each.value[: 2 * PREVIEW])
+    begins = whole if len(whole) <= PREVIEW else Shown(f"{whole[: PREVIEW - 1]}…")
+    return (Shown(f"{each.name:<{NAME_WIDE}}"), Tone.KEY), (begins, Tone.PLAIN)
+
+
+async def copy(screen: DeckScreen, what: Copyable | None) -> None:
+    """Copy what was picked, or save it to a file that only its owner can read, and say so on the screen."""
+    if what is None:
+        return
+    if not what.to_file:
+        screen.app.copy_to_clipboard(what.value)
+        words = f"Copied the {what.name}, if your terminal takes copies (OSC 52); y then f saves it to a file."
+        screen.say(text.line(words + what.note))
+        return
+    path = screen.app.crash_folder / FILE
+    content = escaped(what.value)
     try:
-        await asyncio.to_thread(_write, path, escaped(what.value))
+        await asyncio.to_thread(write, path, content if content.endswith("\n") else f"{content}\n")
     except OSError as error:
-        raise ServiceError(
-            ErrorKind.LOCAL, f"{path} could not be written: {error.strerror}.", "Free some space there, or allow it."
-        ) from None
-    return path
-
-
-def _write(path: Path, value: str) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(value if value.endswith("\n") else f"{value}\n")
+        words = f"{path} could not be written: {error.strerror}. Free some space there, or allow it."
+        screen.say(text.line(words), Tone.BAD)
+    else:
+        screen.say(text.line(f"Saved the {what.name} to {path}{what.note and '.'}{what.note}"), Tone.GOOD)

@@ -10,7 +10,7 @@ from quarterdeck.fleet.sandboxes import short_id
 from quarterdeck.fleet.start_tasks import FAILED
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import DASH, EMPTY, Cell, Span, Tone, cell
-from quarterdeck.tui.columns.details import counted, fact, heading, moment_fact, tally, text_fact
+from quarterdeck.tui.columns.details import counted, fact, heading, moment_fact, tally, text_column, text_fact
 from quarterdeck.tui.look import WATCHED, drawn, glyph
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table_layout import Column
@@ -40,11 +40,6 @@ def title(row: ConversationRow, now: datetime) -> Cell:
     return (drawn(WATCHED), (Shown(" "), Tone.PLAIN), *said) if row.watched else said
 
 
-def place(row: ConversationRow, now: datetime) -> Cell:
-    """Repository and branch."""
-    return cell(text.line(row.place), Tone.MUTED) if row.place else DASH
-
-
 def cost(row: ConversationRow, now: datetime) -> Cell:
     """US dollars so far."""
     return cell(Shown(f"${row.cost:.2f}")) if row.cost else DASH
@@ -67,40 +62,22 @@ def _quiet(words: str) -> Cell:
     return cell(Shown(words), Tone.MUTED)
 
 
-def _model(record: Conversation) -> str | None:
-    return record.llm_model
-
-
-def _trigger(record: Conversation) -> str | None:
-    return record.trigger
-
-
-def _by(of: Callable[[Conversation], str | None]) -> Callable[[ConversationRow], str | None]:
-    """The sort key made of a text of the record."""
+def _of_record(of: Callable[[Conversation], str | None]) -> Callable[[ConversationRow], str | None]:
+    """A text of the record, where there is one."""
     return lambda row: of(row.record) if row.record is not None else None
-
-
-def _told(of: Callable[[Conversation], str | None]) -> Callable[[ConversationRow, datetime], Cell]:
-    """The cell that shows a text of the record."""
-
-    def said(row: ConversationRow, now: datetime) -> Cell:
-        value = of(row.record) if row.record is not None else None
-        return cell(text.line(value), Tone.MUTED) if value else DASH
-
-    return said
 
 
 COLUMNS: tuple[Column[ConversationRow], ...] = (
     Column("state", "STATE", 20, marked_state, sort=lambda row: row.state.word),
     Column("title", "TITLE", 24, title, sort=lambda row: row.title.casefold() or None, flex=3),
-    Column("repository", "REPO@BRANCH", 12, place, sort=lambda row: row.place or None, flex=2, priority=1),
+    text_column("repository", "REPO@BRANCH", 12, lambda row: row.place or None, flex=2, priority=1),
     Column(
         "updated", "UPDATED", 8, lambda row, now: _quiet(row.updated(now)), sort=lambda row: row.updated_at, right=True
     ),
     Column("cost", "COST", 7, cost, sort=lambda row: row.cost or None, priority=2, right=True),
-    Column("model", "MODEL", 16, _told(_model), sort=_by(_model), flex=1, priority=3),
+    text_column("model", "MODEL", 16, _of_record(lambda record: record.llm_model), flex=1, priority=3),
     Column("sandbox", "SANDBOX", 9, sandbox, sort=lambda row: row.sandbox_id, priority=4),
-    Column("trigger", "TRIGGER", 10, _told(_trigger), sort=_by(_trigger), priority=6),
+    text_column("trigger", "TRIGGER", 10, _of_record(lambda record: record.trigger), priority=6),
     Column("pr", "PR", 7, pull_requests, sort=lambda row: (row.record and row.record.pr_number) or None, priority=7),
     Column(
         "created",

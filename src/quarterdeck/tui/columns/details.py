@@ -7,9 +7,10 @@ from quarterdeck.client.request import LoggedRequest
 from quarterdeck.fleet.ages import JUST_NOW, age_of
 from quarterdeck.fleet.health import Health, HealthState, health_words
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.cells import DASH, Cell, Tone, cell
 from quarterdeck.tui.look import glyph
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.table_layout import Column, R
 
 AGE_STEP = 5.0
 """Seconds between two changes of the age in the header: each one is bytes to a terminal that may be far away."""
@@ -53,6 +54,18 @@ def counted(word: str, count: int) -> Cell:
 def tally(count: int, word: str, sign: str, tone: Tone) -> Cell:
     """A number of rows between a sign and a word; numbers of all tones look alike, so that few bytes change them."""
     return (Shown(f"{sign} "), tone), (Shown(f"{count}"), Tone.PLAIN), (Shown(f" {text.line(word)}  "), tone)
+
+
+def text_column(
+    key: str, title: str, width: int, of: Callable[[R], str | None], *, flex: int = 0, priority: int = 0
+) -> Column[R]:
+    """A quiet column that shows a text of the server, and sorts by it."""
+
+    def shown(row: R, now: datetime) -> Cell:
+        value = of(row)
+        return cell(text.line(value), Tone.MUTED) if value else DASH
+
+    return Column(key, title, width, shown, sort=of, flex=flex, priority=priority)
 
 
 LABEL_WIDE = 16

@@ -13,7 +13,16 @@ from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.timeline import Cause, Event
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import DASH, EMPTY, Cell, Tone, cell
-from quarterdeck.tui.columns.details import LABEL_WIDE, counted, fact, heading, logged_line, moment_fact, text_fact
+from quarterdeck.tui.columns.details import (
+    LABEL_WIDE,
+    counted,
+    fact,
+    heading,
+    logged_line,
+    moment_fact,
+    text_column,
+    text_fact,
+)
 from quarterdeck.tui.look import glyph
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table_layout import Column
@@ -105,10 +114,10 @@ def sandbox_columns(last_told: LastTold) -> tuple[Column[SandboxRow], ...]:
         Column("agent", "AGENT", 12, agent, sort=by_agent, priority=1),
         Column("quiet", "QUIET", 7, quiet, sort=lambda row: row.quiet_since, priority=2, right=True),
         Column("cost", "COST", 7, cost, sort=lambda row: row.spent or None, priority=3, right=True),
-        Column("spec", "SPEC", 12, _spec, sort=lambda row: row.record.sandbox_spec_id, flex=1, priority=4),
+        text_column("spec", "SPEC", 12, lambda row: row.record.sandbox_spec_id, flex=1, priority=4),
         Column("age", "AGE", 6, _age, sort=lambda row: row.created_at, priority=5, right=True),
         Column("urls", "URLS", 14, urls, sort=lambda row: len(row.memory.urls) or None, flex=1, priority=6),
-        Column("owner", "OWNER", 10, _owner, sort=lambda row: row.record.created_by_user_id, priority=7),
+        text_column("owner", "OWNER", 10, lambda row: row.record.created_by_user_id, priority=7),
     )
 
 
@@ -116,20 +125,8 @@ def _by_title(row: SandboxRow) -> tuple[str, ...] | None:
     return tuple(title.casefold() for title in row.conversation_titles) or None
 
 
-def _spec(row: SandboxRow, now: datetime) -> Cell:
-    return _text(row.record.sandbox_spec_id)
-
-
-def _owner(row: SandboxRow, now: datetime) -> Cell:
-    return _text(row.record.created_by_user_id)
-
-
 def _age(row: SandboxRow, now: datetime) -> Cell:
     return cell(Shown(row.created(now)), Tone.MUTED)
-
-
-def _text(value: str | None) -> Cell:
-    return cell(text.line(value), Tone.MUTED) if value else DASH
 
 
 # How many are how

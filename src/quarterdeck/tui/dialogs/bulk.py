@@ -14,8 +14,8 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.bulk import counts_cell, plan_lines, state_cell
 from quarterdeck.tui.copying import Copyable
-from quarterdeck.tui.dialogs.base import SCROLLING, Dialog, Hints
-from quarterdeck.tui.dialogs.copy import CopyWish
+from quarterdeck.tui.dialogs.base import Dialog, Hints
+from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.paint import content, lines
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table import Table
@@ -29,54 +29,41 @@ _TROUBLE_FIRST = (
 )  # fmt: skip
 
 
-class PlanDialog(Dialog[Plan[SandboxRow]]):
-    """Ask whether to go on: `y` does, enter and escape do not. Dismisses with the plan to carry out."""
+class PlanDialog(ConfirmDialog):
+    """Ask whether to carry out a plan; `planned` is what was agreed to, with the hidden rows if `h` asked for them."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "accept", "Yes", show=False),
-        Binding("n,enter,q", "cancel", "No", show=False),
-        Binding("h", "hidden", "Include what the filter hides", show=False),
-        *SCROLLING,
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("h", "hidden", "Include what the filter hides", show=False)]
     HINTS = (("y", "do it"), ("n", "no (enter too)"), (" ↑ ↓", "scroll"))
 
     def __init__(self, title: Shown, verb: str, planned: Plan[SandboxRow], warnings: Sequence[Cell] = ()) -> None:
-        super().__init__(title)
+        super().__init__(title, (*warnings, *plan_lines(verb, planned)))
+        self.planned = planned
+        self._without_hidden = planned
         self._verb = verb
-        self._planned = planned
         self._warnings = warnings
-        self._with_hidden = False
-
-    def body(self) -> Iterable[Widget]:
-        """What will happen."""
-        yield Static(id="plan")
 
     def on_mount(self) -> None:
-        """Show it, and the key for hidden rows where there are any."""
-        self._show()
-        if self._planned.hidden:
+        """Show the key for hidden rows where there are any."""
+        if self.planned.hidden:
             self.hint((*self.HINTS, ("h", "hidden ones too, or not")))
-
-    def _show(self) -> None:
-        said = [*self._warnings, *plan_lines(self._verb, self._planned, with_hidden=self._with_hidden)]
-        self.query_one("#plan", Static).update(lines(said))
 
     def action_accept(self) -> None:
         """Yes."""
-        planned = self._planned.with_hidden() if self._with_hidden else self._planned
-        if planned.rows:
-            self.dismiss(planned)
+        if self.planned.rows:
+            super().action_accept()
         else:
             self.complain(Shown("There is nothing to do it to."))
 
     def action_hidden(self) -> None:
         """Include the rows the filter hides, or leave them out."""
-        if self._planned.hidden:
-            self._with_hidden = not self._with_hidden
-            self._show()
+        plain = self._without_hidden
+        include = self.planned is plain
+        self.planned = plain.with_hidden() if include else plain
+        said = (*self._warnings, *plan_lines(self._verb, plain, with_hidden=include))
+        self.query_one("#said", Static).update(lines(said))
 
 
-class ProgressDialog(Dialog[CopyWish]):
+class ProgressDialog(Dialog[Copyable]):
     """Every row of a job as it goes; it goes on without the dialog. Dismisses with a summary to be saved to a file."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -94,7 +81,6 @@ class ProgressDialog(Dialog[CopyWish]):
         self._begin = begin
         self._shown: dict[str, BulkRow] = {}
         self._stopping = False
-        self._hints: Hints = ()
         self._ended = False
 
     def body(self) -> Iterable[Widget]:
@@ -140,10 +126,7 @@ class ProgressDialog(Dialog[CopyWish]):
             if job.saved:
                 self.say(Shown(job.saved), Tone.STRONG)
         self._ended = ended
-        hints = self._hints_now()
-        if hints != self._hints:
-            self._hints = hints
-            self.hint(hints)
+        self.hint(self._hints_now())
 
     def _hints_now(self) -> Hints:
         if not self._ended:
@@ -180,7 +163,7 @@ class ProgressDialog(Dialog[CopyWish]):
 
     def action_save(self) -> None:
         """Save what became of each row to a file."""
-        self.dismiss(CopyWish(Copyable(Shown("summary"), self._job.summary), to_file=True))
+        self.dismiss(Copyable(Shown("summary"), self._job.summary, to_file=True))
 
 
 def _place(row: BulkRow) -> int:

@@ -1,4 +1,4 @@
-"""A yes-or-no question whose harmless answer is the default."""
+"""Yes-or-no questions whose harmless answer is the default."""
 
 from collections.abc import Iterable
 from typing import ClassVar
@@ -8,7 +8,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.dialogs.base import SCROLLING, Dialog
+from quarterdeck.tui.dialogs.base import SCROLLING, Dialog, Hints
 from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
 
@@ -21,7 +21,7 @@ class ConfirmDialog(Dialog[bool]):
         Binding("n,enter,q", "cancel", "No", show=False),
         *SCROLLING,
     ]
-    HINTS = (("y", "yes"), ("n", "no (enter too)"))
+    HINTS: ClassVar[Hints] = (("y", "yes"), ("n", "no (enter too)"))
 
     def __init__(self, title: Shown, said: Iterable[Cell]) -> None:
         super().__init__(title)
@@ -29,7 +29,7 @@ class ConfirmDialog(Dialog[bool]):
 
     def body(self) -> Iterable[Widget]:
         """What will happen."""
-        yield Static(lines(self._said))
+        yield Static(lines(self._said), id="said")
 
     def action_accept(self) -> None:
         """Yes."""

@@ -4,6 +4,7 @@ Readings confirm what was done, never the server's answer. Dialogs stand before 
 """
 
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.fleet.bulk import BulkJob, N, Order, Plan, change_verdict, delete_verdict, plan
@@ -14,10 +15,9 @@ from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.columns.bulk import busy_line, busy_lines, counts_cell, gone_with, plan_lines
-from quarterdeck.tui.copying import save_copy
+from quarterdeck.tui.copying import copy
 from quarterdeck.tui.dialogs.bulk import PlanDialog, ProgressDialog
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog, TypedConfirmDialog
-from quarterdeck.tui.dialogs.copy import CopyWish
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.text import Shown
 
@@ -77,11 +77,13 @@ class SandboxCommands:
             warnings = [cell(line, Tone.WARN), EMPTY]
         title = Shown(f"{verb} {len(planned.rows):,} sandbox{'' if len(planned.rows) == 1 else 'es'}?")
 
-        async def begin(agreed: Plan[SandboxRow] | None) -> None:
-            if agreed is not None:
-                await self._carry_out(session, self._order(session, verb), agreed, sweep=sweep)
+        dialog = PlanDialog(title, verb, planned, warnings)
 
-        await self._screen.app.push_screen(PlanDialog(title, verb, planned, warnings), begin)
+        async def begin(agreed: bool | None) -> None:
+            if agreed:
+                await self._carry_out(session, self._order(session, verb), dialog.planned, sweep=sweep)
+
+        await self._screen.app.push_screen(dialog, begin)
 
     def forecast(self, session: Session, action: Action, count: int = 1) -> Shown:
         """What a start or resume will likely do to others; empty when nothing."""
@@ -172,20 +174,11 @@ class SandboxCommands:
         """Show how far the last command for several is, and what became of each."""
         session = self._screen.app.session
         if session is not None and session.job is not None:
-            await self._screen.app.push_screen(ProgressDialog(session.job, session.begin), self._save_summary)
+            dialog = ProgressDialog(session.job, session.begin)
+            await self._screen.app.push_screen(dialog, partial(copy, self._screen))
         else:
             words = "Nothing was done to several rows yet; space marks rows, p pauses their sandboxes."
             self._screen.say(Shown(words), Tone.WARN)
-
-    async def _save_summary(self, wish: CopyWish | None) -> None:
-        if wish is None:
-            return
-        try:
-            path = await save_copy(self._screen.app.crash_folder, wish.what)
-        except ServiceError as error:
-            self._screen.say_error(error)
-        else:
-            self._screen.say(text.line(f"Saved the {wish.what.name} to {path}{wish.what.note}"), Tone.GOOD)
 
     @property
     def job_line(self) -> Cell:

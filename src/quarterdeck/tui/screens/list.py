@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from time import monotonic
 from typing import Generic
 
@@ -18,9 +19,8 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.details import LABEL_WIDE, health_cell, why_empty
 from quarterdeck.tui.commands import Command, Place
-from quarterdeck.tui.copying import Copyable, save_copy
+from quarterdeck.tui.copying import Copyable, copy, pick_copy
 from quarterdeck.tui.dialogs.arranging import pick_columns, pick_statuses
-from quarterdeck.tui.dialogs.copy import CopyWish, pick_copy
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.dialogs.unlinked import RowPlace, pick_unlinked
 from quarterdeck.tui.lists.live_list import LiveList
@@ -355,24 +355,8 @@ class ListScreen(DeckScreen, Generic[R]):
         """Choose what to copy of the row."""
         row = self.table.cursor_row
         if row is not None:
-            await self.app.push_screen(pick_copy(self.title_of(row), self.copies_of(row)), self._copy_chosen)
-
-    async def _copy_chosen(self, wish: CopyWish | None) -> None:
-        if wish is not None and wish.to_file:
-            await self.save(wish.what)
-        elif wish is not None:
-            self.app.copy_to_clipboard(wish.what.value)
-            words = f"Copied the {wish.what.name}, if your terminal takes copies (OSC 52); y then f saves it to a file."
-            self.say(text.line(words + wish.what.note))
-
-    async def save(self, what: Copyable) -> None:
-        """Save something to a file and say where."""
-        try:
-            path = await save_copy(self.app.crash_folder, what)
-        except ServiceError as error:
-            self.say_error(error)
-        else:
-            self.say(text.line(f"Saved the {what.name} to {path}{what.note and '.'}{what.note}"), Tone.GOOD)
+            dialog = pick_copy(self.title_of(row), self.copies_of(row))
+            await self.app.push_screen(dialog, partial(copy, self))
 
     def open_address(self, address: str, shown: str) -> None:
         """Open an address in a browser where there is one; else copy it, for the machine one sits at."""
