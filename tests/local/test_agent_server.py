@@ -197,6 +197,18 @@ async def test_an_agent_is_stopped_in_the_middle_and_goes_on_and_sleeps_with_its
     assert await world.get(counted) > count
 
 
+async def test_an_agent_that_is_stopped_again_and_again_comes_to_its_end(world: Simulated) -> None:
+    agent = await some(world, "running")
+    assert await agent.post("/confirmation_policy", {"policy": {"kind": "NeverConfirm"}}) == 200
+    for _ in range(400):
+        assert await agent.post("/interrupt") == 200
+        assert await agent.post("/run") == 200
+        world.time.passes(3)
+        if await agent.status() == "finished":
+            break
+    assert (await agent.log())[-1]["value"] == "finished"
+
+
 async def test_a_conversation_that_is_begun_runs_and_asks_when_it_is_told_to_ask_always(world: Simulated) -> None:
     records = await world.all(CONVERSATIONS)
     home = next(record for record in records if record["sandbox_status"] == "RUNNING")["sandbox_id"]

@@ -9,7 +9,7 @@ from typing import Any
 
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.local.bodies import ChangeConversationBody, StartConversationBody
-from quarterdeck.local.records import ConversationRecord, Window, now, stamp
+from quarterdeck.local.records import ConversationRecord, Page, Window, narrowed, now
 from quarterdeck.local.runtime.base import Sandbox
 from quarterdeck.local.sandboxes import Sandboxes
 from quarterdeck.local.store import Store
@@ -35,20 +35,17 @@ class Filters:
     sandbox_id__eq: str | None = None
     include_sub_conversations: bool = False
 
-    def sql(self) -> tuple[str, list[str]]:
+    def sql(self) -> tuple[str, list[str | bool]]:
         """The condition of a query, and its parameters."""
-        terms: list[tuple[str, str | datetime | None]] = [
+        return narrowed(
             ("instr(lower(title), lower(?)) > 0", self.title__contains),
             ("created_at >= ?", self.created_at__gte),
             ("created_at < ?", self.created_at__lt),
             ("updated_at >= ?", self.updated_at__gte),
             ("updated_at < ?", self.updated_at__lt),
             ("sandbox_id = ?", self.sandbox_id__eq),
-        ]
-        used = [(term, value) for term, value in terms if value is not None]
-        conditions = [term for term, _ in used] + ([] if self.include_sub_conversations else ["parent_id IS NULL"])
-        parameters = [stamp(value) if isinstance(value, datetime) else value for _, value in used]
-        return " AND ".join(conditions or ["1"]), parameters
+            ("(? OR parent_id IS NULL)", self.include_sub_conversations),
+        )
 
 
 class Conversations:
@@ -58,14 +55,12 @@ class Conversations:
         self._store = store
         self._sandboxes = sandboxes
 
-    async def page(
-        self, filters: Filters, window: Window, agent_server: str
-    ) -> tuple[list[ConversationRecord], str | None]:
-        """One page, newest first, and the id of the next; `agent_server` is where agents are asked."""
+    async def page(self, filters: Filters, window: Window, agent_server: str) -> Page[ConversationRecord]:
+        """One page, newest first; `agent_server` is where agents are asked."""
         condition, parameters = filters.sql()
         order = " ORDER BY created_at DESC, rowid DESC"
-        rows = await self._rows(condition + order + window.sql, parameters)
-        return await self._records(rows[: window.limit], agent_server), window.next_page_id(len(rows))
+        rows = await self._store.select(_LISTED, condition + order + window.sql, parameters)
+        return window.page(await self._records(rows, agent_server))
 
     async def count(self, filters: Filters) -> int:
         """How many there are."""
@@ -107,22 +102,16 @@ class Conversations:
     ) -> ConversationRecord | None:
         """Change title or publicity and give the record; None when there is no such conversation."""
         if changes.title is not None or changes.public is not None:
-            await self._store.changes.run(
-                self._store.run(
-                    "UPDATE conversations SET title = coalesce(?, title), public = coalesce(?, public), updated_at = ?"
-                    " WHERE id = ?",
-                    (changes.title, changes.public, now(), conversation_id),
-                )
+            await self._store.run(
+                "UPDATE conversations SET title = coalesce(?, title), public = coalesce(?, public), updated_at = ?"
+                " WHERE id = ?",
+                (changes.title, changes.public, now(), conversation_id),
             )
         return (await self.read([conversation_id], agent_server)).get(conversation_id)
 
     async def delete(self, conversation_id: str) -> bool:
         """Delete a conversation, not its sandbox; False when there is none."""
-        statement = "DELETE FROM conversations WHERE id = ?"
-        return await self._store.changes.run(self._store.run(statement, (conversation_id,))) > 0
-
-    async def _rows(self, condition: str, parameters: Sequence[str]) -> list[sqlite3.Row]:
-        return await self._store.select(_LISTED, condition, parameters)
+        return await self._store.run("DELETE FROM conversations WHERE id = ?", (conversation_id,)) > 0
 
     async def _records(self, rows: Sequence[sqlite3.Row], agent_server: str) -> list[ConversationRecord]:
         sandboxes = await self._sandboxes.read({row["sandbox_id"] for row in rows})

@@ -21,6 +21,10 @@ class RefusalError(LocalServiceError):
     """What a request asks for cannot be done; the text says why, without secrets."""
 
 
+class AlreadyRunningError(RefusalError):
+    """An agent runs, so it cannot be let go on."""
+
+
 class UnknownNameError(RefusalError):
     """There is nothing of that name."""
 

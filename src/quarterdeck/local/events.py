@@ -1,4 +1,4 @@
-"""What happened in conversations: their logs, which only grow, and who listens to them."""
+"""What happened in conversations: their logs, which only grow, and whoever listens to them."""
 
 import asyncio
 import json
@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from quarterdeck.local.records import Window
+from quarterdeck.local.records import Page, Window, narrowed
 from quarterdeck.local.store import Record, Store
 
+NEVER: Record = {"kind": "NeverConfirm"}
+"""The policy of an agent that asks nothing."""
 MOST_WAITING = 10_000
 """Events that wait for a listener; one that reads slower than that misses some, and has the log to catch up from."""
 
@@ -33,19 +35,16 @@ class Filters:
     timestamp__gte: datetime | None = None
     timestamp__lt: datetime | None = None
 
-    def sql(self) -> tuple[str, list[str]]:
-        """What a query has to add, and its parameters."""
+    def sql(self) -> tuple[str, list[str | bool]]:
+        """The condition of a query, and its parameters."""
         kind = None if self.kind is None else self.kind.rpartition(".")[2] if "." in self.kind else ""
-        terms: list[tuple[str, str | datetime | None]] = [
+        return narrowed(
             ("json_extract(body, '$.kind') = ?", kind),
             ("json_extract(body, '$.source') = ?", self.source),
             ("instr(lower(body), lower(?)) > 0", self.body),
-            ("json_extract(body, '$.timestamp') >= ?", self.timestamp__gte),
-            ("json_extract(body, '$.timestamp') < ?", self.timestamp__lt),
-        ]
-        used = [(term, value) for term, value in terms if value is not None]
-        parameters = [time_told(value) if isinstance(value, datetime) else value for _, value in used]
-        return "".join(f" AND {term}" for term, _ in used), parameters
+            ("json_extract(body, '$.timestamp') >= ?", self.timestamp__gte and time_told(self.timestamp__gte)),
+            ("json_extract(body, '$.timestamp') < ?", self.timestamp__lt and time_told(self.timestamp__lt)),
+        )
 
 
 class EventLogs:
@@ -56,7 +55,7 @@ class EventLogs:
         self._listening: dict[str, set[asyncio.Queue[Record]]] = {}
 
     async def append(self, conversation_id: str, events: Sequence[Record]) -> None:
-        """Write down what happened; `tell` tells it to who listens."""
+        """Write down what happened; `tell` tells it to whoever listens."""
         async with self._store.transaction() as connection:
             await connection.executemany(
                 "INSERT INTO events"
@@ -65,7 +64,7 @@ class EventLogs:
             )
 
     def tell(self, conversation_id: str, events: Sequence[Record]) -> None:
-        """Tell what happened to who listens; not all of it has to be written down."""
+        """Tell what happened to whoever listens; not all of it has to be written down."""
         for queue in self._listening.get(conversation_id, ()):
             for event in events:
                 if queue.qsize() < MOST_WAITING:
@@ -86,34 +85,33 @@ class EventLogs:
 
     async def page(
         self, conversation_id: str, page_id: str | None, limit: int, filters: Filters, *, newest_first: bool
-    ) -> tuple[list[Record], str | None]:
-        """A page that begins with the event of that id, and the id of the first of the next.
+    ) -> Page[Record]:
+        """A page that begins with the event of that id.
 
         As on real servers an id that is not known gives the first page.
         """
-        terms, parameters = filters.sql()
+        condition, parameters = filters.sql()
         begin = await self._store.select("events", "conversation_id = ? AND id = ?", (conversation_id, page_id or ""))
         compare, order = ("<=", "DESC") if newest_first else (">=", "ASC")
         if begin:
-            terms, parameters = f" AND place {compare} ?{terms}", [begin[0]["place"], *parameters]
+            condition += f" AND place {compare} {begin[0]['place']}"
         rows = await self._store.select(
             "events",
-            f"conversation_id = ?{terms} ORDER BY place {order} LIMIT {limit + 1}",
+            f"conversation_id = ? AND {condition} ORDER BY place {order} LIMIT {limit + 1}",
             (conversation_id, *parameters),
         )
-        return [json.loads(row["body"]) for row in rows[:limit]], rows[limit]["id"] if len(rows) > limit else None
+        items = [json.loads(row["body"]) for row in rows[:limit]]
+        return Page(items=items, next_page_id=rows[limit]["id"] if len(rows) > limit else None)
 
-    async def by_time(
-        self, conversation_id: str, window: Window, *, newest_first: bool
-    ) -> tuple[list[Record], str | None]:
-        """A page in the order of time, as app servers keep their copies, and the id of the next."""
+    async def by_time(self, conversation_id: str, window: Window, *, newest_first: bool) -> Page[Record]:
+        """A page in the order of time, as app servers keep their copies."""
         order = "DESC" if newest_first else "ASC"
         rows = await self._store.select(
             "events",
             f"conversation_id = ? ORDER BY json_extract(body, '$.timestamp') {order}, place {order}{window.sql}",
             (conversation_id,),
         )
-        return [json.loads(row["body"]) for row in rows[: window.limit]], window.next_page_id(len(rows))
+        return window.page([json.loads(row["body"]) for row in rows])
 
     async def count(self, conversation_id: str) -> int:
         """How many events the log has."""
@@ -145,3 +143,9 @@ def message_members(role: str, parts: Sequence[Record]) -> Record:
     """The members that a message has."""
     said = {"role": role, "content": list(parts), "thinking_blocks": []}
     return {"llm_message": said, "activated_skills": [], "extended_content": []}
+
+
+def last_message(message_id: str, event_id: str, at: datetime) -> Record:
+    """What follows the message of a person."""
+    members = {"key": "last_user_message_id", "value": message_id}
+    return made("ConversationStateUpdateEvent", "environment", event_id, at, **members)

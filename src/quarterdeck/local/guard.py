@@ -1,4 +1,4 @@
-"""Who may ask, under which name, and how much they may send."""
+"""Before every request: who may ask, under which name, how much they may send, and that it is done whole."""
 
 import secrets
 from ipaddress import ip_address
@@ -12,6 +12,8 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
+
+from quarterdeck.local.store import Changes
 
 MAX_BODY = 8_000_000
 """Bytes of a request body."""
@@ -51,6 +53,19 @@ class BodyLimit:
             return message
 
         await self._app(scope, counted, send)
+
+
+class ToTheEnd:
+    """Does all that a request asks for, whoever gives up waiting for the answer."""
+
+    def __init__(self, app: ASGIApp, changes: Changes) -> None:
+        self._app = app
+        self._changes = changes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on a request as one change; a socket lasts, and says itself what has to be whole."""
+        answer = self._app(scope, receive, send)
+        await (self._changes.run(answer) if scope["type"] == "http" else answer)
 
 
 class LoopbackOnly:

@@ -1,13 +1,15 @@
 """What the service answers with: records, pages of them, and the texts of times."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Generic, TypeVar
+from uuid import UUID
 
-from fastapi import Query
+from fastapi import Depends, Query
 from typing_extensions import TypedDict
 
-PageId = Annotated[str | None, Query(pattern=r"^\d{1,12}$", description="As given by the page before")]
+T = TypeVar("T")
 Limit = Annotated[int, Query(ge=1, le=100)]
 
 
@@ -22,12 +24,34 @@ def now() -> str:
     return stamp(datetime.now(UTC))
 
 
+def narrowed(*terms: tuple[str, str | bool | datetime | UUID | None]) -> tuple[str, list[str | bool]]:
+    """The condition that every term with a value holds, and these values as its parameters; None does not narrow."""
+    used = [(term, value) for term, value in terms if value is not None]
+    return " AND ".join(["1", *(term for term, _ in used)]), [_stored(value) for _, value in used]
+
+
+def _stored(value: str | bool | datetime | UUID) -> str | bool:
+    match value:
+        case datetime():
+            return stamp(value)
+        case UUID():
+            return value.hex
+    return value
+
+
+class Page(TypedDict, Generic[T]):
+    """Part of a list, and the id of the part after it; None at the end."""
+
+    items: list[T]
+    next_page_id: str | None
+
+
 @dataclass(frozen=True)
 class Window:
     """Which part of a list is asked for; a page's id is the decimal offset of its first row, as on real servers."""
 
-    page_id: str | None
-    limit: int
+    page_id: Annotated[str | None, Query(pattern=r"^\d{1,12}$", description="As given by the page before")] = None
+    limit: Limit = 100
 
     @property
     def offset(self) -> int:
@@ -39,9 +63,13 @@ class Window:
         """The end of a query that reads it, and one row more, to know whether the list goes on."""
         return f" LIMIT {self.limit + 1} OFFSET {self.offset}"
 
-    def next_page_id(self, rows_read: int) -> str | None:
-        """The id of the following page, None at the end."""
-        return str(self.offset + self.limit) if rows_read > self.limit else None
+    def page(self, read: Sequence[T]) -> Page[T]:
+        """The page, of what such a query read."""
+        more = len(read) > self.limit
+        return Page(items=list(read[: self.limit]), next_page_id=str(self.offset + self.limit) if more else None)
+
+
+Paging = Annotated[Window, Depends()]
 
 
 class ExposedUrl(TypedDict):
@@ -64,13 +92,6 @@ class SandboxRecord(TypedDict):
     created_at: str
 
 
-class SandboxPage(TypedDict):
-    """A page of sandboxes, newest first."""
-
-    items: list[SandboxRecord]
-    next_page_id: str | None
-
-
 class SpecRecord(TypedDict):
     """A template a sandbox is started from."""
 
@@ -81,15 +102,8 @@ class SpecRecord(TypedDict):
     working_dir: str
 
 
-class SpecPage(TypedDict):
-    """A page of specs; the first spec is the default."""
-
-    items: list[SpecRecord]
-    next_page_id: str | None
-
-
 class ConversationRecord(TypedDict):
-    """A conversation; no agent runs in it, so it costs nothing and is idle while its sandbox runs."""
+    """A conversation; what its agent is at is told only while its sandbox runs."""
 
     id: str
     created_by_user_id: str | None
@@ -113,13 +127,6 @@ class ConversationRecord(TypedDict):
     session_api_key: str | None
 
 
-class ConversationPage(TypedDict):
-    """A page of conversations, newest first."""
-
-    items: list[ConversationRecord]
-    next_page_id: str | None
-
-
 class StartTaskRecord(TypedDict):
     """The work of creating one conversation."""
 
@@ -133,13 +140,6 @@ class StartTaskRecord(TypedDict):
     request: dict[str, Any]
     created_at: str
     updated_at: str
-
-
-class StartTaskPage(TypedDict):
-    """A page of start tasks."""
-
-    items: list[StartTaskRecord]
-    next_page_id: str | None
 
 
 class Done(TypedDict):

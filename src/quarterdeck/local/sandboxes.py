@@ -2,37 +2,28 @@
 
 import asyncio
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.local.errors import SandboxError
-from quarterdeck.local.records import SandboxRecord, Window
+from quarterdeck.local.records import Page, SandboxRecord, Window
 from quarterdeck.local.runtime.base import READY_WITHIN, Runtime, Sandbox
 from quarterdeck.local.specs import Spec
 from quarterdeck.local.store import Store
 
 
 class Sandboxes:
-    """The sandboxes of one store; every change of one is done to its end whoever gives up waiting."""
+    """The sandboxes of one store."""
 
     def __init__(self, store: Store, runtime: Runtime) -> None:
         self._store = store
         self.runtime = runtime
 
-    @property
-    def specs(self) -> Sequence[Spec]:
-        """What a sandbox can be started from; the first is the default."""
-        return self.runtime.specs
-
-    def spec(self, spec_id: str) -> Spec | None:
-        """The spec of that id; None when there is no such spec."""
-        return next((spec for spec in self.specs if spec.id == spec_id), None)
-
-    async def page(self, window: Window, agent_server: str) -> tuple[list[SandboxRecord], str | None]:
-        """One page, newest first, and the id of the next."""
+    async def page(self, window: Window, agent_server: str) -> Page[SandboxRecord]:
+        """One page, newest first."""
         rows = await self._store.select("sandboxes", "1 ORDER BY created_at DESC, rowid DESC" + window.sql)
-        found = await self.runtime.look([Sandbox.of(row) for row in rows[: window.limit]])
-        return [self.record(sandbox, agent_server) for sandbox in found], window.next_page_id(len(rows))
+        found = await self.runtime.look([Sandbox.of(row) for row in rows])
+        return window.page([self.record(sandbox, agent_server) for sandbox in found])
 
     async def read(self, ids: Iterable[str]) -> dict[str, Sandbox]:
         """Those of these sandboxes that exist, by id."""
@@ -52,15 +43,11 @@ class Sandboxes:
             created_at=sandbox.created_at,
         )
 
-    async def start(self, spec: Spec) -> str:
-        """Start a new sandbox and give its id; it may not answer yet. Raises `SandboxError`."""
-        return await self._store.changes.run(self.runtime.start(spec))
-
     async def started(self, spec: Spec) -> Sandbox:
         """Start a new sandbox and give it as it is told first, which may be when it is ready. Raises `SandboxError`."""
-        sandbox_id = await self.start(spec)
+        sandbox_id = await self.runtime.start(spec)
         if self.runtime.answers_when_ready:
-            return await self.until_ready(sandbox_id)
+            return await self._store.changes.begin(self.until_ready(sandbox_id))
         return (await self.read([sandbox_id]))[sandbox_id]
 
     async def until_ready(self, sandbox_id: str) -> Sandbox:
@@ -74,18 +61,6 @@ class Sandboxes:
                 break
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, 0.3)
-            await self.runtime.catch_up()
+            await self._store.changes.run(self.runtime.catch_up())
         last_words = await asyncio.to_thread(self.runtime.last_words, sandbox_id)
         raise SandboxError(f"Sandbox {sandbox_id} did not get ready. The last it wrote: {last_words or 'nothing'}")
-
-    async def pause(self, sandbox_id: str) -> bool:
-        """Stop a sandbox; False when there is nothing to stop."""
-        return await self._store.changes.run(self.runtime.pause(sandbox_id))
-
-    async def resume(self, sandbox_id: str) -> bool:
-        """Let a sandbox go on; False when there is nothing that could."""
-        return await self._store.changes.run(self.runtime.resume(sandbox_id))
-
-    async def delete(self, sandbox_id: str) -> bool:
-        """End a sandbox and remove its workspace; False when there is no such sandbox."""
-        return await self._store.changes.run(self.runtime.delete(sandbox_id))

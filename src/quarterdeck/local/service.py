@@ -11,12 +11,10 @@ from fastapi import APIRouter, Depends, FastAPI
 from pydantic import SecretStr
 
 from quarterdeck import __version__
-from quarterdeck.local.agents import Agents, NoAgents
 from quarterdeck.local.answers import OF_ALL, OF_FLAT, Answers
 from quarterdeck.local.conversations import Conversations
 from quarterdeck.local.errors import LocalServiceError
-from quarterdeck.local.events import EventLogs
-from quarterdeck.local.guard import BodyLimit, KeyGuard
+from quarterdeck.local.guard import BodyLimit, KeyGuard, ToTheEnd
 from quarterdeck.local.routes.about import health_router, options_router
 from quarterdeck.local.routes.agent import agent_router, copies_router
 from quarterdeck.local.routes.conversations import conversations_router, start_tasks_router
@@ -26,7 +24,6 @@ from quarterdeck.local.runtime.base import Runtime
 from quarterdeck.local.runtime.launching import new_key
 from quarterdeck.local.runtime.processes import ProcessRuntime
 from quarterdeck.local.runtime.simulated import Clock, SimulatedRuntime, Simulation
-from quarterdeck.local.runtime.simulated_conversation import SimulatedAgents
 from quarterdeck.local.sandboxes import Sandboxes
 from quarterdeck.local.secrets import Secrets
 from quarterdeck.local.settings import Settings
@@ -103,9 +100,7 @@ class LocalService:
             opened.push_async_callback(store.close)
             runtime = ProcessRuntime(folder / "sandboxes", store, specs, ownership)
             key = key or new_key()
-            logs = EventLogs(store)
-            parts = (store, runtime, logs, NoAgents(store, logs), key, folder, speaking)
-            app, start_tasks = await asyncio.to_thread(build, *parts)
+            app, start_tasks = await asyncio.to_thread(build, store, runtime, key, folder, speaking)
             if ownership.held():
                 await start_tasks.go_on()
             return cls(app, key, opened.pop_all())
@@ -121,10 +116,9 @@ class LocalService:
             runtime = SimulatedRuntime(simulation, store, clock)
             await runtime.open()
             key = key or new_key()
-            logs = EventLogs(store)
-            agents = SimulatedAgents(store, logs, simulation.seed, clock, runtime.played)
-            parts = (store, runtime, logs, agents, key, Path.home(), merging, simulation.sandboxes)
-            app, _ = await asyncio.to_thread(build, *parts)
+            app, _ = await asyncio.to_thread(
+                build, store, runtime, key, Path.home(), merging, simulated=simulation.sandboxes
+            )
             return cls(app, key, opened.pop_all())
 
     async def close(self) -> None:
@@ -135,8 +129,6 @@ class LocalService:
 def build(
     store: Store,
     runtime: Runtime,
-    logs: EventLogs,
-    agents: Agents,
     key: SecretStr,
     folder: Path,
     speaking: Callable[[Store], Generation],
@@ -150,7 +142,7 @@ def build(
     generation = speaking(store)
     sandboxes = Sandboxes(store, runtime)
     conversations = Conversations(store, sandboxes)
-    start_tasks = StartTasks(store, sandboxes, conversations, agents, generation.llm_model)
+    start_tasks = StartTasks(store, sandboxes, conversations, generation.llm_model)
     app = FastAPI(
         title="Quarterdeck local service" if simulated is None else "Quarterdeck simulated service",
         version=__version__,
@@ -159,22 +151,21 @@ def build(
     for kind, answer in {**OF_ALL, **generation.answers}.items():
         app.add_exception_handler(kind, answer)
     app.add_middleware(BodyLimit)
-    for router in (
-        health_router(folder, generation.store, simulated),
-        *generation.open_routers,
-        agent_router(store, runtime, conversations, logs, agents),
-    ):
+    app.add_middleware(ToTheEnd, changes=store.changes)
+    app.include_router(health_router(folder, generation.store, simulated))
+    for router in generation.open_routers:
         app.include_router(router)
+    app.include_router(agent_router(store, runtime, conversations))
     guard = Depends(KeyGuard(key))
     for router in generation.routers:
         app.include_router(router, dependencies=[guard])
-    app.include_router(specs_router(sandboxes), prefix="/api/v1", dependencies=[guard])
-    first = [guard, *(Depends(need) for need in generation.needs), Depends(runtime.catch_up), Depends(agents.catch_up)]
+    app.include_router(specs_router(runtime.specs), prefix="/api/v1", dependencies=[guard])
+    first = [guard, *(Depends(need) for need in generation.needs), Depends(runtime.catch_up)]
     for router in (
         sandboxes_router(sandboxes),
         start_tasks_router(start_tasks),
         conversations_router(conversations, start_tasks),
-        copies_router(store, conversations, logs, agents),
+        copies_router(runtime, conversations),
     ):
         app.include_router(router, prefix="/api/v1", dependencies=first)
     return app, start_tasks

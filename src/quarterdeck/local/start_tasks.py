@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+from uuid import UUID
 
 from quarterdeck.client.models.enums import SandboxStatus, StartTaskStatus
-from quarterdeck.local.agents import Agents
 from quarterdeck.local.bodies import StartConversationBody
 from quarterdeck.local.conversations import Conversations
 from quarterdeck.local.errors import LocalServiceError, SandboxError
-from quarterdeck.local.records import StartTaskRecord, Window, now, stamp
+from quarterdeck.local.records import Page, StartTaskRecord, Window, narrowed, now
 from quarterdeck.local.repository import Repository
 from quarterdeck.local.runtime.base import Identity
 from quarterdeck.local.runtime.sessions import Seen, identify, look
@@ -43,21 +43,17 @@ class Order(StrEnum):
 
 @dataclass(frozen=True)
 class Filters:
-    """What a list of start tasks is narrowed to."""
+    """What a list of start tasks is narrowed to; None does not narrow."""
 
-    conversation_id__eq: str | None = None
+    conversation_id__eq: UUID | None = None
     created_at__gte: datetime | None = None
 
-    def sql(self) -> tuple[str, list[str]]:
+    def sql(self) -> tuple[str, list[str | bool]]:
         """The condition of a query, and its parameters."""
-        conditions, parameters = ["1"], []
-        if self.conversation_id__eq is not None:
-            conditions.append("status = 'READY' AND conversation_id = ?")
-            parameters.append(self.conversation_id__eq)
-        if self.created_at__gte is not None:
-            conditions.append("created_at >= ?")
-            parameters.append(stamp(self.created_at__gte))
-        return " AND ".join(conditions), parameters
+        return narrowed(
+            ("status = 'READY' AND conversation_id = ?", self.conversation_id__eq),
+            ("created_at >= ?", self.created_at__gte),
+        )
 
 
 @dataclass(frozen=True)
@@ -78,20 +74,18 @@ class StartTasks:
         store: Store,
         sandboxes: Sandboxes,
         conversations: Conversations,
-        agents: Agents,
         llm_model: Callable[[], Awaitable[str | None]],
     ) -> None:
         self._store = store
         self._llm_model = llm_model
         self._sandboxes = sandboxes
         self._conversations = conversations
-        self._agents = agents
 
-    async def page(self, filters: Filters, order: Order, window: Window) -> tuple[list[StartTaskRecord], str | None]:
-        """One page and the id of the next."""
+    async def page(self, filters: Filters, order: Order, window: Window) -> Page[StartTaskRecord]:
+        """One page."""
         condition, parameters = filters.sql()
-        rows = await self._rows(condition + order.sql + window.sql, parameters)
-        return [_record(row) for row in rows[: window.limit]], window.next_page_id(len(rows))
+        rows = await self._store.select("start_tasks", condition + order.sql + window.sql, parameters)
+        return window.page([_record(row) for row in rows])
 
     async def count(self, filters: Filters) -> int:
         """How many there are."""
@@ -102,20 +96,17 @@ class StartTasks:
         """Those of these tasks that exist, by id."""
         return {row["id"]: _record(row) for row in await self._store.by_ids("start_tasks", ids)}
 
-    async def create(self, request: StartConversationBody) -> StartTaskRecord:
-        """Begin the work of creating a conversation and give its task as it begins."""
-        return await self._store.changes.run(self._create(request))
-
     async def go_on(self) -> None:
         """Take up the tasks whose service ended before they did."""
-        for row in await self._rows(_UNDER_WAY, ()):
+        for row in await self._store.select("start_tasks", _UNDER_WAY):
             runner = Identity(row["runner_pid"], row["runner_ticks"], row["runner_boot"])
             if runner == _self() or look(runner) is Seen.GONE:
                 request = StartConversationBody.model_validate_json(row["request"])
                 task = Task(row["id"], row["conversation_id"], row["sandbox_id"], request)
                 self._store.changes.begin(self._work(task))
 
-    async def _create(self, request: StartConversationBody) -> StartTaskRecord:
+    async def create(self, request: StartConversationBody) -> StartTaskRecord:
+        """Begin the work of creating a conversation and give its task as it begins."""
         task_id, created_at, runner = uuid.uuid4().hex, now(), _self()
         conversation_id = request.conversation_id.hex if request.conversation_id else uuid.uuid4().hex
         taken = conversation_id in await self._conversations.read([conversation_id]) or await self._store.count(
@@ -159,14 +150,14 @@ class StartTasks:
         await self._enter(task, StartTaskStatus.STARTING_CONVERSATION)
         model = request.llm_model or await self._llm_model()
         await self._conversations.add(task.conversation_id, sandbox_id, request, model)
-        await self._agents.begin(task.conversation_id)
+        await self._sandboxes.runtime.agents.begin(task.conversation_id)
         await self._enter(task, StartTaskStatus.READY)
 
     async def _take_sandbox(self, task: Task) -> str:
         """The sandbox the conversation belongs to, noted in the task: the one asked for, or a new one."""
         sandbox_id = task.sandbox_id or task.request.sandbox_id
         if sandbox_id is None:
-            sandbox_id = await self._sandboxes.start(self._sandboxes.specs[0])
+            sandbox_id = await self._sandboxes.runtime.start(self._sandboxes.runtime.specs[0])
         else:
             sandbox = (await self._sandboxes.read([sandbox_id])).get(sandbox_id)
             if sandbox is None:
@@ -174,7 +165,7 @@ class StartTasks:
             if sandbox.status in {SandboxStatus.MISSING, SandboxStatus.ERROR}:
                 raise SandboxError(f"Sandbox {sandbox_id} is not running ({sandbox.status}).")
             if sandbox.status is SandboxStatus.PAUSED:
-                await self._sandboxes.resume(sandbox_id)
+                await self._sandboxes.runtime.resume(sandbox_id)
         await self._store.run("UPDATE start_tasks SET sandbox_id = ? WHERE id = ?", (sandbox_id, task.id))
         return sandbox_id
 
@@ -182,9 +173,6 @@ class StartTasks:
         await self._store.run(
             "UPDATE start_tasks SET status = ?, detail = ?, updated_at = ? WHERE id = ?", (step, detail, now(), task.id)
         )
-
-    async def _rows(self, condition: str, parameters: Sequence[str]) -> list[sqlite3.Row]:
-        return await self._store.select("start_tasks", condition, parameters)
 
 
 def _self() -> Identity:

@@ -5,8 +5,8 @@ import fcntl
 import json
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -76,22 +76,22 @@ class Changes:
     """
 
     def __init__(self) -> None:
-        self._changes: set[asyncio.Task[Any]] = set()
-        self._background: set[asyncio.Task[Any]] = set()
+        self._whole: set[asyncio.Task[Any]] = set()
+        self._long: set[asyncio.Task[Any]] = set()
 
-    async def run(self, change: Coroutine[Any, Any, T]) -> T:
+    async def run(self, change: Awaitable[T]) -> T:
         """Do a change to its end and give its result; cancelling the caller does not cancel the change."""
-        return await asyncio.shield(_keep(self._changes, change))
+        return await asyncio.shield(_keep(self._whole, change))
 
-    def begin(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do long work that nobody waits for; closing cancels it."""
-        _keep(self._background, work)
+    def begin(self, work: Awaitable[T]) -> asyncio.Task[T]:
+        """Begin long work, which may be waited for; closing cancels it."""
+        return _keep(self._long, work)
 
     async def close(self) -> None:
         """Cancel the long work, then wait until every change under way is done."""
-        for task in self._background:
+        for task in self._long:
             task.cancel()
-        while pending := self._changes | self._background:
+        while pending := self._whole | self._long:
             await asyncio.wait(pending)
 
 
@@ -165,12 +165,12 @@ class Store:
     async def transaction(self) -> AsyncIterator[aiosqlite.Connection]:
         """Do several changes or none of them; nobody else writes in between."""
         async with self._writing:
-            await self._connection.execute("BEGIN IMMEDIATE")
             try:
+                await self._connection.execute("BEGIN IMMEDIATE")
                 yield self._connection
                 await self._connection.execute("COMMIT")
             except BaseException:
-                if self._connection.in_transaction:
+                with suppress(sqlite3.OperationalError):  # it did not begin, or was cancelled when all was done
                     await self._connection.execute("ROLLBACK")
                 raise
 
@@ -182,11 +182,8 @@ class Store:
     async def change(self, **rules: Callable[[Record | None], Record | None]) -> None:
         """Replace documents by what the rule of their name makes of them, unless that is None: all of them or none.
 
-        It is done to its end whoever gives up waiting. Whatever a rule raises is passed on, and nothing is stored then.
+        Whatever a rule raises is passed on, and nothing is stored then.
         """
-        await self.changes.run(self._change(rules))
-
-    async def _change(self, rules: dict[str, Callable[[Record | None], Record | None]]) -> None:
         async with self.transaction() as connection:
             for name, rule in rules.items():
                 record = rule(await self.document(name))
@@ -223,8 +220,8 @@ class Ownership:
         os.close(self._file)
 
 
-def _keep(tasks: set[asyncio.Task[Any]], work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-    task = asyncio.create_task(work)
+def _keep(tasks: set[asyncio.Task[Any]], work: Awaitable[T]) -> asyncio.Task[T]:
+    task = asyncio.ensure_future(work)
     tasks.add(task)
     task.add_done_callback(tasks.discard)
     return task

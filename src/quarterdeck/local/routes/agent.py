@@ -6,24 +6,25 @@ Each sandbox is an agent server of its own, known by its key: it has the convers
 import asyncio
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 from uuid import UUID, uuid4
 
-from fastapi import APIRouter, Depends, Header, HTTPException, Query, Request, WebSocket, WebSocketDisconnect
+from fastapi import APIRouter, Depends, Header, HTTPException, Request, WebSocket, WebSocketDisconnect
 from pydantic import ValidationError
 from starlette.websockets import WebSocketState
 
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.local.agents import Agents, AlreadyRunningError
 from quarterdeck.local.bodies import AnswerBody, MessageBody, PolicyBody
 from quarterdeck.local.conversations import Conversations
-from quarterdeck.local.events import EventLogs, Filters, made, time_told
-from quarterdeck.local.records import Done, Limit, PageId, Window
+from quarterdeck.local.errors import AlreadyRunningError
+from quarterdeck.local.events import Filters, made, time_told
+from quarterdeck.local.records import Done, Limit, Page, Paging
 from quarterdeck.local.runtime.base import Runtime
+from quarterdeck.local.runtime.play import Play
 from quarterdeck.local.store import Record, Store
 
 VERSION = "1.34.0"
@@ -34,6 +35,7 @@ LISTENS_EVERY = 0.1
 AUTHENTICATED_WITHIN = 10.0
 WRONG_KEY, UNKNOWN = 4001, 4004
 """Why a socket is closed."""
+OWN = "/api/conversations/{conversation_id}"
 
 
 class Order(StrEnum):
@@ -51,56 +53,35 @@ async def agent_server(request: Request) -> str:
 AgentServerUrl = Annotated[str, Depends(agent_server)]
 
 
-class Doorway:
-    """Who may ask what of which conversation."""
+def agent_router(store: Store, runtime: Runtime, conversations: Conversations) -> APIRouter:
+    """The agent servers of all sandboxes."""
+    router = APIRouter(prefix=PREFIX, tags=["Agent server"])
+    agents, logs = runtime.agents, runtime.agents.logs
 
-    def __init__(self, store: Store, runtime: Runtime, conversations: Conversations, agents: Agents) -> None:
-        self._store = store
-        self._runtime = runtime
-        self._conversations = conversations
-        self._agents = agents
-
-    async def catch_up(self) -> None:
-        """Let happen what happened by itself, to sandboxes first."""
-        await self._runtime.catch_up()
-        await self._agents.catch_up()
-
-    async def let_in(self, conversation_id: UUID, key: str) -> str:
+    async def let_in(conversation_id: UUID, x_session_api_key: Annotated[str, Header()] = "") -> str:
         """The id as it is stored, with its log begun.
 
         Raises 401 for a key of no sandbox, 404 for a conversation of another one, 503 while the sandbox does not run.
         """
-        sandboxes = await self._store.select("sandboxes", "key = ?", (key,)) if key else []
+        key = x_session_api_key
+        sandboxes = await store.select("sandboxes", "key = ?", (key,)) if key else []
         if not sandboxes or not secrets.compare_digest(sandboxes[0]["key"].encode(), key.encode()):
             raise HTTPException(401, "Unauthorized")
-        await self.catch_up()
-        found = (await self._conversations.read([conversation_id.hex])).get(conversation_id.hex)
+        await runtime.catch_up()
+        found = (await conversations.read([conversation_id.hex])).get(conversation_id.hex)
         if found is None or found["sandbox_id"] != sandboxes[0]["id"]:
             raise HTTPException(404)
         if found["sandbox_status"] != SandboxStatus.RUNNING:
             raise HTTPException(503, f"The sandbox does not run: it is {found['sandbox_status']}.")
-        await self._store.changes.run(self._agents.begin(conversation_id.hex))
+        await agents.begin(conversation_id.hex)
         return conversation_id.hex
-
-
-def agent_router(
-    store: Store, runtime: Runtime, conversations: Conversations, logs: EventLogs, agents: Agents
-) -> APIRouter:
-    """The agent servers of all sandboxes."""
-    router = APIRouter(prefix=PREFIX, tags=["Agent server"])
-    doorway = Doorway(store, runtime, conversations, agents)
-
-    async def let_in(conversation_id: UUID, x_session_api_key: Annotated[str, Header()] = "") -> str:
-        return await doorway.let_in(conversation_id, x_session_api_key)
 
     async def let_act(conversation_id: UUID, x_session_api_key: Annotated[str, Header()] = "") -> str:
         """As real ones say it of what is asked of an agent that is not there."""
         try:
-            return await doorway.let_in(conversation_id, x_session_api_key)
+            return await let_in(conversation_id, x_session_api_key)
         except HTTPException as error:
             raise HTTPException(400) if error.status_code == 404 else error from None
-
-    own = "/api/conversations/{conversation_id}"
 
     @router.get("/alive")
     async def alive() -> dict[str, str]:
@@ -112,30 +93,29 @@ def agent_router(
         """What it is."""
         return {"title": "Quarterdeck's local service", "version": VERSION}
 
-    @router.get(own)
+    @router.get(OWN)
     async def state(conversation: Annotated[str, Depends(let_in)]) -> dict[str, Any]:
         """How the conversation is."""
         return await agents.state(conversation)
 
-    @router.get(f"{own}/events/search")
+    @router.get(f"{OWN}/events/search")
     async def search(
         conversation: Annotated[str, Depends(let_in)],
         filters: Annotated[Filters, Depends()],
         page_id: str | None = None,
         limit: Limit = 100,
         sort_order: Order = Order.TIMESTAMP,
-    ) -> dict[str, Any]:
+    ) -> Page[dict[str, Any]]:
         """A page in the order of the log, or against it; its id is that of its first event."""
         newest_first = sort_order is Order.TIMESTAMP_DESC
-        items, next_page_id = await logs.page(conversation, page_id, limit, filters, newest_first=newest_first)
-        return {"items": items, "next_page_id": next_page_id}
+        return await logs.page(conversation, page_id, limit, filters, newest_first=newest_first)
 
-    @router.get(f"{own}/events/count")
+    @router.get(f"{OWN}/events/count")
     async def count(conversation: Annotated[str, Depends(let_in)]) -> int:
         """How many events there are."""
         return await logs.count(conversation)
 
-    @router.get(f"{own}/events/{{event_id}}")
+    @router.get(f"{OWN}/events/{{event_id}}")
     async def read(conversation: Annotated[str, Depends(let_in)], event_id: str) -> dict[str, Any]:
         """One event."""
         event = await logs.read(conversation, event_id)
@@ -143,46 +123,45 @@ def agent_router(
             raise HTTPException(404)
         return event
 
-    @router.post(f"{own}/events")
+    @router.post(f"{OWN}/events")
     async def send(conversation: Annotated[str, Depends(let_in)], body: MessageBody) -> Done:
         """Say something; held while a tool runs."""
         if body.role != "user":
             raise HTTPException(422, "Only messages of the role user can be sent")
-        await store.changes.run(agents.send(conversation, body))
+        await agents.send(conversation, body)
         return Done(success=True)
 
-    @router.post(f"{own}/run")
+    async def done(conversation: str, act: Callable[[Play], None]) -> Done:
+        await agents.act(conversation, act)
+        return Done(success=True)
+
+    @router.post(f"{OWN}/run")
     async def run(conversation: Annotated[str, Depends(let_act)]) -> Done:
         """Let the agent go on: what waits to be accepted is done."""
         try:
-            await store.changes.run(agents.run(conversation))
+            return await done(conversation, Play.go_on)
         except AlreadyRunningError as error:
             raise HTTPException(409, str(error)) from None
-        return Done(success=True)
 
-    @router.post(f"{own}/pause")
+    @router.post(f"{OWN}/pause")
     async def pause(conversation: Annotated[str, Depends(let_act)]) -> Done:
         """Stop the agent after its step; held until then."""
-        await store.changes.run(agents.pause(conversation))
-        return Done(success=True)
+        return await done(conversation, Play.pause)
 
-    @router.post(f"{own}/interrupt")
+    @router.post(f"{OWN}/interrupt")
     async def interrupt(conversation: Annotated[str, Depends(let_act)]) -> Done:
         """Stop the agent at once."""
-        await store.changes.run(agents.interrupt(conversation))
-        return Done(success=True)
+        return await done(conversation, Play.interrupt)
 
-    @router.post(f"{own}/events/respond_to_confirmation")
+    @router.post(f"{OWN}/events/respond_to_confirmation")
     async def respond(conversation: Annotated[str, Depends(let_in)], body: AnswerBody) -> Done:
         """Accept or refuse what waits; done also where nothing does."""
-        await store.changes.run(agents.answer(conversation, accept=body.accept, reason=body.reason))
-        return Done(success=True)
+        return await done(conversation, Play.accept if body.accept else lambda play: play.reject(body.reason))
 
-    @router.post(f"{own}/confirmation_policy")
+    @router.post(f"{OWN}/confirmation_policy")
     async def set_policy(conversation: Annotated[str, Depends(let_in)], body: PolicyBody) -> Done:
         """Say when the agent asks."""
-        await store.changes.run(agents.set_policy(conversation, body.policy.told()))
-        return Done(success=True)
+        return await done(conversation, lambda play: play.ask(body.policy.told()))
 
     @router.websocket("/sockets/events/{conversation_id}")
     async def listen(
@@ -198,7 +177,7 @@ def agent_router(
             await socket.accept()
             key = await _first_frame(socket)
         try:
-            conversation = await doorway.let_in(conversation_id, key)
+            conversation = await store.changes.run(let_in(conversation_id, key))
         except HTTPException as error:
             if error.status_code == 404 and socket.application_state is WebSocketState.CONNECTING:
                 await socket.accept()
@@ -231,38 +210,32 @@ def agent_router(
             try:
                 await _tell(socket, await asyncio.wait_for(happening.get(), LISTENS_EVERY))
             except TimeoutError:
-                await doorway.catch_up()
+                await store.changes.run(runtime.catch_up())
 
     return router
 
 
-def copies_router(store: Store, conversations: Conversations, logs: EventLogs, agents: Agents) -> APIRouter:
+def copies_router(runtime: Runtime, conversations: Conversations) -> APIRouter:
     """What the app server itself keeps of the events, which is read also while the sandbox sleeps or is gone."""
     router = APIRouter(prefix="/conversation/{conversation_id}/events", tags=["Conversations"])
 
     async def known(conversation_id: UUID) -> str:
         if conversation_id.hex not in await conversations.read([conversation_id.hex]):
             raise HTTPException(404)
-        await store.changes.run(agents.begin(conversation_id.hex))
+        await runtime.agents.begin(conversation_id.hex)
         return conversation_id.hex
 
     @router.get("/search")
     async def search(
-        conversation: Annotated[str, Depends(known)],
-        page_id: PageId = None,
-        limit: Annotated[int, Query(ge=1, le=100)] = 100,
-        sort_order: Order = Order.TIMESTAMP,
-    ) -> dict[str, Any]:
+        conversation: Annotated[str, Depends(known)], window: Paging, sort_order: Order = Order.TIMESTAMP
+    ) -> Page[dict[str, Any]]:
         """A page in the order of time."""
-        window = Window(page_id, limit)
-        newest_first = sort_order is Order.TIMESTAMP_DESC
-        items, next_page_id = await logs.by_time(conversation, window, newest_first=newest_first)
-        return {"items": items, "next_page_id": next_page_id}
+        return await runtime.agents.logs.by_time(conversation, window, newest_first=sort_order is Order.TIMESTAMP_DESC)
 
     @router.get("/count")
     async def count(conversation: Annotated[str, Depends(known)]) -> int:
         """How many events are kept."""
-        return await logs.count(conversation)
+        return await runtime.agents.logs.count(conversation)
 
     return router
 

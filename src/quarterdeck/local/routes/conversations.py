@@ -1,7 +1,6 @@
 """``/api/v1/app-conversations`` and the start tasks under it."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -9,16 +8,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query
 
 from quarterdeck.local.bodies import ChangeConversationBody, StartConversationBody
 from quarterdeck.local.conversations import Conversations, Filters
-from quarterdeck.local.records import (
-    ConversationPage,
-    ConversationRecord,
-    Done,
-    Limit,
-    PageId,
-    StartTaskPage,
-    StartTaskRecord,
-    Window,
-)
+from quarterdeck.local.records import ConversationRecord, Done, Page, Paging, StartTaskRecord
 from quarterdeck.local.routes.agent import AgentServerUrl
 from quarterdeck.local.start_tasks import Filters as TaskFilters
 from quarterdeck.local.start_tasks import Order, StartTasks
@@ -32,11 +22,10 @@ def conversations_router(conversations: Conversations, start_tasks: StartTasks) 
 
     @router.get("/search")
     async def search(
-        filters: Annotated[Filters, Depends()], agents: AgentServerUrl, page_id: PageId = None, limit: Limit = 100
-    ) -> ConversationPage:
+        filters: Annotated[Filters, Depends()], window: Paging, agents: AgentServerUrl
+    ) -> Page[ConversationRecord]:
         """A page of conversations, newest first."""
-        items, next_page_id = await conversations.page(filters, Window(page_id, limit), agents)
-        return ConversationPage(items=items, next_page_id=next_page_id)
+        return await conversations.page(filters, window, agents)
 
     @router.get("/count")
     async def count(filters: Annotated[Filters, Depends()]) -> int:
@@ -45,14 +34,11 @@ def conversations_router(conversations: Conversations, start_tasks: StartTasks) 
 
     @router.get("")
     async def read(
-        agents: AgentServerUrl,
-        ids: Annotated[list[str] | None, Query()] = None,
-        page_id: PageId = None,
-        limit: Limit = 100,
-    ) -> list[ConversationRecord | None] | ConversationPage:
+        window: Paging, agents: AgentServerUrl, ids: Annotated[list[str] | None, Query()] = None
+    ) -> list[ConversationRecord | None] | Page[ConversationRecord]:
         """Conversations by id, null for those that do not exist; without ids the list, as documented."""
         if ids is None:
-            return await search(Filters(), agents, page_id, limit)
+            return await conversations.page(Filters(), window, agents)
         wanted = _hex_ids(ids)
         found = await conversations.read(wanted, agents)
         return [found.get(one) for one in wanted]
@@ -86,17 +72,13 @@ def start_tasks_router(start_tasks: StartTasks) -> APIRouter:
 
     @router.get("/search")
     async def search(
-        filters: Annotated[TaskFilters, Depends(_task_filters)],
-        sort_order: Order = Order.CREATED_AT_DESC,
-        page_id: PageId = None,
-        limit: Limit = 100,
-    ) -> StartTaskPage:
+        filters: Annotated[TaskFilters, Depends()], window: Paging, sort_order: Order = Order.CREATED_AT_DESC
+    ) -> Page[StartTaskRecord]:
         """A page of start tasks."""
-        items, next_page_id = await start_tasks.page(filters, sort_order, Window(page_id, limit))
-        return StartTaskPage(items=items, next_page_id=next_page_id)
+        return await start_tasks.page(filters, sort_order, window)
 
     @router.get("/count")
-    async def count(filters: Annotated[TaskFilters, Depends(_task_filters)]) -> int:
+    async def count(filters: Annotated[TaskFilters, Depends()]) -> int:
         """How many start tasks there are."""
         return await start_tasks.count(filters)
 
@@ -125,7 +107,3 @@ def _hex(text: str) -> str | None:
         return UUID(text).hex
     except ValueError:
         return None
-
-
-def _task_filters(conversation_id__eq: UUID | None = None, created_at__gte: datetime | None = None) -> TaskFilters:
-    return TaskFilters(conversation_id__eq.hex if conversation_id__eq else None, created_at__gte)

@@ -1,10 +1,11 @@
 """``/api/v1/sandboxes`` and ``/api/v1/sandbox-specs``."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query
 
-from quarterdeck.local.records import Done, Limit, PageId, SandboxPage, SandboxRecord, SpecPage, SpecRecord, Window, now
+from quarterdeck.local.records import Done, Page, Paging, SandboxRecord, SpecRecord, now
 from quarterdeck.local.routes.agent import AgentServerUrl
 from quarterdeck.local.sandboxes import Sandboxes
 from quarterdeck.local.specs import Spec
@@ -15,12 +16,12 @@ _MOST_IDS = 100
 def sandboxes_router(sandboxes: Sandboxes) -> APIRouter:
     """Search, read, start, pause, resume and delete sandboxes."""
     router = APIRouter(prefix="/sandboxes", tags=["Sandboxes"])
+    runtime = sandboxes.runtime
 
     @router.get("/search")
-    async def search(agents: AgentServerUrl, page_id: PageId = None, limit: Limit = 100) -> SandboxPage:
+    async def search(agents: AgentServerUrl, window: Paging) -> Page[SandboxRecord]:
         """A page of sandboxes, newest first."""
-        items, next_page_id = await sandboxes.page(Window(page_id, limit), agents)
-        return SandboxPage(items=items, next_page_id=next_page_id)
+        return await sandboxes.page(window, agents)
 
     @router.get("")
     async def read(ids: Annotated[list[str], Query(alias="id")], agents: AgentServerUrl) -> list[SandboxRecord | None]:
@@ -33,42 +34,40 @@ def sandboxes_router(sandboxes: Sandboxes) -> APIRouter:
     @router.post("")
     async def start(agents: AgentServerUrl, sandbox_spec_id: str | None = None) -> SandboxRecord:
         """Start a sandbox and answer when it is ready; 404 when there is no such spec."""
-        spec = sandboxes.specs[0] if sandbox_spec_id is None else sandboxes.spec(sandbox_spec_id)
-        if spec is None:
+        found = [spec for spec in runtime.specs if sandbox_spec_id in {None, spec.id}]
+        if not found:
             raise HTTPException(404, "There is no such sandbox spec")
-        return sandboxes.record(await sandboxes.started(spec), agents)
+        return sandboxes.record(await sandboxes.started(found[0]), agents)
 
     @router.post("/{sandbox_id}/pause")
     async def pause(sandbox_id: str) -> Done:
         """Stop a sandbox; 404 when it does not run."""
-        return _done(await sandboxes.pause(sandbox_id))
+        return _done(await runtime.pause(sandbox_id))
 
     @router.post("/{sandbox_id}/resume")
     async def resume(sandbox_id: str) -> Done:
         """Let a sandbox go on; 404 when it does not run."""
-        return _done(await sandboxes.resume(sandbox_id))
+        return _done(await runtime.resume(sandbox_id))
 
     @router.delete("/{id}")
     async def delete(sandbox_id: str) -> Done:
         """Delete the sandbox that the query names: real servers do not look at the path."""
-        return _done(await sandboxes.delete(sandbox_id))
+        return _done(await runtime.delete(sandbox_id))
 
     return router
 
 
-def specs_router(sandboxes: Sandboxes) -> APIRouter:
+def specs_router(specs: Sequence[Spec]) -> APIRouter:
     """Search and read specs; the first is the default."""
     router = APIRouter(prefix="/sandbox-specs", tags=["Sandbox specs"])
     opened_at = now()
-    records = [_record(spec, opened_at) for spec in sandboxes.specs]
+    records = [_record(spec, opened_at) for spec in specs]
     by_id = {record["id"]: record for record in records}
 
     @router.get("/search")
-    async def search(page_id: PageId = None, limit: Limit = 100) -> SpecPage:
+    async def search(window: Paging) -> Page[SpecRecord]:
         """A page of specs."""
-        window = Window(page_id, limit)
-        rest = records[window.offset :]
-        return SpecPage(items=rest[:limit], next_page_id=window.next_page_id(len(rest)))
+        return window.page(records[window.offset :])
 
     @router.get("")
     async def read(ids: Annotated[list[str], Query(alias="id")]) -> list[SpecRecord | None]:

@@ -9,6 +9,7 @@ from typing import Protocol
 from pydantic import SecretStr
 
 from quarterdeck.client.models.enums import SandboxStatus
+from quarterdeck.local.agents import Agents
 from quarterdeck.local.records import ExposedUrl
 from quarterdeck.local.specs import Spec
 
@@ -58,7 +59,11 @@ class Sandbox:
 
 
 class Runtime(Protocol):
-    """Makes sandboxes and keeps their rows; what changes them is done to its end by whoever calls."""
+    """Makes sandboxes, keeps their rows, and has the agents in them; a change is done whole by whoever asks for it."""
+
+    @property
+    def agents(self) -> Agents:
+        """The agents of the conversations that live in the sandboxes."""
 
     @property
     def specs(self) -> Sequence[Spec]:
@@ -69,7 +74,7 @@ class Runtime(Protocol):
         """Whether the answer to a start waits until the sandbox is ready."""
 
     async def catch_up(self) -> None:
-        """Do to the rows what happened by itself since; asked before any of them is told."""
+        """Let happen what happened by itself since; asked before anything is told."""
 
     async def look(self, sandboxes: Sequence[Sandbox]) -> list[Sandbox]:
         """What became of these sandboxes."""

@@ -1,17 +1,15 @@
 """A conversation with a simulated agent: what it says and does with time, and what people make it do."""
 
 import re
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from random import Random
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from quarterdeck.client.models.enums import ExecutionStatus as Status
-from quarterdeck.local.agents import NEVER, AlreadyRunningError, last_message
-from quarterdeck.local.events import made, message_members, text_part, time_told
+from quarterdeck.local.errors import AlreadyRunningError
+from quarterdeck.local.events import NEVER, last_message, made, message_members, text_part, time_told
 from quarterdeck.local.runtime import script
 from quarterdeck.local.runtime.script import Answer, Call
 from quarterdeck.local.store import Record
@@ -26,15 +24,11 @@ _THINKS = (0.8, 3.0)
 """Between how many seconds a model takes before its first word."""
 _BETWEEN_WORDS = 0.08
 _BETWEEN_RUNS = (60.0, 1500.0)
+_REPEATS = 3
+"""How often an agent does the same before it is stuck."""
 INTERRUPTED = "Tool call interrupted before completion. The conversation was paused."
-
-
-class Told(NamedTuple):
-    """Something that happened; what is not `kept` is told to who listens, and to nobody later."""
-
-    at: datetime
-    event: Record
-    kept: bool = True
+DELTA = "StreamingDeltaEvent"
+"""A piece of an answer that is still coming: told to whoever listens, and not kept."""
 
 
 class Action(NamedTuple):
@@ -46,25 +40,30 @@ class Action(NamedTuple):
 
 
 class Play:
-    """One conversation; `now` only moves in `pass_time`, and `told` collects what happened until it is taken."""
+    """One conversation; `now` only moves in `pass_time`, and `told` collects events until it is taken."""
 
     def __init__(self, dice: Random, model: str | None, now: datetime) -> None:
         self.now = now
         self.status = Status.IDLE
         self.policy: Mapping[str, Any] = dict(dice.choice((RISKY, RISKY, NEVER)))
         self.cost = 0.0
-        self.told: list[Told] = []
+        self.told: list[Record] = []
         self.waiting: tuple[Action, ...] = ()
         """What is to be accepted or refused."""
-        self.at_work: deque[Action] = deque()
-        """What the tools are at, and what comes after it."""
+        self.at_work: tuple[Action, ...] = ()
+        """What the tools are at, and what comes after it; a message is not taken meanwhile."""
         self._dice = dice
         self._model = model
         self._context = 3_000
-        self._coming: deque[tuple[datetime, Callable[[], None]]] = deque()
-        self._run: Iterator[Answer] = iter(())
+        self._answers = script.answers(dice)
         self._next: Answer | None = None
-        """What the model answers before anything of its run."""
+        """What the model answers before anything else."""
+        self._coming: Answer | None = None
+        """What the model was stopped at, and answers when it is asked again."""
+        self._work: Iterator[float] = iter(())
+        """What the agent does until it rests, each time giving the seconds until it goes on."""
+        self._due: datetime | None = None
+        """When it goes on; None while it rests."""
         self._streams = True
         self._pausing = False
         self._stored: list[str] = []
@@ -74,23 +73,19 @@ class Play:
 
     def pass_time(self, until: datetime) -> None:
         """Let happen what is due by then."""
-        while self._coming and self._coming[0][0] <= until:
-            self.now, happen = self._coming.popleft()
-            happen()
+        while self._due and self._due <= until:
+            self.now = self._due
+            self._work_on()
         self.now = max(self.now, until)
 
     def put_off(self, pause: timedelta) -> None:
         """Let all that is coming come so much later: nothing went on meanwhile."""
-        self._coming = deque((when + pause, happen) for when, happen in self._coming)
+        self.now += pause
+        self._due = self._due and self._due + pause
 
-    @property
-    def holds_messages(self) -> bool:
-        """Whether a tool runs, during which a message is not taken."""
-        return self.status is Status.RUNNING and bool(self.at_work)
-
-    def _after(self, seconds: float, happen: Callable[[], None]) -> None:
-        last = self._coming[-1][0] if self._coming else self.now
-        self._coming.append((last + timedelta(seconds=seconds), happen))
+    def _work_on(self) -> None:
+        seconds = next(self._work, None)
+        self._due = None if seconds is None else self.now + timedelta(seconds=seconds)
 
     # What people do
 
@@ -99,7 +94,7 @@ class Play:
         if self.status in (Status.FINISHED, Status.STUCK):
             self._become(Status.IDLE)
         said = self._tell("MessageEvent", "user", **message_members("user", parts))
-        self.told.append(Told(self.now, last_message(said["id"], self._new_id(), self.now)))
+        self.told.append(last_message(said["id"], self._new_id(), self.now))
         if run and self.status is not Status.RUNNING:
             self.go_on()
 
@@ -107,36 +102,26 @@ class Play:
         """Run: do what waits, else think about what was said. Raises `AlreadyRunningError`."""
         if self.status is Status.RUNNING:
             raise AlreadyRunningError("Conversation already running. Wait for completion or pause first.")
-        if self.status is Status.FINISHED:
-            return
-        fresh = self.status in (Status.IDLE, Status.ERROR, Status.STUCK)
-        self._become(Status.RUNNING)
-        self._pausing = False
-        if self.waiting:
+        if self.status is not Status.FINISHED:
             actions, self.waiting = self.waiting, ()
-            self._do(actions)
-            return
-        if fresh:
-            self._run = script.run_of(self._dice)
-        self._think()
+            self._pausing = False
+            self._become(Status.RUNNING)
+            self._work = self._run(actions)
+            self._work_on()
 
     def pause(self) -> None:
         """Stop: after the tools that are at work, else at once."""
-        if self.status in (Status.FINISHED, Status.WAITING_FOR_CONFIRMATION, Status.PAUSED):
-            return
         if self.at_work:
             self._pausing = True
-        else:
+        elif self.status not in (Status.FINISHED, Status.WAITING_FOR_CONFIRMATION, Status.PAUSED):
             self._stop("PauseEvent")
 
     def interrupt(self) -> None:
         """Stop at once, in the middle of a tool."""
-        if self.status is not Status.RUNNING:
-            return
-        cut, self.at_work = tuple(self.at_work), deque()
-        for action in cut:
-            self._fail(action, INTERRUPTED)
-        self._stop("InterruptEvent")
+        if self.status is Status.RUNNING:
+            for action in self.at_work:
+                self._fail(action, INTERRUPTED)
+            self._stop("InterruptEvent")
 
     def accept(self) -> None:
         """Do what waits, if anything does."""
@@ -158,57 +143,66 @@ class Play:
         self.policy = policy
         self._state("confirmation_policy", policy)
 
+    def _stop(self, kind: str) -> None:
+        self._due, self.at_work = None, ()
+        self._tell(kind, "user")
+        self._become(Status.PAUSED)
+
     # What the agent does
 
-    def _think(self) -> None:
-        """Ask the model; its words come in pieces, and then the answer whole."""
-        if self._pausing:
-            self._stop("PauseEvent")
-            return
-        answer, self._next = self._next or next(self._run), None
-        self._after(self._dice.uniform(*_THINKS), lambda: self._piece(""))
-        if self._streams:
-            for text, reasoning in ((answer.reasoning, True), (answer.text, False)):
-                for piece in re.findall(r"(?:\S+\s*){1,3}", text):
-                    self._after(_BETWEEN_WORDS, partial(self._piece, piece, reasoning))
-        self._after(0.1, lambda: self._conclude(answer))
-
-    def _piece(self, text: str, reasoning: bool = False) -> None:
-        if self._streams:
-            member = {"reasoning_content": text} if reasoning else {"content": text}
-            event = made("StreamingDeltaEvent", "agent", self._new_id(), self.now, **member)
-            self.told.append(Told(self.now, event, kept=False))
-
-    def _conclude(self, answer: Answer) -> None:
-        self._spend()
-        if answer.error is not None:
-            code, detail = answer.error
-            self._tell("ConversationErrorEvent", "environment", code=code, detail=detail)
-            self._become(Status.ERROR)
-        elif answer.summarised:
-            self._condense(answer.summarised)
-            self._think()
-        elif answer.stuck:
-            for _ in range(3):
-                for action in self._begin(answer):
+    def _run(self, accepted: Sequence[Action]) -> Iterator[float]:
+        """Do what was accepted, then ask the model and do what it answers until the agent rests."""
+        yield from self._do(accepted)
+        while self.status is Status.RUNNING:
+            answer = self._coming = self._next or self._coming or next(self._answers)
+            self._next = None
+            yield from self._speak(answer)
+            self._coming = None
+            self._spend()
+            if answer.error:
+                code, detail = answer.error
+                self._tell("ConversationErrorEvent", "environment", code=code, detail=detail)
+                self._become(Status.ERROR)
+            elif answer.summarised:
+                self._condense(answer.summarised)
+            elif answer.stuck:
+                for action in [action for _ in range(_REPEATS) for action in self._begin(answer)]:
                     self._end(action)
-            self._become(Status.STUCK)
-        elif answer.calls:
-            self._want(answer)
-        else:
-            thought = {"reasoning_content": answer.reasoning} if answer.reasoning else {}
-            members = message_members("assistant", [text_part(answer.text)])
-            members["llm_message"] |= thought
-            self._tell("MessageEvent", "agent", **members, llm_response_id=f"sim-{self._dice.getrandbits(32):08x}")
-            self._become(Status.FINISHED)
+                self._become(Status.STUCK)
+            elif answer.calls:
+                actions = self._begin(answer)
+                if any(map(self._asks_about, answer.calls)):
+                    self.waiting = actions
+                    self._become(Status.WAITING_FOR_CONFIRMATION)
+                else:
+                    yield from self._do(actions)
+            else:
+                self._conclude(answer)
 
-    def _want(self, answer: Answer) -> None:
-        actions = self._begin(answer)
-        if any(map(self._asks_about, answer.calls)):
-            self.waiting = actions
-            self._become(Status.WAITING_FOR_CONFIRMATION)
-        else:
-            self._do(actions)
+    def _speak(self, answer: Answer) -> Iterator[float]:
+        """Let the model think; its words come in pieces, before the answer comes whole."""
+        yield self._dice.uniform(*_THINKS)
+        if self._streams:
+            self._tell_piece(content="")
+            for member, text in (("reasoning_content", answer.reasoning), ("content", answer.text)):
+                for piece in re.findall(r"(?:\S+\s*){1,3}", text):
+                    yield _BETWEEN_WORDS
+                    self._tell_piece(**{member: piece})
+        yield 0.1
+
+    def _do(self, actions: Sequence[Action]) -> Iterator[float]:
+        """Let the tools work, one after the other."""
+        self.at_work = tuple(actions)
+        for action in actions:
+            yield action.call.seconds
+            self.at_work = self.at_work[1:]
+            self._end(action)
+        if actions:
+            self._state("stats", self.stats)
+        if actions and actions[-1].call.tool == "finish":
+            self._become(Status.FINISHED)
+        elif self._pausing:
+            self._stop("PauseEvent")
 
     def _asks_about(self, call: Call) -> bool:
         if call.tool in ("finish", "think") or self.policy["kind"] == NEVER["kind"]:
@@ -221,7 +215,7 @@ class Play:
 
     def _begin(self, answer: Answer) -> tuple[Action, ...]:
         """Tell of all calls of one answer; its thought stands at the first."""
-        response = f"sim-{self._dice.getrandbits(32):08x}"
+        response = self._response_id()
         actions = []
         for place, call in enumerate(answer.calls):
             call_id = f"call_{self._dice.getrandbits(48):012x}"
@@ -246,21 +240,6 @@ class Play:
             actions.append(Action(event["id"], call_id, call))
         return tuple(actions)
 
-    def _do(self, actions: Sequence[Action]) -> None:
-        self.at_work.extend(actions)
-        for action in actions:
-            self._after(action.call.seconds, self._end_first)
-
-    def _end_first(self) -> None:
-        action = self.at_work.popleft()
-        self._end(action)
-        if not self.at_work:
-            self._state("stats", self.stats)
-            if action.call.tool == "finish":
-                self._become(Status.FINISHED)
-            else:
-                self._think()
-
     def _end(self, action: Action) -> None:
         call = action.call
         if (observed := call.observed) is None:
@@ -279,24 +258,24 @@ class Play:
     def _fail(self, action: Action, error: str) -> None:
         self._tell("AgentErrorEvent", "agent", tool_name=action.call.tool, tool_call_id=action.call_id, error=error)
 
+    def _conclude(self, answer: Answer) -> None:
+        members = message_members("assistant", [text_part(answer.text)])
+        if answer.reasoning:
+            members["llm_message"]["reasoning_content"] = answer.reasoning
+        self._tell("MessageEvent", "agent", **members, llm_response_id=self._response_id())
+        self._become(Status.FINISHED)
+
     def _condense(self, summary: str) -> None:
         self._tell("CondensationRequest", "environment")
-        forgotten = self._stored[2:-1][:30]
         self._tell(
             "Condensation",
             "environment",
-            forgotten_event_ids=forgotten,
+            forgotten_event_ids=self._stored[2:-1][:30],
             summary=summary,
             summary_offset=2,
-            llm_response_id=f"sim-{self._dice.getrandbits(32):08x}",
+            llm_response_id=self._response_id(),
         )
         self._context = 6_000
-
-    def _stop(self, kind: str) -> None:
-        self._coming.clear()
-        self._pausing = False
-        self._tell(kind, "user")
-        self._become(Status.PAUSED)
 
     # What is told
 
@@ -332,11 +311,17 @@ class Play:
     def _tell(self, kind: str, source: str, **members: Any) -> Record:
         event = made(kind, source, self._new_id(), self.now, **members)
         self._stored.append(event["id"])
-        self.told.append(Told(self.now, event))
+        self.told.append(event)
         return event
+
+    def _tell_piece(self, **members: str) -> None:
+        self.told.append(made(DELTA, "agent", self._new_id(), self.now, **members))
 
     def _new_id(self) -> str:
         return str(UUID(int=self._dice.getrandbits(128), version=4))
+
+    def _response_id(self) -> str:
+        return f"sim-{self._dice.getrandbits(32):08x}"
 
     # How it came to be as it is
 
@@ -356,16 +341,16 @@ class Play:
             self.now += timedelta(seconds=self._dice.uniform(*_BETWEEN_RUNS))
             self.say([text_part(script.next_prompt(self._dice))], run=True)
         self._end_as(end)
-        ago = self.now - began
-        self.now, self._streams = began, True
+        ago, self._streams = self.now - began, True
         self.put_off(-ago)
-        self.told = [Told(at - ago, {**event, "timestamp": time_told(at - ago)}, kept) for at, event, kept in self.told]
+        for event in self.told:
+            event["timestamp"] = time_told(datetime.fromisoformat(event["timestamp"]) - ago)
 
     def _until(self, *ends: Status) -> None:
         """Play on until it is so; whatever is asked meanwhile gets an answer, mostly yes."""
         while self.status not in ends:
-            if self._coming:
-                self.pass_time(self._coming[0][0])
+            if self._due:
+                self.pass_time(self._due)
             elif self.waiting:
                 self.now += timedelta(seconds=self._dice.uniform(5, 60))
                 self.accept() if self._dice.random() < 0.7 else self.reject("Not over what others have pushed, please.")
@@ -374,8 +359,8 @@ class Play:
 
     def _end_as(self, end: Status) -> None:
         for _ in range(self._dice.randint(3, 12)):
-            if self.status is Status.RUNNING and self._coming:
-                self.pass_time(self._coming[0][0])
+            if self._due:
+                self.pass_time(self._due)
         match end:
             case Status.FINISHED | Status.IDLE:
                 self._until(Status.FINISHED)

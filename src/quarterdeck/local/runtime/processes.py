@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from quarterdeck.client.models.enums import SandboxStatus
+from quarterdeck.local.agents import NoAgents
 from quarterdeck.local.errors import LocalServiceError, SandboxError
 from quarterdeck.local.records import ExposedUrl, now
 from quarterdeck.local.runtime.base import READY_WITHIN, Sandbox
@@ -31,6 +32,7 @@ class ProcessRuntime:
     answers_when_ready = True
 
     def __init__(self, folder: Path, store: Store, specs: Sequence[Spec], ownership: Ownership) -> None:
+        self.agents = NoAgents(store)
         self.specs = specs
         self._folder = folder
         self._store = store

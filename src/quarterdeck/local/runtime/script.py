@@ -1,4 +1,4 @@
-"""What simulated agents say and do: one run of an agent, as the answers of its model one after the other.
+"""What simulated agents say and do, as the answers of their models one after the other.
 
 What can happen stands in `scenes.json`: another answer, tool or failure is another entry there.
 """
@@ -85,20 +85,21 @@ def one_of(dice: Random, scenes: str) -> Answer:
     return dice.choice(_ANSWERS[scenes])
 
 
-def run_of(dice: Random) -> Iterator[Answer]:
-    """One run, which ends with words or an error; it goes on as it is asked, for a person may stop it."""
-    yield from _ANSWERS["opening"]
-    for answer in _ANSWERS["middle"]:
-        if dice.random() < _ASIDE:
-            yield one_of(dice, "asides")
-        yield answer
-    if dice.random() < _QUESTION:
-        yield one_of(dice, "questions")
-    fate = dice.random()
-    if fate < _FAILURE:
-        yield one_of(dice, "failures")
-    elif fate < _FAILURE + _REPEATS:
-        yield one_of(dice, "repeated")
-    else:
-        yield from _ANSWERS["closing"]
-        yield one_of(dice, "endings")
+def answers(dice: Random) -> Iterator[Answer]:
+    """All that a model answers: one run after the other, each of which ends with words or an error."""
+    while True:
+        yield from _ANSWERS["opening"]
+        for answer in _ANSWERS["middle"]:
+            if dice.random() < _ASIDE:
+                yield one_of(dice, "asides")
+            yield answer
+        if dice.random() < _QUESTION:
+            yield one_of(dice, "questions")
+        fate = dice.random()
+        if fate < _FAILURE:
+            yield one_of(dice, "failures")
+        elif fate < _FAILURE + _REPEATS:
+            yield one_of(dice, "repeated")
+        else:
+            yield from _ANSWERS["closing"]
+            yield one_of(dice, "endings")

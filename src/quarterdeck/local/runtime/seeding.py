@@ -1,7 +1,8 @@
 """What a simulation begins with: shares of statuses and agents' states as on a busy server, spread over two months."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from heapq import nlargest
 from random import Random
 from typing import Any, TypeVar
 
@@ -70,10 +71,10 @@ async def seed(store: Store, number: int, ids: Sequence[str], now: datetime) -> 
     sandboxes = [
         (
             sandbox_id,
-            _weighted(dice, _SPEC_SHARES),
+            weighted(dice, _SPEC_SHARES),
             now - _OLDEST * (place + dice.random()) / len(ids) - timedelta(seconds=20),
             new_key(dice),
-            _weighted(dice, _SHARES),
+            weighted(dice, _SHARES),
         )
         for place, sandbox_id in enumerate(ids)
     ]
@@ -104,7 +105,7 @@ def new_key(dice: Random) -> str:
 def _conversations(dice: Random, sandboxes: Sequence[Row], now: datetime) -> Iterator[Row]:
     """The rows of conversations that live in these sandboxes, and of those whose sandbox was deleted."""
     for sandbox_id, _, born, _, status in sandboxes:
-        for _ in range(_weighted(dice, _INHABITANTS)):
+        for _ in range(weighted(dice, _INHABITANTS)):
             yield _conversation(dice, sandbox_id, status, born + (now - born) * dice.random() / 10, now)
     for _ in range(round(len(sandboxes) * _WITHOUT_SANDBOX)):
         yield _conversation(dice, new_id(dice), SandboxStatus.MISSING, now - _OLDEST * dice.random(), now)
@@ -112,7 +113,7 @@ def _conversations(dice: Random, sandboxes: Sequence[Row], now: datetime) -> Ite
 
 def _conversation(dice: Random, sandbox_id: str, status: SandboxStatus, born: datetime, now: datetime) -> Row:
     """A conversation of that age; one that is at work was updated just now, the others some time ago."""
-    agent = _weighted(dice, _AGENTS)
+    agent = weighted(dice, _AGENTS)
     quiet = timedelta(seconds=dice.uniform(0, 40))
     if agent is not ExecutionStatus.RUNNING or status is not SandboxStatus.RUNNING:
         quiet = min(timedelta(minutes=dice.expovariate(1 / 90)), (now - born) * 0.9)
@@ -139,6 +140,12 @@ def _title(dice: Random) -> str:
     return f"{dice.choice(_VERBS)} {dice.choice(_THINGS)}"
 
 
-def _weighted(dice: Random, weights: dict[T, int]) -> T:
+def weighted(dice: Random, weights: Mapping[T, float]) -> T:
     """One of these, each as often as its weight says."""
     return dice.choices(list(weights), list(weights.values()))[0]
+
+
+def weighted_sample(dice: Random, weights: Mapping[T, float], number: int) -> list[T]:
+    """So many different ones, each as likely as its weight says (the method of Efraimidis and Spirakis)."""
+    ranks = {each: dice.random() ** (1 / weight) for each, weight in weights.items()}
+    return nlargest(number, ranks, key=ranks.__getitem__)

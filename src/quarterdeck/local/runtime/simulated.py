@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -15,7 +15,8 @@ from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus, UrlN
 from quarterdeck.local.errors import BusyError, LocalServiceError
 from quarterdeck.local.records import ExposedUrl, stamp
 from quarterdeck.local.runtime.base import Sandbox
-from quarterdeck.local.runtime.seeding import SPECS, new_id, new_key, seed
+from quarterdeck.local.runtime.seeding import SPECS, new_id, new_key, seed, weighted, weighted_sample
+from quarterdeck.local.runtime.simulated_conversation import SimulatedAgents
 from quarterdeck.local.specs import Spec
 from quarterdeck.local.store import Store
 
@@ -24,23 +25,29 @@ Clock = Callable[[], datetime]
 NOWHERE = "http://127.0.0.1:1/simulated"
 """Where simulated sandboxes say that they are: nothing listens at port 1."""
 
-_PAUSED_AFTER = timedelta(seconds=0.6)
-"""How long a pause takes."""
+_PAUSED_AFTER = 0.6
+"""Seconds that a pause takes."""
 _RUNS_AFTER = (2.0, 5.0)
 """Between how many seconds a start or resume takes."""
-_CATCHES_UP = timedelta(seconds=60)
+_CATCHES_UP = timedelta(seconds=10)
 """The longest time that is made up for when nobody asked anything."""
 _STEP = timedelta(seconds=0.2)
 """The shortest time in which something that is under way arrives."""
 _BETWEEN_CHANGES = 1.0
 """Seconds: how often some change by themselves, so that this is no part of what most requests cost."""
-_PICKED_FOR_ONE = 4
-"""How many sandboxes are looked at, at a time, for one that is due to change."""
-_ROUNDS = 20
-"""How often so many are picked before it is given up to find some that change."""
-_PAUSES, _FAILS, _WAKES, _RECOVERS = 0.20, 0.025, 0.10, 0.15
-"""How likely a sandbox that was picked does so. As many must pause as wake, and fail as recover, given the shares of
-statuses that a simulation begins with."""
+_STATE = """CASE WHEN status = 'RUNNING' AND NOT EXISTS (
+    SELECT 1 FROM conversations WHERE sandbox_id = sandboxes.id
+) THEN 'EMPTY' ELSE status END"""
+"""The status of a sandbox; of one that runs, whether anybody works in it."""
+_FATES: Mapping[str, Mapping[SandboxStatus, float]] = {
+    "RUNNING": {SandboxStatus.RUNNING: 0.775, SandboxStatus.PAUSED: 0.2, SandboxStatus.ERROR: 0.025},
+    "EMPTY": {SandboxStatus.PAUSED: 0.2, SandboxStatus.ERROR: 0.025},
+    "PAUSED": {SandboxStatus.STARTING: 0.1},
+    "ERROR": {SandboxStatus.STARTING: 0.15},
+}
+"""How likely a sandbox goes where, by its state; RUNNING is to work on.
+
+As many must pause as wake, and fail as recover, given the shares of statuses that a simulation begins with."""
 _AT_WORK = (ExecutionStatus.RUNNING, ExecutionStatus.RUNNING, ExecutionStatus.FINISHED, ExecutionStatus.IDLE)
 
 
@@ -94,6 +101,7 @@ class SimulatedRuntime:
     specs = SPECS
 
     def __init__(self, simulation: Simulation, store: Store, clock: Clock) -> None:
+        self.agents = SimulatedAgents(store, simulation.seed, clock)
         self._simulation = simulation
         self._faults = simulation.faults
         self._store = store
@@ -108,8 +116,6 @@ class SimulatedRuntime:
         """How many changes are due for that."""
         self._asked = 0
         self._passing = asyncio.Lock()
-        self.played: set[str] = set()
-        """Conversations whose rows are their agents' alone."""
 
     async def open(self) -> None:
         """Fill the store with what the simulation begins with."""
@@ -118,8 +124,15 @@ class SimulatedRuntime:
             self._come(row["id"], SandboxStatus.RUNNING, self._dice.uniform(2, 60))
 
     async def catch_up(self) -> None:
-        """Let the time pass that has passed: what was under way arrives, and some rows change by themselves."""
-        await self._store.changes.run(self._pass_time())
+        """Let the time pass that has passed: what was under way arrives, some rows change, and agents go on."""
+        async with self._passing:
+            passed = self._clock() - self._now
+            if passed >= _STEP:
+                self._now += passed
+                async with self._store.transaction() as connection:
+                    await self._arrive(connection)
+                    await self._change_some(connection, await self._changes_due(min(passed, _CATCHES_UP)))
+        await self.agents.pass_time()
 
     async def look(self, sandboxes: Sequence[Sandbox]) -> list[Sandbox]:
         """They are what their rows say."""
@@ -161,7 +174,7 @@ class SimulatedRuntime:
             raise LocalServiceError("The simulated sandbox does not let itself be paused.")
         up = status in {SandboxStatus.RUNNING, SandboxStatus.STARTING}
         if up and sandbox_id not in self._faults.pauses_ignored:
-            self._pause_soon(sandbox_id)
+            self._come(sandbox_id, SandboxStatus.PAUSED, _PAUSED_AFTER)
         return status not in {None, SandboxStatus.MISSING}
 
     async def resume(self, sandbox_id: str) -> bool:
@@ -169,7 +182,7 @@ class SimulatedRuntime:
         status = await self._asked_for(sandbox_id)
         if status is SandboxStatus.PAUSED:
             async with self._store.transaction() as connection:
-                await self._wake(connection, [sandbox_id])
+                await self._wake(connection, sandbox_id)
         return status not in {None, SandboxStatus.MISSING}
 
     async def delete(self, sandbox_id: str) -> bool:
@@ -195,97 +208,58 @@ class SimulatedRuntime:
         self._coming.pop(sandbox_id, None)
         return await self._store.run("DELETE FROM sandboxes WHERE id = ?", (sandbox_id,)) > 0
 
-    async def _pass_time(self) -> None:
-        async with self._passing:
-            before, now = self._now, self._clock()
-            if now - before < _STEP:
-                return
-            self._now = now
-            self._unchanged_for += min(now - before, _CATCHES_UP).total_seconds()
-            changes = await self._changes_due() if self._unchanged_for >= _BETWEEN_CHANGES else 0
-            due = [(status, each) for each, (when, status) in self._coming.items() if when <= now]
-            if due or changes:
-                async with self._store.transaction() as connection:
-                    await connection.executemany("UPDATE sandboxes SET status = ? WHERE id = ?", due)
-                    for _, sandbox_id in due:
-                        del self._coming[sandbox_id]
-                    await self._change_some(connection, changes)
+    async def _arrive(self, connection: aiosqlite.Connection) -> None:
+        """Let sandboxes read what was coming, if it is due."""
+        due = [(status, each) for each, (when, status) in self._coming.items() if when <= self._now]
+        await connection.executemany("UPDATE sandboxes SET status = ? WHERE id = ?", due)
+        for _, sandbox_id in due:
+            del self._coming[sandbox_id]
 
-    async def _changes_due(self) -> int:
+    async def _changes_due(self, passed: timedelta) -> int:
         """How many sandboxes change by themselves now; what is left of one is owed."""
-        if self._simulation.churn:
-            self._owed += self._unchanged_for * await self._store.count("sandboxes") * self._simulation.churn / 100
+        self._unchanged_for += passed.total_seconds()
+        if self._unchanged_for < _BETWEEN_CHANGES:
+            return 0
+        self._owed += self._unchanged_for * await self._store.count("sandboxes") * self._simulation.churn / 100
         self._unchanged_for = 0.0
         changes, self._owed = int(self._owed), self._owed % 1
         return changes
 
     async def _change_some(self, connection: aiosqlite.Connection, changes: int) -> None:
-        """Change so many sandboxes, or conversations in them, of those that there are."""
-        (row,) = await connection.execute_fetchall("SELECT max(rowid) FROM sandboxes")
-        for _ in range(_ROUNDS):
-            if not changes or not row[0]:
-                return
-            picked = [self._dice.randint(1, row[0]) for _ in range(_PICKED_FOR_ONE * changes)]
-            found = await connection.execute_fetchall(
-                "SELECT id, status, EXISTS (SELECT 1 FROM conversations WHERE sandbox_id = sandboxes.id) AS inhabited"
-                " FROM sandboxes WHERE rowid IN (SELECT value FROM json_each(?))",
-                (str(picked),),
-            )
-            fates = [(one["id"], fate) for one in found if (fate := self._fate(one["status"], bool(one["inhabited"])))]
-            chosen = self._dice.sample(fates, min(changes, len(fates)))
-            changes -= len(chosen)
-            await self._fulfil(connection, chosen)
+        """Change so many sandboxes, or conversations in them."""
+        if not changes:
+            return
+        rows = await connection.execute_fetchall(f"SELECT id, {_STATE} AS state FROM sandboxes")  # noqa: S608 - both are ours
+        states = {row["id"]: row["state"] for row in rows if row["state"] in _FATES}
+        weights = {sandbox_id: sum(_FATES[state].values()) for sandbox_id, state in states.items()}
+        for sandbox_id in weighted_sample(self._dice, weights, changes):
+            await self._change(connection, sandbox_id, weighted(self._dice, _FATES[states[sandbox_id]]))
 
-    def _fate(self, status: str, inhabited: bool) -> SandboxStatus | None:
-        """Where a picked sandbox goes; RUNNING is to work on, None to stay as it is."""
-        fate = self._dice.random()
-        match status:
-            case SandboxStatus.RUNNING if fate < _FAILS:
-                return SandboxStatus.ERROR
-            case SandboxStatus.RUNNING if fate < _FAILS + _PAUSES:
-                return SandboxStatus.PAUSED
-            case SandboxStatus.RUNNING if inhabited:
-                return SandboxStatus.RUNNING
-            case SandboxStatus.PAUSED if fate < _WAKES:
-                return SandboxStatus.STARTING
-            case SandboxStatus.ERROR if fate < _RECOVERS:
-                return SandboxStatus.STARTING
-        return None
+    async def _change(self, connection: aiosqlite.Connection, sandbox_id: str, fate: SandboxStatus) -> None:
+        match fate:
+            case SandboxStatus.PAUSED:
+                self._come(sandbox_id, SandboxStatus.PAUSED, _PAUSED_AFTER)
+            case SandboxStatus.STARTING:
+                await self._wake(connection, sandbox_id)
+            case SandboxStatus.ERROR:
+                self._coming.pop(sandbox_id, None)
+                await connection.execute("UPDATE sandboxes SET status = 'ERROR' WHERE id = ?", (sandbox_id,))
+            case _:
+                spent, agent = self._dice.expovariate(1 / 0.02), self._dice.choice(_AT_WORK)
+                await connection.execute(
+                    "UPDATE conversations SET cost = coalesce(cost, 0) + ?, updated_at = ?, agent = ?"
+                    " WHERE sandbox_id = ? AND id NOT IN (SELECT value FROM json_each(?))",
+                    (spent, stamp(self._now), agent, sandbox_id, json.dumps([*self.agents.plays])),
+                )
 
-    async def _fulfil(self, connection: aiosqlite.Connection, fates: Sequence[tuple[str, SandboxStatus]]) -> None:
-        going = {status: [each for each, fate in fates if fate is status] for status in SandboxStatus}
-        for sandbox_id in going[SandboxStatus.PAUSED]:
-            self._pause_soon(sandbox_id)
-        for sandbox_id in going[SandboxStatus.ERROR]:
-            self._coming.pop(sandbox_id, None)
-        await connection.executemany(
-            "UPDATE sandboxes SET status = 'ERROR' WHERE id = ?", [(each,) for each in going[SandboxStatus.ERROR]]
-        )
-        await self._wake(connection, going[SandboxStatus.STARTING])
-        played = json.dumps(sorted(self.played))
-        await connection.executemany(
-            "UPDATE conversations SET cost = coalesce(cost, 0) + ?, updated_at = ?, agent = ? WHERE sandbox_id = ?"
-            " AND id NOT IN (SELECT value FROM json_each(?))",
-            [
-                (self._dice.expovariate(1 / 0.02), stamp(self._now), self._dice.choice(_AT_WORK), each, played)
-                for each in going[SandboxStatus.RUNNING]
-            ],
-        )
-
-    async def _wake(self, connection: aiosqlite.Connection, ids: Sequence[str]) -> None:
-        """Let sandboxes start with new keys, as remote ones do, and run in a while."""
-        await connection.executemany(
-            "UPDATE sandboxes SET status = 'STARTING', key = ? WHERE id = ?",
-            [(new_key(self._dice), each) for each in ids],
-        )
-        for sandbox_id in ids:
-            self._run_soon(sandbox_id)
+    async def _wake(self, connection: aiosqlite.Connection, sandbox_id: str) -> None:
+        """Let a sandbox start with a new key, as remote ones do, and run in a while."""
+        statement = "UPDATE sandboxes SET status = 'STARTING', key = ? WHERE id = ?"
+        await connection.execute(statement, (new_key(self._dice), sandbox_id))
+        self._run_soon(sandbox_id)
 
     def _run_soon(self, sandbox_id: str) -> None:
         self._come(sandbox_id, SandboxStatus.RUNNING, self._dice.uniform(*_RUNS_AFTER))
-
-    def _pause_soon(self, sandbox_id: str) -> None:
-        self._come(sandbox_id, SandboxStatus.PAUSED, _PAUSED_AFTER.total_seconds())
 
     def _come(self, sandbox_id: str, status: SandboxStatus, after: float) -> None:
         self._coming[sandbox_id] = (self._now + timedelta(seconds=after), status)
