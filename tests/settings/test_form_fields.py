@@ -6,11 +6,12 @@ import pytest
 from quarterdeck.client.models.mcp import StdioServer
 from quarterdeck.client.models.server import FieldRules, Generation, KeyState, Server
 from quarterdeck.client.models.settings import Settings
+from quarterdeck.client.nested import AGENT_KIND
 from quarterdeck.client.options import SchemaChoice, SchemaField
 from quarterdeck.settings.checks import findings
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control, Group, Unreadable
-from quarterdeck.settings.form_fields import AGENT_KIND, CANONICAL, FormFields, fields_on, kind_in
+from quarterdeck.settings.form_fields import CANONICAL, FormFields, fields_on, kind_in
 from quarterdeck.settings.review import Act, Line, problems, review
 from quarterdeck.settings.verify import verify
 from quarterdeck.settings.words import editable

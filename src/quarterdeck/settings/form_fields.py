@@ -6,6 +6,8 @@ from functools import cached_property
 
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Settings
+from quarterdeck.client.nested import AGENT_KIND, USUAL_KIND
+from quarterdeck.client.nested import CANONICAL as CANONICAL_AT
 from quarterdeck.client.options import SchemaField
 from quarterdeck.settings.catalogue import ANALYZERS, CATALOGUE, GROUPINGS
 from quarterdeck.settings.fields import LIST, NUMBER, OBJECT, TEXT, WHOLE, Choices, Control, Field, Group, Kind, typed
@@ -13,23 +15,11 @@ from quarterdeck.settings.fields import LIST, NUMBER, OBJECT, TEXT, WHOLE, Choic
 ONE_KIND = frozenset({"agent", "enable_default_condenser", "condenser_max_size"})
 """Settings that only the service's own kind of agent has."""
 
-OF_AGENT = ONE_KIND | {"llm_model", "llm_api_key", "llm_base_url", "mcp_config"}
-"""Settings that are kept with the agent, and go when its kind is changed."""
-
-PLACES: Mapping[str, str] = {
-    "agent_settings.condenser.enabled": "enable_default_condenser",
-    "conversation_settings.confirmation_mode": "confirmation_mode",
-}
-"""Canonical settings that others need, by the place a server names them with."""
-
 _ONLY: Mapping[str, Choices] = {
     "security_analyzer": {key: ANALYZERS[key] for key in ("llm", "none")},
     "sandbox_grouping_strategy": GROUPINGS,
 }
 """Settings of which any other value is refused or, worse, stored and never read again."""
-
-AGENT_KIND = "agent_settings.agent_kind"
-USUAL_KIND = "openhands"
 
 _GROUPS: Mapping[str, Group] = {"llm": Group.LLM, "general": Group.AGENT, "condenser": Group.AGENT}
 """Sections of a server that the form has a group for."""
@@ -83,7 +73,7 @@ def _field(described: SchemaField) -> Field:
         nullable=default is None,
         unset_to=default,
         minor=described.prominence == "minor",
-        needs=tuple(PLACES.get(place, place) for place in described.depends_on),
+        needs=tuple(CANONICAL_AT.get(place, place) for place in described.depends_on),
     )
 
 

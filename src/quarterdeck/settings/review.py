@@ -7,12 +7,13 @@ from enum import StrEnum
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Loss as ClientLoss
+from quarterdeck.client.nested import AGENT, AGENT_KIND, PLACES
 from quarterdeck.client.settings import losses as client_losses
 from quarterdeck.settings import words
 from quarterdeck.settings.catalogue import BY_KEY, SESSIONS_ONLY
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control, Field, Group, Problem
-from quarterdeck.settings.form_fields import AGENT_KIND, OF_AGENT, FormFields
+from quarterdeck.settings.form_fields import FormFields
 from quarterdeck.settings.mcp import Entry, EntryState, duplicates
 from quarterdeck.settings.mcp_server import bare
 from quarterdeck.settings.words import differences
@@ -136,7 +137,7 @@ def _lost_by_disabling(draft: Draft) -> Iterator[Loss]:
 
 
 def _goes_with_kind(key: str) -> bool:
-    return key != AGENT_KIND and (key in OF_AGENT or key.startswith("agent_settings."))
+    return key != AGENT_KIND and PLACES.get(key, key).startswith(f"{AGENT}.")
 
 
 def _at(draft: Draft, key: str, sentence: str) -> Problem:

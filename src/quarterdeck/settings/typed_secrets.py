@@ -12,7 +12,7 @@ from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.client.models.mcp import McpConfig, McpServer, StdioServer
 from quarterdeck.client.models.settings import Settings, SettingsChanges
 from quarterdeck.client.settings import PreparedRequest
-from quarterdeck.settings.mcp import listed
+from quarterdeck.settings.mcp import config_of, listed
 from quarterdeck.settings.mcp_server import Transport, name_of, transport_of
 from quarterdeck.settings.words import has_secret
 
@@ -35,10 +35,8 @@ class TypedSecrets:
         """A record with the secrets that are known of its MCP servers."""
         if found.mcp_config is None or not self.servers:
             return found
-        config = found.mcp_config
-        lists = ("sse_servers", "stdio_servers", "shttp_servers")
-        filled = {name: tuple(map(self._filled, getattr(config, name))) for name in lists}
-        return found.model_copy(update={"mcp_config": config.model_copy(update=filled)})
+        filled = config_of(map(self._filled, listed(found.mcp_config)), **(found.mcp_config.model_extra or {}))
+        return found.model_copy(update={"mcp_config": filled})
 
     def _filled(self, server: McpServer) -> McpServer:
         known = self.servers.get((transport_of(server), name_of(server)))

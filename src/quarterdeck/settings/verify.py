@@ -1,17 +1,16 @@
 """After a save: is what the server holds now what was meant?"""
 
-from collections import defaultdict
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, StdioServer
 from quarterdeck.client.models.settings import Settings
+from quarterdeck.client.nested import AGENT_KIND
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control
-from quarterdeck.settings.form_fields import AGENT_KIND
 from quarterdeck.settings.mcp import Entry, EntryState, Servers
 from quarterdeck.settings.mcp_server import Version, members, paired, place_of
 
@@ -184,22 +183,14 @@ def _returned(meant: Servers, found: Servers) -> list[Entry]:
 
     A flat server tells the servers of its own configuration file along with the stored ones.
     """
-    held, sent = _by_place(found.entries), _by_place(meant.left)
     back: list[Entry] = []
     for entry in (entry for entry in meant.entries if entry.removed):
-        place, server = place_of(entry.server), entry.server
-        staying = sent[place].count(server)
-        known = sum(other.server == server for other in back)
-        if staying and held[place].count(server) > staying + known:
+        staying, there, known = (
+            sum(other.server == entry.server for other in entries) for entries in (meant.left, found.entries, back)
+        )
+        if staying and there > staying + known:
             back.append(entry)
     return back
-
-
-def _by_place(entries: Iterable[Entry]) -> Mapping[object, list[McpServer]]:
-    placed = defaultdict[object, list[McpServer]](list)
-    for entry in entries:
-        placed[place_of(entry.server)].append(entry.server)
-    return placed
 
 
 def _server_differences(
