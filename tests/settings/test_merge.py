@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from quarterdeck.client.models.mcp import McpConfig, McpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.mcp import EntryState, config_of, listed
+from quarterdeck.settings.mcp import Entry, EntryState, config_of, listed
 from quarterdeck.settings.mcp_server import as_data
 from quarterdeck.settings.merge import Side, is_another, merge, settle
 from tests.settings.strategies import EDITS, MARKED_SERVER, PLAIN_FIELDS, RECORDS, edited, marked_drafts
@@ -67,18 +67,22 @@ def sides(draw: st.DrawFn) -> tuple[Draft, Settings]:
 @given(sides())
 def test_the_merged_list_is_theirs_with_each_change_of_mine_on_it(both: tuple[Draft, Settings]) -> None:
     mine, theirs = both
-    merged = merge(mine, theirs).draft.servers
-    assert counted(entry.was for entry in merged.entries if entry.was is not None) == counted(listed(theirs.mcp_config))
+    merge_of_both = merge(mine, theirs)
+    merged, stored = merge_of_both.draft.servers, counted(listed(theirs.mcp_config))
+    assert counted(entry.was for entry in merged.entries if entry.was is not None) == stored
     untouched = counted(entry.server for entry in mine.servers.left if entry.state is EntryState.KEPT)
-    assert not (untouched & counted(listed(theirs.mcp_config))) - counted(entry.server for entry in merged.left)
+    assert not (untouched & stored) - counted(entry.server for entry in merged.left)
+    contested = {conflict.row for conflict in merge_of_both.conflicts if conflict.row is not None}
     if not merged.changed:
-        wanted = [entry.server for entry in mine.servers.edited if entry.stays]
-        assert not counted(wanted) - counted(listed(theirs.mcp_config))
+        assert not contested
+        assert not counted(entry.server for entry in mine.servers.edited if entry.stays) - stored
         return
     rows = {entry.row: entry for entry in merged.entries}
     assert len(rows) == len(merged.entries)
+    assert all(entry.state is EntryState.KEPT for row, entry in rows.items() if mine.servers.entry(row) is None)
     for entry in mine.servers.entries:
         result = rows.get(entry.row)
+        assert (entry.row in contested) == is_contested(entry, None if result is None else result.was)
         if entry.removed or entry.state is EntryState.KEPT:
             assert result is None or result.removed is entry.removed
             assert result is None or result.state in (entry.state, EntryState.KEPT)
@@ -87,55 +91,34 @@ def test_the_merged_list_is_theirs_with_each_change_of_mine_on_it(both: tuple[Dr
         assert result.disabled is entry.disabled
         if entry.server not in (entry.was, entry.kept):
             assert result.server == entry.server
-    new_rows = [entry for entry in merged.entries if mine.servers.entry(entry.row) is None]
-    assert all(entry.state is EntryState.KEPT for entry in new_rows)
+
+
+def is_contested(entry: Entry, held: McpServer | None) -> bool:
+    """Whether both sides changed a row, and not to the same."""
+    if entry.was is None and held is None:
+        return False
+    agreed = (held is None and (entry.removed or entry.disabled)) or (not entry.removed and held == entry.server)
+    return (entry.removed or entry.server != entry.was) and held != entry.was and not agreed
 
 
 @given(sides())
-def test_a_conflict_is_reported_for_each_row_that_both_changed_and_no_other(both: tuple[Draft, Settings]) -> None:
+def test_a_merge_loses_nothing_kept_here_is_settled_by_theirs_and_is_made_once(both: tuple[Draft, Settings]) -> None:
     mine, theirs = both
-    merged = merge(mine, theirs)
-    contested = {conflict.row for conflict in merged.conflicts if conflict.row is not None}
-    if not merged.draft.servers.changed:
-        assert not contested
-        return
-    for entry in mine.servers.entries:
-        result = merged.draft.servers.entry(entry.row)
-        held = None if result is None else result.was
-        changed_here = entry.removed or entry.server != entry.was
-        there = entry.was is not None or held is not None
-        agreed = (held is None and (entry.removed or entry.disabled)) or (not entry.removed and held == entry.server)
-        assert (entry.row in contested) == (there and changed_here and held != entry.was and not agreed)
-
-
-@given(sides())
-def test_theirs_in_every_conflict_leaves_their_version(both: tuple[Draft, Settings]) -> None:
-    merged = merge(*both)
-    draft = merged.draft
-    for conflict in merged.conflicts:
-        draft = settle(draft, conflict, Side.THEIRS)
-    of_servers = [conflict for conflict in merged.conflicts if conflict.row is not None]
-    rows = {conflict.row for conflict in of_servers}
-    others = counted(entry.server for entry in merged.draft.servers.left if entry.row not in rows)
-    theirs = counted(conflict.theirs for conflict in of_servers if conflict.theirs is not None)
-    assert counted(entry.server for entry in draft.servers.left) == others + theirs
-
-
-@given(sides())
-def test_what_is_kept_here_stays_here(both: tuple[Draft, Settings]) -> None:
-    mine, theirs = both
-    merged = merge(mine, theirs).draft
+    merge_of_both = merge(mine, theirs)
+    merged = merge_of_both.draft
     assert len(merged.to_keep_here) == len(mine.to_keep_here)
     assert merged.disabled == mine.disabled
     kept = [entry for entry in mine.servers.entries if entry.disabled and entry.was is None]
     assert not counted(entry.server for entry in kept if not entry.removed) - counted(merged.to_keep_here)
-
-
-@given(sides())
-def test_merging_with_what_was_loaded_or_twice_changes_nothing(both: tuple[Draft, Settings]) -> None:
-    mine, theirs = both
-    once = merge(mine, theirs).draft
-    for draft, record in ((mine, mine.base), (once, theirs)):
+    settled = merged
+    for conflict in merge_of_both.conflicts:
+        settled = settle(settled, conflict, Side.THEIRS)
+    of_servers = [conflict for conflict in merge_of_both.conflicts if conflict.row is not None]
+    rows = {conflict.row for conflict in of_servers}
+    others = counted(entry.server for entry in merged.servers.left if entry.row not in rows)
+    their_versions = counted(conflict.theirs for conflict in of_servers if conflict.theirs is not None)
+    assert counted(entry.server for entry in settled.servers.left) == others + their_versions
+    for draft, record in ((mine, mine.base), (merged, theirs)):
         again = merge(draft, record)
         assert again.draft.edits == draft.edits
         assert not again.conflicts
