@@ -44,7 +44,6 @@ FACTORS = {1: "the usual size", 2: "twice as large", 4: "four times", 8: "eight 
 
 
 WEB_ONLY = "Only the service's web pages use it."
-SESSIONS_ONLY = "Used by V0 sessions only."
 
 CATALOGUE: tuple[Field, ...] = (
     Field(
@@ -85,7 +84,6 @@ CATALOGUE: tuple[Field, ...] = (
         Control.SELECT,
         choices=AGENTS,
         default="CodeActAgent",
-        effect=SESSIONS_ONLY,
     ),
     Field(
         "max_iterations",
@@ -95,7 +93,6 @@ CATALOGUE: tuple[Field, ...] = (
         kind=WHOLE,
         checks=(checks.between(1), checks.rarely_above(10_000)),
         default="500",
-        effect=SESSIONS_ONLY,
     ),
     Field(
         "max_budget_per_task",
@@ -105,7 +102,6 @@ CATALOGUE: tuple[Field, ...] = (
         kind=NUMBER,
         checks=(checks.between(0), checks.small_budget),
         default="no limit",
-        effect=SESSIONS_ONLY,
     ),
     Field(
         "confirmation_mode",
@@ -131,7 +127,6 @@ CATALOGUE: tuple[Field, ...] = (
         Group.AGENT,
         "Old events are summarised, which saves tokens in long sessions.",
         Control.SWITCH,
-        effect=SESSIONS_ONLY,
     ),
     Field(
         "condenser_max_size",
@@ -148,7 +143,6 @@ CATALOGUE: tuple[Field, ...] = (
         Group.SANDBOX,
         "The image a sandbox is built on, as repository/name:tag. Newer sandboxes come from a spec instead.",
         checks=(checks.image,),
-        effect=SESSIONS_ONLY,
     ),
     Field(
         "sandbox_runtime_container_image",
@@ -156,7 +150,6 @@ CATALOGUE: tuple[Field, ...] = (
         Group.SANDBOX,
         "A ready-made runtime image, as repository/name:tag. Newer sandboxes come from a spec instead.",
         checks=(checks.image,),
-        effect=SESSIONS_ONLY,
     ),
     Field(
         "remote_runtime_resource_factor",
@@ -168,7 +161,6 @@ CATALOGUE: tuple[Field, ...] = (
         checks=(checks.between(1),),
         choices=FACTORS,
         default="1",
-        effect=SESSIONS_ONLY,
     ),
     Field(
         "sandbox_api_key",
@@ -176,7 +168,6 @@ CATALOGUE: tuple[Field, ...] = (
         Group.SANDBOX,
         "The key for a remote sandbox provider. No server tells whether one is stored.",
         Control.SECRET,
-        effect=SESSIONS_ONLY,
     ),
     Field(
         "sandbox_grouping_strategy",

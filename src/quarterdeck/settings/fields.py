@@ -171,7 +171,7 @@ Choices = Mapping[Any, str]
 @dataclass(frozen=True)
 class Field:
     """One setting. `checks` judge its value beside what is asked of all values, `choices` are values and the words for
-    each, `default` says what a server does when it is not set, `effect` who uses it where conversations do not.
+    each, `default` says what a server does when it is not set.
 
     `key` is the name of a canonical setting, or the dotted place of one that only the server describes.
     """
@@ -187,7 +187,6 @@ class Field:
     only_choices: bool = False
     """Whether a server refuses any other value."""
     default: str = ""
-    effect: str = ""
     nullable: bool = True
     extra: bool = False
     """Outside the documented record: shown only where a server's record has it."""

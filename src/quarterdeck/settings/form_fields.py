@@ -137,8 +137,6 @@ def _on(server: Server, entry: Field, kind: str) -> Field:
         return replace(entry, absent=NOT_HERE)
     if kind != USUAL_KIND and entry.key in ONE_KIND:
         return replace(entry, absent=f"Agents of the kind {kind} have no such setting.")
-    if server.nested:
-        entry = replace(entry, effect="")
     if server.nested and entry.key in _ONLY:
         entry = replace(entry, choices=_ONLY[entry.key], only_choices=True)
     return replace(entry, nullable=entry.nullable and rules.clearable)

@@ -10,9 +10,8 @@ from quarterdeck.client.models.settings import Loss as ClientLoss
 from quarterdeck.client.nested import AGENT, AGENT_KIND, PLACES
 from quarterdeck.client.settings import losses as client_losses
 from quarterdeck.settings import words
-from quarterdeck.settings.catalogue import BY_KEY, SESSIONS_ONLY
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.fields import Control, Field, Group, Problem
+from quarterdeck.settings.fields import Field, Group, Problem
 from quarterdeck.settings.form_fields import FormFields
 from quarterdeck.settings.mcp import Entry, EntryState, duplicates
 from quarterdeck.settings.mcp_server import bare
@@ -21,13 +20,14 @@ from quarterdeck.settings.words import differences
 _NOT_OF_CONVERSATIONS = (Group.INTERFACE, Group.PRIVACY)
 
 
+SESSIONS_ONLY = "Used by V0 sessions only."
+
+
 def effect(key: str, server: Server | None) -> str:
     """Why an edit of a field may do nothing here; empty when conversations use it."""
-    if server is None or key not in BY_KEY or server.rules(key).in_effect or BY_KEY[key].control is Control.READ_ONLY:
+    if server is None or server.rules(key).in_effect:
         return ""
-    if server.local:
-        return "Stored only: this local service runs no agent."
-    return BY_KEY[key].effect or "Conversations of this release do not use it."
+    return "Stored only: this local service runs no agent." if server.local else SESSIONS_ONLY
 
 
 def effect_word(entry: Field, server: Server | None) -> str:
@@ -36,18 +36,12 @@ def effect_word(entry: Field, server: Server | None) -> str:
         return ""
     if entry.group == Group.INTERFACE:
         return "web only"
-    why = effect(entry.key, server)
-    return "V0 only" if why == SESSIONS_ONLY else "no effect" if why and not server.local else ""
-
-
-def reaches_conversations(draft: Draft, server: Server) -> bool:
-    """Whether a draft changes anything that conversations go by; none run on the local service."""
-    return not server.local and any(_is_used(draft.field_at(key), server) for key in draft.edits)
+    return "V0 only" if effect(entry.key, server) == SESSIONS_ONLY else ""
 
 
 def until_when(draft: Draft, server: Server, running: int) -> str:
     """Who goes by what was saved, as the end of a sentence; empty where no conversation does."""
-    if not reaches_conversations(draft, server):
+    if server.local or not any(_is_used(draft.field_at(key), server) for key in draft.edits):
         return ""
     keep = {0: "", 1: "; 1 running keeps the old values"}.get(running, f"; {running} running keep the old values")
     return f"new conversations only{keep}"
