@@ -56,11 +56,7 @@ async def _yes(review: Review, request: PreparedRequest | None, why: str) -> boo
     return True
 
 
-async def _nothing(draft: Draft) -> None:
-    return None
-
-
-async def saved(draft: Draft, server: Flat, prepare: Callable[[Draft], Awaitable[None]] = _nothing) -> SaveResult:
+async def saved(draft: Draft, server: Flat, prepare: Callable[[Draft], Awaitable[None]] | None = None) -> SaveResult:
     client, _ = client_of(server)
     client.server = SERVER
     async with client:

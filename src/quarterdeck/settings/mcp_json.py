@@ -243,25 +243,14 @@ def _read(text: str) -> Any:
     text = text.strip().removeprefix("\ufeff")
     if text.startswith("```"):
         text = text.partition("\n")[2].rpartition("```")[0]
+    if text.startswith('"'):  # what stands between the braces of an object, as pages often print it
+        text = f"{{{text.rstrip(',')}}}"
     try:
         return json.loads(text, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
-        inner = _without_braces(text)
-        if inner is None:
-            raise PasteError(f"This is no JSON: look at line {error.lineno}, column {error.colno}.") from None
-        return inner
+        raise PasteError(f"This is no JSON: look at line {error.lineno}, column {error.colno}.") from None
     except RecursionError:
         raise PasteError("This JSON is nested too deep to be read.") from None
-
-
-def _without_braces(text: str) -> Any:
-    """What stands between the braces of an object, as pages often print it."""
-    if not text.startswith('"'):
-        return None
-    try:
-        return json.loads(f"{{{text.rstrip().rstrip(',')}}}", object_pairs_hook=_once)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -20,37 +20,6 @@ from quarterdeck.settings.review import Review, review
 from quarterdeck.settings.typed_secrets import RememberingStore
 from quarterdeck.settings.verify import Difference, Verified, verify
 
-
-def complaint(draft: Draft, location: Sequence[str | int], message: str) -> Problem | None:
-    """A problem of a draft made from `location`, as in the server's `loc` without "body"; None for an unknown field."""
-    match location:
-        case (str(key), *_) if key not in draft.fields.by_key:
-            return None
-        case ("mcp_config", *rest):
-            row, member = _place(draft.servers, rest)
-            return Problem(MCP, f"The server says: {message}", row=row, member=member)
-        case (str(key), *_):
-            return Problem(key, f"The server says: {message}")
-        case _:
-            return None
-
-
-def _place(servers: Servers, place: Sequence[str | int]) -> tuple[int | None, str]:
-    """Row and member of a place in one of the three lists, or in a map by name, where a name may have dots."""
-    sent = {each: [entry.row for entry in servers.left if transport_of(entry.server) is each] for each in Transport}
-    match place:
-        case (str(name), int(number), *rest) if name in LISTS:
-            rows = sent[LISTS[name]]
-            return rows[number] if 0 <= number < len(rows) else None, str(rest[0]) if rest else ""
-    names = [name for name, _ in named(servers.config())]
-    by_name = dict(zip(names, (row for each in LISTS.values() for row in sent[each]), strict=True))
-    parts = list(map(str, place))
-    for end in range(len(parts), 0, -1):
-        if ".".join(parts[:end]) in by_name:
-            return by_name[".".join(parts[:end])], parts[end] if end < len(parts) else ""
-    return None, ""
-
-
 Tell = Callable[[str], None]
 TRIES = 3
 """How often a save is begun anew because the server says that somebody else was faster."""
@@ -60,10 +29,6 @@ TOKENS = "secrets_store"
 HERE = "Done on this machine; the server has no part in it."
 
 
-async def _nothing(_: Draft) -> None:
-    """There is nothing to do before."""
-
-
 @dataclass(frozen=True)
 class Questions:
     """Who decides: None or False means not to go on."""
@@ -71,7 +36,7 @@ class Questions:
     settle: Callable[[Sequence[Conflict]], Awaitable[Sequence[Side] | None]]
     agree: Callable[[Review, PreparedRequest | None, str], Awaitable[bool]]
     """Without a request nothing is sent; the third argument says why it is asked again, empty the first time."""
-    prepare: Callable[[Draft], Awaitable[None]] = _nothing
+    prepare: Callable[[Draft], Awaitable[None]] | None = None
     """What must be done before the draft that was agreed to is sent; its ServiceError stops the save."""
 
 
@@ -97,50 +62,38 @@ class SaveResult:
         return self.seen.differences if self.seen is not None else ()
 
 
-class _NotAgreedError(Exception):
-    """The person went back to editing; `draft` is what they go back to."""
-
-    def __init__(self, draft: Draft) -> None:
-        super().__init__()
-        self.draft = draft
-
-
-async def save(
-    draft: Draft,
-    store: RememberingStore,
-    server: Server,
-    questions: Questions,
-    tell: Tell,
-    tries: int = TRIES,
-    refused: ServiceError | None = None,
-) -> SaveResult:
-    """Save a draft; `tell` is given each step in words. `refused` is why the try before was not taken."""
-    try:
-        agreed = await _agree(draft, store, server, questions, tell, refused)
-    except _NotAgreedError as stopped:
-        return SaveResult(stopped.draft, "Not saved; your edits are kept.")
-    except ServiceError as error:
-        return _failed(draft, error)
-    if not agreed.edited:
-        return SaveResult(agreed, "The server holds all of this already; nothing was sent.", saved=True)
-    secrets: frozenset[str] | None = None
-    try:
-        await questions.prepare(agreed)
-        if not agreed.changes:
-            return SaveResult(replace(agreed, edits={}, past=(), future=()), HERE, saved=True, meant=agreed)
-        if any(loss.field == TOKENS for loss in losses(agreed.base, agreed.changes, server)):
-            secrets = await store.secret_names()
-        tell("Saving…")
-        await store.store(agreed.base, agreed.changes)
-    except ServiceError as error:
-        if error.kind is ErrorKind.CONFLICT and tries > 1:
-            return await save(agreed, store, server, questions, tell, tries - 1, error)
-        if error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
-            return _failed(agreed, error)
-        tell("Unknown whether it was stored; reading back…")
-        return await _read_back(agreed, store, server, secrets, error)
-    tell("Reading back…")
-    return await _read_back(agreed, store, server, secrets, None)
+async def save(draft: Draft, store: RememberingStore, server: Server, questions: Questions, tell: Tell) -> SaveResult:
+    """Save a draft; `tell` is given each step in words."""
+    tries, refused = 0, None
+    while True:
+        tries += 1
+        try:
+            draft, may_go_on = await _agree(draft, store, server, questions, tell, refused)
+        except ServiceError as error:
+            return _failed(draft, error)
+        if not may_go_on:
+            return SaveResult(draft, "Not saved; your edits are kept.")
+        if not draft.edited:
+            return SaveResult(draft, "The server holds all of this already; nothing was sent.", saved=True)
+        secrets, lost = None, None
+        try:
+            if questions.prepare is not None:
+                await questions.prepare(draft)
+            if not draft.changes:
+                return SaveResult(replace(draft, edits={}, past=(), future=()), HERE, saved=True, meant=draft)
+            if any(loss.field == TOKENS for loss in losses(draft.base, draft.changes, server)):
+                secrets = await store.secret_names()
+            tell("Saving…")
+            await store.store(draft.base, draft.changes)
+        except ServiceError as error:
+            if error.kind is ErrorKind.CONFLICT and tries < TRIES:
+                refused = error
+                continue
+            if error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
+                return _failed(draft, error)
+            lost = error
+        tell("Reading back…" if lost is None else "Unknown whether it was stored; reading back…")
+        return await _read_back(draft, store, server, secrets, lost)
 
 
 async def _agree(
@@ -150,21 +103,26 @@ async def _agree(
     questions: Questions,
     tell: Tell,
     refused: ServiceError | None,
-) -> Draft:
-    """Merge with what the server holds and ask, again and again until what was agreed to is what would be sent."""
+) -> tuple[Draft, bool]:
+    """(draft on top of what the server holds, whether it may go on): asks until what was agreed to is what is sent."""
     agreed: Draft | None = None
     while True:
         tell("Reading what is stored now…")
-        before = draft
-        draft = await _merged(draft, await store.load(), questions)
+        merged = merge(draft, await store.load())
+        sides = await questions.settle(merged.conflicts) if merged.conflicts else ()
+        if sides is None:
+            return draft, False
+        before, draft = draft, merged.draft
+        for conflict, side in zip(merged.conflicts, sides, strict=True):
+            draft = settle(draft, conflict, side)
         same = agreed is not None and (agreed.base, agreed.edits) == (draft.base, draft.edits)
         if same or not draft.edited:
-            return draft
+            return draft, True
         request = store.preview(draft.base, draft.changes) if draft.changes else None
         tell("In review")
-        why = _why(refused, _changed(before, draft), again=agreed is not None)
-        if not await questions.agree(review(draft, server), request, why):
-            raise _NotAgreedError(draft)
+        moved = ", ".join(draft.field_at(key).label for key in changed(before, draft))
+        if not await questions.agree(review(draft, server), request, _why(refused, moved, again=agreed is not None)):
+            return draft, False
         agreed = draft
 
 
@@ -176,24 +134,6 @@ def _why(refused: ServiceError | None, changed: str, *, again: bool) -> str:
     if not again:
         return ""
     return f"Something changed on the server since the last look{f': {changed}' if changed else ''}."
-
-
-def _changed(before: Draft, after: Draft) -> str:
-    """Labels of the settings that are others on the server than they were."""
-    return ", ".join(after.field_at(key).label for key in changed(before, after))
-
-
-async def _merged(draft: Draft, theirs: Settings | None, questions: Questions) -> Draft:
-    merged = merge(draft, theirs)
-    if not merged.conflicts:
-        return merged.draft
-    sides = await questions.settle(merged.conflicts)
-    if sides is None:
-        raise _NotAgreedError(draft)
-    result = merged.draft
-    for conflict, side in zip(merged.conflicts, sides, strict=True):
-        result = settle(result, conflict, side)
-    return result
 
 
 async def _read_back(
@@ -262,3 +202,33 @@ def _failed(draft: Draft, error: ServiceError) -> SaveResult:
     complaints = tuple(problem for problem in placed if problem is not None)
     words = f"Not saved: {error.words} {error.advice}".strip()
     return SaveResult(draft, words, error=True, complaints=complaints)
+
+
+def complaint(draft: Draft, location: Sequence[str | int], message: str) -> Problem | None:
+    """A problem of a draft made from `location`, as in the server's `loc` without "body"; None for an unknown field."""
+    match location:
+        case (str(key), *_) if key not in draft.fields.by_key:
+            return None
+        case ("mcp_config", *rest):
+            row, member = _place(draft.servers, rest)
+            return Problem(MCP, f"The server says: {message}", row=row, member=member)
+        case (str(key), *_):
+            return Problem(key, f"The server says: {message}")
+        case _:
+            return None
+
+
+def _place(servers: Servers, place: Sequence[str | int]) -> tuple[int | None, str]:
+    """Row and member of a place in one of the three lists, or in a map by name, where a name may have dots."""
+    sent = {each: [entry.row for entry in servers.left if transport_of(entry.server) is each] for each in Transport}
+    match place:
+        case (str(name), int(number), *rest) if name in LISTS:
+            rows = sent[LISTS[name]]
+            return rows[number] if 0 <= number < len(rows) else None, str(rest[0]) if rest else ""
+    names = [name for name, _ in named(servers.config())]
+    by_name = dict(zip(names, (row for each in LISTS.values() for row in sent[each]), strict=True))
+    parts = list(map(str, place))
+    for end in range(len(parts), 0, -1):
+        if ".".join(parts[:end]) in by_name:
+            return by_name[".".join(parts[:end])], parts[end] if end < len(parts) else ""
+    return None, ""
