@@ -108,11 +108,7 @@ def test_a_sweep_finds_what_has_been_quiet_the_longest_first_with_what_it_cost()
         row(name="orphan", seen=-2500),
     ]
     found = sweep(rows, HALF_HOUR, at(0))
-    assert [(idle.id, idle.quiet.total_seconds()) for idle in found.rows] == [
-        ("c", 9000),
-        ("orphan", 2500),
-        ("b", 2000),
-    ]
+    assert [each.id for each in found.rows] == ["c", "orphan", "b"]
     assert found.spent == 3.5
     assert [each.id for each in found.unknown] == ["untold"]
 
@@ -157,11 +153,10 @@ def lived_in(sandbox_id: str | None, status: str | None = "PAUSED") -> Conversat
 
 def test_a_conversation_is_unlinked_when_its_sandbox_is_missing_or_no_longer_listed() -> None:
     records = [lived_in("a"), lived_in("gone"), lived_in("missing", "MISSING"), lived_in(None)]
-    while_reading = [conversation_row(record) for record in records]
+    while_reading = [conversation_row(each) for each in records]
     assert [each.id for each in find_unlinked((), while_reading, complete=False).conversations] == ["in missing"]
-    rows = [conversation_row(each.record, None, each, sandboxes={"a"}) for each in while_reading if each.record]
+    rows = [conversation_row(each, sandboxes={"a"}) for each in records]
     assert [each.id for each in find_unlinked((), rows, complete=True).conversations] == ["in gone", "in missing"]
-    assert rows[0] is while_reading[0]
 
 
 # The tokens

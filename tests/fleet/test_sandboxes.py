@@ -37,16 +37,6 @@ def test_a_row_has_the_titles_of_the_conversations_in_its_sandbox() -> None:
     assert "newest" in row.haystack
 
 
-def test_a_row_of_which_nothing_changed_is_the_same_object() -> None:
-    memories = SandboxMemories()
-    (row,) = rows_of(memories, ("a", "RUNNING"))
-    assert sandbox_row(row.record, row.memory, (), row) is row
-    memories.asked("a", Action.PAUSE, at(0))
-    assert sandbox_row(row.record, memories.by_id["a"], (), row).state(at(1)).word == "Pausing"
-    named = sandbox_row(row.record, row.memory, (conversation("c1", "a", "New"),), row)
-    assert named.conversation_titles == ("New",)
-
-
 def test_what_needs_a_look_comes_first() -> None:
     memories = SandboxMemories()
     memories.observe([sandbox("RUNNING", "silent", served=True)], at(-4), beginning=False)

@@ -132,7 +132,7 @@ def test_a_reading_like_the_last_one_counts_of_an_agent_at_work_and_of_what_anot
     def same(marks: Unread, agent: str, second: float) -> bool:
         """Whether a reading that changed no record, taken so late, is news."""
         record = Conversation(id="c", sandbox_status="RUNNING", execution_status=agent, updated_at=at(5))
-        return bool(marks.read([record], frozenset(), {}, ServerClock(at(second))))
+        return bool(marks.read([record], {}, ServerClock(at(second))))
 
     one, other = Unread(), Unread()
     one.recall(None)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from quarterdeck.client.models.conversation import Conversation, StartTask
 from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus, StartTaskStatus
-from quarterdeck.fleet.ages import AS_TOLD, ServerClock, age_or_date, seconds_since
+from quarterdeck.fleet.ages import AS_TOLD, Moment, ServerClock, seconds_since
 from quarterdeck.fleet.filters import Grammar, Measure, Unit, haystack
 from quarterdeck.fleet.order import Rank
 
@@ -131,9 +131,8 @@ class ConversationRow(NamedTuple):
     repository: str | None
     branch: str | None
     state: ConversationState
-    created_at: datetime | None
-    """By the clock of this machine; None also where a server tells a moment that is ahead of any clock."""
-    updated_at: datetime | None
+    created: Moment
+    updated: Moment
     record: Conversation | None = None
     task: StartTask | None = None
     haystack: str = ""
@@ -183,51 +182,30 @@ class ConversationRow(NamedTuple):
         metrics = self.record.metrics if self.record else None
         return metrics.accumulated_cost if metrics else None
 
-    @property
-    def told_created(self) -> datetime | None:
-        """When it was created, by the server's own clock."""
-        known = self.record or self.task
-        return known.created_at if known is not None else None
-
-    @property
-    def told_updated(self) -> datetime | None:
-        """When it changed last, by the server's own clock."""
-        known = self.record or self.task
-        return known.updated_at or known.created_at if known is not None else None
-
-    def created(self, now: datetime) -> str:
-        """How long ago it was created, or the date that the server tells of the future."""
-        return age_or_date(self.created_at, self.told_created, now)
-
-    def updated(self, now: datetime) -> str:
-        """How long ago it changed last, or the date that the server tells of the future."""
-        return age_or_date(self.updated_at, self.told_updated, now)
-
 
 def conversation_row(
     record: Conversation,
     last_status: str | None = None,
-    before: ConversationRow | None = None,
     *,
     sandboxes: Container[str] | None = None,
     unread: bool = False,
     watched: bool = False,
     clock: ServerClock = AS_TOLD,
 ) -> ConversationRow:
-    """Make the row of a conversation; gives `before` itself when it would be equal.
+    """Make the row of a conversation.
 
     `sandboxes` are the ids of all sandboxes, None until they have been read completely; `unread` says that it came to
     something since somebody looked, `watched` that somebody keeps an eye on it.
     """
     state = conversation_state(record, last_status)
-    row = ConversationRow(
+    return ConversationRow(
         id=record.id,
         title=record.title or "",
         repository=record.selected_repository,
         branch=record.selected_branch,
         state=state,
-        created_at=clock.here(record.created_at),
-        updated_at=clock.here(record.updated_at or record.created_at),
+        created=clock.read(record.created_at),
+        updated=clock.read(record.updated_at or record.created_at),
         record=record,
         haystack=haystack(
             record.id,
@@ -243,7 +221,6 @@ def conversation_row(
         unread=unread,
         watched=watched,
     )
-    return before if before == row else row
 
 
 def rank(row: ConversationRow) -> Rank:
@@ -254,7 +231,7 @@ def rank(row: ConversationRow) -> Rank:
         group = 1 if row.needs_you else 2
     else:
         group = 3
-    newest = -row.updated_at.timestamp() if row.updated_at else 0.0
+    newest = -row.updated.here.timestamp() if row.updated.here else 0.0
     return Rank(group, newest, urgent=row.state.attention)
 
 
@@ -290,8 +267,8 @@ CONVERSATION_GRAMMAR: Grammar[ConversationRow] = Grammar(
     },
     measures={
         "cost": Measure(lambda row, now: row.cost, Unit.NUMBER),
-        "age": Measure(lambda row, now: seconds_since(row.created_at, now)),
-        "updated": Measure(lambda row, now: seconds_since(row.updated_at, now)),
+        "age": Measure(lambda row, now: seconds_since(row.created.here, now)),
+        "updated": Measure(lambda row, now: seconds_since(row.updated.here, now)),
     },
     flags={
         "no-sandbox": lambda row, now: row.unlinked,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.enums import ExecutionStatus
 from quarterdeck.client.models.sandbox import Sandbox
-from quarterdeck.fleet.ages import AS_TOLD, ServerClock, age_or_date, seconds_since
+from quarterdeck.fleet.ages import AS_TOLD, Moment, ServerClock, seconds_since
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.filters import Grammar, Measure, Unit, haystack
 from quarterdeck.fleet.order import Rank
@@ -37,8 +37,7 @@ class SandboxRow(NamedTuple):
     """Since when nothing has happened in it; None while it works, while it is not up, and when it is not known."""
     spent: float = 0.0
     """US dollars its conversations have cost so far."""
-    created_at: datetime | None = None
-    """By the clock of this machine; None also where a server tells a moment that is ahead of any clock."""
+    created: Moment = Moment()
 
     @property
     def short_id(self) -> str:
@@ -70,10 +69,6 @@ class SandboxRow(NamedTuple):
             return timedelta()
         return None if self.quiet_since is None else max(now - self.quiet_since, timedelta())
 
-    def created(self, now: datetime) -> str:
-        """How long ago it was created, or the date that the server tells of the future."""
-        return age_or_date(self.created_at, self.record.created_at, now)
-
 
 def short_id(sandbox_id: str) -> str:
     """The first characters of what follows the last dash ("oh-agent-server-7WNtsgx" is "7WNtsg")."""
@@ -85,20 +80,19 @@ def sandbox_row(
     record: Sandbox,
     memory: SandboxMemory,
     conversations: tuple[Conversation, ...],
-    before: SandboxRow | None = None,
     *,
     complete: bool = True,
     last_told: Mapping[str, str | None] = NOTHING_TOLD,
     clock: ServerClock = AS_TOLD,
 ) -> SandboxRow:
-    """Make the row of a sandbox; gives `before` itself when it would be equal.
+    """Make the row of a sandbox.
 
     `complete` says that all conversations that live in it are known; `last_told` is the last word of the agent in each,
     by id, as `last_execution_status` keeps it.
     """
     working = memory.settled.known in UP and is_working(conversations, last_told)
     texts = [text for each in conversations for text in (each.title, each.selected_repository)]
-    row = SandboxRow(
+    return SandboxRow(
         record.id,
         record,
         memory,
@@ -108,9 +102,8 @@ def sandbox_row(
         working,
         _quiet_since(memory.settled, conversations, clock) if complete and not working else None,
         sum(spent(conversation) for conversation in conversations),
-        clock.here(record.created_at),
+        clock.read(record.created_at),
     )
-    return before if before == row else row
 
 
 def is_working(conversations: Iterable[Conversation], last_told: Mapping[str, str | None]) -> bool:
@@ -243,7 +236,7 @@ SANDBOX_GRAMMAR: Grammar[SandboxRow] = Grammar(
     measures={
         "quiet": Measure(_quiet_seconds),
         "cost": Measure(lambda row, now: row.spent, Unit.NUMBER),
-        "age": Measure(lambda row, now: seconds_since(row.created_at, now)),
+        "age": Measure(lambda row, now: seconds_since(row.created.here, now)),
         "for": Measure(lambda row, now: seconds_since(row.memory.state(now).since, now)),
     },
     flags={
@@ -274,45 +267,25 @@ THRESHOLD = timedelta(minutes=30)
 """The quiet time that is offered at first."""
 
 
-@dataclass(frozen=True, slots=True)
-class QuietRow:
-    """A sandbox that has been quiet for long enough."""
-
-    row: SandboxRow
-    quiet: timedelta
-
-    @property
-    def id(self) -> str:
-        """The sandbox's."""
-        return self.row.id
-
-    @property
-    def spent(self) -> float:
-        """US dollars so far."""
-        return self.row.spent
-
-
-@dataclass(frozen=True, slots=True)
-class Sweep:
+class Sweep(NamedTuple):
     """What a sweep finds; nothing is done by finding it."""
 
-    rows: tuple[QuietRow, ...]
-    """The longest quiet first."""
-    unknown: tuple[SandboxRow, ...]
+    rows: tuple[SandboxRow, ...] = ()
+    """What has been quiet for long enough, for the longest first."""
+    unknown: tuple[SandboxRow, ...] = ()
     """What is up and of which it is not known how long it has been quiet."""
 
     @property
     def spent(self) -> float:
         """US dollars all of `rows` have cost so far."""
-        return sum(found.spent for found in self.rows)
+        return sum(row.spent for row in self.rows)
 
 
 def sweep(rows: Iterable[SandboxRow], threshold: timedelta, now: datetime) -> Sweep:
     """Find what is up and has been quiet for the threshold or longer; what is being paused is left out."""
     up = [(row, row.quiet(now)) for row in rows if not row.working and row.state(now).known in UP]
-    found = [QuietRow(row, quiet) for row, quiet in up if quiet is not None and quiet >= threshold]
-    found.sort(key=lambda each: (-each.quiet, each.id))
-    return Sweep(tuple(found), tuple(row for row, quiet in up if quiet is None))
+    found = [(-quiet, row.id, row) for row, quiet in up if quiet is not None and quiet >= threshold]
+    return Sweep(tuple(row for _, _, row in sorted(found)), tuple(row for row, quiet in up if quiet is None))
 
 
 # What lost its counterpart in the other list

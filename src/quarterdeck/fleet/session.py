@@ -4,7 +4,8 @@ It knows no screen: whoever owns it gives a `publish` and is told which ids chan
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from itertools import chain, islice
 from typing import Any
@@ -25,7 +26,7 @@ from quarterdeck.fleet.notify import Watches
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import Residents, SandboxRow, Unlinked, find_unlinked, sandbox_row, short_id
 from quarterdeck.fleet.server_watch import ServerWatch
-from quarterdeck.fleet.start_tasks import Dismissed, StartTasks, in_progress
+from quarterdeck.fleet.start_tasks import Dismissed, StartTasks, in_progress, start_row, worth_showing
 from quarterdeck.fleet.store import Changes
 from quarterdeck.fleet.unread import Unread
 from quarterdeck.fleet.watch import Watch
@@ -139,8 +140,8 @@ class Session:
         """About how many sandboxes the server lets run at a time, None when that is not known."""
         return probable_cap(self.displacement.learned, islice(self.sandboxes.records, ALIKE))
 
-    def sandbox_row(self, sandbox_id: str, before: SandboxRow | None = None) -> SandboxRow | None:
-        """What a list says of a sandbox, `before` itself when nothing changed; None when there is no such one."""
+    def sandbox_row(self, sandbox_id: str) -> SandboxRow | None:
+        """What a list says of a sandbox; None when there is no such one."""
         record = self.sandboxes.records.get(sandbox_id)
         memory = self.memories.by_id.get(sandbox_id)
         if record is None or memory is None:
@@ -149,26 +150,32 @@ class Session:
             record,
             memory,
             self.residents.of(sandbox_id),
-            before,
             complete=not (self.conversations.health.incomplete or self.memories.timelines.perhaps_ours(sandbox_id)),
             last_told=self.last_statuses,
             clock=self.server_clock,
         )
 
-    def conversation_row(self, conversation_id: str, before: ConversationRow | None = None) -> ConversationRow | None:
-        """What a list says of a conversation, `before` itself when nothing changed; None when there is no such one."""
+    def conversation_row(self, conversation_id: str) -> ConversationRow | None:
+        """What a list says of a conversation, or of a start that is about to be one; None when it says nothing."""
         record = self.conversations.records.get(conversation_id)
         if record is None:
-            return None
+            task = self.start_tasks.records.get(conversation_id)
+            return start_row(task, self.server_clock) if task is not None and self._is_shown(task) else None
         return conversation_row(
             record,
             self.last_statuses.get(conversation_id),
-            before,
             sandboxes=None if self.sandboxes.health.incomplete else self.sandboxes.records,
             unread=conversation_id in self.unread,
             watched=conversation_id in self.watched,
             clock=self.server_clock,
         )
+
+    def _is_shown(self, task: StartTask) -> bool:
+        listed, followed = self.conversations.records, self.followed
+        if self.conversations.health.incomplete and task.app_conversation_id is not None and task.id not in followed:
+            return False  # it is among the conversations that are still to come
+        now = self.server_clock.there
+        return worth_showing(task, now, listed=listed, followed=followed, dismissed=self.dismissed)
 
     def find_unlinked(self) -> Unlinked:
         """What lost its counterpart in the other list."""
@@ -246,7 +253,7 @@ class Session:
                 self.last_statuses[record.id] = last_execution_status(self.last_statuses.get(record.id), record)
         for gone in changes.gone:
             self.last_statuses.pop(gone, None)
-        marked = self.unread.read(changes.read, other, self.last_statuses, clock)
+        marked = self.unread.read(changes.read, self.last_statuses, clock)
         touched = self.residents.update(records, other | changes.gone)
         whole = not self.conversations.health.incomplete
         for news in self.watched.read(records, self.last_statuses, clock, whole=whole):
@@ -357,12 +364,18 @@ class Session:
 
     async def delete_sandbox(self, sandbox_id: str) -> None:
         """Delete a sandbox with its workspace."""
-        try:
-            with self.writes.under_way(f"deletion of {short_id(sandbox_id)}"):
-                await self.client.sandboxes.delete(sandbox_id)
+        with self._changing(f"deletion of {short_id(sandbox_id)}"):
+            await self.client.sandboxes.delete(sandbox_id)
             self.memories.doubt(sandbox_id, self._clock())
-        finally:
             self._look_closely()
+
+    @contextmanager
+    def _changing(self, words: str) -> Iterator[None]:
+        """Ask for something inside, and read everything again afterwards."""
+        try:
+            with self.writes.under_way(words):
+                yield
+        finally:
             self.refresh()
 
     def begin(self, job: BulkJob) -> None:
@@ -406,19 +419,13 @@ class Session:
 
     async def rename_conversation(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title."""
-        try:
-            with self.writes.under_way("renaming of a conversation"):
-                await self.client.conversations.rename(conversation_id, title)
-        finally:
-            self.conversations.refresh()
+        with self._changing("renaming of a conversation"):
+            await self.client.conversations.rename(conversation_id, title)
 
     async def delete_conversation(self, conversation_id: str) -> None:
         """Delete a conversation."""
-        try:
-            with self.writes.under_way("deletion of a conversation"):
-                await self.client.conversations.delete(conversation_id)
-        finally:
-            self.refresh()
+        with self._changing("deletion of a conversation"):
+            await self.client.conversations.delete(conversation_id)
 
     def dismiss(self, task_ids: Iterable[str]) -> None:
         """Show these start tasks no longer."""
@@ -434,7 +441,8 @@ class Session:
     def watch(self, conversation_ids: Sequence[str]) -> Sequence[str]:
         """Watch these as well; gives those for which there was no room."""
         clock, told = self.server_clock, self.last_statuses
-        known = [record for each in conversation_ids if (record := self.conversations.records.get(each)) is not None]
+        records = self.conversations.records
+        known = [records[each] for each in conversation_ids if each in records]
         left_out = [record.id for record in known if not self.watched.begin(record, told.get(record.id), clock)]
         self._watched_changed(conversation_ids)
         return left_out

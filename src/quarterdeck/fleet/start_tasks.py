@@ -88,23 +88,22 @@ def worth_showing(
     return moment is not None and now - moment <= limit
 
 
-def start_row(task: StartTask, clock: ServerClock = AS_TOLD, before: ConversationRow | None = None) -> ConversationRow:
-    """Make the row of a start task; gives `before` itself when it would be equal."""
+def start_row(task: StartTask, clock: ServerClock = AS_TOLD) -> ConversationRow:
+    """Make the row of a start task."""
     progress = start_progress(task, clock.there)
     category = Category.TROUBLE if progress.failed or progress.slow else Category.BUSY
     request = task.request or StartRequest()
-    row = ConversationRow(
+    return ConversationRow(
         id=task.id,
         title=request.title or "",
         repository=request.selected_repository,
         branch=request.selected_branch,
         state=ConversationState(progress.words, category, progress.detail),
-        created_at=clock.here(task.created_at),
-        updated_at=clock.here(task.updated_at or task.created_at),
+        created=clock.read(task.created_at),
+        updated=clock.read(task.updated_at or task.created_at),
         task=task,
         haystack=haystack(task.id, request.title, request.selected_repository, request.selected_branch, progress.words),
     )
-    return before if before == row else row
 
 
 DISMISSED = 300

@@ -70,8 +70,6 @@ class Unread(Part[KeptUnread]):
         self._known: dict[str, Outcome] = {}
         self._elsewhere: set[str] = set()
         """Those that only another run or another deck has read so far."""
-        self._news: set[str] = set()
-        """Those of which they told something new since it was read here."""
         self._since: float | None = None
         """What nothing is known of and changed last before this moment is not news; None at first.
 
@@ -90,30 +88,19 @@ class Unread(Part[KeptUnread]):
     # What is read and looked at
 
     def read(
-        self, records: Iterable[Conversation], other: Set[str], last_told: Mapping[str, str | None], clock: ServerClock
+        self, records: Iterable[Conversation], last_told: Mapping[str, str | None], clock: ServerClock
     ) -> frozenset[str]:
-        """Take a reading; gives the conversations whose mark may have changed.
-
-        `other` are the ids of which another record than before was read: of the rest only what is at work, and what
-        another deck told of, can make a difference.
-        """
-        news = set()
-        for record in records:
-            if record.id in other or self._awaits(record.id):
-                state = conversation_state(record, last_told.get(record.id))
-                if self.observe(record.id, state, clock.here(record.updated_at), clock.now):
-                    news.add(record.id)
-        return frozenset(news)
-
-    def _awaits(self, conversation_id: str) -> bool:
-        """Whether one more reading like the last one makes a difference."""
-        outcome = self._known.get(conversation_id)
-        return conversation_id in self._news or (outcome is not None and outcome.word == AT_WORK)
+        """Take a reading; gives the conversations whose mark may have changed."""
+        states = ((record, conversation_state(record, last_told.get(record.id))) for record in records)
+        return frozenset(
+            record.id
+            for record, state in states
+            if self.observe(record.id, state, clock.here(record.updated_at), clock.now)
+        )
 
     def observe(self, conversation_id: str, state: ConversationState, updated: datetime | None, now: datetime) -> bool:
         """Take what a reading says of a conversation; whether that is news."""
         moment = now.timestamp()
-        self._news.discard(conversation_id)
         self._since = moment if self._since is None else min(self._since, moment)
         before = self._known.get(conversation_id)
         if state.word == AT_WORK:
@@ -162,11 +149,9 @@ class Unread(Part[KeptUnread]):
             self._since = max(kept.since, self._since or 0.0)
             for each, theirs in kept.conversations.items():
                 mine = self._known.get(each)
-                self._known[each] = both = _joined(mine, theirs)
+                self._known[each] = _joined(mine, theirs)
                 if mine is None:
                     self._elsewhere.add(each)
-                if both != mine:
-                    self._news.add(each)
         return frozenset(before ^ self.ids)
 
     def merge(self) -> Callable[[KeptUnread | None], KeptUnread | None]:

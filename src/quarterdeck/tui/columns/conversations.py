@@ -72,7 +72,12 @@ COLUMNS: tuple[Column[ConversationRow], ...] = (
     Column("title", "TITLE", 24, title, sort=lambda row: row.title.casefold() or None, flex=3),
     text_column("repository", "REPO@BRANCH", 12, lambda row: row.place or None, flex=2, priority=1),
     Column(
-        "updated", "UPDATED", 8, lambda row, now: _quiet(row.updated(now)), sort=lambda row: row.updated_at, right=True
+        "updated",
+        "UPDATED",
+        8,
+        lambda row, now: _quiet(row.updated.age(now)),
+        sort=lambda row: row.updated.here,
+        right=True,
     ),
     Column("cost", "COST", 7, cost, sort=lambda row: row.cost or None, priority=2, right=True),
     text_column("model", "MODEL", 16, _of_record(lambda record: record.llm_model), flex=1, priority=3),
@@ -83,8 +88,8 @@ COLUMNS: tuple[Column[ConversationRow], ...] = (
         "created",
         "CREATED",
         9,
-        lambda row, now: _quiet(row.created(now)),
-        sort=lambda row: row.created_at,
+        lambda row, now: _quiet(row.created.age(now)),
+        sort=lambda row: row.created.here,
         priority=5,
         right=True,
     ),
@@ -146,8 +151,8 @@ def detail(row: ConversationRow, now: datetime) -> list[Cell]:
         text_fact("id", row.id),
         text_fact("repository", row.repository),
         text_fact("branch", row.branch),
-        moment_fact("created", row.told_created, row.created_at, now),
-        moment_fact("updated", row.told_updated, row.updated_at, now),
+        moment_fact("created", *row.created, now),
+        moment_fact("updated", *row.updated, now),
     ]
     return said + (_record_facts(row) if row.record is not None else [])
 

@@ -115,7 +115,7 @@ def sandbox_columns(last_told: LastTold) -> tuple[Column[SandboxRow], ...]:
         Column("quiet", "QUIET", 7, quiet, sort=lambda row: row.quiet_since, priority=2, right=True),
         Column("cost", "COST", 7, cost, sort=lambda row: row.spent or None, priority=3, right=True),
         text_column("spec", "SPEC", 12, lambda row: row.record.sandbox_spec_id, flex=1, priority=4),
-        Column("age", "AGE", 6, _age, sort=lambda row: row.created_at, priority=5, right=True),
+        Column("age", "AGE", 6, _age, sort=lambda row: row.created.here, priority=5, right=True),
         Column("urls", "URLS", 14, urls, sort=lambda row: len(row.memory.urls) or None, flex=1, priority=6),
         text_column("owner", "OWNER", 10, lambda row: row.record.created_by_user_id, priority=7),
     )
@@ -126,7 +126,7 @@ def _by_title(row: SandboxRow) -> tuple[str, ...] | None:
 
 
 def _age(row: SandboxRow, now: datetime) -> Cell:
-    return cell(Shown(row.created(now)), Tone.MUTED)
+    return cell(Shown(row.created.age(now)), Tone.MUTED)
 
 
 # How many are how
@@ -166,7 +166,7 @@ def detail(row: SandboxRow, now: datetime, last_told: LastTold) -> list[Cell]:
         fact("cost so far", (money(row.spent), Tone.PLAIN)) if row.spent else fact("cost so far"),
         text_fact("id", row.id),
         text_fact("spec", record.sandbox_spec_id),
-        moment_fact("created", record.created_at, row.created_at, now),
+        moment_fact("created", *row.created, now),
         text_fact("owner", record.created_by_user_id),
         fact("key", (Shown("known, not shown" if row.memory.key is not None else "not known"), Tone.MUTED)),
     ]

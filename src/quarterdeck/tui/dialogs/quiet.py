@@ -10,9 +10,9 @@ from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from quarterdeck.fleet.ages import age
+from quarterdeck.fleet.ages import age, age_of
 from quarterdeck.fleet.filters import Unit, example, quantity
-from quarterdeck.fleet.sandboxes import THRESHOLD, QuietRow, SandboxRow, Sweep, sweep
+from quarterdeck.fleet.sandboxes import THRESHOLD, SandboxRow, Sweep, sweep
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.sandboxes import money, status
@@ -40,18 +40,18 @@ class QuietDialog(Dialog[Sweep]):
         self._rows = rows
         self._clock = clock
         self._threshold = THRESHOLD
-        self._found = Sweep((), ())
+        self._found = Sweep()
 
     def body(self) -> Iterable[Widget]:
         """The threshold, what it finds, and what is left out."""
         quiet = plain(Shown("Quiet for at least"), Tone.MUTED)
         threshold = age(THRESHOLD.total_seconds())
         yield Horizontal(Static(quiet, id="quiet"), Input(threshold, id="threshold", compact=True), id="asked")
-        columns: list[Column[QuietRow]] = [
-            Column("sandbox", "SANDBOX", 8, lambda idle, now: cell(text.line(idle.row.short_id))),
-            Column("quiet", "QUIET", 7, lambda idle, now: cell(Shown(age(idle.quiet.total_seconds()))), right=True),
-            Column("cost", "COST", 8, lambda idle, now: cell(money(idle.spent)), right=True),
-            Column("status", "STATUS", 12, lambda idle, now: status(idle.row, now), priority=1),
+        columns: list[Column[SandboxRow]] = [
+            Column("sandbox", "SANDBOX", 8, lambda row, now: cell(text.line(row.short_id))),
+            Column("quiet", "QUIET", 7, lambda row, now: cell(Shown(age_of(row.quiet_since, now))), right=True),
+            Column("cost", "COST", 8, lambda row, now: cell(money(row.spent)), right=True),
+            Column("status", "STATUS", 12, status, priority=1),
             Column("conversation", "CONVERSATION", 12, _title, flex=1),
         ]
         table = Table(columns, clock=self._clock, id="found")
@@ -66,7 +66,7 @@ class QuietDialog(Dialog[Sweep]):
 
     def _sweep(self) -> None:
         self._found = sweep(self._rows(), self._threshold, self._clock())
-        table: Table[QuietRow] = self.query_one("#found", Table)
+        table: Table[SandboxRow] = self.query_one("#found", Table)
         table.show(self._found.rows)
         if not self._found.rows:
             table.say_empty(Shown("Nothing has been quiet for so long."), Shown("A shorter time may find some."))
@@ -115,6 +115,6 @@ class QuietDialog(Dialog[Sweep]):
         self.query_one("#found", Table).action_move(step)
 
 
-def _title(idle: QuietRow, now: datetime) -> Cell:
-    title = next((title for title in idle.row.conversation_titles if title), "")
-    return cell(text.line(title) or Shown("no conversation" if idle.row.unlinked else "-"), Tone.MUTED)
+def _title(row: SandboxRow, now: datetime) -> Cell:
+    title = next((title for title in row.conversation_titles if title), "")
+    return cell(text.line(title) or Shown("no conversation" if row.unlinked else "-"), Tone.MUTED)

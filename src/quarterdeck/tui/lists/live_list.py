@@ -156,7 +156,7 @@ class LiveList(Vertical, Generic[R]):
                     gone.add(row_id)
                 continue
             word = self.source.word(row, self._clock())
-            if row is not rows.get(row_id) or word != self._words[row_id]:
+            if row != rows.get(row_id) or word != self._words[row_id]:
                 rows[row_id], self._words[row_id] = row, word
                 changed[row_id] = row
         if gone & self.table.marks:

@@ -41,7 +41,7 @@ class Source(ABC, Generic[R]):
 
     @abstractmethod
     def row(self, session: Session, row_id: str) -> R | None:
-        """The row of an id as it is now, the very one of before when nothing changed; None when it is no row."""
+        """The row of an id as it is now; None when it is no row."""
 
     @abstractmethod
     def rank(self, row: R, now: datetime) -> Rank:

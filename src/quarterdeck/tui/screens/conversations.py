@@ -16,7 +16,7 @@ from quarterdeck.fleet.order import Rank
 from quarterdeck.fleet.sandbox_state import why_not_pause, why_not_resume
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
-from quarterdeck.fleet.start_tasks import in_progress, start_row, worth_showing
+from quarterdeck.fleet.start_tasks import in_progress
 from quarterdeck.fleet.watch import Watch
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
@@ -63,24 +63,10 @@ class ConversationSource(Source[ConversationRow]):
 
     def row(self, session: Session, row_id: str) -> ConversationRow | None:
         """The row of a conversation, or of a start task worth showing."""
-        before = self.rows.get(row_id)
-        if (record := session.conversations.records.get(row_id)) is not None:
-            if record.parent_conversation_id is not None:
-                self.folding.parents[row_id] = record.parent_conversation_id
-            return session.conversation_row(row_id, before)
-        task, clock = session.start_tasks.records.get(row_id), session.server_clock
-        if task is None or not worth_showing(
-            task,
-            clock.there,
-            listed=session.conversations.records,
-            followed=session.followed,
-            dismissed=session.dismissed,
-        ):
-            return None
-        unread = session.conversations.health.incomplete and task.id not in session.followed
-        if unread and task.app_conversation_id is not None:  # it is among the conversations that are still to come
-            return None
-        return start_row(task, clock, before)
+        record = session.conversations.records.get(row_id)
+        if record is not None and record.parent_conversation_id is not None:
+            self.folding.parents[row_id] = record.parent_conversation_id
+        return session.conversation_row(row_id)
 
     def became(self, session: Session, row_id: str) -> str:
         """The conversation that a start came to; any other row is what it was."""

@@ -58,7 +58,7 @@ class SandboxSource(Source[SandboxRow]):
 
     def row(self, session: Session, row_id: str) -> SandboxRow | None:
         """The row of a sandbox."""
-        row = session.sandbox_row(row_id, self.rows.get(row_id))
+        row = session.sandbox_row(row_id)
         if row is not None and row.memory.asked is not None:
             self._under_way.add(row_id)
         else:
@@ -174,7 +174,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
     async def _quiet_found(self, found: Sweep | None) -> None:
         if found is not None:
             now = self.app.clock()
-            planned = plan([quiet.row for quiet in found.rows], lambda row: why_not_pause(row.state(now)))
+            planned = plan(found.rows, lambda row: why_not_pause(row.state(now)))
             await self.sandboxes.change_many("Pause", planned, sweep=True)
 
     # One row
