@@ -85,11 +85,11 @@ async def test_a_server_that_keeps_the_title_is_found_out_and_the_key_says_so_fr
 async def test_a_conversation_is_deleted_once_its_short_id_was_typed(fleet: FakeFleet, tmp_path: Path) -> None:
     async with at_conversations(fleet, tmp_path) as seat:
         await seat.press("D")
-        await seat.sees("Delete this conversation?", "Talk 3", "Type c3 to go on")
+        await seat.sees("Delete conversation c3?", "Talk 3", "Type c3 to go on")
         await seat.type("c3")
         await seat.press("enter")
         await seat.until(lambda: "c3" not in fleet.conversations)
-        await seat.sees("Deleted c3")
+        await seat.sees("Delete of c3 asked for")
 
 
 async def test_several_are_deleted_after_a_plan_and_each_ends_with_the_truth(fleet: FakeFleet, tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ async def test_a_flat_server_that_deletes_is_not_taken_for_one_that_cannot(fleet
     fleet.nested, fleet.changes_conversations = False, True
     async with at_conversations(fleet, tmp_path) as seat:
         await seat.press("D")
-        await seat.sees("Delete this conversation?")
+        await seat.sees("Delete conversation c3?")
         await seat.type("c3")
         await seat.press("enter")
         await seat.until(lambda: "c3" not in fleet.conversations)

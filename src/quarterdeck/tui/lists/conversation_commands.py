@@ -1,22 +1,22 @@
 """What is done to conversations: asked about in a dialog, sent, and said. Dialogs stand before anything is awaited."""
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.conversation import NewConversation
 from quarterdeck.client.models.server import Server
-from quarterdeck.fleet.bulk import CONVERSATIONS, Order, listed_verdict, plan
+from quarterdeck.fleet.bulk import CONVERSATIONS, Order, RowState, listed_verdict, plan
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.filters import Filter, Kind
 from quarterdeck.fleet.sandbox_state import StateWord
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import files, text
-from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
+from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.conversations import title_of
-from quarterdeck.tui.dialogs.confirm import TypedConfirmDialog
 from quarterdeck.tui.dialogs.conversation import new_conversation, rename_conversation
 from quarterdeck.tui.files import FileRefusedError
 from quarterdeck.tui.lists.sandbox_commands import SandboxCommands
@@ -46,9 +46,8 @@ class ConversationCommands:
     def __init__(self, screen: DeckScreen, sandboxes: SandboxCommands) -> None:
         self._screen = screen
         self._sandboxes = sandboxes
-        self._unsent: NewConversation | None = None
-        """What was asked for and not created, with every word of it."""
-        self._unsent_because = Shown("")
+        self._unsent: tuple[NewConversation, Shown] | None = None
+        """What was asked for and not created, with every word of it, and why."""
         self._unable: dict[str, tuple[Server | None, str]] = {}
         """Commands that a server turned out not to offer, with its words."""
 
@@ -62,11 +61,15 @@ class ConversationCommands:
             return words
         return NO_AGENT if name == "trajectory" and server.local else None
 
-    def _failed(self, name: str, session: Session, error: ServiceError) -> None:
-        """Say an error, and remember of it that the server cannot do a command at all."""
-        if error.kind is ErrorKind.NOT_OFFERED:
-            self._unable[name] = (session.server, error.words)
-        self._screen.say_error(error)
+    @contextmanager
+    def _finding_out(self, name: str, session: Session) -> Iterator[None]:
+        """Remember of an error that the server cannot do a command at all."""
+        try:
+            yield
+        except ServiceError as error:
+            if error.kind is ErrorKind.NOT_OFFERED:
+                self._unable[name] = (session.server, error.words)
+            raise
 
     # Create
 
@@ -76,18 +79,18 @@ class ConversationCommands:
         `retried` is the failed start that this is asked for again: it is dismissed once there is another.
         """
         choices, said = _choices(session, self._screen), _applies(session)
-        if asked is None and (asked := self._unsent) is not None and self._unsent_because:
-            said.append(cell(self._unsent_because, Tone.BAD))
+        if asked is None and self._unsent is not None:
+            asked, because = self._unsent
+            said.append(cell(because, Tone.BAD))
         if asked is not None and asked.sandbox_id and asked.sandbox_id not in (sandbox_id for _, sandbox_id in choices):
             said.append(cell(text.line(f"It was to live in {asked.sandbox_id}, which cannot take it now."), Tone.WARN))
-
         self._unsent = None
 
         async def send(new: NewConversation) -> Created:
             try:
                 return Created(await session.create(new))
             except ServiceError as error:
-                self._unsent, self._unsent_because = new, text.line(f"{error.words} {error.advice}")
+                self._unsent = new, text.line(f"{error.words} {error.advice}")
                 if error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
                     raise
                 self._screen.say_error(error)  # it may be in the list soon, and n shows every word of it again
@@ -118,37 +121,18 @@ class ConversationCommands:
         """
         if all(row.task is not None for row in rows):
             session.dismiss([row.id for row in rows if row.state.attention])
-        elif len(rows) == 1:
-            await self._delete_one(session, rows[0])
-        else:
-            order = Order(
-                "Delete",
-                session.delete_conversation,
-                lambda row_id: listed_verdict(row_id, session.conversations.records),
-                CONVERSATIONS,
-            )
-            planned = plan(rows, lambda row: None if row.task is None else "It is no conversation yet.", hidden)
-            await self._sandboxes.delete_many(order, planned, _goes_with(session, several=True))
+            return
 
-    async def _delete_one(self, session: Session, row: ConversationRow) -> None:
-        word = text.line(row.short_id)
-        said = [cell(title_of(row), Tone.STRONG), EMPTY, *_goes_with(session, several=False)]
+        async def delete(row_id: str) -> None:
+            with self._finding_out("delete", session):
+                await session.delete_conversation(row_id)
 
-        async def send() -> None:
-            self._screen.say(text.line(f"Deleting {word}: asking the server…"), Tone.BUSY)
-            try:
-                await session.delete_conversation(row.id)
-            except ServiceError as error:
-                self._failed("delete", session, error)
-            else:
-                self._screen.say(Shown(f"Deleted {word}"), Tone.GOOD)
+        def verdict(row_id: str) -> RowState | None:
+            return listed_verdict(row_id, session.conversations.records)
 
-        def answered(agreed: bool | None) -> None:
-            if agreed:
-                self._screen.run_worker(send(), group="change")
-
-        dialog = TypedConfirmDialog(Shown("Delete this conversation?"), said, word)
-        await self._screen.app.push_screen(dialog, answered)
+        order = Order("Delete", delete, verdict, CONVERSATIONS)
+        planned = plan(rows, lambda row: None if row.task is None else "It is no conversation yet.", hidden)
+        await self._sandboxes.delete(session, order, planned, _goes_with(session, several=len(rows) > 1))
 
     # Rename, and the trajectory
 
@@ -156,12 +140,8 @@ class ConversationCommands:
         """Ask for another title and give it."""
 
         async def send(title: str) -> None:
-            try:
+            with self._finding_out("rename", session):
                 await session.rename_conversation(row.id, title)
-            except ServiceError as error:
-                if error.kind is ErrorKind.NOT_OFFERED:
-                    self._unable["rename"] = (session.server, error.words)
-                raise
 
         def answered(said: Shown | None) -> None:
             if said is not None:
@@ -179,10 +159,11 @@ class ConversationCommands:
         path, over = chosen
         say(text.line(f"The server packs the trajectory of {name}…"), Tone.BUSY)
         try:
-            content = await session.client.conversations.trajectory(row.id)
+            with self._finding_out("trajectory", session):
+                content = await session.client.conversations.trajectory(row.id)
             await asyncio.to_thread(files.write, path, content, over=over)
         except ServiceError as error:
-            self._failed("trajectory", session, error)
+            self._screen.say_error(error)
         except FileExistsError:
             say(text.line(f"{path} came to be meanwhile and was left as it is. Nothing was written."), Tone.BAD)
         except FileRefusedError as error:

@@ -7,14 +7,14 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.fleet.bulk import BulkJob, N, Order, Plan, change_verdict, delete_verdict, plan
+from quarterdeck.fleet.bulk import SANDBOXES, BulkJob, N, Named, Order, Plan, change_verdict, delete_verdict, plan
 from quarterdeck.fleet.displacement import forecast
 from quarterdeck.fleet.sandbox_state import Action, why_not_pause, why_not_resume
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
-from quarterdeck.tui.columns.bulk import busy_line, busy_lines, counts_cell, gone_with, plan_lines
+from quarterdeck.tui.columns.bulk import busy_line, busy_lines, counts_cell, gone_with, name_of, plan_lines
 from quarterdeck.tui.copying import copy
 from quarterdeck.tui.dialogs.bulk import PlanDialog, ProgressDialog
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog, TypedConfirmDialog
@@ -22,7 +22,7 @@ from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.text import Shown
 
 
-def asked_words(verb: str, row: SandboxRow) -> Shown:
+def asked_words(verb: str, row: Named) -> Shown:
     """What to say once something was asked for; the readings say when it is done."""
     return text.line(f"{verb} of {row.short_id} asked for; the list shows when it is done.")
 
@@ -56,7 +56,8 @@ class SandboxCommands:
 
         def begin(agreed: bool | None = True) -> None:
             if agreed:
-                self._screen.run_worker(self._do_one(self._order(session, verb), row, asked), group="change")
+                change = self._do_one(self._order(session, verb), row, asked(verb, row))
+                self._screen.run_worker(change, group="change")
 
         doubt = busy_line(row, session.last_statuses) if verb == "Pause" else self.forecast(session, Action.RESUME)
         if doubt:
@@ -75,8 +76,7 @@ class SandboxCommands:
             warnings = busy_lines(planned.rows, session.last_statuses)
         elif line := self.forecast(session, Action.RESUME, len(planned.rows)):
             warnings = [cell(line, Tone.WARN), EMPTY]
-        title = Shown(f"{verb} {len(planned.rows):,} sandbox{'' if len(planned.rows) == 1 else 'es'}?")
-
+        title = Shown(f"{verb} {SANDBOXES.counted(len(planned.rows))}?")
         dialog = PlanDialog(title, verb, planned, warnings)
 
         async def begin(agreed: bool | None) -> None:
@@ -92,43 +92,38 @@ class SandboxCommands:
 
     # Delete
 
-    async def delete(self, rows: Sequence[SandboxRow], hidden: Collection[str]) -> None:
-        """Delete sandboxes once the short id of the one, or the number of the many, has been typed."""
+    async def delete_sandboxes(self, rows: Sequence[SandboxRow], hidden: Collection[str]) -> None:
+        """Delete sandboxes with their workspaces."""
         session = self._screen.app.session
-        if session is None or not rows:
-            return
-        order = self._order(session, "Delete")
-        if len(rows) > 1:
+        if session is not None and rows:
             planned = plan(rows, lambda row: None, hidden)
-            await self.delete_many(order, planned, gone_with(planned.rows))
+            await self.delete(session, self._order(session, "Delete"), planned, gone_with(planned.rows))
+
+    async def delete(self, session: Session, order: Order, planned: Plan[N], goes_with: Sequence[Cell]) -> None:
+        """Delete rows once the short id of the only one, or the number of several, has been typed."""
+        rows = planned.rows
+        alone = len(rows) == 1 and not planned.skipped and not planned.hidden
+        if not alone and self._is_busy(session):
             return
-        (row,) = rows
-        word = text.line(row.short_id)
-        said = [cell(text.line(row.id), Tone.STRONG), *gone_with(rows)]
-
-        def begin(agreed: bool | None) -> None:
-            if agreed:
-                self._screen.run_worker(self._do_one(order, row, asked_words), group="change")
-
-        await self._screen.app.push_screen(TypedConfirmDialog(Shown(f"Delete sandbox {word}?"), said, word), begin)
-
-    async def delete_many(self, order: Order, planned: Plan[N], goes_with: Sequence[Cell]) -> None:
-        """Delete the rows of a plan once their number has been typed; `goes_with` says what goes with them."""
-        session = self._screen.app.session
-        if session is None or self._is_busy(session):
-            return
-        if not planned.rows:
+        if not rows:
             hidden = "The filter hides every marked row; esc shows them, - unmarks them."
             self._screen.say(Shown(hidden if planned.hidden else "None of the marked rows can be deleted."), Tone.WARN)
             return
-        said = [*plan_lines("Delete", planned), EMPTY, *goes_with]
-        title = Shown(f"Delete {order.noun.counted(len(planned.rows))}?")
+        if alone:
+            word, what = text.line(rows[0].short_id), [cell(name_of(rows[0]), Tone.STRONG)]
+            title = text.line(f"Delete {order.noun.one} {word}?")
+        else:
+            word, what = Shown(str(len(rows))), plan_lines("Delete", planned)
+            title = Shown(f"Delete {order.noun.counted(len(rows))}?")
 
         async def begin(agreed: bool | None) -> None:
-            if agreed:
+            if agreed and alone:
+                said = asked_words("Delete", rows[0])
+                self._screen.run_worker(self._do_one(order, rows[0], said), group="change")
+            elif agreed:
                 await self._carry_out(session, order, planned)
 
-        await self._screen.app.push_screen(TypedConfirmDialog(title, said, Shown(str(len(planned.rows)))), begin)
+        await self._screen.app.push_screen(TypedConfirmDialog(title, (*what, EMPTY, *goes_with), word), begin)
 
     # Carrying it out
 
@@ -141,7 +136,7 @@ class SandboxCommands:
         act = session.pause if action is Action.PAUSE else session.resume
         return Order(verb, act, lambda row_id: change_verdict(memories.get(row_id), action))
 
-    async def _do_one(self, order: Order, row: SandboxRow, asked: Callable[[str, SandboxRow], Shown]) -> None:
+    async def _do_one(self, order: Order, row: Named, asked: Shown) -> None:
         # Servers answer a deletion of a paused one only after ten seconds and more (contract section e).
         say = self._screen.say
         say(text.line(f"{order.verb} of {row.short_id}: asking the server…"), Tone.BUSY)
@@ -150,7 +145,7 @@ class SandboxCommands:
         except ServiceError as error:
             say(text.line(f"{order.verb} {row.short_id}: {error.words} {error.advice}"), Tone.BAD)
         else:
-            say(asked(order.verb, row))
+            say(asked)
 
     async def _carry_out(self, session: Session, order: Order, planned: Plan[N], *, sweep: bool = False) -> None:
         self._unmark()

@@ -157,12 +157,12 @@ class ConversationsScreen(ListScreen[ConversationRow]):
 
     async def action_open(self) -> None:
         """Open the conversation itself; of one that is being started there is only the detail."""
-        row, session = self.table.cursor_row, self.app.session
-        if row is None or row.record is None or session is None:
-            await self.action_detail()
-        else:
+        if (at := self.at_cursor()) is not None and at[1].record is not None:
+            session, row = at
             self.looked_at(row.id)
             await self.app.push_screen(ConversationScreen(session, row.id))
+        else:
+            await self.action_detail()
 
     # What was looked at
 
@@ -232,8 +232,8 @@ class ConversationsScreen(ListScreen[ConversationRow]):
 
     async def action_retry(self) -> None:
         """Ask again for what a failed start was asked for."""
-        if self.app.session is not None and (row := self.table.cursor_row) is not None:
-            await self._commands.retry(self.app.session, row)
+        if (at := self.at_cursor()) is not None:
+            await self._commands.retry(*at)
 
     async def action_delete(self) -> None:
         """Delete the conversation, or all marked ones, once that has been typed; dismiss starts that failed."""
@@ -242,14 +242,14 @@ class ConversationsScreen(ListScreen[ConversationRow]):
 
     async def action_rename(self) -> None:
         """Give the conversation another title."""
-        if self.app.session is not None and (row := self.table.cursor_row) is not None:
-            await self._commands.rename(self.app.session, row)
+        if (at := self.at_cursor()) is not None:
+            await self._commands.rename(*at)
 
     @work(exclusive=True, group="trajectory")
     async def action_trajectory(self) -> None:
         """Save the trajectory of the conversation to a file."""
-        if self.app.session is not None and (row := self.table.cursor_row) is not None:
-            await self._commands.save_trajectory(self.app.session, row)
+        if (at := self.at_cursor()) is not None:
+            await self._commands.save_trajectory(*at)
 
     def copies_of(self, row: ConversationRow) -> Sequence[Copyable]:
         """Its id, its sandbox, its title, all of it as JSON; of a start that failed the reason."""

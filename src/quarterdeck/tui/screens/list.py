@@ -14,6 +14,7 @@ from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.filters import statuses_in, with_statuses
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.notify import MOST
+from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.views import KeptViews, View
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
@@ -317,6 +318,11 @@ class ListScreen(DeckScreen, Generic[R]):
     async def action_open(self) -> None:
         """Open the row: what there is to see of it is its detail."""
         await self.action_detail()
+
+    def at_cursor(self) -> tuple[Session, R] | None:
+        """The session and the row that a command is about, None where there is no row."""
+        session, row = self.app.session, self.table.cursor_row
+        return (session, row) if session is not None and row is not None else None
 
     def row_title(self) -> Shown:
         """What the row under the cursor is called."""

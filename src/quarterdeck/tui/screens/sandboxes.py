@@ -134,7 +134,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
 
     async def action_delete(self) -> None:
         """Delete the sandbox, or all marked ones, once that has been typed."""
-        await self.sandboxes.delete(*self.list.targets())
+        await self.sandboxes.delete_sandboxes(*self.list.targets())
 
     # Start
 
