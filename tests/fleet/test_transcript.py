@@ -1,5 +1,7 @@
 """The log of one conversation: whatever came how and when, it ends as the server's own."""
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -119,6 +121,18 @@ def catch_up(transcript: Transcript, log: list[Event], limit: int, *, whole: boo
         read = page(log, transcript.last_id, newest_first=False, limit=limit + 1)
         more = whole and read.next_page_id is not None
         transcript.catch_up(read.events[1:], unlisted if read.next_page_id is None else frozenset())
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_what_a_copy_tells_of_one_moment_keeps_its_order(name: str) -> None:
+    moment = datetime(2026, 3, 1, tzinfo=UTC)
+    log = [event.model_copy(update={"timestamp": moment}) for event in BY_NAME[name]]
+    middle = len(log) // 2
+    transcript = Transcript()
+    transcript.copied(log[middle:-1][::-1])
+    transcript.copied(log[:middle][::-1], older=True)
+    transcript.copied(log[-3:][::-1])
+    assert transcript.entries == folded(log)
 
 
 def test_a_frame_that_no_list_has_goes_again() -> None:

@@ -125,7 +125,7 @@ class Following:
                 self.transcript.prepend(await self.agent.events(page_id, newest_first=True))
             else:
                 page = await self._client.copied_events(self.conversation_id).events(page_id, newest_first=True)
-                self.transcript.copied(page.events)
+                self.transcript.copied(page.events, older=True)
                 self.transcript.older = page.next_page_id
         self._changed()
         return True

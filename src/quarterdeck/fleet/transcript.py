@@ -197,9 +197,14 @@ class Transcript:
             if event.id not in told:
                 self._note(event)
 
-    def copied(self, events: Iterable[Event]) -> None:
-        """Take events of the app server's copy, which goes by time and has pages that shift."""
-        by_id = {event.id: event for event in (*self._log, *events) if event.id not in self._tail}
+    def copied(self, events: Sequence[Event], *, older: bool = False) -> None:
+        """Take a page of the app server's copy, newest first: it goes by time, and its pages shift.
+
+        What has one time keeps the order in which it was told; an `older` page was told before what is known.
+        """
+        told = events[::-1]
+        in_order = (*told, *self._log) if older else (*self._log, *told)
+        by_id = {event.id: event for event in in_order if event.id not in self._tail}
         self._log = sorted(filter(_in_log, by_id.values()), key=lambda event: event.timestamp or _BEGINNING)
         self._listed = {event.id for event in self._log}
         self._rebuild()

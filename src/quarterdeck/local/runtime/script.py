@@ -72,7 +72,8 @@ _ANSWERS: Mapping[str, Sequence[Answer]] = {name: tuple(map(_read, answers)) for
 
 def first_prompt(title: str) -> str:
     """What a person began a conversation of that title with."""
-    return f"{title}.\n\nIt should go on working for those who use it now, and have a test."
+    wish = "Send files again that did not arrive." if title.startswith("Conversation ") else f"{title}."
+    return f"{wish}\n\nIt should go on working for those who use it now, and have a test."
 
 
 def next_prompt(dice: Random) -> str:

@@ -29,7 +29,7 @@ _SHARES = {
     SandboxStatus.STARTING: 2,
 }
 """Percent of the sandboxes in each status."""
-_AGENTS = {
+AGENTS = {
     ExecutionStatus.RUNNING: 35,
     ExecutionStatus.FINISHED: 25,
     ExecutionStatus.IDLE: 20,
@@ -38,6 +38,7 @@ _AGENTS = {
     ExecutionStatus.ERROR: 3,
     ExecutionStatus.STUCK: 2,
 }
+"""Percent of the agents at each."""
 _SPEC_SHARES = {SPECS[0].id: 70, SPECS[1].id: 20, SPECS[2].id: 10}
 _INHABITANTS = {1: 76, 2: 9, 3: 3, 0: 12}
 """Percent of the sandboxes that have so many conversations."""
@@ -113,7 +114,7 @@ def _conversations(dice: Random, sandboxes: Sequence[Row], now: datetime) -> Ite
 
 def _conversation(dice: Random, sandbox_id: str, status: SandboxStatus, born: datetime, now: datetime) -> Row:
     """A conversation of that age; one that is at work was updated just now, the others some time ago."""
-    agent = weighted(dice, _AGENTS)
+    agent = weighted(dice, AGENTS)
     quiet = timedelta(seconds=dice.uniform(0, 40))
     if agent is not ExecutionStatus.RUNNING or status is not SandboxStatus.RUNNING:
         quiet = min(timedelta(minutes=dice.expovariate(1 / 90)), (now - born) * 0.9)

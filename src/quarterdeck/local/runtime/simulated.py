@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 
 import aiosqlite
 
-from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus, UrlName
+from quarterdeck.client.models.enums import SandboxStatus, UrlName
 from quarterdeck.local.errors import BusyError, LocalServiceError
 from quarterdeck.local.records import ExposedUrl, stamp
 from quarterdeck.local.runtime.base import Sandbox
-from quarterdeck.local.runtime.seeding import SPECS, new_id, new_key, seed, weighted, weighted_sample
+from quarterdeck.local.runtime.seeding import AGENTS, SPECS, new_id, new_key, seed, weighted, weighted_sample
 from quarterdeck.local.runtime.simulated_conversation import SimulatedAgents
 from quarterdeck.local.specs import Spec
 from quarterdeck.local.store import Store
@@ -48,7 +48,6 @@ _FATES: Mapping[str, Mapping[SandboxStatus, float]] = {
 """How likely a sandbox goes where, by its state; RUNNING is to work on.
 
 As many must pause as wake, and fail as recover, given the shares of statuses that a simulation begins with."""
-_AT_WORK = (ExecutionStatus.RUNNING, ExecutionStatus.RUNNING, ExecutionStatus.FINISHED, ExecutionStatus.IDLE)
 
 
 @dataclass(frozen=True)
@@ -245,7 +244,7 @@ class SimulatedRuntime:
                 self._coming.pop(sandbox_id, None)
                 await connection.execute("UPDATE sandboxes SET status = 'ERROR' WHERE id = ?", (sandbox_id,))
             case _:
-                spent, agent = self._dice.expovariate(1 / 0.02), self._dice.choice(_AT_WORK)
+                spent, agent = self._dice.expovariate(1 / 0.02), weighted(self._dice, AGENTS)
                 await connection.execute(
                     "UPDATE conversations SET cost = coalesce(cost, 0) + ?, updated_at = ?, agent = ?"
                     " WHERE sandbox_id = ? AND id NOT IN (SELECT value FROM json_each(?))",

@@ -44,6 +44,7 @@ class SimulatedAgents:
                     play.say([text_part(row["message"])], run=True)
             else:
                 play = Play(dice, row["llm_model"], datetime.fromisoformat(row["updated_at"]))
+                play.cost = row["cost"]
                 play.rehearse(row["title"], ExecutionStatus(row["agent"]))
                 play.put_off(self._clock() - play.now)
             self.plays[conversation_id] = play
