@@ -30,6 +30,12 @@ def test_settings_are_changed_verified_and_kept(run: Run) -> None:
     assert stored["confirmation_mode"] is True
 
 
+def test_a_value_that_is_odd_is_stored_and_said_to_be(run: Run) -> None:
+    ended = run("settings", "set", "language=xx")
+    assert (ended.status, ended.out) == (0, "1 of 1 changes verified\n")
+    assert ended.err.startswith("quarterdeck: language: ")
+
+
 def test_changing_a_setting_to_what_it_is_sends_nothing(run: Run) -> None:
     run("settings", "set", "language=fr")
     again = run("settings", "set", "language=fr")

@@ -107,6 +107,7 @@ def test_what_is_named_and_cannot_be_done_is_a_failure_and_an_unknown_id_too(on:
     ended = on("sandboxes", "resume", failed, "nobody", "--json")
     assert ended.status == 1
     assert {one["id"]: one["result"] for one in ended.json} == {failed: "skipped", "nobody": "gone"}
+    assert [line.split()[1:3] for line in ended.err.splitlines()] == [[f"{failed}:", "skipped."], ["nobody:", "gone."]]
     assert on("sandboxes", "resume", "--filter", f"id:{failed}").status == 0
 
 

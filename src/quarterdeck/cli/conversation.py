@@ -4,6 +4,7 @@ What may be said to an agent, and when, is `fleet.answering`'s: here its refusal
 """
 
 import asyncio
+import re
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
@@ -70,7 +71,9 @@ class Conversation:
                     if self.following.origin not in (Origin.SILENT, Origin.OPENING):
                         heard = loop.time()
                     elif loop.time() - heard > SILENCE:
-                        raise CommandError("It cannot be found out.", self.following.note, status=NOT_KNOWN)
+                        raise CommandError(
+                            "It cannot be found out.", _without_keys(self.following.note), status=NOT_KNOWN
+                        )
                     await self._news.wait()
             return True
         except TimeoutError:
@@ -124,7 +127,7 @@ def show(arguments: CommandLine, config: Config) -> int:
         while following.origin is not Origin.GONE and await following.older():
             pass
         if following.note:
-            note(following.note)
+            note(_without_keys(following.note))
 
         def print_new() -> bool:
             nonlocal told
@@ -219,9 +222,9 @@ async def _wait(conversation: Conversation, arguments: CommandLine, *, begins_wi
 
     def reached() -> bool:
         stand = conversation.stand
-        if stand is None or (stand.word == ExecutionStatus.IDLE and loop.time() < begins_until):
-            return False
-        return stand.status != 0 or not for_question
+        if stand is None or stand.status:
+            return stand is not None
+        return not for_question and loop.time() >= begins_until
 
     if not await conversation.until(reached, arguments.timeout) or (stand := conversation.stand) is None:
         note("The time is up.")
@@ -238,11 +241,16 @@ async def _refused(act: Awaitable[str], conversation: Conversation, *, json: boo
     except ServiceError as error:
         if error.kind is not ErrorKind.CONFLICT:
             raise
-        note(words_of(error), error.advice)
+        note(_without_keys(words_of(error)), error.advice)
         if (stand := conversation.stand) is not None and stand.status:
             return conversation.tell(stand, json=json)
         return NOT_KNOWN
     return None
+
+
+def _without_keys(words: str) -> str:
+    """A sentence without what it says of keys of the deck, which comes after its semicolon."""
+    return re.sub(r"; r .*(?=\.)", "", words)
 
 
 def _print(event: Event, following: Following, *, json: bool) -> None:

@@ -130,10 +130,11 @@ async def _do(client: Client, planned: Plan[SandboxRow], read: Reading, argument
     def tell(row: BulkRow) -> None:
         if row.state is RowState.DONE and not arguments.json:
             say(f"{row.id}  {status(row.id) or 'deleted'}")
-        elif row.state in NOT_DONE:
+        elif row.state in NOT_DONE or row.state is RowState.SKIPPED:
             note(f"{row.id}: {row.state}. {_why(row)}")
 
-    for row in _unknown(read).values():
+    left_out = bulk.rows_of(planned) | _unknown(read)
+    for row in (left_out[one] for one in arguments.ids if one in left_out):
         tell(row)
     job = BulkJob(_order(client, arguments.verb, memories), planned, progress=tell)
     reading = asyncio.create_task(_keep_reading(client, job, memories))

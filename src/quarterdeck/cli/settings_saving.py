@@ -42,6 +42,8 @@ class Agreement:
             return False
         for loss in review.losses:
             note(f"this save loses something: {loss.words}")
+        for problem in review.warnings:
+            note(f"{problem.key}: {problem.words}")
         if any(loss.key == MCP for loss in review.losses) and not self._arguments.accept_losses:
             advice = "Give their secrets too, or add --accept-losses."
             raise CommandError("Nothing was saved, for MCP servers would lose their secrets.", advice, status=2)
