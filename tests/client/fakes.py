@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -66,7 +66,7 @@ Script = Callable[[Asked], Answer | Exception]
 class FakeServer(httpx.AsyncBaseTransport):
     """Answers by a function, or from a queue for each "METHOD path"; everything else is not found."""
 
-    def __init__(self, script: Script | Mapping[str, list[Answer | Exception]]) -> None:
+    def __init__(self, script: Script | Mapping[str, Sequence[Answer | Exception]]) -> None:
         self.asked: list[Asked] = []
         self._queues = {} if callable(script) else {name: deque(answers) for name, answers in script.items()}
         self._script = script if callable(script) else self._from_queue
@@ -101,7 +101,7 @@ class _Body(httpx.AsyncByteStream):
 
 
 def client_of(
-    script: Script | Mapping[str, list[Answer | Exception]], *, limits: Limits = FAST, read_only: bool = False
+    script: Script | Mapping[str, Sequence[Answer | Exception]], *, limits: Limits = FAST, read_only: bool = False
 ) -> tuple[Client, FakeServer]:
     """A client and the server it speaks to."""
     server = FakeServer(script)

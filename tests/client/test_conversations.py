@@ -105,20 +105,6 @@ async def test_a_create_whose_answer_is_lost_is_never_sent_again(lost: Answer | 
     assert (caught.value.outcome, len(server.asked)) == (Outcome.UNKNOWN, 1)
 
 
-async def test_start_tasks_are_read_by_id_and_newest_first() -> None:
-    client, server = client_of(
-        {
-            f"GET {COLLECTION}/start-tasks": [Answer([TASK, None])],
-            f"GET {COLLECTION}/start-tasks/search": [Answer({"items": [TASK], "next_page_id": "1"})],
-        }
-    )
-    batch = await client.conversations.start_tasks([TASK["id"], "f5bcdf3c-ef41-44fe-a9a4-a1144298edd7"])
-    assert batch is not None
-    assert [task and task.status for task in batch] == ["WORKING", None]
-    assert [task.id for task in await client.conversations.recent_start_tasks()] == [TASK["id"]]
-    assert len(server.asked) == 2
-
-
 async def test_a_server_without_start_tasks_is_asked_once() -> None:
     client, server = client_of({})
     assert await client.conversations.recent_start_tasks() == ()
@@ -155,12 +141,6 @@ async def test_how_many_there_are_is_told_or_not(answer: Answer, count: int | No
 
 
 RENAME, TRAJECTORY = f"PATCH {COLLECTION}/{ONE['id']}", f"GET {COLLECTION}/{ONE['id']}/download"
-
-
-async def test_a_conversation_is_called_what_it_was_renamed_to() -> None:
-    client, server = client_of({RENAME: [Answer(ONE | {"title": "Two"})]})
-    await client.conversations.rename(ONE["id"], "Two")
-    assert [asked.body for asked in server.asked] == [{"title": "Two"}]
 
 
 @pytest.mark.parametrize("answer", [NO_ROUTE, NO_METHOD, PAGE_INSTEAD, Answer(ONE)])

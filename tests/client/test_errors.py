@@ -169,18 +169,6 @@ async def test_a_read_waits_as_long_as_the_server_asks_and_not_for_ever() -> Non
     assert (error.kind, error.retry_after) == (ErrorKind.RATE, 3600)
 
 
-@pytest.mark.parametrize(
-    "failure", [httpx.ReadTimeout(""), httpx.ReadError(""), httpx.ConnectError(""), Answer(status=502)]
-)
-async def test_a_read_is_tried_three_times(failure: Answer | Exception) -> None:
-    client, server = client_of({SEARCH: [failure]})
-    with pytest.raises(ServiceError):
-        await anext(aiter(client.sandboxes.pages()))
-    assert len(server.asked) == 3
-    client, _ = client_of({SEARCH: [failure, failure, Answer({"items": []})]})
-    assert (await anext(aiter(client.sandboxes.pages()))).items == ()
-
-
 async def test_a_read_only_connection_reads_and_sends_nothing_else() -> None:
     client, server = client_of({SEARCH: [Answer({"items": []})]}, read_only=True)
     writes = (

@@ -6,7 +6,6 @@ import pytest
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.settings import Profile, Profiles
 from tests.client.exchanges.replay import SERVERS
 from tests.client.fakes import NO_ROUTE, Answer, FakeServer, Script, client_of
 
@@ -19,17 +18,6 @@ def opened(release: str, script: Script | dict[str, list[Answer | Exception]]) -
     client, wire = client_of(script)
     client.server = SERVERS[release]
     return client, wire
-
-
-async def test_profiles_are_listed_with_the_active_one() -> None:
-    listed = {
-        "profiles": [{"name": "main", "model": "a/b", "base_url": None, "api_key_set": True}],
-        "active_profile": "main",
-    }
-    client, _ = opened("1.11.0", {f"GET {PROFILES}": [Answer(listed)]})
-    assert await client.profiles.list() == Profiles(
-        items=(Profile(name="main", model="a/b", api_key_set=True),), active="main"
-    )
 
 
 async def test_profiles_are_not_asked_for_where_there_are_none() -> None:

@@ -1,5 +1,3 @@
-from typing import Any
-
 import httpx
 import pytest
 
@@ -123,14 +121,6 @@ async def test_a_reading_that_settles_nothing_leaves_it_unknown(status: str) -> 
         assert len(server.sent("POST")) == 1
 
 
-async def test_not_found_on_a_pause_is_about_the_sandbox() -> None:
-    client, server = client_of({})
-    with pytest.raises(ServiceError) as caught:
-        await client.sandboxes.pause("s1")
-    assert (caught.value.kind, caught.value.outcome) == (ErrorKind.MISSING, Outcome.NOT_APPLIED)
-    assert len(server.asked) == 1
-
-
 async def test_a_delete_names_one_id_in_both_places() -> None:
     client, server = client_of(lambda _: DONE)
     await client.sandboxes.delete("a/b&c")
@@ -143,15 +133,3 @@ async def test_a_server_that_cannot_delete_says_so() -> None:
     with pytest.raises(ServiceError) as caught:
         await client.sandboxes.delete("s1")
     assert caught.value.kind is ErrorKind.NOT_OFFERED
-
-
-async def test_specs_of_all_pages_come_in_the_servers_order() -> None:
-    def spec(name: str) -> dict[str, Any]:
-        return {"id": name, "command": None, "initial_env": None, "created_at": "x", "working_dir": "."}
-
-    pages: list[Answer | Exception] = [
-        Answer({"items": [spec("b")], "next_page_id": "1"}),
-        Answer({"items": [spec("a")]}),
-    ]
-    client, _ = client_of({"GET /api/v1/sandbox-specs/search": pages})
-    assert [spec.id for spec in await client.sandboxes.specs()] == ["b", "a"]

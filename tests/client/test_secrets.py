@@ -7,7 +7,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.settings import CustomSecret, ProviderToken
+from quarterdeck.client.models.settings import ProviderToken
 from tests.client.exchanges.replay import SERVERS
 from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer, client_of
 
@@ -52,17 +52,6 @@ def opened(release: str) -> tuple[Client, FakeServer, SecretServer]:
     client, wire = client_of(keeper)
     client.server = SERVERS[release]
     return client, wire, keeper
-
-
-@RELEASES
-async def test_the_life_of_a_secret(release: str) -> None:
-    client, _, keeper = opened(release)
-    await client.secrets.create("TOKEN", SecretStr("v1"), "first")
-    assert await client.secrets.list() == (CustomSecret(name="TOKEN", description="first"),)
-    await client.secrets.update("TOKEN", new_name="RENAMED", description="first")
-    assert keeper.held == {"RENAMED": {"value": "v1", "description": "first"}}
-    await client.secrets.delete("RENAMED")
-    assert await client.secrets.list() == ()
 
 
 @RELEASES

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from quarterdeck.client.errors import ErrorKind, ServiceError
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.limits import Limits
 from quarterdeck.client.models.base import moment
 from tests.client.exchanges.nested import NESTED
-from tests.client.exchanges.replay import Case, exchange, replaying
+from tests.client.exchanges.replay import exchange, replaying
 from tests.client.fakes import Answer, client_of
 
 TESTS = Path(__file__).parents[1]
@@ -49,10 +49,8 @@ def test_a_time_without_a_zone_means_utc(text: str) -> None:
 async def test_deleting_a_conversation_leaves_its_sandbox_alone() -> None:
     for name in ("conv-delete", "conv-delete-shared-sandbox"):
         one = exchange("1.11.0", name)
-        client, server = replaying(one, Case())
-        case = NESTED[name]
-        assert case.use is not None
-        await case.use(client, one)
+        client, server = replaying(one)
+        await NESTED[name].use(client, one)
         assert [(asked.method, asked.path) for asked in server.asked] == [("DELETE", one.path)]
 
 
@@ -66,6 +64,6 @@ async def test_not_found_on_a_pause_does_not_say_that_it_is_gone() -> None:
     client, _ = client_of({})
     with pytest.raises(ServiceError) as caught:
         await client.sandboxes.pause("s1")
-    assert caught.value.kind is ErrorKind.MISSING
+    assert (caught.value.kind, caught.value.outcome) == (ErrorKind.MISSING, Outcome.NOT_APPLIED)
     assert "could not do it" in caught.value.words
     assert "Read the list again" in caught.value.advice

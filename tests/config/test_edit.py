@@ -92,7 +92,7 @@ def test_deleting_takes_the_table_and_leaves_every_comment(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[connections.work\\n", "connections = 5\\n", "[connections]\\nwork = 5\\n", "[[connections]]\\n", "\\x00"]
+    "text", ["[connections.work\n", "connections = 5\n", "[connections]\nwork = 5\n", "[[connections]]\n", "\x00"]
 )
 def test_a_file_that_is_not_understood_is_named_and_left_as_it_is(file: Path, text: str) -> None:
     file.write_text(text)

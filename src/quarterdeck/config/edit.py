@@ -53,9 +53,8 @@ def delete_table(path: Path, group: str, name: str, *, private: bool = False) ->
     """
 
     def edit(text: str, says: dict[str, Any]) -> str:
-        if name not in says.get(group, {}):
+        if group not in says or name not in _entries(says, group):
             return text
-        _entries(says, group)
         del says[group][name]
         document = tomlkit.parse(text)
         headers = list(_headers(document))

@@ -14,7 +14,6 @@ from tests.client.exchanges.replay import (
     Case,
     Exchange,
     Use,
-    asks,
     does,
     exchange,
     kept_back,
@@ -73,14 +72,11 @@ def same_secrets(result: Any, body: Any) -> bool:
 SETTINGS: Mapping[str, Case] = {
     "settings-no-key": refused(load, ErrorKind.AUTH),
     "settings-wrong-key": refused(load, ErrorKind.AUTH),
-    "settings-bearer-key": refused(load, ErrorKind.AUTH),
-    "nokey-empty-key": refused(load, ErrorKind.AUTH),
     "settings-other-generation-path": refused(load, WRONG_API, server=SERVERS["1.11.0"]),
     "settings-get-none-stored": does(load, lambda result, _: result is None),
     "settings-get-after-empty-object": does(load, same_fields),
     "settings-get-full": does(load, same_fields),
     "settings-get-after-post-empty-after-full": does(load, lambda result, _: result.email is None is result.mcp_config),
-    "settings-roundtrip-get": does(load, same_fields),
     "settings-get-provider_tokens_set": does(
         load, lambda result, body: result.provider_tokens_set == body["provider_tokens_set"]
     ),
@@ -92,24 +88,14 @@ SETTINGS: Mapping[str, Case] = {
         )
     ),
     "settings-post-mcp-null": does(changing(mcp_config=None)),
-    "settings-post-mcp-empty-object": does(changing(**servers())),
     "settings-post-mcp-empty-lists": does(changing(**servers())),
     "settings-post-mcp-only-sse": does(changing(**servers(sse_servers=(SseServer(url="https://x.example"),)))),
     "settings-invalid-mcp-bad-url": in_list("sse_servers", "url", SseServer(url="nope")),
-    "settings-invalid-mcp-url-empty": in_list("shttp_servers", "url", ShttpServer(url="")),
-    "settings-invalid-mcp-url-ftp": in_list("sse_servers", "url", SseServer(url="ftp://x.example/")),
     "settings-invalid-mcp-stdio-bad-name": in_list(
         "stdio_servers", "name", StdioServer(name="bad name!", command="npx")
     ),
-    "settings-invalid-mcp-stdio-empty-name": in_list("stdio_servers", "name", StdioServer(name="", command="npx")),
-    "settings-invalid-mcp-stdio-command-spaces": in_list(
-        "stdio_servers", "command", StdioServer(name="fs", command="npx -y x")
-    ),
     "settings-invalid-mcp-timeout-0": in_list(
         "shttp_servers", "timeout", ShttpServer(url="https://a.example", timeout=0)
-    ),
-    "settings-invalid-mcp-timeout-3601": in_list(
-        "shttp_servers", "timeout", ShttpServer(url="https://a.example", timeout=3601)
     ),
     "settings-invalid-mcp-timeout-null": does(
         changing(**servers(shttp_servers=(ShttpServer(url="https://a.example", timeout=None),)))
@@ -119,30 +105,17 @@ SETTINGS: Mapping[str, Case] = {
             **servers(stdio_servers=(StdioServer(name="fs", command="npx"), StdioServer(name="fs", command="uvx")))
         )
     ),
-    "settings-invalid-mcp-extra-member": asks(INVALID, at=("mcp_config", "other")),
-    "settings-invalid-mcp-stdio-env-nonstring": asks(INVALID, at=("mcp_config", "stdio_servers", 0, "env", "A")),
-    "settings-invalid-mcp-missing-url-echoes-input": asks(INVALID, at=("mcp_config", "sse_servers", 0, "url")),
     "settings-invalid-condenser-19": complained("condenser_max_size", condenser_max_size=19),
-    "settings-invalid-condenser-20": does(changing(condenser_max_size=20)),
     "settings-invalid-max_iterations-string": complained("max_iterations", max_iterations="fifty"),
-    "settings-invalid-max_iterations-float": complained("max_iterations", max_iterations=1.5),
-    "settings-invalid-max_iterations-negative": does(changing(max_iterations=-5)),
     "settings-invalid-max_iterations-huge": does(changing(max_iterations=10**30)),
-    "settings-invalid-budget-negative": does(changing(max_budget_per_task=-1)),
-    "settings-invalid-budget-string": complained("max_budget_per_task", max_budget_per_task="abc"),
-    "settings-invalid-factor-negative": does(changing(remote_runtime_resource_factor=-3)),
-    "settings-invalid-bool-string": complained("enable_sound_notifications", enable_sound_notifications="maybe"),
     "settings-invalid-language-number": complained("language", language=5),
-    "settings-invalid-email-garbage": does(changing(email="not an email")),
     "settings-invalid-unknown-field": does(changing(zzz_unknown=1)),
-    "settings-invalid-llm_api_key-number": complained("llm_api_key", llm_api_key=5),
 }
 
 SECRETS: Mapping[str, Case] = {
     "no-key-secrets": refused(lambda client, _: client.secrets.list(), ErrorKind.AUTH),
     "secrets-list-empty": does(lambda client, _: client.secrets.list(), same_secrets),
     "secrets-list": does(lambda client, _: client.secrets.list(), same_secrets),
-    "secrets-list-after-update": does(lambda client, _: client.secrets.list(), same_secrets),
     "secrets-put-no-store": refused(
         lambda client, _: client.secrets.update("A", new_name="A", description="x"), MISSING, beside=NONE_HELD
     ),
@@ -150,11 +123,9 @@ SECRETS: Mapping[str, Case] = {
     "secrets-create": does(
         lambda client, _: client.secrets.create("MY_TOKEN", SecretStr("v1"), "first"), beside=NONE_HELD
     ),
-    "secrets-create-nodesc": does(lambda client, _: client.secrets.create("OTHER", SecretStr("v2")), beside=HELD),
     "secrets-create-duplicate": kept_back(
         lambda client, _: client.secrets.create("MY_TOKEN", SecretStr("v1")), ErrorKind.CONFLICT, HELD
     ),
-    "secrets-create-missing-value": asks(INVALID, at=("value",)),
     "secrets-create-empty-name": kept_back(lambda client, _: client.secrets.create("", SecretStr("x"))),
     "secrets-create-odd-name": kept_back(lambda client, _: client.secrets.create("a b/c", SecretStr("x"))),
     "secrets-update-description": does(
@@ -166,32 +137,25 @@ SECRETS: Mapping[str, Case] = {
     "secrets-delete": does(lambda client, _: client.secrets.delete("OTHER")),
     "secrets-delete-slash-name": refused(lambda client, _: client.secrets.delete("a b/c"), MISSING),
     "secrets-delete-unknown": refused(lambda client, _: client.secrets.delete("NOPE"), MISSING),
-    "secrets-delete-empty-name": kept_back(lambda client, _: client.secrets.delete("")),
     "git-providers-bad-token": refused(
         lambda client, _: client.secrets.set_tokens({"github": ProviderToken(token=SecretStr("ghp_bogus"))}), INVALID
     ),
     "git-providers-host-only": does(
         lambda client, _: client.secrets.set_tokens({"gitlab": ProviderToken(host="gitlab.example")})
     ),
-    "git-providers-unknown-provider": asks(INVALID, at=("provider_tokens", "nosuch", "[key]")),
     "git-providers-unset": does(lambda client, _: client.secrets.clear_tokens()),
 }
 
 OTHERS: Mapping[str, Case] = {
-    "noauth-ready": asks(WRONG_API),
-    "noauth-api-v1-web-client-config": asks(WRONG_API),
     "options-agents": does(lambda client, _: client.options.agents(), lambda result, body: list(result) == body),
     "options-security-analyzers": does(
         lambda client, _: client.options.security_analyzers(), lambda result, body: list(result) == body
     ),
-    "nokey-bad-limit": asks(INVALID, at=("query", "limit")),
     "conv-patch-title": refused(
         lambda client, one: client.conversations.rename(one.part(1), one.body["title"]), ErrorKind.NOT_OFFERED
     ),
     "conv-delete-unknown": refused(lambda client, one: client.conversations.delete(one.part(1)), ErrorKind.NOT_OFFERED),
-    "conv-hooks-unknown": asks(WRONG_API),
     "conv-download": refused(lambda client, one: client.conversations.trajectory(one.part(2)), SERVER),
-    "conv-pending-messages": asks(WRONG_API),
 }
 
 FLAT: Mapping[str, Case] = {**SETTINGS, **SECRETS, **OTHERS}

@@ -9,7 +9,7 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import ProviderToken, Settings
-from tests.client.exchanges.replay import SERVERS, Case, Exchange, Use, asks, does, kept_back, refused
+from tests.client.exchanges.replay import SERVERS, Case, Exchange, Use, does, kept_back, refused
 from tests.client.exchanges.shared import INVALID, MISSING, SERVER, WRONG_API
 from tests.client.fakes import Answer
 
@@ -121,8 +121,6 @@ LLM = "agent_settings.llm"
 SETTINGS: Mapping[str, Case] = {
     "settings-no-key": refused(load, ErrorKind.AUTH),
     "settings-wrong-key": refused(load, ErrorKind.AUTH),
-    "settings-bearer-key": refused(load, ErrorKind.AUTH),
-    "nokey-empty-key": refused(load, ErrorKind.AUTH),
     "settings-other-generation-path": refused(load, WRONG_API, server=SERVERS["1.2.1"]),
     "settings-get-none-stored": does(load, lambda result, _: result is None),
     "settings-get-after-empty-object": does(load, same_record),
@@ -143,35 +141,16 @@ SETTINGS: Mapping[str, Case] = {
     "settings-masked-search_api_key": never_sends(search_api_key=SecretStr("**********")),
     "settings-llm-api_key-null": stores(llm_api_key=None),
     "settings-llm-api_key-empty": stores(llm_api_key=SecretStr("")),
-    "settings-llm-api_key-masked": never_sends(llm_api_key=SecretStr("**********")),
     "settings-llm-model-only": stores(llm_model="openai/other"),
-    "settings-llm-base_url-null": never_sends(**{f"{LLM}.base_url": None}),
     "settings-llm-base_url-empty": stores(llm_base_url=None),
-    "settings-llm-null": never_sends(**{LLM: None}),
-    "settings-agent-diff-null": never_sends(agent_settings_diff=None),
-    "settings-agent-diff-string": never_sends(agent_settings_diff="x"),
     "settings-mcp-empty": stores(mcp_config=None),
     "settings-mcp-replace-one": stores(
         mcp_config=mcp(shttp_servers=(named(ShttpServer(url="https://x.example/mcp"), "only"),))
     ),
-    "settings-mcp-bare-map": stores(
-        mcp_config=mcp(shttp_servers=(named(ShttpServer(url="https://x.example/mcp"), "only"),))
-    ),
-    "settings-mcp-top-level": never_sends(mcp_config={"sse_servers": [{"url": "https://x.example"}]}),
-    "settings-unknown-field": never_sends(zzz=1),
-    "settings-legacy-nested-key": never_sends(agent_settings={"llm": {"model": "x"}}),
     "settings-condenser-max_size-small": refused(
         changing({"condenser_max_size": 19}), INVALID, ("condenser_max_size",)
     ),
-    "settings-condenser-max_size-20": stores(condenser_max_size=20),
     "settings-max_iterations-0": refused(changing({"max_iterations": 0}), INVALID, ("max_iterations",)),
-    "settings-max_iterations-string": never_sends(max_iterations="abc"),
-    "settings-security_analyzer-bad": never_sends(security_analyzer="zzz"),
-    "settings-language-number": never_sends(language=5),
-    "settings-enable_sound-string": never_sends(enable_sound_notifications="maybe"),
-    "settings-budget-string": never_sends(max_budget_per_task="abc"),
-    "settings-budget-negative": stores(max_budget_per_task=-1),
-    "settings-grouping-bad": never_sends(sandbox_grouping_strategy="ZZZ"),
     "settings-temperature-bad": refused(
         changing({f"{LLM}.temperature": "hot"}), INVALID, ("agent_settings.llm.temperature",)
     ),
@@ -184,26 +163,20 @@ SETTINGS: Mapping[str, Case] = {
         **{"agent_settings.agent_kind": "openhands"},
     ),
     "settings-agent_kind-bad": refused(changing({"agent_settings.agent_kind": "zzz"}), INVALID),
-    "settings-secrets_store": never_sends(secrets_store={"provider_tokens": {"github": {"token": "x"}}}),
-    "settings-llm_profiles-ignored": never_sends(llm_profiles={"profiles": {"x": {"model": "y"}}}),
-    "settings-marketplace-bad": never_sends(registered_marketplaces=[{"name": "1bad", "source": "x"}]),
 }
 
 PROFILES: Mapping[str, Case] = {
     "settings-profiles-none-stored": does(lambda client, _: client.profiles.list(), same_profiles),
     "settings-profile-save-none-stored": refused(lambda client, _: client.profiles.save("p1"), MISSING),
     "profiles-save-current": does(lambda client, _: client.profiles.save("main")),
-    "profiles-save-llm-unknown-key": asks(INVALID, at=("llm", "custom_header")),
     "profiles-bad-name": kept_back(lambda client, _: client.profiles.save("bad name")),
     "profiles-list": does(lambda client, _: client.profiles.list(), same_profiles),
     "profiles-list-active": does(lambda client, _: client.profiles.list(), same_profiles),
-    "profiles-get-unknown": asks(WRONG_API),
     "profiles-activate": does(lambda client, _: client.profiles.activate("fast")),
     "profiles-activate-unknown": refused(lambda client, _: client.profiles.activate("zzz"), MISSING),
     "profiles-rename": does(lambda client, _: client.profiles.rename("fast", "quick")),
     "profiles-rename-conflict": refused(lambda client, _: client.profiles.rename("quick", "main"), CONFLICT),
     "profiles-rename-unknown": refused(lambda client, _: client.profiles.rename("zzz", "y"), MISSING),
-    "profiles-rename-bad": kept_back(lambda client, _: client.profiles.rename("quick", "a b")),
     "profiles-limit": refused(lambda client, _: client.profiles.save("one-too-many"), CONFLICT),
     "profiles-delete": does(lambda client, _: client.profiles.delete("quick")),
     "profiles-delete-unknown": does(lambda client, _: client.profiles.delete("zzz")),
@@ -213,18 +186,13 @@ SECRETS: Mapping[str, Case] = {
     "no-key-secrets": refused(lambda client, _: client.secrets.list(), ErrorKind.AUTH),
     "secrets-search-empty": does(lambda client, _: client.secrets.list(), same_secrets),
     "secrets-search": does(lambda client, _: client.secrets.list(), same_secrets),
-    "secrets-search-limit101": asks(INVALID, at=("query", "limit")),
-    "secrets-get-list-root": asks(WRONG_API),
     "secrets-delete-no-store": does(lambda client, _: client.secrets.delete("A")),
     "secrets-create": does(
         lambda client, _: client.secrets.create("MY_TOKEN", SecretStr("v1"), "first"), beside=NONE_HELD
     ),
-    "secrets-create-nodesc": does(lambda client, _: client.secrets.create("OTHER", SecretStr("v2")), beside=HELD),
     "secrets-create-duplicate-overwrites": does(
         lambda client, _: client.secrets.replace_value("MY_TOKEN", SecretStr("v2")), beside=HELD
     ),
-    "secrets-create-missing-value": asks(INVALID, at=("value",)),
-    "secrets-create-empty-name": kept_back(lambda client, _: client.secrets.create("", SecretStr("x"))),
     "secrets-create-odd-name": kept_back(lambda client, _: client.secrets.create("a b/c", SecretStr("x"))),
     "secrets-create-reserved-name": does(
         lambda client, _: client.secrets.create("OPENHANDS_API_KEY", SecretStr("x")), beside=HELD
@@ -241,7 +209,6 @@ SECRETS: Mapping[str, Case] = {
     "git-providers-host-only": does(
         lambda client, _: client.secrets.set_tokens({"gitlab": ProviderToken(host="gitlab.example")})
     ),
-    "git-providers-unknown": asks(INVALID, at=("provider_tokens", "nosuch", "[key]")),
     "git-providers-unset": does(lambda client, _: client.secrets.clear_tokens()),
 }
 
@@ -250,11 +217,6 @@ OTHERS: Mapping[str, Case] = {
         lambda client, _: client.options.models(),
         lambda result, body: list(result) == [f"{item['provider']}/{item['name']}" for item in body["items"]],
     ),
-    "config-models-search-query": asks(),
-    "noauth-api-options-config": asks(WRONG_API),
-    "sandboxes-search-limit-101": asks(INVALID, at=("query", "limit")),
-    "specs-search-limit101": asks(INVALID, at=("query", "limit")),
-    "convs-search-limit-101": asks(INVALID, at=("query", "limit")),
     "conv-patch-title": does(lambda client, one: client.conversations.rename(one.part(1), one.body["title"])),
     "conv-delete": does(lambda client, one: client.conversations.delete(one.part(1))),
     "conv-delete-shared-sandbox": does(lambda client, one: client.conversations.delete(one.part(1))),

@@ -7,14 +7,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import SecretStr
-
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind
 from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.settings import UNASKED, rules_of
-from quarterdeck.client.transport import Access
-from tests.client.fakes import FAST, KEY, NO_ROUTE, Answer, Asked, FakeServer
+from tests.client.fakes import Answer, Asked, FakeServer, client_of
 
 FOLDER = Path(__file__).parents[2] / "recordings"
 NOT_SENT_BACK = ("secrets_store", "llm_api_key_set", "search_api_key_set", "provider_tokens_set")
@@ -128,24 +125,19 @@ Reads = Callable[[Any, Any], bool]
 
 @dataclass(frozen=True)
 class Case:
-    """What is done with an exchange: `use` makes its request; None asks it word for word, through the same path.
+    """What is done with an exchange: `use` makes its request.
 
     `reads` compares what came of it with the answer's body, `kind` is the error it ends in, `at` the field complained
     of, `sent` whether our client sends it at all; `beside` are answers to what else an operation asks.
     """
 
-    use: Use | None = None
+    use: Use
     reads: Reads | None = None
     kind: ErrorKind | None = None
     at: tuple[str | int, ...] | None = None
     sent: bool = True
     beside: Mapping[str, Answer] = field(default_factory=dict)
     server: Server | None = None
-
-
-def asks(kind: ErrorKind | None = None, *, at: tuple[str | int, ...] | None = None) -> Case:
-    """A request that no operation makes: how its answer is taken."""
-    return Case(kind=kind, at=at)
 
 
 def does(use: Use, reads: Reads | None = None, beside: Mapping[str, Answer] | None = None) -> Case:
@@ -170,15 +162,12 @@ def kept_back(use: Use, kind: ErrorKind = ErrorKind.INVALID, beside: Mapping[str
     return Case(use, kind=kind, sent=False, beside=beside or {})
 
 
-def replaying(one: Exchange, case: Case) -> tuple[Client, FakeServer]:
-    """A client of a server that gives the recorded answer to the recorded question."""
-
-    def script(asked: Asked) -> Answer:
-        if (asked.method, asked.path) == (one.method, one.path):
-            return one.answer
-        return case.beside.get(f"{asked.method} {asked.path}", NO_ROUTE)
-
-    server = FakeServer(script)
-    client = Client("http://server.test", SecretStr(KEY), access=Access(transport=server, limits=FAST))
-    client.server = case.server or SERVERS[one.release]
-    return client, server
+def replaying(
+    one: Exchange, beside: Mapping[str, Answer] | None = None, server: Server | None = None
+) -> tuple[Client, FakeServer]:
+    """A client of a server that gives the recorded answer to the recorded question, whatever is asked beside it."""
+    client, wire = client_of(
+        {f"{one.method} {one.path}": [one.answer]} | {at: [each] for at, each in (beside or {}).items()}
+    )
+    client.server = server or SERVERS[one.release]
+    return client, wire
