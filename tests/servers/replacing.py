@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from quarterdeck.local.bodies import SettingsBody
 from quarterdeck.local.errors import UnknownNameError
 from quarterdeck.local.secrets import Secrets, unless_blank
 from quarterdeck.local.service import Generation, flat
@@ -19,14 +20,14 @@ KEPT = ("llm_model", "llm_api_key", "llm_base_url", "user_consents_to_analytics"
 class ReplacingSettings(Settings):
     """Stores whole records, masks too, and no `secrets_store`."""
 
-    async def save(self, sent: Record) -> None:
-        await self.store.change(settings=lambda stored: replace(stored, sent))
+    async def save(self, body: SettingsBody) -> None:
+        await self.store.change(settings=lambda stored: replace(stored, body.sent()))
 
 
 class CarelessSecrets(Secrets):
     """Answers yes to a change of a secret that is not there, as long as nobody ever stored any."""
 
-    async def change(self, rule: Callable[[Record | None], Record]) -> None:
+    async def change(self, rule: Callable[[Record], Record]) -> None:
         try:
             await super().change(rule)
         except UnknownNameError:

@@ -28,9 +28,9 @@ class Secrets:
         """All of it, values included; None when nobody ever stored any."""
         return await self._store.document("secrets")
 
-    async def change(self, rule: Callable[[Record | None], Record]) -> None:
+    async def change(self, rule: Callable[[Record], Record]) -> None:
         """Store what `rule` makes of it; raises what `rule` raises, and stores nothing then."""
-        await self._store.change(secrets=rule)
+        await self._store.change(secrets=lambda stored: rule(stored or NO_SECRETS))
 
 
 def is_mask(text: str) -> bool:
@@ -49,64 +49,60 @@ def listing(stored: Record | None) -> list[dict[str, str]]:
     return [{"name": name, "description": entry.get("description") or ""} for name, entry in entries.items()]
 
 
-def added(stored: Record | None, name: str, value: str, description: str | None) -> Record:
+def added(stored: Record, name: str, value: str, description: str | None) -> Record:
     """With a new custom secret. Raises `TakenNameError` when there is one of that name."""
-    if name in (stored or NO_SECRETS)["custom_secrets"]:
+    if name in stored["custom_secrets"]:
         raise TakenNameError(f"There is a secret {name} already.")
     return written(stored, name, value, description)
 
 
-def written(stored: Record | None, name: str, value: str, description: str | None) -> Record:
+def written(stored: Record, name: str, value: str, description: str | None) -> Record:
     """With a custom secret, new or in the place of one of that name; without a description that one's is kept."""
-    secrets = stored or NO_SECRETS
     if description is None:
-        description = secrets["custom_secrets"].get(name, {}).get("description")
+        description = stored["custom_secrets"].get(name, {}).get("description")
     entry = {"secret": value, "description": description or ""}
-    return secrets | {"custom_secrets": secrets["custom_secrets"] | {name: entry}}
+    return stored | {"custom_secrets": stored["custom_secrets"] | {name: entry}}
 
 
-def described(stored: Record | None, name: str, new_name: str, description: str | None) -> Record:
+def described(stored: Record, name: str, new_name: str, description: str | None) -> Record:
     """With a custom secret renamed and described, as the last one; without a description it has none.
 
     Raises `UnknownNameError` when there is none of that name, `TakenNameError` when there is one of the new name.
     """
-    secrets = stored or NO_SECRETS
-    others = dict(secrets["custom_secrets"])
+    others = dict(stored["custom_secrets"])
     entry = _taken_from(others, name)
     if new_name in others:
         raise TakenNameError(f"There is a secret {new_name} already.")
-    return secrets | {"custom_secrets": others | {new_name: entry | {"description": description or ""}}}
+    return stored | {"custom_secrets": others | {new_name: entry | {"description": description or ""}}}
 
 
-def removed(stored: Record | None, name: str) -> Record:
+def removed(stored: Record, name: str) -> Record:
     """Without a custom secret. Raises `UnknownNameError` when there is none of that name."""
-    secrets = stored or NO_SECRETS
-    others = dict(secrets["custom_secrets"])
+    others = dict(stored["custom_secrets"])
     _taken_from(others, name)
-    return secrets | {"custom_secrets": others}
+    return stored | {"custom_secrets": others}
 
 
-def with_tokens(stored: Record | None, sent: Mapping[str, Mapping[str, str | None]]) -> Record:
+def with_tokens(stored: Record, sent: Mapping[str, Mapping[str, str | None]]) -> Record:
     """With these tokens as all there are; a provider that is sent without a token keeps its own, at the host sent.
 
     Raises `TokenRefusedError` for a mask, and for `REFUSED_TOKEN`.
     """
-    secrets = stored or NO_SECRETS
     tokens: Record = {}
     for provider, entry in sent.items():
         token = unless_blank(entry.get("token"))
         if token is not None and (is_mask(token) or token == REFUSED_TOKEN):
             raise TokenRefusedError(f"The {provider} token is refused.")
         tokens[provider] = {
-            "token": token or secrets["provider_tokens"].get(provider, {}).get("token"),
+            "token": token or stored["provider_tokens"].get(provider, {}).get("token"),
             "host": entry.get("host"),
         }
-    return secrets | {"provider_tokens": tokens}
+    return stored | {"provider_tokens": tokens}
 
 
-def without_tokens(stored: Record | None) -> Record:
+def without_tokens(stored: Record) -> Record:
     """Without the token of any git provider."""
-    return (stored or NO_SECRETS) | {"provider_tokens": {}}
+    return stored | {"provider_tokens": {}}
 
 
 def providers_set(stored: Record | None) -> dict[str, str | None]:
@@ -115,11 +111,10 @@ def providers_set(stored: Record | None) -> dict[str, str | None]:
     return {name: entry.get("host") for name, entry in tokens.items() if entry.get("token")}
 
 
-def merged(stored: Record | None, sent: Record) -> Record:
+def merged(stored: Record, sent: Record) -> Record:
     """With the `secrets_store` of a settings body: by name, null keeps a secret and "" takes it away with its entry."""
-    secrets = stored or NO_SECRETS
-    return (secrets | sent) | {
-        group: _merged_entries(secrets[group], sent[group], member)
+    return (stored | sent) | {
+        group: _merged_entries(stored[group], sent[group], member)
         for group, member in (("provider_tokens", "token"), ("custom_secrets", "secret"))
     }
 

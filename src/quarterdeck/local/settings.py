@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, SecretStr
 
 from quarterdeck.local.bodies import SettingsBody
-from quarterdeck.local.secrets import is_mask, merged, providers_set, unless_blank
+from quarterdeck.local.secrets import NO_SECRETS, is_mask, merged, providers_set, unless_blank
 from quarterdeck.local.store import Record, Store
 
 Location = tuple[str | int, ...]
@@ -38,13 +39,15 @@ class Settings:
         """The model that conversations begin with."""
         return (await self.store.document("settings") or {}).get("llm_model")
 
-    async def save(self, sent: Record) -> None:
+    async def save(self, body: SettingsBody) -> None:
         """Store what a body had, all of it or nothing. Raises `RequestValidationError` for masks."""
-        if masked := masked_secrets(sent):
-            raise RequestValidationError([_mask_at(location) for location in masked])
+        if masked := [_mask_at(location) for location in masked_secrets(body)]:
+            raise RequestValidationError(masked)
+        sent = body.sent()
+        secrets = sent.get("secrets_store")
         await self.store.change(
             settings=lambda stored: merge(stored, sent),
-            secrets=lambda stored: merged(stored, sent["secrets_store"]) if "secrets_store" in sent else None,
+            secrets=lambda stored: merged(stored or NO_SECRETS, secrets) if secrets else None,
         )
 
 
@@ -55,7 +58,7 @@ def merge(stored: Record | None, sent: Record) -> Record:
         if name in _NOT_STORED_HERE:
             continue
         if name in _SECRETS:
-            record[name] = _merge_secret(record[name], value)
+            record[name] = record[name] if value is None else unless_blank(value)
         elif name == "mcp_config":
             record[name] = None if value is None else {**_NO_SERVERS, **(record[name] or {}), **value}
         else:
@@ -76,32 +79,22 @@ def load_response(record: Record, secrets: Record | None = None) -> Record:
     }
 
 
-def masked_secrets(sent: Record) -> list[Location]:
+def masked_secrets(value: object, place: Location = ()) -> Iterator[Location]:
     """Where a body has a mask in the place of a secret: somebody showed it and it was never the secret."""
-    return [
-        location
-        for location, value, shortest in _secrets(sent)
-        if isinstance(value, str) and len(value.strip()) >= shortest and is_mask(value)
-    ]
-
-
-def _secrets(sent: Record) -> Iterator[tuple[Location, object, int]]:
-    """Every secret of a body: where it is, its value, and how long a mask is at least in its place."""
-    for name in _SECRETS:
-        yield (name,), sent.get(name), 1
-    for kind, servers in (sent.get("mcp_config") or {}).items():
-        for index, server in enumerate(servers):
-            place = ("mcp_config", kind, index)
-            yield (*place, "api_key"), server.get("api_key"), 1
-            for name, value in server.get("env", {}).items():
-                yield (*place, "env", name), value, _SHORTEST_MASK_OF_ENVIRONMENT
-    for group, member in (("provider_tokens", "token"), ("custom_secrets", "secret")):
-        for name, entry in sent.get("secrets_store", {}).get(group, {}).items():
-            yield ("secrets_store", group, name, member), entry.get(member), 1
-
-
-def _merge_secret(stored: str | None, sent: str | None) -> str | None:
-    return stored if sent is None else unless_blank(sent)
+    match value:
+        case SecretStr():
+            text = value.get_secret_value().strip()
+            if is_mask(text) and len(text) >= (_SHORTEST_MASK_OF_ENVIRONMENT if "env" in place[-2:-1] else 1):
+                yield place
+        case BaseModel():
+            for name, member in value:
+                yield from masked_secrets(member, (*place, name))
+        case dict():
+            for name, member in value.items():
+                yield from masked_secrets(member, (*place, name))
+        case list():
+            for index, member in enumerate(value):
+                yield from masked_secrets(member, (*place, index))
 
 
 def _mask_at(location: Location) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 from uuid import UUID
 
 from quarterdeck.client.models.enums import SandboxStatus, StartTaskStatus
@@ -56,16 +55,6 @@ class Filters:
         )
 
 
-@dataclass(frozen=True)
-class Task:
-    """A start task under way; `sandbox_id` is None until it has a sandbox."""
-
-    id: str
-    conversation_id: str
-    sandbox_id: str | None
-    request: StartConversationBody
-
-
 class StartTasks:
     """The start tasks of one data folder; `llm_model` gives the model of conversations that name none."""
 
@@ -101,9 +90,7 @@ class StartTasks:
         for row in await self._store.select("start_tasks", _UNDER_WAY):
             runner = Identity(row["runner_pid"], row["runner_ticks"], row["runner_boot"])
             if runner == _self() or look(runner) is Seen.GONE:
-                request = StartConversationBody.model_validate_json(row["request"])
-                task = Task(row["id"], row["conversation_id"], row["sandbox_id"], request)
-                self._store.changes.begin(self._work(task))
+                self._store.changes.begin(self._work(row))
 
     async def create(self, request: StartConversationBody) -> StartTaskRecord:
         """Begin the work of creating a conversation and give its task as it begins."""
@@ -124,19 +111,20 @@ class StartTasks:
                 *(runner.pid, runner.ticks, runner.boot),
             ),
         )
+        (task,) = await self._store.by_ids("start_tasks", [task_id])
         if not taken:
-            self._store.changes.begin(self._work(Task(task_id, conversation_id, None, request)))
-        return (await self.read([task_id]))[task_id]
+            self._store.changes.begin(self._work(task))
+        return _record(task)
 
-    async def _work(self, task: Task) -> None:
+    async def _work(self, task: sqlite3.Row) -> None:
         try:
             await self._take_steps(task)
         except (LocalServiceError, OSError, sqlite3.Error) as error:
             await self._enter(task, StartTaskStatus.ERROR, detail=str(error))
 
-    async def _take_steps(self, task: Task) -> None:
-        request = task.request
-        sandbox_id = await self._store.changes.run(self._take_sandbox(task))
+    async def _take_steps(self, task: sqlite3.Row) -> None:
+        request = StartConversationBody.model_validate_json(task["request"])
+        sandbox_id = await self._store.changes.run(self._take_sandbox(task, request.sandbox_id))
         sandbox = (await self._sandboxes.read([sandbox_id])).get(sandbox_id)
         if sandbox is None or sandbox.status is not SandboxStatus.RUNNING:
             await self._enter(task, StartTaskStatus.WAITING_FOR_SANDBOX)
@@ -149,13 +137,13 @@ class StartTasks:
                 await repository.fetch(workspace)
         await self._enter(task, StartTaskStatus.STARTING_CONVERSATION)
         model = request.llm_model or await self._llm_model()
-        await self._conversations.add(task.conversation_id, sandbox_id, request, model)
-        await self._sandboxes.runtime.agents.begin(task.conversation_id)
+        await self._conversations.add(task["conversation_id"], sandbox_id, request, model)
+        await self._sandboxes.runtime.agents.begin(task["conversation_id"])
         await self._enter(task, StartTaskStatus.READY)
 
-    async def _take_sandbox(self, task: Task) -> str:
+    async def _take_sandbox(self, task: sqlite3.Row, wanted: str | None) -> str:
         """The sandbox the conversation belongs to, noted in the task: the one asked for, or a new one."""
-        sandbox_id = task.sandbox_id or task.request.sandbox_id
+        sandbox_id: str | None = task["sandbox_id"] or wanted
         if sandbox_id is None:
             sandbox_id = await self._sandboxes.runtime.start(self._sandboxes.runtime.specs[0])
         else:
@@ -166,12 +154,13 @@ class StartTasks:
                 raise SandboxError(f"Sandbox {sandbox_id} is not running ({sandbox.status}).")
             if sandbox.status is SandboxStatus.PAUSED:
                 await self._sandboxes.runtime.resume(sandbox_id)
-        await self._store.run("UPDATE start_tasks SET sandbox_id = ? WHERE id = ?", (sandbox_id, task.id))
+        await self._store.run("UPDATE start_tasks SET sandbox_id = ? WHERE id = ?", (sandbox_id, task["id"]))
         return sandbox_id
 
-    async def _enter(self, task: Task, step: StartTaskStatus, *, detail: str | None = None) -> None:
+    async def _enter(self, task: sqlite3.Row, step: StartTaskStatus, *, detail: str | None = None) -> None:
         await self._store.run(
-            "UPDATE start_tasks SET status = ?, detail = ?, updated_at = ? WHERE id = ?", (step, detail, now(), task.id)
+            "UPDATE start_tasks SET status = ?, detail = ?, updated_at = ? WHERE id = ?",
+            (step, detail, now(), task["id"]),
         )
 
 
@@ -184,7 +173,6 @@ def _self() -> Identity:
 
 
 def _record(row: sqlite3.Row) -> StartTaskRecord:
-    request: dict[str, Any] = json.loads(row["request"])
     ready = row["status"] == StartTaskStatus.READY
     return StartTaskRecord(
         id=row["id"],
@@ -194,7 +182,7 @@ def _record(row: sqlite3.Row) -> StartTaskRecord:
         app_conversation_id=row["conversation_id"] if ready else None,
         sandbox_id=row["sandbox_id"],
         agent_server_url=None,
-        request=request,
+        request=json.loads(row["request"]),
         created_at=row["created_at"],
         updated_at=row["updated_at"],
     )

@@ -23,7 +23,7 @@ def settings_router(settings: Settings) -> APIRouter:
     @router.post("")
     async def store(body: SettingsBody) -> Message:
         """Store settings."""
-        await settings.save(body.sent())
+        await settings.save(body)
         return Message(message="Settings stored")
 
     return router

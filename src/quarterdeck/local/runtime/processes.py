@@ -5,8 +5,8 @@ import secrets
 import sqlite3
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from quarterdeck.client.models.enums import SandboxStatus
@@ -20,10 +20,7 @@ from quarterdeck.local.specs import Spec
 from quarterdeck.local.store import Ownership, Store
 
 _ANSWERS_WITHIN = 0.5
-_BELIEVED_FOR = 5.0
-"""Seconds: for an answer to come, and how long one is believed."""
-_RESTS_AFTER_SILENCE = 4
-"""How many times as long as it was waited in vain nobody is asked again: a refusal is quick, a hung process is not."""
+"""Seconds for an answer to come."""
 
 
 class ProcessRuntime:
@@ -38,7 +35,8 @@ class ProcessRuntime:
         self._store = store
         self._addresses = {spec.id: spec.address for spec in specs}
         self._ownership = ownership
-        self._liveness = Liveness()
+        self._silent_since: dict[int, float] = {}
+        """By port, on the monotonic clock; a port that answers is not in it."""
         self._given_ports: set[int] = set()
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
@@ -131,7 +129,7 @@ class ProcessRuntime:
             to_state = stop_session if wanted is SandboxStatus.PAUSED else continue_session
             done = await to_state(sandbox.leader)
             if sandbox.port:
-                self._liveness.forget(sandbox.port)
+                self._silent_since.pop(sandbox.port, None)
         if not done:
             raise LocalServiceError(f"Not every process of sandbox {sandbox_id} could be signalled. Try again.")
         return True
@@ -158,10 +156,14 @@ class ProcessRuntime:
         return port
 
     async def _silence(self, sandbox: Sandbox, seen: Seen) -> float | None:
-        """How long the address of a sandbox has been silent while its processes ran."""
+        """For how many seconds the address of a sandbox has been silent while its processes ran; None if it answers."""
         if sandbox.port is None or seen is not Seen.ALIVE:
             return None
-        return await self._liveness.silence(sandbox.port)
+        if await answers(sandbox.port):
+            self._silent_since.pop(sandbox.port, None)
+            return None
+        now = time.monotonic()
+        return now - self._silent_since.setdefault(sandbox.port, now)
 
 
 def judge(sandbox: Sandbox, seen: Seen, silence: float | None, *, owner: bool) -> SandboxStatus:
@@ -179,36 +181,6 @@ def judge(sandbox: Sandbox, seen: Seen, silence: float | None, *, owner: bool) -
     if silence is None:
         return SandboxStatus.RUNNING
     return SandboxStatus.STARTING if silence < READY_WITHIN else SandboxStatus.ERROR
-
-
-@dataclass(frozen=True)
-class _Heard:
-    silent_since: float | None
-    believed_until: float
-
-
-class Liveness:
-    """Remembers what ports answered; death is seen in the process itself, so a remembered answer hides none."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._heard: dict[int, _Heard] = {}
-
-    async def silence(self, port: int) -> float | None:
-        """For how many seconds the port has been found silent; None when it answers."""
-        last = self._heard.get(port)
-        asked_at = self._clock()
-        if last is None or asked_at > last.believed_until:
-            answered = await answers(port)
-            heard_at = self._clock()
-            since = None if answered else (last and last.silent_since) or asked_at
-            rest = _BELIEVED_FOR if answered else _RESTS_AFTER_SILENCE * (heard_at - asked_at)
-            last = self._heard[port] = _Heard(since, heard_at + rest)
-        return None if last.silent_since is None else self._clock() - last.silent_since
-
-    def forget(self, port: int) -> None:
-        """Ask anew next time, and count silence from then."""
-        self._heard.pop(port, None)
 
 
 async def answers(port: int) -> bool:
