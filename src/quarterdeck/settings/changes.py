@@ -133,13 +133,47 @@ def field_changes(draft: Draft, seen: Draft | None = None) -> dict[str, FieldCha
 
     `seen` is what was read back, None where nothing was.
     """
-    found = {key: _field_change(draft, key, seen) for key in draft.edits if key != MCP}
-    return {key: change for key, change in found.items() if change is not None}
+    found: dict[str, FieldChange] = {}
+    for key, edit in draft.edits.items():
+        if key == MCP:
+            continue
+        if draft.field_at(key).secret:
+            found[key] = FieldChange(secret=True, stored=draft.stored(key), cleared=edit is None)
+            continue
+        old, new = plain(key, draft.was(key)), plain(key, edit if seen is None else seen.was(key))
+        if seen is None or not holds(seen, key, old) or hides(new):
+            found[key] = FieldChange(old=old, new=new)
+    return found
 
 
-def server_changes(draft: Draft, seen: Draft | None = None) -> tuple[ServerChange, ...]:
+def server_changes(draft: Draft, seen: Draft | None = None) -> Iterator[ServerChange]:
     """The edited MCP servers of a draft; `seen` as for the fields."""
-    return tuple(_server_changes(draft.servers, seen)) if MCP in draft.edits else ()
+    servers = draft.servers
+    stored = {entry.origin: entry.server for entry in seen.servers.entries} if seen is not None else None
+    left = {entry.row: entry.server for entry in servers.left}
+    places = dict(zip(left, identities(left.values()), strict=True))
+    before = {here: _nths(_versions(servers, here=here)) for here in (False, True)}
+    after = _nths(left.items())
+    for entry in servers.edited:
+        new = None if entry.removed else entry.server
+        if stored is not None and entry.stays:
+            new = stored.get(places[entry.row])
+            if new is None or new == entry.was:
+                continue
+        elif stored is not None and entry.origin in stored.keys() - places.values():
+            continue
+        old = entry.before
+        here = entry.was is None and old is not None
+        yield ServerChange(
+            old=None if old is None else bare(old),
+            old_here=here,
+            nth=before[here].get(entry.row),
+            lost=() if old is None else typed_anew(old, new),
+            new=None if new is None else bare(new),
+            new_here=entry.disabled and new is not None,
+            new_nth=after.get(entry.row),
+            typed=() if new is None else typed_anew(new, old),
+        )
 
 
 def restored(changes: Changes, draft: Draft, *, over_others: bool = True) -> Restored:
@@ -199,45 +233,6 @@ def fits(entry: Field, value: Any) -> bool:
 def _takes(entry: Field, change: FieldChange) -> bool:
     editable = not entry.absent and entry.control not in (Control.READ_ONLY, Control.SERVERS)
     return editable and entry.secret is change.secret
-
-
-def _field_change(draft: Draft, key: str, seen: Draft | None) -> FieldChange | None:
-    """From old to new; None where the server still holds the old."""
-    if draft.field_at(key).secret:
-        return FieldChange(secret=True, stored=draft.stored(key), cleared=draft.edits[key] is None)
-    old = plain(key, draft.was(key))
-    new = plain(key, draft.edits[key] if seen is None else seen.was(key))
-    arrived = seen is None or not holds(seen, key, old) or hides(new)
-    return FieldChange(old=old, new=new) if arrived else None
-
-
-def _server_changes(servers: Servers, seen: Draft | None) -> Iterator[ServerChange]:
-    """Each edited row that arrived."""
-    stored = {entry.origin: entry.server for entry in seen.servers.entries} if seen is not None else None
-    left = {entry.row: entry.server for entry in servers.left}
-    places = dict(zip(left, identities(left.values()), strict=True))
-    before = {here: _nths(_versions(servers, here=here)) for here in (False, True)}
-    after = _nths(left.items())
-    for entry in servers.edited:
-        new = None if entry.removed else entry.server
-        if stored is not None and entry.stays:
-            new = stored.get(places[entry.row])
-            if new is None or new == entry.was:
-                continue
-        elif stored is not None and entry.origin in stored.keys() - places.values():
-            continue
-        old = entry.before
-        here = entry.was is None and old is not None
-        yield ServerChange(
-            old=None if old is None else bare(old),
-            old_here=here,
-            nth=before[here].get(entry.row),
-            lost=() if old is None else typed_anew(old, new),
-            new=None if new is None else bare(new),
-            new_here=entry.disabled and new is not None,
-            new_nth=after.get(entry.row),
-            typed=() if new is None else typed_anew(new, old),
-        )
 
 
 def _versions(servers: Servers, *, here: bool) -> Iterator[tuple[int, McpServer]]:

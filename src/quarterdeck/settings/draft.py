@@ -232,8 +232,8 @@ def _finding(draft: Draft, entry: Field) -> Finding | None:
     if value is None or (value == "" and entry.key not in draft.edits):  # servers treat empty text as not set
         return None
     findings = list(checks.findings(entry, value))
-    stops = (finding for finding in findings if finding.severity is Severity.ERROR)
-    return next(stops, None) or next(iter(findings), None) or _in_context(draft, entry.key)
+    findings.sort(key=lambda found: found.severity is not Severity.ERROR)
+    return findings[0] if findings else _in_context(draft, entry.key)
 
 
 def _in_context(draft: Draft, key: str) -> Finding | None:

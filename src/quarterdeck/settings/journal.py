@@ -44,7 +44,7 @@ def saved_of(meant: Draft, found: Settings | None, when: AwareDatetime, release:
         release=release,
         lines=tuple(map(_words, lines(meant))),
         fields=field_changes(meant, seen),
-        servers=server_changes(meant, seen),
+        servers=tuple(server_changes(meant, seen)),
     )
 
 

@@ -23,14 +23,6 @@ class TypedSecrets:
 
     servers: Mapping[tuple[Transport, str], McpServer] = field(default_factory=dict, repr=False)
 
-    def remember(self, config: McpConfig) -> None:
-        """Keep the secrets of what is now stored; what is not among it is gone."""
-        self.servers = _with_secrets(config)
-
-    def remember_also(self, config: McpConfig) -> None:
-        """Keep the secrets of what may be stored, besides those known."""
-        self.servers = {**self.servers, **_with_secrets(config)}
-
     def onto(self, found: Settings) -> Settings:
         """A record with the secrets that are known of its MCP servers."""
         if found.mcp_config is None or not self.servers:
@@ -70,10 +62,10 @@ class RememberingStore:
             await self._client.settings.store(self._bare(base), changes)
         except ServiceError as error:
             if isinstance(config, McpConfig) and error.outcome in (Outcome.UNKNOWN, Outcome.APPLIED):
-                self._typed.remember_also(config)
+                self._typed.servers = {**self._typed.servers, **_with_secrets(config)}
             raise
         if isinstance(config, McpConfig):
-            self._typed.remember(config)
+            self._typed.servers = _with_secrets(config)
 
     def preview(self, base: Settings | None, changes: SettingsChanges) -> PreparedRequest:
         """The request that would be sent."""

@@ -37,7 +37,7 @@ class UnsavedEdits(BaseModel):
 
 def to_keep(draft: Draft, at: AwareDatetime, process: str) -> Run:
     """The edits of a draft as they are kept."""
-    fields, servers = field_changes(draft), server_changes(draft)
+    fields, servers = field_changes(draft), tuple(server_changes(draft))
     return Run(at=at, edits=draft.count, process=process, fields=fields, servers=servers)
 
 
