@@ -7,9 +7,11 @@ from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.settings import rules_of
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.form_fields import fields_on
+from quarterdeck.settings.masks import MASK
 from quarterdeck.settings.review import Act, Line, effect_word, problems, review, until_when
 
 MERGING = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True)
+NESTED = Server(Generation.NESTED, KeyState.ACCEPTED, merges=True)
 REPLACING = Server(
     Generation.FLAT,
     KeyState.ACCEPTED,
@@ -68,6 +70,19 @@ def test_what_a_replacing_server_loses_is_named_until_it_is_typed_again() -> Non
         "secrets_store",
     ]
     assert not review(draft, MERGING).losses
+
+
+def test_what_a_server_of_the_nested_generation_loses_is_named() -> None:
+    """The address of another provider, and MCP servers whose secrets are not told and not typed again."""
+    stored = STORED.model_copy(update={"llm_base_url": "https://u:pass@own.example/v1"})
+    (loss,) = review(Draft(stored).set("llm_model", "anthropic/x"), NESTED).losses
+    assert loss.words.startswith(f"Base URL: https://{MASK}@own.example/v1 goes with the old model's provider.")
+    assert not review(Draft(stored).set("llm_model", "openai/x"), NESTED).losses
+    told = McpConfig(stdio_servers=(StdioServer(name="a", command="npx"), StdioServer(name="b", command="uvx")))
+    servers = Draft(Settings(mcp_config=told)).add_server(ShttpServer(url="https://b.example/mcp"))
+    (loss,) = review(servers, NESTED).losses
+    assert loss.words.startswith("MCP servers a, b: their keys and hidden values, if they have any,")
+    assert "MCP server b: its key" in review(servers.remove_server(0), NESTED).losses[0].words
 
 
 def test_a_first_save_loses_nothing() -> None:
