@@ -4,6 +4,7 @@ import ast
 import json
 import subprocess
 import sys
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -78,6 +79,7 @@ def test_a_room_brings_only_the_libraries_it_may(room: str) -> None:
     assert loaded_by_importing(*modules_of(room)) & ROOMS[room][1] == set()
 
 
+@cache
 def libraries_named_by(file: Path) -> set[str]:
     """The top-level packages a file imports, wherever in the file it does."""
     names: set[str] = set()
@@ -92,6 +94,12 @@ def libraries_named_by(file: Path) -> set[str]:
 def test_only_the_client_names_httpx() -> None:
     naming = {file.relative_to(SOURCE).parts[0] for file in SOURCE.rglob("*.py") if "httpx" in libraries_named_by(file)}
     assert naming == {"client"}
+
+
+def test_nothing_goes_around_the_libraries() -> None:
+    """No HTTP parser, no packed records, no rules for the garbage collector."""
+    for file in SOURCE.rglob("*.py"):
+        assert libraries_named_by(file).isdisjoint({"gc", "httptools", "marshal"}), file
 
 
 def test_only_the_command_line_imports_the_deck_and_the_local_service() -> None:

@@ -2,7 +2,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
@@ -81,6 +81,7 @@ members = st.fixed_dictionaries(
 )
 
 
+@settings(max_examples=40)
 @given(st.dictionaries(st.text(min_size=1, max_size=4), members, max_size=5))
 def test_no_member_of_any_server_is_lost_on_the_way_and_back(servers: dict[str, Any]) -> None:
     assert as_sent(config_of(servers)) == servers

@@ -5,7 +5,7 @@ from collections.abc import Awaitable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, SecretStr
 
@@ -240,6 +240,7 @@ CHANGED = {
 }
 
 
+@settings(max_examples=40)
 @given(edits, edits)
 async def test_an_edit_changes_what_it_names_and_nothing_else(first: dict[str, Any], second: dict[str, Any]) -> None:
     keeper = NestedServer()
@@ -308,6 +309,7 @@ def without_nulls(value: Any) -> Any:
     return {name: without_nulls(member) for name, member in value.items() if member is not None}
 
 
+@settings(max_examples=40)
 @given(bodies, bodies)
 async def test_an_object_is_replaced_although_the_server_merges_it(old: dict[str, Any], new: dict[str, Any]) -> None:
     keeper = NestedServer()

@@ -3,7 +3,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
@@ -365,6 +365,7 @@ records = st.builds(
 )
 
 
+@settings(max_examples=40)
 @given(records, texts)
 async def test_a_save_of_one_field_loses_nothing_of_any_record(record: dict[str, Any], agent: str) -> None:
     body = await sent_by(record, {"agent": agent})

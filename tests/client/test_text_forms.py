@@ -14,6 +14,7 @@ import quarterdeck.client.models as package
 from quarterdeck.client.models.base import Kept
 from quarterdeck.client.models.mcp import McpConfig
 from quarterdeck.client.models.settings import Settings
+from quarterdeck.client.redact import is_secret_name
 
 SENTINEL = "sentinel-5f2a"
 SECRET_URL = f"https://me:{SENTINEL}@host.example/?token={SENTINEL}"
@@ -26,6 +27,17 @@ UNKNOWN = {
     "deep": [{"clientSecret": {"value": SENTINEL}}, ["--api-key", SENTINEL, f"--token={SENTINEL}"]],
 }
 """Members that no record knows."""
+
+
+@pytest.mark.parametrize(
+    ("name", "secret"),
+    [
+        *((name, True) for name in ("llm_api_key", "X-Api-Key", "agent_settings.x.auth_token", "clientSecret", "env")),
+        *((name, False) for name in ("auth_type", "keyboard", "llm_model", "environments.mode", "token_limit")),
+    ],
+)
+def test_what_is_secret_by_its_name_is_told_in_one_place(name: str, secret: bool) -> None:
+    assert is_secret_name(name) is secret
 
 
 def models() -> list[type[Any]]:

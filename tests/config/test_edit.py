@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quarterdeck.config import connections, edit
@@ -191,6 +191,7 @@ def file_with(text: str) -> Iterator[Path]:
         yield path
 
 
+@settings(max_examples=40)
 @given(files(), CHANGES)
 def test_members_change_and_everything_else_stays(file: tuple[str, list[str]], changes: dict[str, str | bool]) -> None:
     text, _ = file
@@ -208,6 +209,7 @@ def test_members_change_and_everything_else_stays(file: tuple[str, list[str]], c
     assert tomllib.loads(with_another)["connections"]["new"] == changes
 
 
+@settings(max_examples=40)
 @given(files())
 def test_a_table_goes_and_every_other_line_stays(file: tuple[str, list[str]]) -> None:
     text, rest = file

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Literal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
@@ -65,6 +65,7 @@ MEMBERS = st.none() | st.booleans() | st.integers() | FLOATS | st.text(LETTERS)
 JSON = st.recursive(MEMBERS, lambda inner: st.lists(inner) | st.dictionaries(st.text(LETTERS), inner), max_leaves=20)
 
 
+@settings(max_examples=40)
 @given(says=JSON)
 def test_what_is_kept_is_read_again(says: Any) -> None:
     with TemporaryDirectory() as folder:

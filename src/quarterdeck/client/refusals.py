@@ -147,13 +147,12 @@ def _target(response: Response) -> str:
     """Where a redirect points, without the path and query of it."""
     location = response.headers.get("Location", "").strip()
     try:
-        origin = origin_of(location)
+        origin = origin_of(location).strip(":/")
     except ValueError:
         location = ""
     if not location:
         return "somewhere else without saying where"
-    named = f"to {origin}" if origin.strip(":/") else "to another path"
-    return f"{named}, which is not followed"
+    return f"to {origin or 'another path'}, which is not followed"
 
 
 def _said(content: Any, response: Response) -> str:
