@@ -20,23 +20,27 @@ from pydantic import SecretStr
 
 from quarterdeck.local.runtime.simulated import Simulation
 from quarterdeck.local.service import LocalService
-from tests.client.fakes import Answer, Asked
+from tests.client.fakes import Asked, Script
 
 KEY = "sentinel-key"
 
 
 @contextmanager
-def at_an_address(script: Callable[[Asked], Answer]) -> Iterator[str]:
-    """Serve what a function answers; gives the address."""
+def at_an_address(script: Script) -> Iterator[str]:
+    """Serve what a function answers, nothing at all for an exception; gives the address."""
 
     class Handler(BaseHTTPRequestHandler):
         def answer(self) -> None:
             content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             url, headers = urlsplit(self.path), httpx.Headers(dict(self.headers))
             found = script(Asked(self.command, url.path, tuple(parse_qsl(url.query)), headers, content))
+            if isinstance(found, Exception):
+                self.close_connection = True
+                return
             self.send_response(found.status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(found.content)))
+            lines = {"Content-Type": "application/json", "Content-Length": str(len(found.content)), **found.headers}
+            for name, value in lines.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(found.content)
 

@@ -4,7 +4,6 @@ import os
 
 from tests.cli.pty_kit import Terminal, quarterdeck
 from tests.cli.serving import at_an_address
-from tests.client.fakes import Answer, Asked
 from tests.conftest import Home
 from tests.tui.fake_fleet import FakeFleet
 
@@ -14,13 +13,8 @@ def test_what_a_watched_conversation_comes_to_rings_and_is_noticed_unless_quiet(
     fleet = FakeFleet()
     fleet.talk("c1", fleet.add("box"), "Nightly build", execution_status="running")
 
-    def script(asked: Asked) -> Answer:
-        answer = fleet.answer(asked)
-        assert isinstance(answer, Answer)
-        return answer
-
     with (
-        at_an_address(script) as url,
+        at_an_address(fleet.answer) as url,
         Terminal(*quarterdeck("--url", url), env=environ) as loud,
         Terminal(*quarterdeck("--quiet", "--url", url), env=environ) as quiet,
     ):

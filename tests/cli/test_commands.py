@@ -43,25 +43,25 @@ def test_changing_a_setting_to_what_it_is_sends_nothing(run: Run) -> None:
     assert "stored already" in again.out
 
 
-@pytest.mark.parametrize(
-    ("assignment", "words"),
-    [
-        ("max_iterations=-3", "1 or more"),
-        ("max_budget_per_task=much", "not a number"),
-        ("confirmation_mode=maybe", "on or off"),
-        ("llm_base_url=localhost", "https://"),
-        ("no_such=1", "not a setting"),
-        ("provider_tokens_set=x", "not a setting"),
-        ("language", "KEY=VALUE"),
-        ("llm_api_key=sentinel", "standard input"),
-        ("mcp_config={}", "standard input"),
-    ],
-)
-def test_a_wrong_value_is_one_line_and_nothing_is_stored(run: Run, assignment: str, words: str) -> None:
-    ended = run("settings", "set", "git_user_name=Ada", assignment)
-    assert ended.status == 2
-    assert words in ended.err.splitlines()[-1]
-    assert "sentinel" not in ended.err
+WRONG = {
+    "max_iterations=-3": "1 or more",
+    "max_budget_per_task=much": "not a number",
+    "confirmation_mode=maybe": "on or off",
+    "llm_base_url=localhost": "https://",
+    "no_such=1": "not a setting",
+    "provider_tokens_set=x": "not a setting",
+    "language": "KEY=VALUE",
+    "llm_api_key=sentinel": "standard input",
+    "mcp_config={}": "standard input",
+}
+
+
+def test_a_wrong_value_is_one_line_and_nothing_is_stored(run: Run) -> None:
+    for assignment, words in WRONG.items():
+        ended = run("settings", "set", "git_user_name=Ada", assignment)
+        assert ended.status == 2
+        assert words in ended.err.splitlines()[-1]
+        assert "sentinel" not in ended.err
     assert run("settings", "show", "--json").json is None
 
 
@@ -92,12 +92,12 @@ def test_a_list_of_servers_takes_the_place_of_the_old_one(run: Run) -> None:
     assert [server["command"] for server in stored["stdio_servers"]] == ["uvx"]
 
 
-@pytest.mark.parametrize("typed", ["{", '{"sse_servers": [{"api_key": "sentinel"}]}', '{"stdio_servers": "sentinel"}'])
-def test_servers_that_mean_nothing_are_refused_without_being_quoted(run: Run, typed: str) -> None:
-    ended = run("settings", "set", "mcp_config=-", typed=typed)
-    assert ended.status == 2
-    assert "mcp_config" in ended.err
-    assert "sentinel" not in ended.err
+def test_servers_that_mean_nothing_are_refused_without_being_quoted(run: Run) -> None:
+    for typed in ("{", '{"sse_servers": [{"api_key": "sentinel"}]}', '{"stdio_servers": "sentinel"}'):
+        ended = run("settings", "set", "mcp_config=-", typed=typed)
+        assert ended.status == 2
+        assert "mcp_config" in ended.err
+        assert "sentinel" not in ended.err
 
 
 def test_a_sandbox_is_started_paused_and_resumed(run: Run) -> None:
@@ -148,13 +148,11 @@ def test_a_conversation_that_cannot_be_started_is_a_failure(run: Run) -> None:
     assert ended.out == ""
 
 
-@pytest.mark.parametrize(
-    "command", [("settings", "set", "language=fr"), ("sandboxes", "start"), ("conversations", "create")]
-)
-def test_a_read_only_connection_changes_nothing(run: Run, command: tuple[str, ...]) -> None:
-    ended = run("--read-only", *command)
-    assert ended.status == 1
-    assert "read-only" in ended.err
+def test_a_read_only_connection_changes_nothing(run: Run) -> None:
+    for command in (("settings", "set", "language=fr"), ("sandboxes", "start"), ("conversations", "create")):
+        ended = run("--read-only", *command)
+        assert ended.status == 1
+        assert "read-only" in ended.err
     assert run("sandboxes", "list", "--json").json == []
     assert run("conversations", "list", "--json").json == []
     assert run("settings", "show", "--json").json is None

@@ -73,6 +73,23 @@ def test_a_key_of_which_a_server_tells_nothing_is_not_said_to_be_missing(run: Ru
     assert (words["llm_api_key"], words["search_api_key"]) == ("this server does not tell", "not stored")
 
 
+def test_a_member_that_no_page_knows_and_the_server_drops_is_noticed(run: Run) -> None:
+    record: dict[str, Any] = {"language": "en", "novelty": {"a": 1}, **dict.fromkeys(KNOWN_BY)}
+
+    def dropping(asked: Asked) -> Answer:
+        if asked.path != "/api/settings":
+            return NO_ROUTE
+        if asked.method == "POST":
+            record.update(asked.body)
+            del record["novelty"]
+        return Answer(record if asked.method == "GET" else {})
+
+    with at_an_address(dropping) as url:
+        ended = run("settings", "set", "language=fr", "--url", url)
+    assert (ended.status, ended.out) == (1, "1 of 1 changes verified\n")
+    assert "novelty: " in ended.err
+
+
 @pytest.mark.parametrize(("status", "said"), [(410, "gone for good (status 410)"), (405, "does not take GET")])
 def test_settings_that_are_gone_are_no_first_run(run: Run, status: int, said: str) -> None:
     asked: list[str] = []
@@ -126,23 +143,29 @@ def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(run: Run
         assert SECRET not in changed.out + changed.err
 
 
-@pytest.mark.parametrize(("says", "status"), [(200, 0), (500, 1)])
-def test_a_secret_is_accepted_where_the_server_said_yes_and_else_not_known(run: Run, says: int, status: int) -> None:
+@pytest.mark.parametrize(
+    ("says", "status"),
+    [(Answer({"message": "Settings stored"}), 0), (Answer({"error": "It broke"}, 500), 1), (OSError("closed"), 1)],
+    ids=["yes", "500", "closed"],
+)
+def test_a_secret_is_accepted_where_the_server_said_yes_and_else_not_known(
+    run: Run, says: Answer | Exception, status: int
+) -> None:
     record = {"llm_model": "a/b", "llm_api_key_set": True, **dict.fromkeys(KNOWN_BY)}
     stored: list[Any] = []
 
-    def script(asked: Asked) -> Answer:
+    def script(asked: Asked) -> Answer | Exception:
         if asked.path != "/api/settings":
             return NO_ROUTE
         if asked.method == "GET":
             return Answer(record)
         stored.append(asked.body)
-        return Answer({"message": "Settings stored"}, says)
+        return says
 
     with at_an_address(script) as url:
         ended = run("--url", url, "settings", "set", "llm_api_key=-", "--json", typed="sentinel-key")
     assert ended.status == status
-    unknown = [] if says == 200 else ["llm_api_key"]
+    unknown = ["llm_api_key"] if status else []
     told = (ended.json["verified"], ended.json["accepted"], ended.json["not_known"])
     assert told == (0, 1 - len(unknown), unknown)
     assert ("Not known whether it is stored: API key." in ended.err) is bool(unknown)

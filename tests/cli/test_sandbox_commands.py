@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Ended, Run
-from tests.cli.serving import KEY, answering, simulating
+from tests.cli.serving import KEY, answering, at_an_address, simulating
+from tests.client.fakes import NO_ROUTE, Answer, Asked
 
 On = Callable[..., Ended]
 
@@ -58,13 +59,13 @@ def test_a_table_has_what_comes_from_conversations_only_where_they_were_read(on:
     assert "$" in asked.out
 
 
-@pytest.mark.parametrize("typed", ["idle>abc", "status:", "for>1h", "idle>30", "colour:red"])
-def test_a_filter_that_is_not_understood_whole_is_wrong_usage_and_does_nothing(on: On, typed: str) -> None:
-    for command in (("list",), ("pause",), ("delete", "--yes")):
-        ended = on("sandboxes", *command, "--filter", f"status:running {typed}")
-        assert (ended.status, ended.out) == (2, "")
-    assert ids(on, "RUNNING")
-    assert len(listed(on)) == 60
+def test_a_filter_that_is_not_understood_whole_is_wrong_usage_and_does_nothing(on: On) -> None:
+    before = listed(on)
+    for typed in ("idle>abc", "status:", "for>1h", "idle>30", "colour:red"):
+        for command in (("list",), ("pause",), ("delete", "--yes")):
+            ended = on("sandboxes", *command, "--filter", f"status:running {typed}")
+            assert (ended.status, ended.out) == (2, ""), (typed, command)
+    assert listed(on) == before
 
 
 def test_nothing_matched_is_a_status_of_its_own(on: On) -> None:
@@ -72,11 +73,11 @@ def test_nothing_matched_is_a_status_of_its_own(on: On) -> None:
         assert on(*command, "--filter", "nobody-is-called-so").status == 3
 
 
-@pytest.mark.parametrize("arguments", [(), ("--filter", ""), ("--filter", "  ")])
 @pytest.mark.parametrize("verb", ["pause", "resume", "delete"])
-def test_naming_nothing_never_means_all(run: Run, verb: str, arguments: tuple[str, ...]) -> None:
-    ended = run("sandboxes", verb, *arguments)
-    assert (ended.status, ended.out) == (2, "")
+def test_naming_nothing_never_means_all(run: Run, verb: str) -> None:
+    for arguments in ((), ("--filter", ""), ("--filter", "  ")):
+        ended = run("sandboxes", verb, *arguments)
+        assert (ended.status, ended.out) == (2, "")
 
 
 def test_a_dry_run_tells_the_plan_and_does_nothing(on: On) -> None:
@@ -126,6 +127,36 @@ def test_a_start_can_be_looked_at_first(on: On) -> None:
     assert "simulated-node" in on("sandboxes", "start", "simulated-node", "--dry-run").out
     assert on("sandboxes", "start", "no-such", "--dry-run").status == 1
     assert len(listed(on)) == 60
+
+
+def test_a_start_that_is_answered_with_a_failure_is_none_and_addresses_hold_no_secret(run: Run) -> None:
+    url = "http://me:sentinel-1@box:8000/vscode?tkn=sentinel-2#sentinel-3"
+    box = {"id": "b1", "session_api_key": "sentinel-4", "exposed_urls": [{"name": "VSCODE", "url": url, "port": 8000}]}
+
+    def script(asked: Asked) -> Answer:
+        match asked.method, asked.path:
+            case "GET", "/api/v1/sandboxes/search":
+                return Answer({"items": [box | {"status": "RUNNING"}], "next_page_id": None})
+            case "GET", "/api/v1/sandboxes":
+                return Answer([box | {"status": "ERROR"}])
+            case "POST", "/api/v1/sandboxes":
+                return Answer(box | {"status": "ERROR"})
+        return NO_ROUTE
+
+    with at_an_address(script) as address:
+        listed = run("sandboxes", "list", "--json", "--url", address)
+        started = run("sandboxes", "start", "--url", address)
+    assert listed.json[0]["exposed_urls"] == [{"name": "VSCODE", "address": "http://box:8000/vscode", "port": 8000}]
+    assert "sentinel" not in listed.out + started.out + started.err
+    assert (started.status, started.out) == (1, "")
+    assert "b1 was started, but is ERROR" in started.err
+
+
+def test_a_redirect_that_points_nowhere_is_said_to(run: Run) -> None:
+    with at_an_address(lambda asked: Answer({}, 302)) as url:
+        ended = run("sandboxes", "list", "--url", url)
+    assert (ended.status, len(ended.err.splitlines())) == (1, 1)
+    assert "without saying where" in ended.err
 
 
 def test_conversations_are_filtered_too(on: On) -> None:

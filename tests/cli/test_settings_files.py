@@ -5,8 +5,6 @@ import tomllib
 from pathlib import Path
 from stat import S_IMODE
 
-import pytest
-
 from tests.cli.conftest import Run
 from tests.conftest import Home
 
@@ -23,26 +21,24 @@ def stored(run: Run) -> dict[str, object]:
 
 
 def fill(run: Run) -> None:
-    assert run("settings", "set", "language=fr", "max_iterations=30").status == 0
-    assert run("settings", "set", "mcp_config=-", typed=json.dumps(SECRET_SERVERS)).status == 0
+    values = ("language=fr", "max_iterations=30", "mcp_config=-")
+    assert run("settings", "set", *values, typed=json.dumps(SECRET_SERVERS)).status == 0
 
 
-@pytest.mark.parametrize("name", ["mine.toml", "mine.json"])
-def test_an_export_is_a_private_file_without_secrets_that_brings_the_settings_back(
-    run: Run, tmp_path: Path, name: str
-) -> None:
+def test_an_export_is_a_private_file_without_secrets_that_brings_the_settings_back(run: Run, tmp_path: Path) -> None:
     fill(run)
-    before, file = stored(run), tmp_path / name
-    assert run("settings", "export", str(file)).status == 0
-    text = file.read_text()
-    assert "sentinel" not in text
-    data = tomllib.loads(text) if name.endswith("toml") else json.loads(text)
-    assert data["settings"]["language"] == "fr"
-    assert S_IMODE(file.stat().st_mode) == 0o600
-    run("settings", "set", "language=de", "max_iterations=")
-    ended = run("settings", "import", str(file))
-    assert (ended.status, ended.out) == (0, "2 of 2 changes verified\n")
-    assert stored(run) == before
+    before = stored(run)
+    for name, read in (("mine.toml", tomllib.loads), ("mine.json", json.loads)):
+        file = tmp_path / name
+        assert run("settings", "export", str(file)).status == 0
+        text = file.read_text()
+        assert "sentinel" not in text
+        assert read(text)["settings"]["language"] == "fr"
+        assert S_IMODE(file.stat().st_mode) == 0o600
+        run("settings", "set", "language=de", "max_iterations=")
+        ended = run("settings", "import", str(file))
+        assert (ended.status, ended.out) == (0, "2 of 2 changes verified\n")
+        assert stored(run) == before
 
 
 def test_an_export_writes_over_nothing_and_goes_to_standard_output_as_well(run: Run, tmp_path: Path) -> None:
@@ -85,23 +81,15 @@ def test_an_import_where_secrets_are_missing_names_them_and_takes_them_from_the_
     assert [server["api_key_set"] for server in config["sse_servers"]] == [True]
 
 
-@pytest.mark.parametrize(
-    ("content", "words"), [("a = what\n", "line 1"), ("{", "JSON"), ("[other]\n", "no settings in this file")]
-)
-def test_a_file_that_is_none_is_one_line_and_nothing_changes(
-    run: Run, tmp_path: Path, content: str, words: str
-) -> None:
-    fill(run)
-    before, file = stored(run), tmp_path / "odd.toml"
-    file.write_text(content)
-    ended = run("settings", "import", str(file))
-    assert ended.status == 2
-    assert words in ended.err
-    assert stored(run) == before
-
-
-def test_a_file_that_is_not_there_is_wrong_usage(run: Run, tmp_path: Path) -> None:
+def test_a_file_that_is_none_is_one_line_and_nothing_changes(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "odd.toml"
+    for content, words in (("a = what\n", "line 1"), ("{", "JSON"), ("[other]\n", "no settings in this file")):
+        file.write_text(content)
+        ended = run("settings", "import", str(file))
+        assert ended.status == 2
+        assert words in ended.err
     assert run("settings", "import", str(tmp_path / "none.toml")).status == 2
+    assert run("settings", "show", "--json").json is None
 
 
 def test_a_plan_says_what_would_change_and_sends_nothing(run: Run) -> None:
