@@ -1,6 +1,6 @@
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -12,7 +12,6 @@ from quarterdeck.fleet.bulk import (
     AT_ONCE,
     PATIENCE,
     BulkJob,
-    BulkRow,
     Order,
     Plan,
     RowState,
@@ -22,6 +21,7 @@ from quarterdeck.fleet.bulk import (
 )
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
+from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row
 from quarterdeck.fleet.timeline import Cause
 
 from .fakes import FakeClock, at, failure, sandbox
@@ -76,24 +76,19 @@ class Fleet:
         return sum(asked == sandbox_id for _, asked in self.asked)
 
 
-@dataclass(frozen=True)
-class Box:
-    id: str
-    short_id: str = "box"
-    name: str = ""
-    spent: float = 0.5
+def box(sandbox_id: str) -> SandboxRow:
+    memories, record = SandboxMemories(), sandbox("RUNNING", sandbox_id)
+    memories.observe([record], at(0), beginning=False)
+    return sandbox_row(record, memories.by_id[sandbox_id], ())
 
 
-def job(
-    fleet: Fleet, planned: Plan[Box], progress: Callable[[BulkRow], None] = lambda row: None, *, sweep: bool = False
-) -> BulkJob:
+def job(fleet: Fleet, planned: Plan[SandboxRow]) -> BulkJob:
     order = Order("Pause", fleet.pause, fleet.confirmed)
-    return BulkJob(order, planned, sweep=sweep, progress=progress, clock=fleet.clock, sleep=fleet.clock.sleep)
+    return BulkJob(order, planned, clock=fleet.clock, sleep=fleet.clock.sleep)
 
 
-def bulk(fleet: Fleet, progress: Callable[[BulkRow], None] | None = None) -> BulkJob:
-    planned = plan([Box(i) for i in fleet.ids], lambda row: None)
-    return job(fleet, planned, progress or (lambda row: None))
+def bulk(fleet: Fleet) -> BulkJob:
+    return job(fleet, plan(map(box, fleet.ids), lambda row: None))
 
 
 @asynccontextmanager
@@ -293,7 +288,7 @@ async def test_what_goes_wrong_for_all_rows_is_not_tried_with_all(kind: ErrorKin
 
 async def test_rows_that_are_left_out_stand_in_the_summary_with_the_reason() -> None:
     fleet = fleet_of(1)
-    rows = Plan((Box("box-000"),), ((Box("b"), "It is paused already."),), (Box("c"),))
+    rows = Plan((box("box-000"),), ((box("b"), "It is paused already."),), (box("c"),))
     run = job(fleet, rows)
     await played(fleet, run)
     assert run.summary.splitlines() == [
@@ -305,7 +300,7 @@ async def test_rows_that_are_left_out_stand_in_the_summary_with_the_reason() -> 
 
 
 def test_a_plan_leaves_what_the_filter_hides_alone_until_it_is_included() -> None:
-    planned = plan([Box("a"), Box("b"), Box("c")], lambda row: "No." if row.id == "c" else None, hidden={"b", "c"})
+    planned = plan(map(box, "abc"), lambda row: "No." if row.id == "c" else None, hidden={"b", "c"})
     assert [row.id for row in planned.rows] == ["a"]
     assert [row.id for row in planned.hidden] == ["b"]
     assert [row.id for row, _ in planned.skipped] == ["c"]

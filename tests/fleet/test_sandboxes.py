@@ -1,13 +1,51 @@
-from quarterdeck.client.models.conversation import Conversation
+"""Rows of sandboxes: what stands in them, their order, how quiet they are, what lost its counterpart, their tokens."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from quarterdeck.client.models.conversation import Conversation, Metrics
+from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, ConversationRow, conversation_row
+from quarterdeck.fleet.filters import kept, parse
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.sandboxes import Residents, SandboxRow, attention, sandbox_row, short_id
+from quarterdeck.fleet.sandboxes import (
+    SANDBOX_GRAMMAR,
+    Residents,
+    SandboxRow,
+    find_unlinked,
+    rank,
+    sandbox_row,
+    short_id,
+    sweep,
+)
 
-from .fakes import at, sandbox
+from .fakes import NOON, at, sandbox
+
+HALF_HOUR = timedelta(minutes=30)
 
 
-def conversation(conversation_id: str, sandbox_id: str | None, title: str | None = None) -> Conversation:
-    return Conversation(id=conversation_id, sandbox_id=sandbox_id, title=title)
+def talk(
+    agent: str | None = "idle", updated: datetime | None = NOON, cost: float | None = None, name: str = "c"
+) -> Conversation:
+    metrics = Metrics(accumulated_cost=cost)
+    return Conversation(id=name, execution_status=agent, updated_at=updated, metrics=metrics, title="Fix login")
+
+
+def row(
+    *conversations: Conversation,
+    name: str = "a",
+    status: str = "RUNNING",
+    seen: float = -9000,
+    began: bool = False,
+    complete: bool = True,
+    last_told: dict[str, str | None] | None = None,
+) -> SandboxRow:
+    """A row as it is at noon; `began` when its state was seen to begin."""
+    memories = SandboxMemories()
+    record = sandbox(status, name)
+    memories.observe([record], at(seen), beginning=began)
+    return sandbox_row(record, memories.by_id[name], conversations, complete=complete, last_told=last_told or {})
 
 
 def test_a_short_id_leaves_out_what_all_ids_share() -> None:
@@ -15,66 +53,216 @@ def test_a_short_id_leaves_out_what_all_ids_share() -> None:
     assert {each: short_id(each) for each in told} == told
 
 
-def rows_of(memories: SandboxMemories, *pairs: tuple[str, str]) -> list[SandboxRow]:
-    records = [sandbox(status, sandbox_id) for sandbox_id, status in pairs]
-    memories.observe(records, at(0), beginning=True)
-    return [sandbox_row(record, memories.by_id[record.id], ()) for record in records]
-
-
 def test_a_row_has_the_titles_of_the_conversations_in_its_sandbox() -> None:
-    told = [
-        conversation("c1", "a", "Newest"),
-        conversation("c2", None, "Lost"),
-        conversation("c3", "a"),
-        conversation("c4", "b"),
-    ]
+    told = {"c1": ("a", "Newest"), "c2": (None, "Lost"), "c3": ("a", None), "c4": ("b", None)}
+    records = {name: Conversation(id=name, sandbox_id=box, title=title) for name, (box, title) in told.items()}
     residents = Residents()
-    residents.update({each.id: each for each in told}, [each.id for each in told])
-    assert [each.id for each in residents.of("a")] == ["c1", "c3"]
-    (bare,) = rows_of(SandboxMemories(), ("a", "RUNNING"))
-    row = sandbox_row(bare.record, bare.memory, residents.of("a"))
-    assert row.conversation_titles == ("Newest", "")
-    assert "newest" in row.haystack
+    residents.update(records, records)
+    found = row(*residents.of("a"))
+    assert found.conversation_titles == ("Newest", "")
+    assert "newest" in found.haystack
 
 
-def test_what_needs_a_look_comes_first() -> None:
+# Order
+
+
+def test_what_needs_a_look_comes_first_then_what_runs_and_has_been_quiet_for_longest() -> None:
     memories = SandboxMemories()
     memories.observe([sandbox("RUNNING", "silent", served=True)], at(-4), beginning=False)
     for second in (-3, -2, -1):
         memories.observe([sandbox("STARTING", "silent")], at(second), beginning=False)
     memories.checked("silent", at(0), answered=False)
     memories.observe([sandbox("STARTING", "slow")], at(-200), beginning=True)
-    memories.observe([sandbox("ERROR", "error")], at(-1), beginning=False)
-    rows = rows_of(
-        memories,
-        ("missing", "MISSING"),
-        ("odd", "HIBERNATING"),
-        ("paused", "PAUSED"),
-        ("starting", "STARTING"),
-        ("running-b", "RUNNING"),
-        ("running-a", "RUNNING"),
-        ("silent", "STARTING"),
-        ("slow", "STARTING"),
-        ("error", "ERROR"),
-    )
-    found = [row.id for row in sorted(rows, key=lambda row: (attention(row.state(at(0))), row.id))]
-    assert found == [
-        "error",
-        "slow",
-        "silent",
-        "running-a",
-        "running-b",
-        "starting",
-        "paused",
-        "odd",
-        "missing",
+    watched = [sandbox_row(sandbox("STARTING", name), memories.by_id[name], ()) for name in ("silent", "slow")]
+    statuses = {"missing": "MISSING", "odd": "HIBERNATING", "paused": "PAUSED", "starting": "STARTING", "bad": "ERROR"}
+    rows = [
+        *(row(name=name, status=status) for name, status in statuses.items()),
+        row(talk("running"), name="busy"),
+        row(talk(updated=at(-10)), name="young"),
+        row(talk(updated=at(-3000)), name="quiet"),
+        *watched,
     ]
+    ids = [each.id for each in sorted(rows, key=lambda each: rank(each, at(0)))]
+    assert " ".join(ids) == "bad slow silent quiet young busy starting paused odd missing"
 
 
 def test_a_row_does_not_move_when_a_pause_or_resume_is_asked_for() -> None:
+    for status, action in (("RUNNING", Action.PAUSE), ("PAUSED", Action.RESUME)):
+        memories, record = SandboxMemories(), sandbox(status)
+        memories.observe([record], at(0), beginning=False)
+        before = rank(sandbox_row(record, memories.by_id["abc"], ()), at(1))
+        memories.asked("abc", action, at(0))
+        assert rank(sandbox_row(record, memories.by_id["abc"], ()), at(1)).value == before.value
+
+
+# How long a sandbox has been quiet
+
+
+@pytest.mark.parametrize(
+    ("seen", "quiet"),
+    [
+        (row(talk(updated=at(-4000), name="c1"), talk("finished", at(-3000), name="c2")), 3000),
+        (row(talk(updated=at(-86400)), seen=-60, began=True), 60),
+        (row(talk(updated=at(-86400)), seen=-60, began=False), 86400),
+        (row(seen=-7200), 7200),
+    ],
+    ids=[
+        "since the newest update",
+        "not for longer than it is up",
+        "unless that was not seen",
+        "without conversations",
+    ],
+)
+def test_how_long_nothing_has_happened_in_it(seen: SandboxRow, quiet: float) -> None:
+    assert seen.quiet(at(0)) == timedelta(seconds=quiet)
+
+
+def test_the_clock_of_a_server_may_be_ahead() -> None:
+    assert row(talk(updated=at(500))).quiet(at(0)) == timedelta()
+
+
+@pytest.mark.parametrize(
+    ("seen", "working"),
+    [
+        (row(talk(updated=at(-4000), name="c1"), talk("running", at(-3000), name="c2")), True),
+        (row(talk(None, at(-4000)), last_told={"c": "running"}), True),
+        (row(talk(None, at(-4000)), last_told={"c": "finished"}), False),
+        (row(talk("running"), status="PAUSED"), False),
+    ],
+    ids=["one of two", "as was last told", "as was last told, done", "paused"],
+)
+def test_one_in_which_an_agent_works_is_not_quiet_at_all(seen: SandboxRow, working: bool) -> None:
+    assert seen.working is working
+    assert not working or (seen.quiet(at(0)), seen.quiet_since) == (timedelta(), None)
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [row(talk(updated=None)), row(talk(), status="PAUSED"), row(talk(), complete=False), row(complete=False)],
+    ids=["no moment", "not up", "not all conversations read", "not even one read"],
+)
+def test_where_it_is_not_known_nothing_is_claimed(unknown: SandboxRow) -> None:
+    assert unknown.quiet(at(0)) is None
+    wanted = parse("!idle>1s idle<1w", SANDBOX_GRAMMAR)
+    assert kept([unknown], wanted, at(0), SANDBOX_GRAMMAR) == []
+
+
+def test_what_it_cost_is_the_sum_of_what_its_conversations_did() -> None:
+    assert row(talk(cost=1.5, name="c1"), talk(cost=None, name="c2"), talk(cost=0.25, name="c3")).spent == 1.75
+    assert row(talk(cost=float("nan"))).spent == 0.0
+
+
+# The sweep
+
+
+def test_a_sweep_finds_what_has_been_quiet_the_longest_first_with_what_it_cost() -> None:
+    rows = [
+        row(talk(updated=at(-2000), cost=1.0), name="b"),
+        row(talk(updated=at(-9000), cost=2.5), name="c"),
+        row(talk(updated=at(-100)), name="young"),
+        row(talk("running", at(-9000)), name="busy"),
+        row(talk(updated=at(-9000)), name="paused", status="PAUSED"),
+        row(talk(updated=None), name="untold"),
+        row(name="orphan", seen=-2500),
+    ]
+    found = sweep(rows, HALF_HOUR, at(0))
+    assert [each.id for each in found.rows] == ["c", "orphan", "b"]
+    assert found.spent == 3.5
+    assert [each.id for each in found.unknown] == ["untold"]
+
+
+def test_a_sweep_leaves_alone_what_is_being_paused() -> None:
     memories = SandboxMemories()
-    rows_of(memories, ("a", "RUNNING"), ("b", "PAUSED"))
-    ranks = [attention(memories.by_id[i].state(at(0))) for i in "ab"]
-    memories.asked("a", Action.PAUSE, at(0))
-    memories.asked("b", Action.RESUME, at(0))
-    assert [attention(memories.by_id[i].state(at(1))) for i in "ab"] == ranks
+    record = sandbox("RUNNING")
+    memories.observe([record], at(-9000), beginning=False)
+    memories.asked("abc", Action.PAUSE, at(-1))
+    assert sweep([sandbox_row(record, memories.by_id["abc"], ())], HALF_HOUR, at(0)).rows == ()
+
+
+# What lost its counterpart
+
+
+def test_a_sandbox_nobody_lives_in_is_unlinked_once_all_conversations_were_read() -> None:
+    rows = [row(name="a"), row(talk(), name="b"), row(name="c", complete=False)]
+    assert [each.id for each in find_unlinked(rows, (), complete=True).sandboxes] == ["a"]
+
+
+def lived_in(sandbox_id: str | None, status: str | None = "PAUSED") -> Conversation:
+    return Conversation(id=f"in {sandbox_id}", sandbox_id=sandbox_id, sandbox_status=status)
+
+
+def test_a_conversation_is_unlinked_when_its_sandbox_is_missing_or_no_longer_listed() -> None:
+    records = [lived_in("a"), lived_in("gone"), lived_in("missing", "MISSING"), lived_in(None)]
+    while_reading = [conversation_row(each) for each in records]
+    assert [each.id for each in find_unlinked((), while_reading, complete=False).conversations] == ["in missing"]
+    rows = [conversation_row(each, sandboxes={"a"}) for each in records]
+    assert [each.id for each in find_unlinked((), rows, complete=True).conversations] == ["in gone", "in missing"]
+
+
+# The tokens
+
+
+@pytest.mark.parametrize(
+    ("typed", "ids"),
+    [
+        ("status:running", "abc"),
+        ("status:pausing", "d"),
+        ("spec:x", ""),
+        ("id:b", "b"),
+        ("repo:web", "b"),
+        ("idle>30m", "bcd"),
+        ("cost>1", "b"),
+        ("orphan", "cd"),
+        ("slow", ""),
+        ("for>2h", "abc"),
+        ("age>1s", ""),
+        ("login", "a"),
+    ],
+)
+def test_the_tokens_of_the_sandboxes(typed: str, ids: str) -> None:
+    memories = SandboxMemories()
+    records = [sandbox("RUNNING", name) for name in "abcd"]
+    memories.observe(records, at(-9000), beginning=False)
+    memories.asked("d", Action.PAUSE, at(-1))
+    web = Conversation(
+        id="w", selected_repository="acme/web", updated_at=at(-8000), metrics=Metrics(accumulated_cost=3.0)
+    )
+    living: dict[str, tuple[Conversation, ...]] = {"a": (talk(),), "b": (web,)}
+    rows = [sandbox_row(record, memories.by_id[record.id], living.get(record.id, ())) for record in records]
+    found = kept(rows, parse(typed, SANDBOX_GRAMMAR, finished=True), at(0), SANDBOX_GRAMMAR)
+    assert "".join(each.id for each in found) == ids
+
+
+@pytest.mark.parametrize(
+    ("typed", "ids"),
+    [
+        ("state:work", "a"),
+        ('status:"needs you"', "b"),
+        ("running", "a"),
+        ("repo:web", "a"),
+        ("model:opus", "b"),
+        ("sandbox:box", "ab"),
+        ("orphan", "b"),
+        ("cost>=2", "b"),
+        ("updated<1m", "a"),
+        ("age>1h", "b"),
+    ],
+)
+def test_the_tokens_of_the_conversations(typed: str, ids: str) -> None:
+    def made(name: str, agent: str, model: str, second: float, cost: float) -> ConversationRow:
+        record = Conversation(
+            id=name,
+            sandbox_id=f"box-{name}",
+            sandbox_status="RUNNING",
+            execution_status=agent,
+            selected_repository="acme/web" if name == "a" else None,
+            llm_model=model,
+            created_at=at(second),
+            updated_at=at(second),
+            metrics=Metrics(accumulated_cost=cost),
+        )
+        return conversation_row(record, sandboxes={"box-a"})
+
+    rows = [made("a", "running", "small", -9, 1.0), made("b", "waiting_for_confirmation", "opus", -9000, 2.0)]
+    found = kept(rows, parse(typed, CONVERSATION_GRAMMAR, finished=True), at(0), CONVERSATION_GRAMMAR)
+    assert "".join(each.id for each in found) == ids

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Container, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.enums import SandboxStatus
+from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.sandbox_state import UP, Action, SandboxMemory, StateWord
-from quarterdeck.fleet.store import Identified
+from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.watch import LONGEST_ASKED_FOR
 
 AT_ONCE = 4
@@ -36,25 +37,8 @@ AWAY_AFTER = 3
 # What it is for: taken when the key is pressed, so that it acts on what was seen then
 
 
-class Named(Identified, Protocol):
-    """A row that a question can name to a person."""
-
-    @property
-    def short_id(self) -> str:
-        """The beginning of its id."""
-        ...
-
-    @property
-    def name(self) -> str:
-        """What it is about, raw; empty where there is nothing to say."""
-        ...
-
-    @property
-    def spent(self) -> float:
-        """US dollars so far."""
-        ...
-
-
+Named = SandboxRow | ConversationRow
+"""A row that a question can name to a person."""
 N = TypeVar("N", bound=Named)
 
 
@@ -235,7 +219,8 @@ class BulkJob:
         skipped = [row for row, _ in planned.skipped]
         self.named: Mapping[str, Named] = {row.id: row for row in (*planned.rows, *skipped, *planned.hidden)}
         """The rows themselves, as they were when it was given."""
-        self._rows = rows_of(planned)
+        self.rows = rows_of(planned)
+        """What became of all rows of the plan by id, in its order."""
         self._progress = progress
         self._clock = clock
         self._sleep = sleep
@@ -250,19 +235,14 @@ class BulkJob:
     # How far it is
 
     @property
-    def rows(self) -> Mapping[str, BulkRow]:
-        """What became of all rows of the plan by id, in its order."""
-        return self._rows
-
-    @property
     def ended(self) -> bool:
         """Whether every row has come to its end."""
-        return all(row.state in ENDED for row in self._rows.values())
+        return all(row.state in ENDED for row in self.rows.values())
 
     @property
     def failed(self) -> bool:
         """Whether something was tried and not done, so that it can be tried again."""
-        return any(row.state in RETRIED for row in self._rows.values())
+        return any(row.state in RETRIED for row in self.rows.values())
 
     @property
     def waits(self) -> float:
@@ -272,26 +252,26 @@ class BulkJob:
     @property
     def title(self) -> str:
         """What is being done."""
-        count = sum(row.state is not RowState.SKIPPED for row in self._rows.values())
+        count = sum(row.state is not RowState.SKIPPED for row in self.rows.values())
         return f"{'Quiet sandboxes: pause' if self.sweep else self.order.verb} {self.order.noun.counted(count)}"
 
     @property
     def result(self) -> str:
         """What became of it, in one line."""
-        return f"{self.title}: {counted(self._rows.values())}. {self.saved}".strip()
+        return f"{self.title}: {counted(self.rows.values())}. {self.saved}".strip()
 
     @property
     def saved(self) -> str:
         """What a sweep of quiet sandboxes stopped, and what that had cost."""
         if not self.sweep:
             return ""
-        done = [self.named[row_id].spent for row_id, row in self._rows.items() if row.state is RowState.DONE]
+        done = [self.named[row_id].spent for row_id, row in self.rows.items() if row.state is RowState.DONE]
         return f"It stopped {len(done):,}, which had cost ${sum(done):,.2f} so far."
 
     @property
     def summary(self) -> str:
         """What became of all rows, as text to copy: how many of each, then a line a row."""
-        rows = self._rows.values()
+        rows = self.rows.values()
         lines = [f"{row.id}  {row.state}" + (f"  {' '.join(row.words.split())}" if row.words else "") for row in rows]
         return "\n".join([f"{self.order.noun.counted(len(rows))}: {counted(rows)}", *lines])
 
@@ -302,7 +282,7 @@ class BulkJob:
         self._stopped, self._goes_on = False, True
         self._tries.clear()
         self._away = 0
-        self._queue = [row.id for row in self._rows.values() if row.state is RowState.WAITING]
+        self._queue = [row.id for row in self.rows.values() if row.state is RowState.WAITING]
         async with asyncio.TaskGroup() as group:
             senders = [group.create_task(self._send_all()) for _ in range(AT_ONCE)]
             group.create_task(self._follow(senders))
@@ -316,7 +296,7 @@ class BulkJob:
 
     def retry_failed(self) -> bool:
         """Put the rows that were tried and not done back into line for the next `run()`; whether there are any."""
-        failed = [row.id for row in self._rows.values() if row.state in RETRIED]
+        failed = [row.id for row in self.rows.values() if row.state in RETRIED]
         for row_id in failed:
             self._say(row_id, RowState.WAITING)
         return bool(failed)
@@ -380,7 +360,7 @@ class BulkJob:
 
         Somebody else may change back what is done already: that counts for as long as the rest goes on.
         """
-        for row in list(self._rows.values()):
+        for row in list(self.rows.values()):
             verdict = self.order.verdict(row.id)
             if row.id in self._pending:
                 self._decide(row.id, verdict)
@@ -411,5 +391,5 @@ class BulkJob:
             await self._sleep(LOOK_AGAIN)
 
     def _say(self, row_id: str, state: RowState, words: str = "") -> None:
-        row = self._rows[row_id] = BulkRow(row_id, state, words)
+        row = self.rows[row_id] = BulkRow(row_id, state, words)
         self._progress(row)

@@ -92,21 +92,13 @@ def after_pass(health: Health, now: float, unreadable: int, *, partial: bool = F
 
 def after_failure(health: Health, error: ServiceError, *, next_try_at: float, broken: bool) -> Health:
     """The health after a reading failed; `broken` says that it failed in the middle of a pass."""
-    incomplete = health.incomplete or broken
-    health = health._replace(refreshing=False)
+    health = health._replace(error=error, incomplete=health.incomplete or broken, refreshing=False)
     if error.kind is ErrorKind.AUTH:
-        return health._replace(
-            state=HealthState.REFUSED, error=error, failures=0, next_try_at=None, incomplete=incomplete
-        )
+        return health._replace(state=HealthState.REFUSED, failures=0, next_try_at=None)
     failures = health.failures + 1
     away = failures >= OFFLINE_AFTER and error.kind in AWAY
-    return health._replace(
-        state=HealthState.OFFLINE if away else HealthState.DEGRADED,
-        error=error,
-        failures=failures,
-        next_try_at=next_try_at,
-        incomplete=incomplete,
-    )
+    state = HealthState.OFFLINE if away else HealthState.DEGRADED
+    return health._replace(state=state, failures=failures, next_try_at=next_try_at)
 
 
 def health_words(health: Health, now: float) -> str:
