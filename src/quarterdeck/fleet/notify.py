@@ -27,52 +27,24 @@ AGENT_UNHEARD = frozenset[str](
 """Words that say nothing of the agent: it goes on afterwards where it was before."""
 
 
-class KeptWatched(NamedTuple):
-    """What is kept of one conversation; its title is the server's own, raw."""
+class Watched(NamedTuple):
+    """One conversation that is watched; its title is the server's own, raw."""
 
     id: str
     title: str
     begun: Moment
     """Since when it is watched."""
-    since: Moment
+    since: Moment = 0.0
     """When it came to be as it is; 0 where nobody knows."""
-    heard: str
+    heard: str = ""
     """The last word of its agent; empty before there was any."""
-
-
-class KeptWatches(KeptModel):
-    """What is watched."""
-
-    kind: ClassVar[str] = "watched"
-    watched: tuple[KeptWatched, ...]
-
-
-class Watched(NamedTuple):
-    """One conversation that is watched."""
-
-    kept: KeptWatched
     state: ConversationState | None = None
     """None before this run has read it."""
 
     @property
-    def id(self) -> str:
-        """Its id."""
-        return self.kept.id
-
-    @property
-    def title(self) -> str:
-        """Its title, raw."""
-        return self.kept.title
-
-    @property
     def named(self) -> str:
         """What to call it, raw."""
-        return self.kept.title or self.kept.id
-
-    @property
-    def since(self) -> float:
-        """When it came to be as it is; 0 where nobody knows."""
-        return self.kept.since
+        return self.title or self.id
 
     @property
     def urgency(self) -> tuple[int, float]:
@@ -84,6 +56,13 @@ class Watched(NamedTuple):
         if self.state.attention:
             return 1, -self.since
         return (2 if self.state.came_to_something else 3), -self.since
+
+
+class KeptWatches(KeptModel):
+    """What is watched."""
+
+    kind: ClassVar[str] = "watched"
+    watched: tuple[Watched, ...]
 
 
 class Watches(Part[KeptWatches]):
@@ -122,7 +101,7 @@ class Watches(Part[KeptWatches]):
         if len(self._by_id) >= MOST:
             return False
         self._ended.discard(record.id)
-        self._by_id[record.id] = Watched(KeptWatched(record.id, record.title or "", clock.now.timestamp(), 0.0, ""))
+        self._by_id[record.id] = Watched(record.id, record.title or "", clock.now.timestamp())
         self.observe(record, last_status, clock)
         self.changed.set()
         return True
@@ -161,29 +140,30 @@ class Watches(Part[KeptWatches]):
         before, state, title = self._by_id[record.id], conversation_state(record, last_status), record.title or ""
         if before.state == state and before.title == title:
             return False
-        word, heard, moment = state.word, before.kept.heard, clock.now.timestamp()
+        word, heard, moment = state.word, before.heard, clock.now.timestamp()
         updated = clock.here(record.updated_at)
         changed = min(updated.timestamp(), moment) if updated is not None else 0.0
-        kept = before.kept._replace(
+        self._by_id[record.id] = before._replace(
             title=title,
             since=_since(before, state, changed, moment),
             heard=heard if word in AGENT_UNHEARD else word,
+            state=state,
         )
-        self._by_id[record.id] = Watched(kept, state)
         if not state.came_to_something or word == heard:
             return False
-        return bool(heard) or (before.state is not None and changed > kept.begun)
+        return bool(heard) or (before.state is not None and changed > before.begun)
 
     # From run to run, beside other decks
 
     def recall(self, kept: KeptWatches | None) -> frozenset[str]:
         """Take what an earlier run watched."""
-        self._by_id = {each.id: Watched(each) for each in (kept.watched[:MOST] if kept is not None else ())}
+        self._by_id = {each.id: each for each in (kept.watched[:MOST] if kept is not None else ())}
         return frozenset(self._by_id)
 
     def merge(self) -> Callable[[KeptWatches | None], KeptWatches | None]:
         """What makes the next file of the one there is: also what another deck watches; None when nothing is."""
-        mine, ended = {each.id: each.kept for each in self._by_id.values()}, frozenset(self._ended)
+        mine = {each.id: each._replace(state=None) for each in self._by_id.values()}
+        ended = frozenset(self._ended)
 
         def merged(kept: KeptWatches | None) -> KeptWatches | None:
             others = {each.id: each for each in (kept.watched if kept is not None else ()) if each.id not in ended}
@@ -197,6 +177,6 @@ def _since(before: Watched, state: ConversationState, changed: float, moment: fl
     """Since when it is in a state that was read just now, as far as known; `changed` is when the server says."""
     if before.state is not None:
         return before.since if before.state.word == state.word else moment
-    if before.kept.heard == state.word:
+    if before.heard == state.word:
         return before.since
     return changed if state.came_to_something else 0.0
