@@ -2,7 +2,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.displacement import (
     Displacement,
@@ -15,60 +14,28 @@ from quarterdeck.fleet.displacement import (
 )
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row
 from quarterdeck.fleet.timeline import Cause, Event
 
 from .fakes import at
 
-
-def rows(*told: tuple[str, str, float | None], pausing: str = "") -> list[SandboxRow]:
-    """Rows of (id, status, when created)."""
-    memories = SandboxMemories()
-    records = [
-        Sandbox(id=name, status=status, created_at=None if created is None else at(created))
-        for name, status, created in told
-    ]
-    memories.observe(records, at(0), beginning=False)
-    if pausing:
-        memories.asked(pausing, Action.PAUSE, at(0))
-    title = Conversation(id="c", title="Fix login")
-    return [
-        sandbox_row(record, memories.by_id[record.id], (title,) if record.id == "old" else ()) for record in records
-    ]
-
-
-FIVE = [("d", "RUNNING", 40.0), ("old", "RUNNING", 10.0), ("c", "RUNNING", 30.0), ("b", "RUNNING", 20.0)]
-
-
-def test_the_oldest_created_running_one_is_named_when_the_cap_is_reached() -> None:
-    seen = forecast(rows(*FIVE, ("p", "PAUSED", 1.0)), at(0), 4, Action.RESUME)
-    assert seen.ids == ("old",)
-    assert "old (Fix login)" in seen.words
-    assert "4 of about 4" in seen.words
+FOUR = ("old", "b", "c", "d")
 
 
 @pytest.mark.parametrize(
-    ("cap", "action"), [(5, Action.START), (None, Action.START), (3, Action.START), (4, Action.PAUSE)]
+    ("cap", "count", "named"),
+    [
+        (4, 1, "4 of about 4 run already: the server will likely pause the oldest one, old (Fix login)."),
+        (4, 2, "the 2 oldest ones, old (Fix login), b."),
+        (4, 9, "the 4 oldest ones, old (Fix login), b, c and 1 more."),
+        # nothing is foreseen below the cap, beyond it, and without one
+        (5, 1, ""),
+        (3, 1, ""),
+        (None, 1, ""),
+    ],
 )
-def test_nothing_is_foreseen_below_the_cap_beyond_it_without_one_and_for_a_pause(
-    cap: int | None, action: Action
-) -> None:
-    seen = forecast(rows(*FIVE), at(0), cap, action)
-    assert (seen.ids, seen.words) == ((), "")
-
-
-def test_several_at_once_displace_several_oldest_first_but_never_more_than_run() -> None:
-    assert forecast(rows(*FIVE), at(0), 4, Action.RESUME, count=2).ids == ("old", "b")
-    assert forecast(rows(*FIVE), at(0), 4, Action.RESUME, count=9).ids == ("old", "b", "c", "d")
-
-
-def test_what_is_being_paused_already_does_not_count() -> None:
-    assert forecast(rows(*FIVE, pausing="b"), at(0), 4, Action.START).ids == ()
-
-
-def test_one_of_unknown_age_is_thought_the_youngest() -> None:
-    seen = forecast(rows(*FIVE, ("x", "RUNNING", None)), at(0), 5, Action.START, count=5)
-    assert seen.ids == ("old", "b", "c", "d", "x")
+def test_the_oldest_running_ones_are_named_when_the_cap_is_reached(cap: int | None, count: int, named: str) -> None:
+    seen = forecast(FOUR, cap, {"old": "Fix login"}.get, count)
+    assert seen.endswith(named) if named else not seen
 
 
 def found(running: str, after: dict[str, str], by: str = "new", **causes: Cause) -> tuple[str, ...]:
@@ -88,7 +55,7 @@ def test_one_that_is_paused_while_older_ones_run_made_no_room() -> None:
     assert found("ab", {"a": "Starting", "b": "Paused"}) == ()
 
 
-def test_what_is_asked_for_something_already_does_not_run() -> None:
+def test_what_runs_is_known_oldest_first_and_what_is_asked_for_something_does_not_count() -> None:
     memories = SandboxMemories()
     told = [("young", "RUNNING", at(2)), ("off", "PAUSED", at(0)), ("old", "RUNNING", at(1)), ("new", "RUNNING", None)]
     records = [Sandbox(id=name, status=status, created_at=created) for name, status, created in told]

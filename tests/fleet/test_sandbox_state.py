@@ -13,7 +13,6 @@ from quarterdeck.fleet.sandbox_state import (
     SandboxMemory,
     SandboxState,
     StateWord,
-    why_not_delete,
     why_not_open,
     why_not_pause,
     why_not_resume,
@@ -386,8 +385,3 @@ def test_what_is_allowed_in_which_state_and_what_would_help(
     assert {word for word, reason in reasons.items() if reason is None} == allowed
     assert all(reason is None or (reason.endswith(".") and len(reason) < 100) for reason in reasons.values())
     assert helps in str(reasons[refused])
-
-
-def test_only_the_server_can_stand_against_deleting() -> None:
-    assert why_not_delete(offered=True) is None
-    assert "cannot delete" in str(why_not_delete(offered=False))

@@ -15,10 +15,9 @@ from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import Sandbox, SandboxSpec
 from quarterdeck.config.load import Config
 from quarterdeck.fleet.ages import ServerClock, age
-from quarterdeck.fleet.displacement import forecast, probable_cap
+from quarterdeck.fleet.displacement import forecast, probable_cap, running_oldest_first
 from quarterdeck.fleet.filters import Filter, Kind, kept
 from quarterdeck.fleet.memories import SandboxMemories
-from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, Residents, SandboxRow, sandbox_row
 
 GRAMMAR = SANDBOX_GRAMMAR._replace(
@@ -112,7 +111,8 @@ async def tell_displacement(client: Client, count: int) -> None:
     """Read all sandboxes, and say which ones a server of this kind would pause for `count` more; often none."""
     rows = (await read_all(client, conversations=False)).rows
     cap = probable_cap(None, (row.id for row in rows))
-    if words := forecast(rows, utc_now(), cap, Action.START, count=count).words:
+    running = running_oldest_first((row.record for row in rows), {row.id: row.memory for row in rows})
+    if words := forecast(running, cap, lambda sandbox_id: None, count):
         note(words)
 
 

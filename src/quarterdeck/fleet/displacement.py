@@ -13,8 +13,8 @@ from pydantic import Field
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.kept import KeptModel, Part
 from quarterdeck.fleet.news import About
-from quarterdeck.fleet.sandbox_state import UP, Action, SandboxMemory, StateWord
-from quarterdeck.fleet.sandboxes import SandboxRow, short_id
+from quarterdeck.fleet.sandbox_state import UP, SandboxMemory, StateWord
+from quarterdeck.fleet.sandboxes import short_id
 from quarterdeck.fleet.timeline import Cause, Event, Timelines
 
 DOCKER, DOCKER_CAP = "oh-agent-server-", 5
@@ -25,6 +25,8 @@ _LAST = datetime.max.replace(tzinfo=UTC)
 _EXPLAINED = frozenset({Cause.YOU, Cause.DISPLACED})
 Timeline = Callable[[str], Sequence[Event]]
 """What is known of one sandbox, by its id, the oldest event first."""
+TitleIn = Callable[[str], str | None]
+"""The title of a conversation in a sandbox, by the sandbox's id."""
 
 
 class KeptCap(KeptModel):
@@ -54,32 +56,20 @@ def cap_learned(before: KeptCap | None, *, running: int, displaced: int) -> Kept
 # Beforehand
 
 
-class Forecast(NamedTuple):
-    """What starting or resuming some sandboxes will likely do to others."""
+def forecast(running: Sequence[str], cap: int | None, title_in: TitleIn, count: int = 1) -> str:
+    """What starting or resuming `count` sandboxes will likely do to those that run, the oldest first.
 
-    ids: tuple[str, ...] = ()
-    """Those likely to be paused, in that order."""
-    words: str = ""
-    """A sentence; empty when nothing is likely to be paused."""
-
-
-def forecast(rows: Iterable[SandboxRow], now: datetime, cap: int | None, action: Action, *, count: int = 1) -> Forecast:
-    """Foresee what starting (or resuming) `count` sandboxes does.
-
-    Nothing can be foreseen where the cap is not known, or is another one, for more run than it lets run.
+    Empty when nothing, and where it cannot be foreseen: the cap is not known, or more run than it lets run.
     """
-    running = [row for row in rows if row.state(now).known is StateWord.RUNNING]
-    if cap is None or len(running) > cap or action is Action.PAUSE:
-        return Forecast()
-    running.sort(key=lambda row: _oldest_first(row.record))
+    if cap is None or len(running) > cap:
+        return ""
     first = running[: max(0, len(running) + count - cap)]
     if not first:
-        return Forecast()
-    named = ", ".join(_named(row.id, row.name) for row in first[:3])
+        return ""
+    named = ", ".join(_named(sandbox_id, title_in(sandbox_id)) for sandbox_id in first[:3])
     more = f" and {len(first) - 3} more" if len(first) > 3 else ""
     ones = "the oldest one" if len(first) == 1 else f"the {len(first)} oldest ones"
-    words = f"{len(running)} of about {cap} run already: the server will likely pause {ones}, {named}{more}."
-    return Forecast(tuple(row.id for row in first), words)
+    return f"{len(running)} of about {cap} run already: the server will likely pause {ones}, {named}{more}."
 
 
 # Afterwards
@@ -92,8 +82,8 @@ class Displaced(NamedTuple):
     by: str
     """The id of what was started or resumed."""
 
-    def words(self, title_in: Callable[[str], str | None]) -> str:
-        """What to say of it; `title_in` gives the title of a conversation in a sandbox."""
+    def words(self, title_in: TitleIn) -> str:
+        """What to say of it."""
         named = ", ".join(_named(sandbox_id, title_in(sandbox_id)) for sandbox_id in self.ids)
         return f"The server paused {named} to make room for {short_id(self.by)}."
 

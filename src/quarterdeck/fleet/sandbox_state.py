@@ -369,11 +369,6 @@ def why_not_resume(state: SandboxState) -> str | None:
     return _unknown(state) if state.known is None else _NO_RESUME.get(state.known)
 
 
-def why_not_delete(*, offered: bool) -> str | None:
-    """Why it cannot be deleted; its state is never a reason, only a server that does not offer it is."""
-    return None if offered else "This server cannot delete sandboxes; p pauses one, which stops what it does."
-
-
 def why_not_open(state: SandboxState) -> str | None:
     """Why its addresses cannot be opened now; None when they can."""
     if state.known is StateWord.RUNNING:

@@ -18,7 +18,7 @@ from quarterdeck.client.models.server import Server
 from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.bulk import BulkJob
 from quarterdeck.fleet.conversations import ConversationRow, conversation_row, last_execution_status
-from quarterdeck.fleet.displacement import Displacement, probable_cap, running_oldest_first
+from quarterdeck.fleet.displacement import Displacement, forecast, probable_cap, running_oldest_first
 from quarterdeck.fleet.kept import Keeper, StateFiles
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.news import About, News
@@ -139,6 +139,10 @@ class Session:
     def cap(self) -> int | None:
         """About how many sandboxes the server lets run at a time, None when that is not known."""
         return probable_cap(self.displacement.learned, islice(self.sandboxes.records, ALIKE))
+
+    def forecast(self, count: int = 1) -> str:
+        """What starting or resuming so many sandboxes will likely do to others; empty when nothing."""
+        return forecast(self._running, self.cap, self.residents.title_in, count)
 
     def sandbox_row(self, sandbox_id: str) -> SandboxRow | None:
         """What a list says of a sandbox; None when there is no such one."""

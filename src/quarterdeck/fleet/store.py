@@ -25,13 +25,12 @@ class Changes(NamedTuple, Generic[R]):
     added: frozenset[str] = frozenset()
     changed: frozenset[str] = frozenset()
     gone: frozenset[str] = frozenset()
-    reordered: bool = False
     read: tuple[R, ...] = ()
     all_known: bool = False
     """The whole list was known before: what was added had not been there."""
 
     def __bool__(self) -> bool:
-        return bool(self.added or self.changed or self.gone or self.reordered)
+        return bool(self.added or self.changed or self.gone)
 
 
 class Store(Generic[R]):
@@ -72,8 +71,5 @@ class Store(Generic[R]):
         """Take the order of the whole list, as it was just read, and drop what is not in it."""
         ordered = {record_id: self._by_id[record_id] for record_id in listed if record_id in self._by_id}
         gone = frozenset(self._by_id.keys() - ordered.keys())
-        rest = [record_id for record_id in self._by_id if record_id not in gone] if gone else self._by_id
-        reordered = list(rest) != list(ordered)
-        if gone or reordered:
-            self._by_id = ordered
-        return Changes(gone=gone, reordered=reordered)
+        self._by_id = ordered
+        return Changes(gone=gone)

@@ -237,9 +237,9 @@ class Watch(Generic[R]):
             self._tell(Changes())
             return
         listed += await self._left_out(listed)
-        whole, all_known = self._store.keep_only(listed), not self._health.incomplete
+        gone, all_known = self._store.keep_only(listed).gone, not self._health.incomplete
         self._health = after_pass(self._health, self._clock(), unreadable, partial=partial)
-        self._publish(last._replace(gone=whole.gone, reordered=whole.reordered, all_known=all_known))
+        self._publish(last._replace(gone=gone, all_known=all_known))
 
     async def _left_out(self, listed: list[str]) -> list[str]:
         """What a pass of several pages left out and is there all the same: a row that goes shifts the later pages."""

@@ -7,9 +7,7 @@ from quarterdeck.client.agent_server import NEVER
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.event import Policy
 from quarterdeck.fleet.answering import Answering
-from quarterdeck.fleet.displacement import forecast
 from quarterdeck.fleet.following import Following, Origin
-from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
@@ -140,8 +138,7 @@ class Talk:
 
     def _ask_to_resume(self, sandbox_id: str) -> None:
         session = self._session
-        rows = [row for row in map(session.sandbox_row, session.sandboxes.records) if row is not None]
-        foreseen = forecast(rows, self._screen.app.clock(), session.cap, Action.RESUME).words
+        foreseen = session.forecast()
 
         async def resume() -> str:
             await session.resume(sandbox_id)

@@ -8,7 +8,6 @@ from functools import partial
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.fleet.bulk import SANDBOXES, BulkJob, N, Named, Order, Plan, change_verdict, delete_verdict, plan
-from quarterdeck.fleet.displacement import forecast
 from quarterdeck.fleet.sandbox_state import Action, why_not_pause, why_not_resume
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
@@ -59,7 +58,7 @@ class SandboxCommands:
                 change = self._do_one(self._order(session, verb), row, asked(verb, row))
                 self._screen.run_worker(change, group="change")
 
-        doubt = busy_line(row, session.last_statuses) if verb == "Pause" else self.forecast(session, Action.RESUME)
+        doubt = busy_line(row, session.last_statuses) if verb == "Pause" else text.line(session.forecast())
         if doubt:
             question = text.line(f"{verb} {row.short_id}?")
             await self._screen.app.push_screen(ConfirmDialog(question, [cell(doubt, Tone.WARN)]), begin)
@@ -74,7 +73,7 @@ class SandboxCommands:
         warnings: list[Cell] = []
         if verb == "Pause":
             warnings = busy_lines(planned.rows, session.last_statuses)
-        elif line := self.forecast(session, Action.RESUME, len(planned.rows)):
+        elif line := text.line(session.forecast(len(planned.rows))):
             warnings = [cell(line, Tone.WARN), EMPTY]
         title = Shown(f"{verb} {SANDBOXES.counted(len(planned.rows))}?")
         dialog = PlanDialog(title, verb, planned, warnings)
@@ -84,11 +83,6 @@ class SandboxCommands:
                 await self._carry_out(session, self._order(session, verb), dialog.planned, sweep=sweep)
 
         await self._screen.app.push_screen(dialog, begin)
-
-    def forecast(self, session: Session, action: Action, count: int = 1) -> Shown:
-        """What a start or resume will likely do to others; empty when nothing."""
-        rows = filter(None, map(session.sandbox_row, session.sandboxes.records))
-        return text.line(forecast(rows, self._screen.app.clock(), session.cap, action, count=count).words)
 
     # Delete
 

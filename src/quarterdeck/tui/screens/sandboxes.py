@@ -12,7 +12,7 @@ from quarterdeck.client.models.sandbox import SandboxSpec
 from quarterdeck.fleet.bulk import plan
 from quarterdeck.fleet.news import About
 from quarterdeck.fleet.order import Rank
-from quarterdeck.fleet.sandbox_state import Action, SandboxState, StateWord, why_not_open, why_not_pause, why_not_resume
+from quarterdeck.fleet.sandbox_state import SandboxState, StateWord, why_not_open, why_not_pause, why_not_resume
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, Sweep, rank
 from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.watch import Watch
@@ -142,7 +142,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
         """Choose a spec and start a sandbox from it."""
         session = self.app.session
         if session is not None:
-            costs = self.sandboxes.forecast(session, Action.START)
+            costs = text.line(session.forecast())
             dialog = pick_spec(session.client.sandboxes.specs, [cell(costs, Tone.WARN)] if costs else ())
             await self.app.push_screen(dialog, self._spec_chosen)
 
