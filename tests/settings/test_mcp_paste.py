@@ -93,15 +93,16 @@ def test_a_placeholder_has_to_be_typed_over() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "no JSON: look at line 1, column 1"),
+        ("", "not JSON: look at line 1, column 1"),
         ('{"x": {"command": }}', "line 1, column 19"),
+        ('"x": {"command": }', "line 1, column 18"),
         ("[]", "no MCP server"),
         ("5", "no MCP server"),
         ('{"x": {"type": "carrier pigeon", "url": "https://a"}}', "none of stdio, SSE and HTTP"),
         ('{"x": {"args": []}}', "neither a command nor an address"),
         ('{"x": {"url": "https://a", "timeout": "soon"}}', "not of the right kind"),
         ('{"x": {"command": "a"}, "x": {"command": "b"}}', "given twice"),
-        ("[" * 100_000, "no JSON|nested too deep"),
+        ("[" * 100_000, "not JSON|nested too deep"),
     ],
 )
 def test_what_holds_no_server_is_refused_in_words(text: str, words: str) -> None:

@@ -86,8 +86,8 @@ async def test_where_nothing_can_be_written_the_reason_stands_at_the_path(sit: S
 
 
 BAD = {
-    "broken.toml": ("language = ", "This is no TOML"),
-    "broken.json": ('{"settings": ', "This is no JSON"),
+    "broken.toml": ("language = ", "This is not TOML"),
+    "broken.json": ('{"settings": ', "This is not JSON"),
     "other.toml": ('title = "a shopping list"\n', "There are no settings in this file"),
 }
 

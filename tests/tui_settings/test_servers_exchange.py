@@ -138,7 +138,7 @@ async def test_text_that_holds_no_servers_says_where_and_is_not_lost_by_one_esca
         await seat.press("ctrl+s")
         await seat.sees("Paste or type the JSON first.")
         await seat.paste('{"mcpServers":\n {"a": }}')
-        await seat.sees("This is no JSON: look at line 2, column 8.")
+        await seat.sees("This is not JSON: look at line 2, column 8.")
         await seat.press("ctrl+s")
         await seat.sees("Nothing can be taken over yet")
         await seat.press("escape")
@@ -176,7 +176,7 @@ async def test_copies_hold_no_secret_and_can_be_pasted_back(sit: Sit, copied: li
         await seat.choose("Paste JSON")
         await seat.sees("Paste MCP servers as JSON")
         await seat.paste(copied[1])
-        await seat.sees("3 servers found, 3 are there just so.")
+        await seat.sees("3 servers found, 3 are there already, unchanged.")
 
 
 async def test_the_json_goes_into_a_file_when_asked_for_and_never_over_one_unasked(sit: Sit, tmp_path: Path) -> None:

@@ -37,14 +37,14 @@ def findings(entry: Field, value: Any) -> Iterator[Finding]:
             yield finding
     if entry.choices and value not in entry.choices:
         named = ", ".join(map(str, entry.choices))
-        others = warning("This is not one the deck knows; it is sent as typed.")
+        others = warning("The deck does not know this value; it is sent as typed.")
         yield error(f"This server takes only {named}.") if entry.only_choices else others
 
 
 def plain(value: str) -> Finding | None:
     """One line without control characters, and not a mask."""
     if _CONTROL.search(value):
-        return error("This holds a line break or control character; type one plain line.")
+        return error("This contains a line break or control character; type one plain line.")
     if is_mask(value):
         return error("This is a mask, not a value; type the value itself.")
     return hidden_part(value)
@@ -65,16 +65,16 @@ def secret(value: SecretStr) -> Finding | None:
     if text.lower().startswith("bearer "):
         return error('Leave out the word "Bearer"; only the key belongs here.')
     if "'" in text or '"' in text or "`" in text:
-        return error("The key holds quotation marks; paste it without them.")
+        return error("The key contains quotation marks; paste it without them.")
     if _CONTROL.search(text) or BLANK.search(text):
-        return error("The key holds a blank or a line break; a key is one word.")
+        return error("The key contains a space or a line break; a key is one word.")
     return None
 
 
 def search_key(value: SecretStr) -> Finding | None:
     """A key for the search provider."""
     known_start = value.get_secret_value().startswith("tvly-")
-    return None if known_start else warning("Tavily keys begin with tvly-; other ones may be ignored.")
+    return None if known_start else warning("Tavily keys begin with tvly-; others may be ignored.")
 
 
 def hidden_inside(value: object) -> Finding | None:
@@ -107,7 +107,7 @@ def small_budget(value: float) -> Finding | None:
 def model(value: str) -> Finding | None:
     """provider/model."""
     if BLANK.search(value):
-        return error("A model name has no blanks; type it as provider/model.")
+        return error("A model name has no spaces; type it as provider/model.")
     return None if "/" in value else warning("Without a provider the server guesses it; provider/model is safer.")
 
 
@@ -126,7 +126,7 @@ def web_address(value: str, schemes: tuple[str, ...]) -> Finding | None:
     if parts is None:
         return error("This is not a web address; check its host and port.")
     if BLANK.search(value):
-        return error("An address has no blanks.")
+        return error("An address has no spaces.")
     if "://" not in value or parts.scheme not in schemes:
         return error(f"Begin the address with {wanted}.")
     return None if parts.hostname else error("The address names no host.")

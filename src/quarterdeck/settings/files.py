@@ -97,7 +97,7 @@ def imported(text: str, draft: Draft) -> Imported:
     for key, value in _values(data, notes):
         entry = draft.fields.by_key.get(key)
         if entry is None or entry.absent or entry.control in (Control.SERVERS, Control.READ_ONLY):
-            notes.append(f"{key[:60]} is no setting that can be changed on this server; it is left alone.")
+            notes.append(f"{key[:60]} is not a setting that can be changed on this server; it is left alone.")
         else:
             values |= _taken(draft, entry, value, notes)
     values[MCP] = _with_listed(data.get("mcp"), draft.servers, notes)
@@ -121,18 +121,18 @@ def _read(text: str) -> dict[str, Any]:
     try:
         data = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
     except json.JSONDecodeError as error:
-        raise ImportRefused(f"This is no JSON: look at line {error.lineno}, column {error.colno}.") from None
+        raise ImportRefused(f"This is not JSON: look at line {error.lineno}, column {error.colno}.") from None
     except tomllib.TOMLDecodeError as error:
         place = _PLACE.search(str(error))
         where = f"look at line {place[1]}, column {place[2]}" if place else "it ends too early"
-        raise ImportRefused(f"This is no TOML: {where}.") from None
+        raise ImportRefused(f"This is not TOML: {where}.") from None
     except RecursionError:
         raise ImportRefused("This file is nested too deep to be read.") from None
     if not isinstance(data, dict) or not data.keys() & {"settings", "json", "not_set", "mcp"}:
         raise ImportRefused("There are no settings in this file; it needs a table [settings] or [mcp].")
     version = data["quarterdeck"].get("version") if isinstance(data.get("quarterdeck"), dict) else VERSION
     if version != VERSION:
-        raise ImportRefused("This file was written by another version of the deck, and is not understood.")
+        raise ImportRefused("This file was written by another version of the deck, and cannot be read.")
     return data
 
 
@@ -144,7 +144,7 @@ def _values(data: dict[str, Any], notes: list[str]) -> list[tuple[str, Any]]:
         try:
             found.append((key, _from_text(text)))
         except ValueError:
-            notes.append(f"{key[:60]} is no JSON; it is left alone.")
+            notes.append(f"{key[:60]} is not JSON; it is left alone.")
     return [*found, *((key, None) for key in (not_set if isinstance(not_set, list) else ()) if isinstance(key, str))]
 
 
@@ -184,7 +184,7 @@ def _with_listed(data: Any, servers: Servers, notes: list[str]) -> Servers:
     read = {number: _server(transport, one) for number, (transport, one) in enumerate(given)}
     named = {number: server for number, server in read.items() if server is not None}
     notes += (
-        f"One of the {given[number][0]} servers is not written as one; it is left out."
+        f"One of the {given[number][0]} servers cannot be read; it is left out."
         for number, server in read.items()
         if server is None
     )

@@ -64,7 +64,7 @@ def _field(described: SchemaField) -> Field:
         described.place,
         described.label,
         _GROUPS.get(described.section) or described.section_label or "More settings",
-        (described.description or "The server says nothing more of it.").replace("``", ""),
+        (described.description or "The server says nothing more about it.").replace("``", ""),
         _control(described, choices),
         _KINDS.get(described.value_type, TEXT),
         choices=choices,

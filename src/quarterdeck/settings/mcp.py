@@ -81,7 +81,7 @@ class Entry:
 
     @property
     def local(self) -> bool:
-        """Whether a save concerns only this machine: the server has no part in it, or holds it just so already."""
+        """Whether a save concerns only this machine: the server is not involved, or holds it just so already."""
         if self.was is None:
             return not self.stays
         return self.state is EntryState.ENABLED and self.server == self.was

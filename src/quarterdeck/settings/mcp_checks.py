@@ -19,7 +19,7 @@ LONGEST_WAIT = 3600
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HIDDEN = "The value of a header is hidden; type it again."
-_NOT_TYPED = "holds something hidden; delete this server and add it anew."
+_NOT_TYPED = "contains something hidden; delete this server and add it again."
 _SCHEMES = ("http", "https", "ws", "wss")
 
 
@@ -57,9 +57,9 @@ def url(value: str, transport: Transport) -> Finding | None:
         return finding
     path = urlsplit(value).path.rstrip("/")
     if transport is Transport.SHTTP and path.endswith("/sse"):
-        return warning("An address ending in /sse is mostly one of the SSE type.")
+        return warning("An address ending in /sse usually belongs to the SSE type.")
     if transport is Transport.SSE and path.endswith("/mcp"):
-        return warning("An address ending in /mcp is mostly one of the HTTP type.")
+        return warning("An address ending in /mcp usually belongs to the HTTP type.")
     if checks.is_here(value):
         return warning("This is looked up inside the sandbox, not on this machine.")
     if value.startswith("ws"):
@@ -92,7 +92,9 @@ def environment(value: Mapping[str, SecretStr]) -> Finding | None:
     """Variables of a stdio server; the words never hold a value."""
     for key, secret in value.items():
         if not _VARIABLE.fullmatch(key):
-            return error(f"{key.partition('=')[0] or 'An empty name'} is no variable name; use letters, digits and _.")
+            return error(
+                f"{key.partition('=')[0] or 'An empty name'} is not a variable name; use letters, digits and _."
+            )
         if is_mask(secret.get_secret_value()):
             return error(f"The value of {key} is a mask, not a value; type the value itself.")
     return None

@@ -216,7 +216,7 @@ def pasted(text: str, *, nested: bool = False) -> Pasted:
     for name, given, transport in _found(_read(text)):
         title = name or "A server"
         if not isinstance(given, dict):
-            notes.append(f"{title}: it is no object, and is left out.")
+            notes.append(f"{title}: it is not an object, and is left out.")
             continue
         try:
             server, left_out = fitted(name, given, transport, nested=nested)
@@ -243,12 +243,12 @@ def _read(text: str) -> Any:
     text = text.strip().removeprefix("\ufeff")
     if text.startswith("```"):
         text = text.partition("\n")[2].rpartition("```")[0]
-    if text.startswith('"'):  # what stands between the braces of an object, as pages often print it
-        text = f"{{{text.rstrip(',')}}}"
+    is_open = text.startswith('"')  # what stands between the braces of an object, as pages often print it
     try:
-        return json.loads(text, object_pairs_hook=_once)
+        return json.loads(f"{{{text.rstrip(',')}}}" if is_open else text, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
-        raise PasteError(f"This is no JSON: look at line {error.lineno}, column {error.colno}.") from None
+        column = error.colno - 1 if is_open and error.lineno == 1 else error.colno
+        raise PasteError(f"This is not JSON: look at line {error.lineno}, column {column}.") from None
     except RecursionError:
         raise PasteError("This JSON is nested too deep to be read.") from None
 

@@ -199,7 +199,7 @@ def _from_data(data: Any) -> McpServer:
         case {"transport": str(transport), "server": dict(given)} if transport in MODELS:
             return MODELS[transport].model_validate(given)
         case _:
-            raise ValueError("this is no MCP server")
+            raise ValueError("this is not an MCP server")
 
 
 KeptServer = Annotated[McpServer, PlainValidator(_from_data), PlainSerializer(as_data)]

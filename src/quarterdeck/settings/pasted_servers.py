@@ -26,7 +26,7 @@ class TakenIn:
         if self.edited:
             parts.append(f"{self.edited} {_is(self.edited)} there already and will be edited")
         if self.same:
-            parts.append(f"{self.same} {_is(self.same)} there just so")
+            parts.append(f"{self.same} {_is(self.same)} there already, unchanged")
         return ", ".join(parts)
 
 

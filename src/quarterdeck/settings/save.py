@@ -26,7 +26,7 @@ TRIES = 3
 
 TOKENS = "secrets_store"
 """The field that stands for git tokens and custom secrets."""
-HERE = "Done on this machine; the server has no part in it."
+HERE = "Done on this machine; the server is not involved."
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def _why(refused: ServiceError | None, changed: str, *, again: bool) -> str:
         return f"Not saved: {refused.words} {moved}"
     if not again:
         return ""
-    return f"Something changed on the server since the last look{f': {changed}' if changed else ''}."
+    return f"Something changed on the server since you last looked{f': {changed}' if changed else ''}."
 
 
 async def _read_back(
@@ -178,7 +178,7 @@ def _words(seen: Verified) -> str:
     first = seen.differences[0]
     more = f" and {len(seen.differences) - 1} more" if len(seen.differences) > 1 else ""
     if not any(difference.asked for difference in seen.differences):
-        return f"Saved · {seen.counted}, but what else was stored is another now: {first.label} is {first.found}{more}"
+        return f"Saved · {seen.counted}, but something else changed as well: {first.label} is {first.found}{more}"
     return f"Saved, but only {seen.counted}: {first.label} is {first.found}{more}"
 
 

@@ -57,7 +57,7 @@ def current(draft: Draft, key: str) -> str:
         return tokens_words(draft) if entry.control is Control.READ_ONLY else value_words(entry, draft.value(key))
     if key not in draft.edits:
         return stored_words(draft, key)
-    return "cleared at the save" if draft.edits[key] is None else "a new value"
+    return "cleared when saved" if draft.edits[key] is None else "a new value"
 
 
 def change_words(draft: Draft, key: str) -> str:
