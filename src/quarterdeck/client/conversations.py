@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
@@ -166,7 +167,7 @@ class ConversationsResource:
         if batch is None or batch[0] is not None:
             return offers_nothing("This server gives no trajectories.", error)
         words, advice = "The conversation is not there.", "Read the list again to see whether it is gone."
-        return ServiceError(ErrorKind.MISSING, words, advice, request=error.request, status=error.status)
+        return replace(error, kind=ErrorKind.MISSING, words=words, advice=advice)
 
     async def delete(self, conversation_id: str) -> None:
         """Delete a conversation; its sandbox goes with it when no other conversation uses it.

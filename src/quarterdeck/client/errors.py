@@ -1,5 +1,6 @@
 """What can go wrong with a server, as a value a person can read."""
 
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -46,32 +47,23 @@ class FieldProblem(NamedTuple):
     message: str
 
 
+@dataclass(eq=False)
 class ServiceError(Exception):
     """A call that did not give what was asked; `words` and `advice` are one sentence each, free of secrets.
 
     `server_words` are what the server itself said, cut short and free of secrets too.
     """
 
-    def __init__(
-        self,
-        kind: ErrorKind,
-        words: str,
-        advice: str = "",
-        *,
-        request: str = "",
-        status: int | None = None,
-        server_words: str = "",
-        retry_after: float | None = None,
-        outcome: Outcome = Outcome.NOT_APPLIED,
-        problems: tuple[FieldProblem, ...] = (),
-    ) -> None:
-        super().__init__(words)
-        self.kind = kind
-        self.words = words
-        self.advice = advice
-        self.request = request
-        self.status = status
-        self.server_words = server_words
-        self.retry_after = retry_after
-        self.outcome = outcome
-        self.problems = problems
+    kind: ErrorKind
+    words: str
+    advice: str = ""
+    _: KW_ONLY
+    request: str = ""
+    status: int | None = None
+    server_words: str = ""
+    retry_after: float | None = None
+    outcome: Outcome = Outcome.NOT_APPLIED
+    problems: tuple[FieldProblem, ...] = ()
+
+    def __str__(self) -> str:
+        return self.words

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from quarterdeck.client.errors import ErrorKind, FieldProblem, Outcome, ServiceError
@@ -72,9 +73,7 @@ def if_offered(error: ServiceError, words: str) -> ServiceError:
 
 def offers_nothing(words: str, error: ServiceError) -> ServiceError:
     """Make the error for something this server cannot do at all."""
-    return ServiceError(
-        ErrorKind.NOT_OFFERED, words, "A newer release may offer it.", request=error.request, status=error.status
-    )
+    return replace(error, kind=ErrorKind.NOT_OFFERED, words=words, advice="A newer release may offer it.")
 
 
 def _kind(request: Request, status: int, content: Any, body: bytes) -> ErrorKind:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from httpx import Headers
 from pydantic import SecretStr
@@ -92,19 +92,20 @@ def segment(value: str) -> str:
     """
     if value in ("", ".", ".."):
         raise _refused("An empty id or one of dots only cannot be asked for.")
-    try:
-        return _short_enough(quote(value, safe=""))
-    except UnicodeEncodeError:
-        raise _refused("An id holds half a character and cannot be sent.") from None
+    return _short_enough(_quoted(value))
 
 
 def query_text(query: Iterable[tuple[str, str]]) -> str:
     """Write a query with its leading "?", or nothing when there is nothing to ask; raises ServiceError(INVALID)."""
+    text = _short_enough("&".join(f"{_quoted(name)}={_quoted(value)}" for name, value in query))
+    return f"?{text}" if text else ""
+
+
+def _quoted(text: str) -> str:
     try:
-        text = _short_enough(urlencode(tuple(query), quote_via=quote, safe=""))
+        return quote(text, safe="")
     except UnicodeEncodeError:
         raise _refused("An id holds half a character and cannot be sent.") from None
-    return f"?{text}" if text else ""
 
 
 def _short_enough(text: str) -> str:

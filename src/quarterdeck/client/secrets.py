@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from pydantic import SecretStr
 
@@ -141,10 +142,5 @@ def _gone(name: str) -> ServiceError:
 def _refused_token(tokens: Mapping[str, ProviderToken], error: ServiceError) -> ServiceError:
     typed = [name for name, token in tokens.items() if token.token is not None]
     words = f"A token was refused by its provider: {', '.join(typed or tokens)}."
-    return ServiceError(
-        ErrorKind.INVALID,
-        words,
-        "Check the token and its host; a server that cannot reach the provider refuses every token.",
-        request=error.request,
-        status=error.status,
-    )
+    advice = "Check the token and its host; a server that cannot reach the provider refuses every token."
+    return replace(error, kind=ErrorKind.INVALID, words=words, advice=advice)

@@ -4,7 +4,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import SecretStr, ValidationError
@@ -167,12 +167,12 @@ class SettingsResource:
         except ServiceError as error:
             if error.status in _REFUSED:
                 words, advice = _REFUSED[error.status].format(method=request.method), "Ask whoever runs the server."
-                raise _instead(error, ErrorKind.NOT_OFFERED, words, advice) from None
+                raise replace(error, kind=ErrorKind.NOT_OFFERED, words=words, advice=advice) from None
             known = self._server() is not UNASKED and self._server().generation is not Generation.NONE
             if known and not_offered(error):
                 words = "The settings are not where they were: another kind of server answers at this address now."
                 advice = "Connect again, and the deck goes by what answers then."
-                raise _instead(error, error.kind, words, advice) from None
+                raise replace(error, words=words, advice=advice) from None
             raise
 
 
@@ -181,10 +181,6 @@ _REFUSED = {
     410: "The server says that its settings are gone for good (status 410).",
 }
 """Answers that say neither that nothing is stored nor that another server answers."""
-
-
-def _instead(error: ServiceError, kind: ErrorKind, words: str, advice: str) -> ServiceError:
-    return ServiceError(kind, words, advice, request=error.request, status=error.status, outcome=error.outcome)
 
 
 def _record(members: dict[str, Any], request: str) -> Settings:

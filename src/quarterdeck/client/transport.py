@@ -343,15 +343,12 @@ def _final(request: Request, error: ServiceError) -> ServiceError:
     no_http = error.kind is ErrorKind.WRONG_API and error.status is None
     if request.method == "GET" or not (lost or no_http):
         return error
-    return ServiceError(
-        ErrorKind.UNKNOWN_OUTCOME,
-        f"Unknown whether it happened. {error.words}",
-        "Look whether it did before doing it again.",
-        request=error.request,
-        status=error.status,
-        retry_after=error.retry_after,
+    return replace(
+        error,
+        kind=ErrorKind.UNKNOWN_OUTCOME,
+        words=f"Unknown whether it happened. {error.words}",
+        advice="Look whether it did before doing it again.",
         outcome=Outcome.UNKNOWN,
-        problems=error.problems,
     )
 
 
