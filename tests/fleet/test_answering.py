@@ -62,6 +62,17 @@ async def test_a_message_that_was_taken_is_sent_also_where_nothing_can_be_read_a
         assert "Sent. Whether the agent goes on is not known" in await answering.send("hello")
 
 
+async def test_nothing_is_sent_to_a_sandbox_that_sleeps() -> None:
+    agent = FakeAgent()
+    async with talking(agent) as (following, answering):
+        agent.sandbox, agent.unreached = "PAUSED", True
+        await following.look()
+        for say in (answering.send("hello"), answering.stop(), answering.go_on()):
+            with pytest.raises(ServiceError, match="sandbox is paused"):
+                await say
+        assert not any(asked.startswith("POST") for asked in agent.asked)
+
+
 async def test_a_message_runs_nothing_that_waits() -> None:
     agent = FakeAgent()
     agent.asks("rm -r build")

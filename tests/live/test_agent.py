@@ -1,0 +1,300 @@
+"""Agents on a real server, which say what QUARTERDECK_LIVE_MODEL tells them to: followed, answered, stopped.
+
+That is the address of a model that does what the last message with a line "stub:" says, a step a line: `text`, `run`
+(the terminal), `run!` (marked HIGH), `big` (so many characters), `error` (an HTTP error), `@seconds` before a step.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from pydantic import SecretStr
+
+from quarterdeck.client.client import Client
+from quarterdeck.client.errors import ErrorKind, ServiceError
+from quarterdeck.client.models.conversation import NewConversation, StartTask
+from quarterdeck.config.connections import Connection
+from quarterdeck.fleet.answering import Answering
+from quarterdeck.fleet.entries import EntryKind, Outcome
+from quarterdeck.fleet.following import Following, Origin
+from quarterdeck.fleet.transcript import STREAMED
+from quarterdeck.tui.app import Deck
+from tests.live.refused import refused
+from tests.live.settings_kit import changed, settings_of
+from tests.live.starting import delete_sandbox_left_by, ended
+from tests.live.targets import Target
+from tests.live.waiting import until
+from tests.tui.seat import Seat, seated_at
+
+pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
+
+MODEL = os.environ.get("QUARTERDECK_LIVE_MODEL", "")
+SOON = 60.0
+
+
+class Chat:
+    """One client at a conversation."""
+
+    def __init__(self, client: Client, conversation_id: str) -> None:
+        self.client = client
+        self.following = Following(client, conversation_id, lambda: None, lambda: datetime.now(UTC))
+        self.answering = Answering(self.following, lambda: datetime.now(UTC))
+        self.transcript = self.following.transcript
+
+    async def does(self, *steps: str) -> str:
+        """Send the agent a script."""
+        return await self.answering.send("\n".join(("stub:", *steps)))
+
+    async def comes(self, true: Callable[[], object]) -> None:
+        """Wait for what is told."""
+
+        async def read() -> object:
+            return true()
+
+        await until(read, bool, SOON)
+
+    async def asked(self, *commands: str) -> frozenset[str]:
+        """Wait until the agent asks for these; gives what an answer names."""
+        await self.comes(lambda: [entry.title for entry in self.transcript.question] == list(commands))
+        return self.transcript.open_actions
+
+    async def is_at(self, status: str) -> None:
+        await self.comes(lambda: self.transcript.status == status)
+
+    def outcome(self, command: str) -> Outcome | None:
+        """What came of the last command of that name."""
+        return next((each.outcome for each in reversed(self.transcript.entries) if each.title == command), None)
+
+    def said(self, words: str) -> bool:
+        """Whether somebody said that."""
+        return any(each.text.strip() == words for each in self.transcript.entries if each.id != STREAMED)
+
+    async def ends_with(self, words: str) -> None:
+        """Wait until it has finished and said that."""
+        await self.comes(lambda: self.transcript.status == "finished" and self.said(words))
+
+
+@asynccontextmanager
+async def chatting(target: Target, conversation_id: str) -> AsyncIterator[Chat]:
+    async with target.client() as client:
+        chat = Chat(client, conversation_id)
+        following = asyncio.create_task(chat.following.run())
+        try:
+            await chat.comes(lambda: chat.following.reached)
+            yield chat
+        finally:
+            following.cancel()
+            await asyncio.gather(following, return_exceptions=True)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def scripted(editable: Client) -> None:
+    """A server whose agents do what they are told, and ask before what is risky."""
+    if not MODEL:
+        pytest.skip("QUARTERDECK_LIVE_MODEL names no model")
+    model = {"llm_model": "openai/stub", "llm_base_url": MODEL, "llm_api_key": SecretStr("live-check")}
+    record = await changed(editable, await settings_of(editable), model)
+    await changed(editable, record, {"confirmation_mode": True, "security_analyzer": "llm"})
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def talk(client: Client, target: Target, scripted: None) -> AsyncIterator[str]:
+    """A conversation that all tests go on with; its sandbox is deleted in the end."""
+    created = await client.conversations.create(NewConversation(message="stub:\ntext ready"))
+    assert isinstance(created, StartTask)
+    task = await ended(client, created.id)
+    assert task is not None
+    if task.app_conversation_id is None:
+        pytest.skip(f"no agent runs here: {task.detail}")
+    yield task.app_conversation_id
+    await delete_sandbox_left_by(client, created.id)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def chat(talk: str, target: Target) -> AsyncIterator[Chat]:
+    """Somebody at that conversation, which rests."""
+    async with chatting(target, talk) as chat:
+        if chat.transcript.running:
+            await chat.answering.stop()
+        if chat.transcript.waiting:
+            await chat.answering.reject(chat.transcript.open_actions)
+        await chat.comes(lambda: not chat.transcript.running and not chat.transcript.waiting)
+        yield chat
+
+
+async def test_a_run_is_followed_by_socket_word_by_word_and_goes_on_with_the_next_message(chat: Chat) -> None:
+    await chat.comes(lambda: chat.following.origin is Origin.LIVE)
+    streamed: list[str] = []
+
+    def ended() -> bool:
+        streamed.extend(each.text for each in chat.transcript.entries if each.id == STREAMED)
+        return chat.transcript.status == "finished"
+
+    assert await chat.does("run echo hi", "@3 text one two three four five six") == "Sent."
+    await chat.comes(ended)
+    assert chat.outcome("echo hi") is Outcome.DONE
+    assert any(words.startswith("one") for words in streamed)
+    assert chat.said("one two three four five six")
+    await chat.does("text and again")
+    await chat.ends_with("and again")
+    assert await whole_log(chat) == [event.id for event in chat.transcript.listed_after(None)]
+
+
+async def whole_log(chat: Chat) -> list[str]:
+    """The ids of the server's own log, in its order, as far as the client has read it."""
+    agent = chat.following.agent
+    assert agent is not None
+    await chat.following.catch_up()
+    page = await agent.events(newest_first=True, limit=len(chat.transcript.listed_after(None)))
+    return [event.id for event in reversed(page.events)]
+
+
+async def test_what_is_risky_is_done_once_accepted(chat: Chat) -> None:
+    await chat.does("run! echo risky", "run! echo more", "text ok")
+    shown = await chat.asked("echo risky")
+    assert await chat.answering.accept(shown) == "Accepted."
+    with refused(ErrorKind.CONFLICT, unsent=True):
+        await chat.answering.accept(shown)
+    await chat.comes(lambda: chat.outcome("echo risky") is Outcome.DONE)
+    assert await chat.answering.accept(await chat.asked("echo more")) == "Accepted."
+    await chat.is_at("finished")
+
+
+async def test_what_is_refused_is_not_done_and_the_reason_reaches_the_model(chat: Chat) -> None:
+    await chat.does("run! echo never", "text unexpected")
+    shown = await chat.asked("echo never")
+    assert await chat.answering.reject(shown, "stub:\ntext then I use git") == "Rejected, and your reason sent."
+    await chat.ends_with("then I use git")
+    assert chat.outcome("echo never") is Outcome.REJECTED
+
+
+async def test_messages_around_the_moment_in_which_a_question_comes_run_nothing(chat: Chat) -> None:
+    for lead in range(4):
+        sending = asyncio.create_task(chat.does(f"run! echo never-{lead}", "text unexpected"))
+        later: list[asyncio.Task[str]] = []
+        for _ in range(6):
+            await asyncio.sleep(0.03 + 0.02 * lead)
+            later.append(asyncio.create_task(chat.answering.send("go on")))
+        await asyncio.gather(sending, *later)
+        shown = await chat.asked(f"echo never-{lead}")
+        await asyncio.sleep(1)
+        assert chat.outcome(f"echo never-{lead}") is Outcome.OPEN
+        await chat.answering.reject(shown)
+
+
+async def test_two_answer_at_once_and_only_what_they_saw_is_done(chat: Chat, target: Target) -> None:
+    await chat.does("run! echo first", "run! echo second", "text unexpected")
+    shown = await chat.asked("echo first")
+    async with chatting(target, chat.following.conversation_id) as other:
+        assert await other.asked("echo first") == shown
+        answers = await asyncio.gather(
+            chat.answering.accept(shown), other.answering.accept(shown), return_exceptions=True
+        )
+        assert "Accepted." in answers
+        assert all(isinstance(answer, str | ServiceError) for answer in answers)
+        await chat.asked("echo second")
+        assert chat.outcome("echo first") is Outcome.DONE
+        await asyncio.sleep(1)
+        assert chat.outcome("echo second") is Outcome.OPEN
+
+
+async def test_it_is_stopped_in_a_long_tool_and_goes_on(chat: Chat) -> None:
+    await chat.does("run sleep 25", "text afterwards")
+    await chat.comes(lambda: chat.transcript.under_way is not None)
+    assert await chat.answering.stop() == "Stopped."
+    await chat.is_at("paused")
+    assert chat.outcome("sleep 25") is Outcome.FAILED
+    assert await chat.answering.go_on() == "It goes on."
+    await chat.ends_with("afterwards")
+
+
+async def test_a_message_of_60_kb_is_whole(chat: Chat) -> None:
+    words = "stub:\ntext heard\nstub.\n" + " ".join(f"word{number}" for number in range(7_000))
+    assert len(words) > 60_000
+    await chat.answering.send(words)
+    await chat.ends_with(words)
+
+
+async def test_errors_of_the_model_are_told_and_silence_is_measured(chat: Chat) -> None:
+    await chat.does("error 401 bad key")
+    await chat.is_at("error")
+    errors = [each for each in chat.transcript.entries if each.kind is EntryKind.ERROR]
+    assert "Authentication" in errors[-1].title
+    await chat.does("error 429 slow down")
+    await chat.is_at("running")
+    await chat.comes(lambda: chat.following.silent_for(datetime.now(UTC)).total_seconds() > 5)
+    await chat.answering.stop()
+    await chat.is_at("paused")
+
+
+async def test_a_sandbox_paused_in_the_middle_is_said_and_after_its_resume_the_run_goes_on(chat: Chat) -> None:
+    await chat.does("run sleep 12", "text after the pause")
+    await chat.comes(lambda: chat.transcript.under_way is not None)
+    record = chat.following.record
+    assert record is not None
+    assert record.sandbox_id is not None
+    await chat.client.sandboxes.pause(record.sandbox_id)
+    chat.following.refresh()
+    await chat.comes(lambda: chat.following.origin is Origin.ASLEEP)
+    with refused(ErrorKind.CONFLICT, unsent=True):
+        await chat.answering.send("now")
+    await chat.client.sandboxes.resume(record.sandbox_id)
+    chat.following.refresh()
+    await chat.comes(lambda: chat.following.reached)
+    await chat.ends_with("after the pause")
+
+
+@asynccontextmanager
+async def deck_on(target: Target, folder: Path) -> AsyncIterator[Seat]:
+    @asynccontextmanager
+    async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
+        async with target.client() as client:
+            yield client
+
+    async with seated_at(Deck(Connection(target.label, target.url), connect, crash_folder=folder)) as seat:
+        yield seat
+
+
+async def test_by_keys_alone_on_80_by_24(scripted: None, client: Client, target: Target, tmp_path: Path) -> None:
+    """A conversation is started, followed, asked, answered, refused with a reason, stopped, resumed and finished."""
+    script = ("run echo start", "run! echo one", "run! echo two", "text unexpected")
+    reason = ("run sleep 20", "text all done")
+    before = {task.id for task in await client.conversations.recent_start_tasks()}
+    async with deck_on(target, tmp_path) as seat:
+        await seat.sees("live now")
+        await seat.press("n")
+        await seat.sees("First message")
+        seat.paste_at_once("\n".join(("stub:", *script)))
+        await seat.press("ctrl+s")
+        (started,) = {task.id for task in await client.conversations.recent_start_tasks()} - before
+        await ended(client, started)
+        await seat.press("ctrl+r")
+        await seat.sees("Needs you")
+        await seat.press("enter")
+        await answer(seat, "echo one", "tab", "y")
+        await answer(seat, "echo two", "tab", "n")
+        await seat.sees("Why")
+        seat.paste_at_once(" ".join(("no,", "do", "not")))
+        await seat.press("enter")
+        await seat.sees("Rejected, and your reason sent.", "no, do not")
+        await seat.sees("Finished")
+        await seat.press("m")
+        seat.paste_at_once("\n".join(("stub:", *reason)))
+        await seat.press("ctrl+s", "escape")
+        await seat.sees("Working", "◔ terminal", "sleep 20")
+        await seat.press("p")
+        await seat.sees("Agent paused", "interrupted")
+        await seat.press("r")
+        await seat.sees("Finished", "all done")
+    await delete_sandbox_left_by(client, started)
+
+
+async def answer(seat: Seat, command: str, *keys: str) -> None:
+    """Answer the question for that command, once it is asked."""
+    await seat.sees("needs you: 1 action", command)
+    await seat.press(*keys)
