@@ -48,6 +48,7 @@ class Chat:
 
     async def does(self, *steps: str) -> str:
         """Send the agent a script."""
+        await self.comes(lambda: self.following.reached)
         return await self.answering.send("\n".join(("stub:", *steps)))
 
     async def comes(self, true: Callable[[], object]) -> None:

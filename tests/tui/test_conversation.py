@@ -129,6 +129,60 @@ async def test_the_place_and_what_was_unfolded_are_there_again(agent: FakeAgent,
         await seat.until(lambda: seat.deck.screen.query(Log) and seat.text.splitlines()[2:14] == shown)
 
 
+async def test_words_messages_and_failures_are_gone_to(agent: FakeAgent, tmp_path: Path) -> None:
+    agent.says("first wish", "user")
+    failed = {"content": [{"type": "text", "text": "no such thing"}], "exit_code": 2}
+    agent.add("ObservationEvent", tool_name="terminal", tool_call_id="c", observation=failed)
+    for number in range(40):
+        agent.says(f"word {number}")
+    agent.says("second wish", "user")
+    async with opened(agent, tmp_path) as seat:
+
+        async def at(words: str) -> None:
+            await seat.until(lambda: (entry := log(seat).cursor_entry) is not None and words in entry.text)
+
+        await seat.press("left_square_bracket")
+        await at("first wish")
+        await seat.press("left_square_bracket")
+        await seat.sees("No message of yours before this one.")
+        await seat.press("right_curly_bracket")
+        await at("no such thing")
+        await seat.press("right_square_bracket")
+        await at("second wish")
+        await seat.press("left_curly_bracket")
+        await at("no such thing")
+        await seat.press("G", "slash")
+        await seat.type("WORD 3")
+        await seat.press("enter")
+        await at("word 39")
+        await seat.press("enter")
+        await at("word 38")
+        await seat.press("escape", "y")
+        await seat.sees("Sent to the clipboard")
+        assert seat.deck.clipboard == "word 38"
+
+
+async def test_a_message_that_the_agent_overheard_is_sent_again_when_asked(agent: FakeAgent, tmp_path: Path) -> None:
+    agent.says("hello", "user")
+    agent.set("finished")
+    async with opened(agent, tmp_path) as seat:
+        await seat.sees("The agent ended without reading your last message; R sends it again.")
+        await seat.press("R")
+        await seat.sees("Sent.", "done")
+        await seat.press("R")
+        await seat.sees("There is no message that the agent has not seen.")
+
+
+async def test_when_it_asks_is_chosen_in_its_menu(agent: FakeAgent, tmp_path: Path) -> None:
+    agent.says("hello", "user")
+    async with opened(agent, tmp_path) as seat:
+        await seat.sees("asks: risky")
+        await seat.press("f2")
+        await seat.sees("Ask always", "Never ask")
+        await seat.press("end", "up", "up", "enter")
+        await seat.sees("asks: always", "until the agent server starts anew")
+
+
 async def test_only_keys_in_the_question_answer_and_one_at_most(agent: FakeAgent, tmp_path: Path) -> None:
     agent.says("tidy up", "user")
     agent.asks("rm -r build", "git clean")

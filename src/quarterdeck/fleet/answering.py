@@ -123,8 +123,9 @@ class Answering:
 
     async def set_policy(self, policy: Policy) -> str:
         """Say when it asks from now on."""
-        await self._agent().set_policy(policy)
-        await self._following.catch_up()
+        agent = self._agent()
+        await agent.set_policy(policy)
+        await self._status(agent)
         return "It is so until the agent server starts anew."
 
     @asynccontextmanager
