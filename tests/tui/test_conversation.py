@@ -254,7 +254,7 @@ async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means
         await seat.press("ctrl+s")
         await seat.sees("The agent waits for an answer", "Keep the draft")
         await seat.press("k")
-        assert composer(seat).text == "not that"
+        await seat.until(lambda: seat.deck.screen.query(TextArea) and composer(seat).text == "not that")
         assert not any(event["kind"] == "UserRejectObservation" for event in agent.log)
         await seat.press("ctrl+s", "n")
         await seat.sees("Rejected, and your reason sent.")
