@@ -179,7 +179,7 @@ async def test_when_it_asks_is_chosen_in_its_menu(agent: FakeAgent, tmp_path: Pa
         await seat.sees("asks: risky")
         await seat.press("f2")
         await seat.sees("Ask always", "Never ask")
-        await seat.press("end", "up", "up", "enter")
+        await seat.press("1")
         await seat.sees("asks: always", "until the agent server starts anew")
 
 
@@ -253,7 +253,7 @@ async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means
         await seat.type("not that")
         await seat.press("ctrl+s")
         await seat.sees("The agent waits for an answer", "Keep the draft")
-        await seat.press("k")
+        await seat.press("d")
         await seat.until(lambda: seat.deck.screen.query(TextArea) and composer(seat).text == "not that")
         assert not any(event["kind"] == "UserRejectObservation" for event in agent.log)
         await seat.press("ctrl+s", "n")

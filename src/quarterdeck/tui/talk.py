@@ -50,7 +50,7 @@ class Talk:
             send(words, lambda: answering.send(words))
             return
         choices = (
-            Choice("keep", "k", Shown("Keep the draft"), Shown("send nothing now")),
+            Choice("keep", "d", Shown("Keep the draft"), Shown("send nothing now")),
             Choice("reject", "n", Shown("Reject and say"), Shown("refuse what it asks, then send this")),
             Choice("accept", "y", Shown("Accept and say"), Shown("send this, then let it do what it asks")),
         )
