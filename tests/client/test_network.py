@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from pathlib import Path
 
 import pytest
 import trustme
@@ -19,7 +20,8 @@ from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.limits import Limits
 from quarterdeck.client.models.conversation import NewConversation
 from quarterdeck.client.request import KeyHeader
-from tests.client.fakes import KEY, client_at, first_page, plain, raw_server
+from quarterdeck.client.transport import Access
+from tests.client.fakes import FAST, KEY, client_at, first_page, plain, raw_server
 
 SHORT = Limits(read=0.15, start=0.4, alive=0.4, body=100_000, list_body=100_000, repeat_after=0, per_second=10_000)
 """What is waited for in vain is short, what a busy machine needs is not."""
@@ -356,6 +358,28 @@ async def test_a_port_that_never_answers_the_hello_of_tls_took_the_connection() 
         assert len(client.log) == 1
     assert (error.kind, error.outcome) == (ErrorKind.CONNECT_TIMEOUT, Outcome.NOT_SENT)
     assert "took the connection but did not answer the TLS hello within 0." in error.words
+
+
+async def test_a_ca_file_counts_where_the_server_vouches_for_an_address_and_nowhere_else(tmp_path: Path) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(plain(b'{"status": "ok"}'))
+        writer.close()
+
+    authority, tls = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(tls)
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    access = Access(ca_file=str(tmp_path / "ca.pem"), limits=FAST)
+    server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=tls)
+    sandbox = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with (
+        server,
+        Client("https://127.0.0.1:1", access=access) as client,
+        client_at("https://127.0.0.1:1") as other,
+    ):
+        assert await client.alive(sandbox)
+        assert (await client.probe(sandbox)).brief == "TLS fails"
+        assert not await other.alive(sandbox)
 
 
 @contextmanager

@@ -76,11 +76,6 @@ def exchange(release: str, name: str) -> Exchange:
     )
 
 
-def names(release: str) -> set[str]:
-    """All exchanges kept of a release."""
-    return {_name_of(file) for file in (FOLDER / release).glob("*.json")}
-
-
 def _name_of(file: Path) -> str:
     """A file's name without the number in front and the ending."""
     return file.stem.partition("-")[2]
