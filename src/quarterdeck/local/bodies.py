@@ -1,7 +1,6 @@
 """What the service accepts in request bodies: the rules of release 1.6; 422 for whatever is wrong."""
 
 import json
-import re
 import shlex
 from collections.abc import Callable, Iterable
 from enum import StrEnum
@@ -36,7 +35,6 @@ Secret = Annotated[
 ]
 """A secret in a body; dumping the body, which is done to store it, gives its value."""
 
-_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _SCHEMES = frozenset({"http", "https", "ws", "wss"})
 
 
@@ -71,18 +69,6 @@ def _check_address(value: str) -> str:
         raise ValueError("the scheme of the address has to be http, https, ws or wss")
     if not parts.hostname:
         raise ValueError("the address needs a host")
-    return value
-
-
-def _check_name(value: str) -> str:
-    if not _NAME.fullmatch(value):
-        raise ValueError("a name has letters, digits, - and _, and at least one of them")
-    return value
-
-
-def _check_command(value: str) -> str:
-    if not value or " " in value:
-        raise ValueError("a command is one program without blanks; its arguments go into args")
     return value
 
 
@@ -126,8 +112,8 @@ class ShttpBody(OpenBody):
 class StdioBody(OpenBody):
     """A server started as a command inside the sandbox."""
 
-    name: Annotated[Trimmed, AfterValidator(_check_name)]
-    command: Annotated[Trimmed, AfterValidator(_check_command)]
+    name: Annotated[Trimmed, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$")]
+    command: Annotated[Trimmed, StringConstraints(pattern=r"^[^ ]+$")]
     args: Annotated[list[str], BeforeValidator(_split_arguments)] = []
     env: Annotated[dict[str, Secret], BeforeValidator(_split_environment)] = {}
 
@@ -290,16 +276,10 @@ class StartConversationBody(Body):
     public: bool | None = None
 
 
-def _not_empty(title: str) -> str:
-    if not title:
-        raise ValueError("a title needs at least one character that is not a blank")
-    return title
-
-
 class ChangeConversationBody(Body):
     """What can be changed of a conversation; null and what is left out change nothing (release 1.11)."""
 
-    title: Annotated[Title, AfterValidator(_not_empty)] | None = None
+    title: Annotated[Title, StringConstraints(min_length=1)] | None = None
     public: bool | None = None
 
 

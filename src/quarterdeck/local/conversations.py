@@ -9,7 +9,7 @@ from typing import Any
 
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.local.bodies import ChangeConversationBody, StartConversationBody
-from quarterdeck.local.records import ConversationRecord, Page, Window, narrowed, now
+from quarterdeck.local.records import ConversationRecord, Page, Window, now, stamp
 from quarterdeck.local.runtime.base import Sandbox
 from quarterdeck.local.sandboxes import Sandboxes
 from quarterdeck.local.store import Store
@@ -37,7 +37,7 @@ class Filters:
 
     def sql(self) -> tuple[str, list[str | bool]]:
         """The condition of a query, and its parameters."""
-        return narrowed(
+        terms = (
             ("instr(lower(title), lower(?)) > 0", self.title__contains),
             ("created_at >= ?", self.created_at__gte),
             ("created_at < ?", self.created_at__lt),
@@ -46,6 +46,9 @@ class Filters:
             ("sandbox_id = ?", self.sandbox_id__eq),
             ("(? OR parent_id IS NULL)", self.include_sub_conversations),
         )
+        used = [(term, value) for term, value in terms if value is not None]
+        parameters = [stamp(value) if isinstance(value, datetime) else value for _, value in used]
+        return " AND ".join(term for term, _ in used), parameters
 
 
 class Conversations:

@@ -4,11 +4,10 @@ import asyncio
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from quarterdeck.local.records import Page, Window, narrowed
+from quarterdeck.local.records import Page, Window
 from quarterdeck.local.store import Record, Store
 
 NEVER: Record = {"kind": "NeverConfirm"}
@@ -20,31 +19,6 @@ MOST_WAITING = 10_000
 def time_told(moment: datetime) -> str:
     """Write a time as agent servers do, without its zone."""
     return moment.replace(tzinfo=None).isoformat(timespec="microseconds")
-
-
-@dataclass(frozen=True)
-class Filters:
-    """What a page of events is narrowed to; None does not narrow.
-
-    As on real servers `kind` is the whole path of a class: its name alone finds nothing.
-    """
-
-    kind: str | None = None
-    source: str | None = None
-    body: str | None = None
-    timestamp__gte: datetime | None = None
-    timestamp__lt: datetime | None = None
-
-    def sql(self) -> tuple[str, list[str | bool]]:
-        """The condition of a query, and its parameters."""
-        kind = None if self.kind is None else self.kind.rpartition(".")[2] if "." in self.kind else ""
-        return narrowed(
-            ("json_extract(body, '$.kind') = ?", kind),
-            ("json_extract(body, '$.source') = ?", self.source),
-            ("instr(lower(body), lower(?)) > 0", self.body),
-            ("json_extract(body, '$.timestamp') >= ?", self.timestamp__gte and time_told(self.timestamp__gte)),
-            ("json_extract(body, '$.timestamp') < ?", self.timestamp__lt and time_told(self.timestamp__lt)),
-        )
 
 
 class EventLogs:
@@ -83,22 +57,18 @@ class EventLogs:
             if not listening:
                 self._listening.pop(conversation_id, None)
 
-    async def page(
-        self, conversation_id: str, page_id: str | None, limit: int, filters: Filters, *, newest_first: bool
-    ) -> Page[Record]:
+    async def page(self, conversation_id: str, page_id: str | None, limit: int, *, newest_first: bool) -> Page[Record]:
         """A page that begins with the event of that id.
 
         As on real servers an id that is not known gives the first page.
         """
-        condition, parameters = filters.sql()
         begin = await self._store.select("events", "conversation_id = ? AND id = ?", (conversation_id, page_id or ""))
         compare, order = ("<=", "DESC") if newest_first else (">=", "ASC")
-        if begin:
-            condition += f" AND place {compare} {begin[0]['place']}"
+        condition = f"place {compare} {begin[0]['place']}" if begin else "1"
         rows = await self._store.select(
             "events",
             f"conversation_id = ? AND {condition} ORDER BY place {order} LIMIT {limit + 1}",
-            (conversation_id, *parameters),
+            (conversation_id,),
         )
         items = [json.loads(row["body"]) for row in rows[:limit]]
         return Page(items=items, next_page_id=rows[limit]["id"] if len(rows) > limit else None)
@@ -116,17 +86,6 @@ class EventLogs:
     async def count(self, conversation_id: str) -> int:
         """How many events the log has."""
         return await self._store.count("events", "conversation_id = ?", (conversation_id,))
-
-    async def read(self, conversation_id: str, event_id: str) -> Record | None:
-        """One event; None when there is none of that id."""
-        rows = await self._store.select("events", "conversation_id = ? AND id = ?", (conversation_id, event_id))
-        event: Record | None = json.loads(rows[0]["body"]) if rows else None
-        return event
-
-    async def all(self, conversation_id: str) -> list[Record]:
-        """The whole log."""
-        rows = await self._store.select("events", "conversation_id = ? ORDER BY place", (conversation_id,))
-        return [json.loads(row["body"]) for row in rows]
 
 
 def made(kind: str, source: str, event_id: str, at: datetime, **members: Any) -> Record:

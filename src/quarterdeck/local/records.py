@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Generic, TypeVar
-from uuid import UUID
 
 from fastapi import Depends, Query
 from typing_extensions import TypedDict
@@ -22,21 +21,6 @@ def stamp(moment: datetime) -> str:
 def now() -> str:
     """The time now."""
     return stamp(datetime.now(UTC))
-
-
-def narrowed(*terms: tuple[str, str | bool | datetime | UUID | None]) -> tuple[str, list[str | bool]]:
-    """The condition that every term with a value holds, and these values as its parameters; None does not narrow."""
-    used = [(term, value) for term, value in terms if value is not None]
-    return " AND ".join(["1", *(term for term, _ in used)]), [_stored(value) for _, value in used]
-
-
-def _stored(value: str | bool | datetime | UUID) -> str | bool:
-    match value:
-        case datetime():
-            return stamp(value)
-        case UUID():
-            return value.hex
-    return value
 
 
 class Page(TypedDict, Generic[T]):

@@ -5,16 +5,12 @@ import os
 import sqlite3
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from enum import StrEnum
-from uuid import UUID
 
 from quarterdeck.client.models.enums import SandboxStatus, StartTaskStatus
 from quarterdeck.local.bodies import StartConversationBody
 from quarterdeck.local.conversations import Conversations
 from quarterdeck.local.errors import LocalServiceError, SandboxError
-from quarterdeck.local.records import Page, StartTaskRecord, Window, narrowed, now
+from quarterdeck.local.records import Page, StartTaskRecord, Window, now
 from quarterdeck.local.repository import Repository
 from quarterdeck.local.runtime.base import Identity
 from quarterdeck.local.runtime.sessions import Seen, identify, look
@@ -22,37 +18,6 @@ from quarterdeck.local.sandboxes import Sandboxes
 from quarterdeck.local.store import Store
 
 _UNDER_WAY = "status NOT IN ('READY', 'ERROR')"
-
-
-class Order(StrEnum):
-    """How start tasks can be sorted; the value is what the request says."""
-
-    CREATED_AT = "CREATED_AT"
-    CREATED_AT_DESC = "CREATED_AT_DESC"
-    UPDATED_AT = "UPDATED_AT"
-    UPDATED_AT_DESC = "UPDATED_AT_DESC"
-
-    @property
-    def sql(self) -> str:
-        """The order of a query."""
-        column = self.value.removesuffix("_DESC").lower()
-        direction = "DESC" if self.value.endswith("_DESC") else "ASC"
-        return f" ORDER BY {column} {direction}, rowid {direction}"
-
-
-@dataclass(frozen=True)
-class Filters:
-    """What a list of start tasks is narrowed to; None does not narrow."""
-
-    conversation_id__eq: UUID | None = None
-    created_at__gte: datetime | None = None
-
-    def sql(self) -> tuple[str, list[str | bool]]:
-        """The condition of a query, and its parameters."""
-        return narrowed(
-            ("status = 'READY' AND conversation_id = ?", self.conversation_id__eq),
-            ("created_at >= ?", self.created_at__gte),
-        )
 
 
 class StartTasks:
@@ -70,16 +35,10 @@ class StartTasks:
         self._sandboxes = sandboxes
         self._conversations = conversations
 
-    async def page(self, filters: Filters, order: Order, window: Window) -> Page[StartTaskRecord]:
-        """One page."""
-        condition, parameters = filters.sql()
-        rows = await self._store.select("start_tasks", condition + order.sql + window.sql, parameters)
+    async def page(self, window: Window) -> Page[StartTaskRecord]:
+        """One page, newest first."""
+        rows = await self._store.select("start_tasks", f"1 ORDER BY created_at DESC, rowid DESC{window.sql}")
         return window.page([_record(row) for row in rows])
-
-    async def count(self, filters: Filters) -> int:
-        """How many there are."""
-        condition, parameters = filters.sql()
-        return await self._store.count("start_tasks", condition, parameters)
 
     async def read(self, ids: Sequence[str]) -> dict[str, StartTaskRecord]:
         """Those of these tasks that exist, by id."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from uuid import UUID, uuid4
 
 from fastapi import APIRouter, Depends, Header, HTTPException, Request, WebSocket, WebSocketDisconnect
@@ -21,7 +21,7 @@ from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.local.bodies import AnswerBody, MessageBody, PolicyBody
 from quarterdeck.local.conversations import Conversations
 from quarterdeck.local.errors import AlreadyRunningError
-from quarterdeck.local.events import Filters, made, time_told
+from quarterdeck.local.events import made
 from quarterdeck.local.records import Done, Limit, Page, Paging
 from quarterdeck.local.runtime.base import Runtime
 from quarterdeck.local.runtime.play import Play
@@ -101,27 +101,18 @@ def agent_router(store: Store, runtime: Runtime, conversations: Conversations) -
     @router.get(f"{OWN}/events/search")
     async def search(
         conversation: Annotated[str, Depends(let_in)],
-        filters: Annotated[Filters, Depends()],
         page_id: str | None = None,
         limit: Limit = 100,
         sort_order: Order = Order.TIMESTAMP,
     ) -> Page[dict[str, Any]]:
         """A page in the order of the log, or against it; its id is that of its first event."""
         newest_first = sort_order is Order.TIMESTAMP_DESC
-        return await logs.page(conversation, page_id, limit, filters, newest_first=newest_first)
+        return await logs.page(conversation, page_id, limit, newest_first=newest_first)
 
     @router.get(f"{OWN}/events/count")
     async def count(conversation: Annotated[str, Depends(let_in)]) -> int:
         """How many events there are."""
         return await logs.count(conversation)
-
-    @router.get(f"{OWN}/events/{{event_id}}")
-    async def read(conversation: Annotated[str, Depends(let_in)], event_id: str) -> dict[str, Any]:
-        """One event."""
-        event = await logs.read(conversation, event_id)
-        if event is None:
-            raise HTTPException(404)
-        return event
 
     @router.post(f"{OWN}/events")
     async def send(conversation: Annotated[str, Depends(let_in)], body: MessageBody) -> Done:
@@ -164,14 +155,8 @@ def agent_router(store: Store, runtime: Runtime, conversations: Conversations) -
         return await done(conversation, lambda play: play.ask(body.policy.told()))
 
     @router.websocket("/sockets/events/{conversation_id}")
-    async def listen(
-        socket: WebSocket,
-        conversation_id: UUID,
-        resend_mode: Literal["all", "since"] | None = None,
-        after_timestamp: datetime | None = None,
-        resend_all: bool = False,
-    ) -> None:
-        """Tell what happens; what is sent here is said by the person, and runs."""
+    async def listen(socket: WebSocket, conversation_id: UUID) -> None:
+        """Tell what happens from now on; what is sent here is said by the person, and runs."""
         key = socket.headers.get("x-session-api-key") or socket.query_params.get("session_api_key")
         if key is None:
             await socket.accept()
@@ -185,14 +170,14 @@ def agent_router(store: Store, runtime: Runtime, conversations: Conversations) -
             return
         if socket.application_state is WebSocketState.CONNECTING:
             await socket.accept()
-        since = time_told(after_timestamp) if resend_mode == "since" and after_timestamp else None
         with logs.listen(conversation) as happening:
             await _tell(socket, _full_state(await agents.state(conversation)))
-            if resend_all or resend_mode == "all" or since is not None:
-                for event in await logs.all(conversation):
-                    if since is None or event["timestamp"] >= since:
-                        await _tell(socket, event)
-            await _until_either_ends(_hear(socket, conversation), _tell_all(socket, happening))
+            try:
+                async with asyncio.TaskGroup() as both_ways:
+                    both_ways.create_task(_hear(socket, conversation))
+                    both_ways.create_task(_tell_all(socket, happening))
+            except* (WebSocketDisconnect, RuntimeError):  # RuntimeError: something was told after they had left
+                pass
 
     async def _hear(socket: WebSocket, conversation: str) -> None:
         while True:
@@ -248,19 +233,6 @@ async def _first_frame(socket: WebSocket) -> str:
         if isinstance(frame, dict) and frame.get("type") == "auth":
             return str(frame.get("session_api_key", ""))
     return ""
-
-
-async def _until_either_ends(*ways: Any) -> None:
-    """Both ways of a socket, until one of them has ended; that somebody left is no failure."""
-    tasks = [asyncio.ensure_future(way) for way in ways]
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in tasks:
-            task.cancel()
-        for ended in await asyncio.gather(*tasks, return_exceptions=True):
-            if isinstance(ended, Exception) and not isinstance(ended, WebSocketDisconnect | RuntimeError):
-                raise ended
 
 
 async def _tell(socket: WebSocket, event: Mapping[str, Any]) -> None:

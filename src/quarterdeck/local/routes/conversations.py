@@ -10,8 +10,7 @@ from quarterdeck.local.bodies import ChangeConversationBody, StartConversationBo
 from quarterdeck.local.conversations import Conversations, Filters
 from quarterdeck.local.records import ConversationRecord, Done, Page, Paging, StartTaskRecord
 from quarterdeck.local.routes.agent import AgentServerUrl
-from quarterdeck.local.start_tasks import Filters as TaskFilters
-from quarterdeck.local.start_tasks import Order, StartTasks
+from quarterdeck.local.start_tasks import StartTasks
 
 _MOST_IDS = 99
 
@@ -67,20 +66,13 @@ def conversations_router(conversations: Conversations, start_tasks: StartTasks) 
 
 
 def start_tasks_router(start_tasks: StartTasks) -> APIRouter:
-    """List, count and read start tasks."""
+    """List and read start tasks."""
     router = APIRouter(prefix="/app-conversations/start-tasks", tags=["Conversations"])
 
     @router.get("/search")
-    async def search(
-        filters: Annotated[TaskFilters, Depends()], window: Paging, sort_order: Order = Order.CREATED_AT_DESC
-    ) -> Page[StartTaskRecord]:
-        """A page of start tasks."""
-        return await start_tasks.page(filters, sort_order, window)
-
-    @router.get("/count")
-    async def count(filters: Annotated[TaskFilters, Depends()]) -> int:
-        """How many start tasks there are."""
-        return await start_tasks.count(filters)
+    async def search(window: Paging) -> Page[StartTaskRecord]:
+        """A page of start tasks, newest first."""
+        return await start_tasks.page(window)
 
     @router.get("")
     async def read(ids: Annotated[list[str], Query()]) -> list[StartTaskRecord | None]:
