@@ -1,11 +1,17 @@
 """A server with a fleet that pauses, resumes, starts and deletes truly, and has the faults a test gives it."""
 
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from quarterdeck.config.connections import Connection
+from quarterdeck.tui.kept_state import RunState
 from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer
+from tests.tui.seat import NARROW, Seat, answering, seated
 
+PROD = Connection("prod", "http://server.test")
 SANDBOXES = "/api/v1/sandboxes"
 CONVERSATIONS = "/api/v1/app-conversations"
 SPECS: list[dict[str, Any]] = [
@@ -172,3 +178,35 @@ class FakeFleet:
 
 def _page(items: Iterable[Record]) -> Answer:
     return Answer({"items": [dict(item) for item in items], "next_page_id": None})
+
+
+@asynccontextmanager
+async def at_conversations(
+    fleet: FakeFleet,
+    tmp_path: Path,
+    *,
+    state: RunState | None = None,
+    size: tuple[int, int] = NARROW,
+    endpoint: Connection = PROD,
+) -> AsyncIterator[Seat]:
+    """A deck on the fleet, at its conversations, once they and what answers are known."""
+    async with seated(answering(fleet.server), endpoint, size=size, crashes=tmp_path, state=state) as seat:
+        await seat.until(lambda: len(seat.list_screen.rows) >= len(fleet.conversations) and seat.session.server)
+        yield seat
+
+
+@asynccontextmanager
+async def at_sandboxes(
+    fleet: FakeFleet, tmp_path: Path, *, state: RunState | None = None, size: tuple[int, int] = NARROW
+) -> AsyncIterator[Seat]:
+    """A deck on the fleet, at its sandboxes, once they are known."""
+    async with seated(answering(fleet.server), PROD, size=size, crashes=tmp_path, state=state) as seat:
+        await seat.until(lambda: seat.deck.session)
+        await seat.press("2")
+        await seat.until(lambda: len(seat.list_screen.rows) == len(fleet.sandboxes))
+        yield seat
+
+
+def shown(seat: Seat) -> list[str]:
+    """The ids that the list shows, from the top."""
+    return [row.id for row in seat.list_screen.table.rows]

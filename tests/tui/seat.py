@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+import unicodedata
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import SecretStr
 from textual import events
+from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_from_key
 from textual.pilot import Pilot
 
 from quarterdeck.client.client import IN_PROCESS, Client
@@ -24,7 +26,6 @@ from tests.servers import Mode, open_server
 
 LOCAL = Connection("local service")
 NARROW, WIDE = (80, 24), (120, 36)
-CHARACTERS = {"slash": "/", "space": " ", "full_stop": ".", "colon": ":", "minus": "-", "question_mark": "?"}
 PATIENCE = 45.0
 """Seconds until something awaited counts as never coming."""
 HELD = 0.5
@@ -39,10 +40,19 @@ class Seat:
         self.pilot = pilot
 
     async def press(self, *keys: str) -> None:
-        """Press keys one after the other and let the deck take them in."""
-        with self.deck._context():
-            await self.pilot.press(*keys)
+        """Press keys, each once the deck has taken in the one before, and let it paint."""
+        for key in keys:
+            self.at_once(key)
+            await self._taken()
         await self.pause()
+
+    async def _taken(self) -> None:
+        """Wait until the deck has taken in what was pressed."""
+        looked_at = asyncio.Event()
+        if self.deck.call_later(looked_at.set):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(looked_at.wait(), HELD)
+        await self.deck.all_taken()
 
     async def pause(self) -> None:
         """Wait until the deck has taken everything in, and paint it.
@@ -51,23 +61,17 @@ class Seat:
         another app's before it was first shown would keep a timer of that context, and never be painted at all.
         """
         with self.deck._context():
-            looked_at = asyncio.Event()
-            if self.deck.call_later(looked_at.set):
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(looked_at.wait(), HELD)
-            await self.deck.all_taken()
+            await self._taken()
             await self.pilot.pause()
 
     async def type(self, words: str) -> None:
         """Type text."""
-        names = {" ": "space", "/": "slash", ".": "full_stop", ":": "colon", "!": "exclamation_mark", "-": "minus"}
-        await self.press(*(names.get(letter, letter) for letter in words))
+        await self.press(*words)
 
     def at_once(self, *keys: str) -> None:
         """Press keys that come all at once: the deck has seen nothing of the one before when the next is there."""
         for key in keys:
-            character = CHARACTERS.get(key, key)
-            self.deck.post_message(events.Key(key, character if len(character) == 1 else None))
+            self.deck.post_message(key_event(key))
 
     def paste_at_once(self, words: str) -> None:
         """Paste, as a terminal tells of it, right behind what was pressed."""
@@ -106,6 +110,16 @@ class Seat:
         screen = self.deck.screen
         assert isinstance(screen, ListScreen)
         return screen
+
+
+def key_event(key: str) -> events.Key:
+    """What a terminal tells of a key, which is named as Textual names it or by its character."""
+    if len(key) == 1:
+        return events.Key(_character_to_key(key), key)
+    try:
+        return events.Key(key, unicodedata.lookup(_get_unicode_name_from_key(REPLACED_KEYS.get(key, key))))
+    except KeyError:
+        return events.Key(key, None)
 
 
 def local(folder: Path, store: Mode = "merge") -> Connect:

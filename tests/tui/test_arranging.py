@@ -3,37 +3,17 @@
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 import pytest
-from textual.events import Key
 
-from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.views import KeptViews, View
-from quarterdeck.tui.kept_state import KeptState, RunState
-from tests.tui.fake_fleet import FakeFleet
-from tests.tui.seat import WIDE, Seat, answering, seated
-
-PROD = Connection("prod", "http://server.test")
-
-
-@asynccontextmanager
-async def at_sandboxes(
-    fleet: FakeFleet, tmp_path: Path, *, state: RunState | None = None, size: tuple[int, int] = (80, 24)
-) -> AsyncIterator[Seat]:
-    async with seated(answering(fleet.server), PROD, size=size, crashes=tmp_path, state=state) as seat:
-        await seat.until(lambda: seat.deck.session)
-        await seat.press("2")
-        await seat.until(lambda: len(seat.list_screen.rows) == len(fleet.sandboxes))
-        yield seat
-
-
-def shown(seat: Seat) -> list[str]:
-    return [row.id for row in seat.list_screen.table.rows]
+from quarterdeck.tui.kept_state import KeptState
+from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations, at_sandboxes, shown
+from tests.tui.seat import WIDE, Seat
 
 
 def are_shown(seat: Seat, ids: list[str]) -> bool:
@@ -64,8 +44,7 @@ async def test_the_filter_speaks_the_whole_grammar(fleet: FakeFleet, tmp_path: P
             "spec:default id:run !id:run1": ["run0", "run2", "run3"],
         }.items():
             await seat.press("ctrl+u", "end", "ctrl+u")
-            for letter in typed:
-                await seat.press({" ": "space", ":": "colon", ">": "greater_than_sign"}.get(letter, letter))
+            await seat.type(typed)
             await seat.until(partial(are_shown, seat, ids))
             await seat.sees(f"{len(ids)} of 6")
 
@@ -180,7 +159,7 @@ async def test_a_copy_holds_nothing_that_acts_on_a_terminal_and_says_so(tmp_path
     fleet = FakeFleet()
     title = "pay \u202e001\u202c \x9b5n \x1b[2J\n 👩\u200d💻"
     fleet.talk("c" * 32, "run1", title)
-    async with seated(answering(fleet.server), PROD, size=WIDE, crashes=tmp_path) as seat:
+    async with at_conversations(fleet, tmp_path, size=WIDE) as seat:
         await seat.sees("pay 001 5n ␛[2J 👩")
         await seat.press("y", "down", "down", "enter")
         await seat.sees("Copied the title", "u escapes")
@@ -206,8 +185,7 @@ async def test_an_address_is_copied_where_there_is_no_browser_and_what_it_holds_
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     fleet.talk("c" * 32, "run1", "Bug", conversation_url=url)
-    async with seated(answering(fleet.server), PROD, size=WIDE, crashes=tmp_path) as seat:
-        await seat.sees("Bug")
+    async with at_conversations(fleet, tmp_path, size=WIDE) as seat:
         await seat.press("O")
         await seat.sees("No browser here; " + said)
         assert ("password" in seat.text) is ("password" in said)
@@ -252,7 +230,6 @@ async def test_at_60_by_20_all_is_still_there(fleet: FakeFleet, tmp_path: Path) 
 async def test_a_filter_is_shown_also_when_all_of_it_came_at_once(fleet: FakeFleet, tmp_path: Path) -> None:
     async with at_sandboxes(fleet, tmp_path) as seat:
         await seat.press("slash")
-        for key in (*"orphan", "enter"):
-            seat.deck.post_message(Key(key, key if len(key) == 1 else None))
+        seat.at_once(*"orphan", "enter")
         await seat.until(lambda: "run1" not in shown(seat))
         await seat.sees("/ orphan")

@@ -1,26 +1,12 @@
 """Commands for several sandboxes: asked about, carried out a few at a time, and told row by row as it was."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.bulk import RowState
-from tests.tui.fake_fleet import FakeFleet
-from tests.tui.seat import NARROW, Seat, answering, seated
-
-PROD = Connection("prod", "http://server.test")
-
-
-@asynccontextmanager
-async def at_sandboxes(fleet: FakeFleet, tmp_path: Path, *, size: tuple[int, int] = NARROW) -> AsyncIterator[Seat]:
-    async with seated(answering(fleet.server), PROD, size=size, crashes=tmp_path) as seat:
-        await seat.until(lambda: seat.deck.session)
-        await seat.press("2")
-        await seat.until(lambda: len(seat.list_screen.table.rows) == len(fleet.sandboxes))
-        yield seat
+from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes
+from tests.tui.seat import Seat
 
 
 def states(seat: Seat) -> dict[str, RowState]:
@@ -150,12 +136,14 @@ async def test_one_sandbox_is_paused_without_a_question_unless_its_agent_works(t
 async def test_leaving_in_the_middle_is_asked_about(fleet: FakeFleet, tmp_path: Path) -> None:
     fleet.busy, fleet.retry_after = {f"box{number}": 9 for number in range(6)}, "60"
     async with at_sandboxes(fleet, tmp_path) as seat:
-        await seat.press("asterisk", "p", "y", "b", "Q")
+        await seat.press("1", "2", "asterisk", "p", "y", "b", "Q")
         await seat.sees("Leave in the middle of this? Pause 6 sandboxes")
         await seat.press("enter")
         await seat.until(lambda: not seat.deck.screen.is_modal)
         await seat.press("asterisk", "p")
         await seat.sees("still going on; B shows it.")
+        await seat.press("Q", "y")
+        await seat.until(lambda: seat.deck.return_code == 0)
 
 
 async def test_a_sandbox_is_paused_from_one_of_its_conversations_and_the_others_are_named(tmp_path: Path) -> None:
@@ -163,7 +151,7 @@ async def test_a_sandbox_is_paused_from_one_of_its_conversations_and_the_others_
     fleet.add("shared")
     fleet.talk("c1", "shared", "First")
     fleet.talk("c2", "shared", "Second")
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+    async with at_conversations(fleet, tmp_path) as seat:
         await seat.sees("First", "Second")
         await seat.until(lambda: "shared" in seat.session.sandboxes.records)
         await seat.press("p")
@@ -174,7 +162,7 @@ async def test_a_sandbox_is_paused_from_one_of_its_conversations_and_the_others_
 async def test_the_sandboxes_of_marked_conversations_are_paused_together(fleet: FakeFleet, tmp_path: Path) -> None:
     for number in range(3):
         fleet.talk(f"c{number}", f"box{number}", f"Talk {number}")
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+    async with at_conversations(fleet, tmp_path) as seat:
         await seat.sees("Talk 0", "Talk 2")
         await seat.until(lambda: len(seat.session.sandboxes.records) == 7)
         await seat.press("asterisk", "p")

@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from quarterdeck.config.connections import Connection
 from tests.client.fakes import Answer, Asked, FakeServer
-from tests.tui.fake_fleet import FakeFleet
+from tests.tui.fake_fleet import PROD, FakeFleet
 from tests.tui.seat import WIDE, Seat, answering, seated
 
-PROD = Connection("prod", "http://server.test")
 HOUR = timedelta(hours=1)
 
 
@@ -43,14 +41,6 @@ async def test_ages_are_reckoned_by_the_clock_of_the_server(ahead: timedelta, ap
         await seat.press("2")
         await seat.sees("QUIET", "Fix login")
         assert re.search(r"\b3h[23]\dm\b", line_of(seat, "Fix login")), "quiet since the conversation in it changed"
-
-
-async def test_a_clock_that_is_nearly_right_is_not_worth_a_word(tmp_path: Path) -> None:
-    fleet = FakeFleet()
-    fleet.talk("c1", "box", "Fix login")
-    async with seated(answering(at_another_time(fleet, HOUR / 4)), PROD, crashes=tmp_path, size=WIDE) as seat:
-        await seat.sees("Fix login")
-        assert "clock" not in seat.text
 
 
 async def test_a_time_far_in_the_future_is_shown_as_the_date_and_leads_nothing(tmp_path: Path) -> None:

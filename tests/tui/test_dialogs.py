@@ -4,13 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from quarterdeck.config.connections import Connection
 from tests.client.fakes import Answer, FakeServer
-from tests.tui.fake_fleet import FakeFleet
+from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations, at_sandboxes
 from tests.tui.seat import NARROW, Seat, answering, seated
 from tests.tui.test_typed_ahead import SPECS, Gated
-
-PROD = Connection("prod", "http://server.test")
 
 
 @pytest.fixture
@@ -53,10 +50,7 @@ async def test_a_list_that_cannot_be_read_says_why_and_escape_leaves(fleet: Fake
 
 
 async def test_lines_are_filtered_and_hints_are_clicked(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
-        await seat.until(lambda: seat.deck.session)
-        await seat.press("2")
-        await seat.sees("12 Running")
+    async with at_sandboxes(fleet, tmp_path) as seat:
         await seat.press("X")
         await seat.sees("12  Sandboxes that no conversation lives in", "/ filter")
         await click(seat, "filter")
@@ -77,10 +71,7 @@ async def test_lines_are_filtered_and_hints_are_clicked(fleet: FakeFleet, tmp_pa
 async def test_where_a_word_is_typed_is_in_sight_however_much_is_said(
     fleet: FakeFleet, tmp_path: Path, size: tuple[int, int]
 ) -> None:
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path, size=size) as seat:
-        await seat.until(lambda: seat.deck.session)
-        await seat.press("2")
-        await seat.sees("12 Running")
+    async with at_sandboxes(fleet, tmp_path, size=size) as seat:
         await seat.press("asterisk", "D")
         await seat.sees("Delete 12 sandboxes?", "Type 12 to go on", "esc cancel")
         await seat.press("pagedown", "pagedown")
@@ -91,8 +82,7 @@ async def test_where_a_word_is_typed_is_in_sight_however_much_is_said(
 
 
 async def test_a_form_says_what_is_wrong_at_each_field_and_keeps_every_word(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
-        await seat.until(lambda: seat.deck.session)
+    async with at_conversations(fleet, tmp_path) as seat:
         seat.at_once("n", *"go", "tab", "tab", *"a", "space", "b", "tab", *"c", "space", "d", "ctrl+s")
         await seat.sees("! A repository has no blanks in it", "! A branch has no blanks in its name.", "go", "a b")
         await seat.press("end", "ctrl+u")
@@ -100,3 +90,5 @@ async def test_a_form_says_what_is_wrong_at_each_field_and_keeps_every_word(flee
         await seat.press("tab", "end", "ctrl+u", "d", "ctrl+s")
         await seat.sees("! A branch needs its repository.", "go")
         assert not fleet.created
+        await seat.press("escape")
+        await seat.until(lambda: not seat.deck.screen.is_modal)

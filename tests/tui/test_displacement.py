@@ -5,9 +5,8 @@ from pathlib import Path
 
 from quarterdeck.fleet.displacement import KeptCap
 from quarterdeck.tui.kept_state import KeptState, M
-from tests.tui.fake_fleet import FakeFleet
+from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes
 from tests.tui.seat import WIDE
-from tests.tui.test_arranging import at_sandboxes
 
 PROD_URL = "http://server.test"
 
@@ -62,9 +61,11 @@ async def test_a_cap_noted_in_an_earlier_run_is_shown_and_a_disk_that_hangs_hold
     await state.change(KeptCap, PROD_URL, lambda kept: KeptCap(cap=7))
     async with at_sandboxes(full_fleet(), tmp_path, state=state, size=WIDE) as seat:
         await seat.sees("Fix login", "running 3 of about 7")
-    async with at_sandboxes(full_fleet(), tmp_path, state=late, size=WIDE) as seat:
-        await seat.sees("Fix login", "3 Running")
-        await seat.sees("is not noted down for the next run: the disk does not answer.")
+    async with at_conversations(full_fleet(), tmp_path, state=late, size=WIDE) as seat:
+        await seat.sees(
+            "Fix login",
+            "is not noted down for the next run: the disk does not answer.",
+        )
 
 
 async def test_a_cap_that_more_run_than_it_lets_run_is_not_shown(tmp_path: Path) -> None:
@@ -75,19 +76,6 @@ async def test_a_cap_that_more_run_than_it_lets_run_is_not_shown(tmp_path: Path)
         await seat.until(lambda: seat.session.cap == 2)
         await seat.pause()
         assert "of about" not in seat.text
-
-
-async def test_what_pauses_by_itself_made_no_room(tmp_path: Path) -> None:
-    fleet = full_fleet()
-    fleet.cap = None
-    async with at_sandboxes(fleet, tmp_path, size=WIDE) as seat:
-        await seat.sees("Fix login", "3 Running")
-        seat.list_screen.table.move_to("off")
-        await seat.press("r")
-        await seat.until(lambda: ("resume", "off") in fleet.orders)
-        fleet.sandboxes["mid"]["status"] = "PAUSED"
-        await seat.sees("1 Paused", "3 Running")
-        assert "to make room" not in seat.text
 
 
 async def test_a_pause_asked_for_here_is_no_displacement(tmp_path: Path) -> None:

@@ -9,11 +9,10 @@ import pytest
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.start_tasks import DISMISSED, Dismissed, KeptDismissed
 from quarterdeck.tui.kept_state import KeptState
-from tests.tui.fake_fleet import FakeFleet
+from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations
 from tests.tui.seat import Seat, answering, seated
 from tests.tui.test_typed_ahead import Gated
 
-PROD = Connection("prod", "http://server.test")
 DETAIL = "500: Failed to start agent process: no such file"
 REQUEST: dict[str, Any] = {
     "initial_message": {"role": "user", "content": [{"type": "text", "text": "fix the bug\nquickly"}], "run": True},
@@ -50,7 +49,7 @@ async def at_failed(seat: Seat) -> None:
 
 
 async def test_it_is_asked_for_again_with_what_it_was_asked_for(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+    async with at_conversations(fleet, tmp_path) as seat:
         await at_failed(seat)
         await seat.press("R")
         await seat.sees("Try it again", "fix the bug", "quickly", "Bug", "acme/web", "main", "box")
@@ -62,7 +61,7 @@ async def test_it_is_asked_for_again_with_what_it_was_asked_for(fleet: FakeFleet
 
 
 async def test_what_is_given_up_changes_nothing(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+    async with at_conversations(fleet, tmp_path) as seat:
         await at_failed(seat)
         await seat.press("R")
         await seat.sees("Try it again")
@@ -73,7 +72,7 @@ async def test_what_is_given_up_changes_nothing(fleet: FakeFleet, tmp_path: Path
 
 async def test_a_sandbox_that_cannot_take_it_is_said_and_a_new_one_is_chosen(fleet: FakeFleet, tmp_path: Path) -> None:
     fleet.tasks = [failed(sandbox_id="lost", initial_message="no list of parts")]
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+    async with at_conversations(fleet, tmp_path) as seat:
         await at_failed(seat)
         await seat.press("R")
         await seat.sees("It was to live in lost, which cannot take it now.")
@@ -84,7 +83,7 @@ async def test_a_sandbox_that_cannot_take_it_is_said_and_a_new_one_is_chosen(fle
 
 
 async def test_its_reason_is_shown_in_full_and_copied(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+    async with at_conversations(fleet, tmp_path) as seat:
         await at_failed(seat)
         await seat.press("enter")
         await seat.sees(DETAIL, "fix the bug quickly")
@@ -97,11 +96,11 @@ async def test_its_reason_is_shown_in_full_and_copied(fleet: FakeFleet, tmp_path
 
 async def test_put_away_it_stays_away_in_the_next_run(fleet: FakeFleet, tmp_path: Path) -> None:
     state = KeptState(tmp_path / "state")
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path, state=state) as seat:
+    async with at_conversations(fleet, tmp_path, state=state) as seat:
         await at_failed(seat)
         await seat.press("D")
         await seat.until(lambda: not seat.list_screen.table.rows)
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path, state=state) as seat:
+    async with at_conversations(fleet, tmp_path, state=state) as seat:
         await seat.sees("No conversations.")
         await seat.until(lambda: fleet.tasks[0]["id"] in seat.session.dismissed)
         assert not seat.list_screen.table.rows
@@ -111,12 +110,12 @@ async def test_only_a_start_that_failed_is_tried_again_and_not_where_nothing_may
     fleet: FakeFleet, tmp_path: Path
 ) -> None:
     fleet.talk("c1", "box", "Talk")
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+    async with at_conversations(fleet, tmp_path) as seat:
         await at_failed(seat)
         seat.list_screen.table.move_to("c1")
         await seat.press("R")
         await seat.sees("Only a start that failed can be tried again.")
-    async with seated(answering(fleet.server), Connection("p", PROD.url, read_only=True), crashes=tmp_path) as seat:
+    async with at_conversations(fleet, tmp_path, endpoint=Connection("p", PROD.url, read_only=True)) as seat:
         await at_failed(seat)
         await seat.press("R")
         await seat.sees("Try again: this connection is read-only")

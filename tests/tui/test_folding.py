@@ -1,7 +1,5 @@
 """Sub-conversations: folded under their parent, opened, found by the filter, kept together by every order."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -9,13 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quarterdeck.client.models.conversation import Conversation
-from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.conversations import conversation_row
 from quarterdeck.tui.lists.folding import Folding
-from tests.tui.fake_fleet import FakeFleet
-from tests.tui.seat import NARROW, Seat, answering, seated
-
-PROD = Connection("prod", "http://server.test")
+from tests.tui.fake_fleet import FakeFleet, at_conversations, shown
+from tests.tui.seat import NARROW
 
 
 @pytest.fixture
@@ -28,17 +23,6 @@ def fleet() -> FakeFleet:
     fleet.talk("two", "box", "Another part", updated_at="2026-03-14T08:00:00Z", parent_conversation_id="head")
     fleet.talk("apple", "box", "Apple", updated_at="2026-03-14T10:00:00Z")
     return fleet
-
-
-@asynccontextmanager
-async def at_conversations(fleet: FakeFleet, tmp_path: Path, *, size: tuple[int, int] = NARROW) -> AsyncIterator[Seat]:
-    async with seated(answering(fleet.server), PROD, size=size, crashes=tmp_path) as seat:
-        await seat.until(lambda: len(seat.list_screen.rows) == len(fleet.conversations))
-        yield seat
-
-
-def shown(seat: Seat) -> list[str]:
-    return [row.id for row in seat.list_screen.table.rows]
 
 
 @pytest.mark.parametrize("size", [(60, 20), NARROW])

@@ -5,12 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from quarterdeck.config.connections import Connection
 from quarterdeck.tui.lists import live_list
-from tests.tui.fake_fleet import FakeFleet
-from tests.tui.seat import answering, seated
-
-PROD = Connection("prod", "http://server.test")
+from tests.tui.fake_fleet import FakeFleet, at_sandboxes
 
 
 @pytest.fixture
@@ -24,8 +20,7 @@ def fleet(monkeypatch: pytest.MonkeyPatch) -> FakeFleet:
 
 
 async def test_what_changed_while_another_list_was_shown_is_there_after(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
-        await seat.press("2")
+    async with at_sandboxes(fleet, tmp_path) as seat:
         await seat.sees("● 40 Running")
         await seat.press("1")
         fleet.sandboxes["box37"]["status"] = "PAUSED"
@@ -42,8 +37,7 @@ async def test_what_changed_while_another_list_was_shown_is_there_after(fleet: F
 
 async def test_all_rows_learn_that_every_conversation_is_known(fleet: FakeFleet, tmp_path: Path) -> None:
     fleet.mute = True
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
-        await seat.press("2")
+    async with at_sandboxes(fleet, tmp_path) as seat:
         await seat.sees("● 40 Running")
         await seat.press("slash", *"orphan", "enter")
         await seat.sees("0 of 40 match.")
@@ -53,8 +47,7 @@ async def test_all_rows_learn_that_every_conversation_is_known(fleet: FakeFleet,
 
 
 async def test_rows_that_are_not_seen_are_counted_after_those_that_are(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
-        await seat.press("2")
+    async with at_sandboxes(fleet, tmp_path) as seat:
         await seat.sees("● 40 Running")
         for number in range(30):
             fleet.sandboxes[f"box{number:02}"]["status"] = "PAUSED"
@@ -65,13 +58,12 @@ async def test_rows_that_are_not_seen_are_counted_after_those_that_are(fleet: Fa
 async def test_rows_that_only_time_changes_are_counted_although_nobody_sees_them(
     fleet: FakeFleet, tmp_path: Path
 ) -> None:
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
-        await seat.press("2")
+    async with at_sandboxes(fleet, tmp_path) as seat:
         await seat.sees("● 40 Running")
-        fleet.deaf = {f"box{number}" for number in range(20, 40)}
+        fleet.deaf = {"box37", "box38", "box39"}
         for sandbox_id in fleet.deaf:
             await seat.session.pause(sandbox_id)
-        await seat.sees("● 20 Running", "20 Pausing")
+        await seat.sees("● 37 Running", "3 Pausing")
         began = seat.deck.clock
         seat.deck.clock = lambda: began() + timedelta(minutes=7)
         await seat.sees("● 40 Running")
@@ -80,8 +72,7 @@ async def test_rows_that_only_time_changes_are_counted_although_nobody_sees_them
 async def test_the_row_of_the_cursor_stays_on_its_line_until_the_cursor_leaves_it(
     fleet: FakeFleet, tmp_path: Path
 ) -> None:
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
-        await seat.press("2")
+    async with at_sandboxes(fleet, tmp_path) as seat:
         await seat.sees("● 40 Running")
         table = seat.list_screen.table
         first, second, third, *_ = table.visible_ids
@@ -100,8 +91,7 @@ async def test_the_row_of_the_cursor_stays_on_its_line_until_the_cursor_leaves_i
 
 
 async def test_refreshing_puts_every_row_into_its_place(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
-        await seat.press("2")
+    async with at_sandboxes(fleet, tmp_path) as seat:
         await seat.sees("● 40 Running")
         table = seat.list_screen.table
         first, second, *_ = table.visible_ids
@@ -116,8 +106,7 @@ async def test_refreshing_puts_every_row_into_its_place(fleet: FakeFleet, tmp_pa
 async def test_a_row_under_a_cursor_that_was_scrolled_off_the_screen_is_held_by_nothing(
     fleet: FakeFleet, tmp_path: Path
 ) -> None:
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
-        await seat.press("2")
+    async with at_sandboxes(fleet, tmp_path) as seat:
         await seat.sees("● 40 Running")
         table = seat.list_screen.table
         first = table.cursor_id

@@ -6,14 +6,13 @@ from pathlib import Path
 import pytest
 
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.config.connections import Connection
 from quarterdeck.fleet import watch
+from quarterdeck.tui.lists import live_list
 from quarterdeck.tui.look import in_ascii
 from tests.local.conftest import processes
-from tests.tui.fake_fleet import FakeFleet
-from tests.tui.seat import NARROW, WIDE, Seat, answering, seated
+from tests.tui.fake_fleet import FakeFleet, at_sandboxes
+from tests.tui.seat import NARROW, WIDE, Seat
 
-PROD = Connection("prod", "http://server.test")
 Sit = Callable[..., AbstractAsyncContextManager[Seat]]
 
 
@@ -70,6 +69,10 @@ async def test_sandboxes_and_their_pause_outlive_the_deck(sit: Sit, folder: Path
 
 async def test_a_key_that_can_do_nothing_says_why_and_what_would(sit: Sit) -> None:
     async with sit() as seat:
+        await seat.press("2")
+        await seat.sees("No sandboxes.")
+        await seat.press("p")
+        await seat.sees("Pause: there is no row here.")
         await start(seat)
         await seat.press("r")
         await seat.sees("It is running already; p pauses it.")
@@ -79,14 +82,6 @@ async def test_a_key_that_can_do_nothing_says_why_and_what_would(sit: Sit) -> No
         await seat.sees("‖ Paused")
         await seat.press("p")
         await seat.sees("It is paused already; r resumes it.")
-
-
-async def test_a_command_about_a_row_needs_one(sit: Sit) -> None:
-    async with sit() as seat:
-        await seat.press("2")
-        await seat.sees("No sandboxes.")
-        await seat.press("p")
-        await seat.sees("Pause: there is no row here.")
 
 
 async def test_deleting_needs_the_short_id_to_be_typed(sit: Sit) -> None:
@@ -105,25 +100,6 @@ async def test_deleting_needs_the_short_id_to_be_typed(sit: Sit) -> None:
         await seat.sees("No sandboxes.")
 
 
-async def test_marked_sandboxes_are_paused_together_after_a_question(sit: Sit) -> None:
-    async with sit() as seat:
-        await start(seat)
-        first = await seat.session.start("shell")
-        await seat.session.start("shell")
-        await seat.session.pause(first.id)
-        await seat.sees("2 Running", "1 Paused")
-        await seat.press("g", "space", "space", "space", "p")
-        await seat.sees("Pause 2 sandboxes?", "2 will be paused", "1 skipped")
-        await seat.press("enter")
-        await seat.sees("2 Running")
-        await seat.press("p")
-        await seat.sees("Pause 2 sandboxes?")
-        await seat.press("y")
-        await seat.sees("2 done", "1 skipped")
-        await seat.press("escape")
-        await seat.sees("3 Paused")
-
-
 async def test_the_detail_shows_the_record_but_no_key(sit: Sit) -> None:
     async with sit() as seat:
         await start(seat)
@@ -136,18 +112,11 @@ async def test_the_detail_shows_the_record_but_no_key(sit: Sit) -> None:
         await seat.until(lambda: seat.deck.screen is seat.list_screen)
 
 
-async def test_at_120_columns_the_row_is_described_beside_the_list(sit: Sit) -> None:
-    async with sit(size=WIDE) as seat:
-        await start(seat)
-        await seat.sees("sandbox status", SandboxStatus.RUNNING)
-
-
 async def test_a_conversation_read_before_its_sandbox_was_paused_is_not_called_working(tmp_path: Path) -> None:
     fleet = FakeFleet()
     fleet.talk("c1", fleet.add("box1"), "Fix login", execution_status="running")
     fleet.sandboxes["box1"]["status"] = "PAUSED"
-    async with seated(answering(fleet.server), PROD, size=WIDE, crashes=tmp_path) as seat:
-        await seat.press("2")
+    async with at_sandboxes(fleet, tmp_path, size=WIDE) as seat:
         await seat.sees("Fix login  Sandbox paused")
         assert "at work" not in seat.text
 
@@ -159,8 +128,7 @@ async def test_what_lives_in_a_sandbox_that_changed_is_read_at_once(
     monkeypatch.setattr(watch, "HIDDEN", 3600.0)
     fleet = FakeFleet()
     fleet.talk("c1", fleet.add("box1"), "Fix login", execution_status="running")
-    async with seated(answering(fleet.server), PROD, size=WIDE, crashes=tmp_path) as seat:
-        await seat.press("2")
+    async with at_sandboxes(fleet, tmp_path, size=WIDE) as seat:
         await seat.sees("Working")
         fleet.sandboxes["box1"]["status"] = "PAUSED"
         await seat.sees("Sandbox paused")
@@ -169,7 +137,10 @@ async def test_what_lives_in_a_sandbox_that_changed_is_read_at_once(
         await seat.sees("Finished")
 
 
-async def test_what_is_said_beside_the_list_ages_while_nothing_happens(sit: Sit) -> None:
+async def test_what_is_said_beside_the_list_ages_while_nothing_happens(
+    sit: Sit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_list, "AGED_AFTER", 0.5)
     async with sit(size=WIDE) as seat:
         await start(seat)
         await seat.sees("sandbox status", SandboxStatus.RUNNING)
@@ -187,31 +158,3 @@ async def test_the_cursor_and_the_marks_follow_ids_when_rows_come(sit: Sit) -> N
         await seat.sees("2 Running")
         assert seat.list_screen.table.cursor_id == first
         assert seat.list_screen.table.marks == {first}
-
-
-async def test_the_filter_shows_what_matches_and_escape_shows_all(sit: Sit) -> None:
-    async with sit() as seat:
-        await start(seat)
-        shell = await seat.session.start("shell")
-        await seat.sees("2 Running")
-        await seat.press("slash")
-        await seat.type("spec:shell")
-        await seat.sees("1 of 2")
-        assert [row.id for row in seat.list_screen.table.rows] == [shell.id]
-        await seat.press("enter", "1", "2")
-        await seat.sees("1 of 2")
-        await seat.press("escape")
-        await seat.until(lambda: len(seat.list_screen.table.rows) == 2)
-
-
-async def test_rows_are_sorted_by_the_next_column_and_turned_round(sit: Sit) -> None:
-    async with sit() as seat:
-        await start(seat)
-        await seat.session.start("shell")
-        await seat.sees("2 Running")
-        await seat.press("s", "s")
-        await seat.sees("Sorted by sandbox")
-        ids = [row.id for row in seat.list_screen.table.rows]
-        assert ids == sorted(ids)
-        await seat.press("S")
-        assert [row.id for row in seat.list_screen.table.rows] == ids[::-1]

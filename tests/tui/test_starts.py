@@ -5,11 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from quarterdeck.config.connections import Connection
-from tests.tui.fake_fleet import FakeFleet
-from tests.tui.seat import answering, seated
-
-PROD = Connection("prod", "http://server.test")
+from tests.tui.fake_fleet import FakeFleet, at_conversations
 
 
 @pytest.fixture
@@ -35,7 +31,7 @@ def comes_up(fleet: FakeFleet) -> None:
 
 
 async def test_the_cursor_goes_with_a_start_to_the_conversation_it_becomes(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+    async with at_conversations(fleet, tmp_path) as seat:
         await seat.sees("3/7 preparing", "Which port?")
         assert seat.list_screen.table.cursor_id == "f" * 32
         comes_up(fleet)
@@ -46,7 +42,7 @@ async def test_the_cursor_goes_with_a_start_to_the_conversation_it_becomes(fleet
 
 
 async def test_the_detail_of_a_start_goes_on_with_its_conversation(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+    async with at_conversations(fleet, tmp_path) as seat:
         await seat.sees("3/7 preparing", "Which port?")
         await seat.press("enter")
         await seat.sees("PREPARING_REPOSITORY")

@@ -3,11 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from quarterdeck.config.connections import Connection
-from tests.tui.fake_fleet import FakeFleet
-from tests.tui.seat import WIDE, Seat, answering, seated
-
-PROD = Connection("prod", "http://server.test")
+from tests.tui.fake_fleet import FakeFleet, at_sandboxes
+from tests.tui.seat import WIDE
 
 
 def ago(**time: float) -> str:
@@ -27,16 +24,10 @@ def idle_fleet() -> FakeFleet:
     return fleet
 
 
-async def arrive(seat: Seat) -> None:
-    await seat.until(lambda: seat.deck.session)
-    await seat.press("2")
-    await seat.sees("Yesterday's", "alone")
-
-
 async def test_a_sweep_lists_before_it_pauses_and_says_what_it_stopped(tmp_path: Path) -> None:
     fleet = idle_fleet()
-    async with seated(answering(fleet.server), PROD, size=WIDE, crashes=tmp_path) as seat:
-        await arrive(seat)
+    async with at_sandboxes(fleet, tmp_path, size=WIDE) as seat:
+        await seat.sees("Yesterday's", "alone")
         await seat.press("I")
         await seat.sees("2 would be paused; they have cost $4.00 so far.", "20h00m", "2h00m", "1 left out", "untold")
         await seat.press("ctrl+u", "end", "ctrl+u", *"3h")
@@ -50,8 +41,8 @@ async def test_a_sweep_lists_before_it_pauses_and_says_what_it_stopped(tmp_path:
 
 
 async def test_a_time_that_is_none_is_told_and_goes_no_further(tmp_path: Path) -> None:
-    async with seated(answering(idle_fleet().server), PROD, crashes=tmp_path) as seat:
-        await arrive(seat)
+    async with at_sandboxes(idle_fleet(), tmp_path) as seat:
+        await seat.sees("Yesterday's", "alone")
         await seat.press("I", "ctrl+u", "end", "ctrl+u", *"soon")
         await seat.sees("Write a time like 30m")
         await seat.press("enter")
@@ -59,8 +50,8 @@ async def test_a_time_that_is_none_is_told_and_goes_no_further(tmp_path: Path) -
 
 
 async def test_orphans_of_both_kinds_are_counted_and_gone_to(tmp_path: Path) -> None:
-    async with seated(answering(idle_fleet().server), PROD, crashes=tmp_path) as seat:
-        await arrive(seat)
+    async with at_sandboxes(idle_fleet(), tmp_path) as seat:
+        await seat.sees("Yesterday's", "alone")
         await seat.press("X")
         await seat.sees("1  Sandboxes that no conversation lives in", "1  Conversations whose sandbox is gone")
         await seat.press("enter")
@@ -74,9 +65,6 @@ async def test_orphans_of_both_kinds_are_counted_and_gone_to(tmp_path: Path) -> 
 async def test_orphans_are_called_what_is_known_so_far_while_a_list_is_unread(tmp_path: Path) -> None:
     fleet = idle_fleet()
     fleet.mute = True
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
-        await seat.until(lambda: seat.deck.session)
-        await seat.press("2")
-        await seat.sees("alone")
+    async with at_sandboxes(fleet, tmp_path) as seat:
         await seat.press("X")
         await seat.sees("so far, the lists are still being read", "none so far")

@@ -1,6 +1,7 @@
 """What was asked of a server and is not answered: what is said meanwhile, and what becomes of it."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,12 +9,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from quarterdeck.config.connections import Connection
 from tests.client.fakes import Answer, Asked, FakeServer
-from tests.tui.fake_fleet import CONVERSATIONS, SANDBOXES, FakeFleet
+from tests.tui.fake_fleet import CONVERSATIONS, PROD, SANDBOXES, FakeFleet
 from tests.tui.seat import WIDE, Seat, answering, seated
 
-PROD = Connection("prod", "http://server.test")
 LOST = httpx.ReadError("reset")
 
 
@@ -83,13 +82,10 @@ async def test_who_leaves_without_an_answer_is_told_with_status_one(
         assert (seat.deck.return_code, seat.deck.unanswered) == (1, ("start of default-spec",))
 
 
-@pytest.mark.parametrize("status", [405, 409, 410, 422])
-async def test_a_refused_creation_brings_the_form_back_with_every_word(
-    fleet: FakeFleet, tmp_path: Path, status: int
-) -> None:
+async def test_a_refused_creation_brings_the_form_back_with_every_word(fleet: FakeFleet, tmp_path: Path) -> None:
     def answer(asked: Asked) -> Answer | Exception:
         if asked.method == "POST" and refusing:
-            return Answer({"detail": "Not so"}, status)
+            return Answer({"detail": "Not so"}, 422)
         return fleet.answer(asked)
 
     refusing = True
@@ -232,7 +228,7 @@ async def test_a_reading_that_was_asked_for_shows_at_once_also_where_nothing_ans
     async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
         await seat.sees("Fix login", "live")
         await seat.press(place)
-        await seat.until(lambda: "reading…" not in seat.line(0))
+        await seat.until(lambda: "live" in seat.line(0) or re.search(r"read \d\d:\d\d", seat.line(0)))
         hanging = True
         await seat.press("ctrl+r")
         await seat.sees("reading…")

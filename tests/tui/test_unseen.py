@@ -1,20 +1,16 @@
 """What conversations came to since somebody looked: marks in the list, kept from run to run and from deck to deck."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.conversations import ConversationRow
-from quarterdeck.tui.kept_state import KeptState, M, RunState
+from quarterdeck.tui.kept_state import KeptState, M
 from tests.client.fakes import UNSTORED, Answer, Asked, FakeServer
-from tests.tui.fake_fleet import CONVERSATIONS, FakeFleet
+from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet, at_conversations, shown
 from tests.tui.seat import NARROW, WIDE, Seat, answering, seated
 
-PROD = Connection("prod", "http://server.test")
 TITLES = {"c1": "Fix login", "c2": "Migrate schema", "c3": "Upgrade httpx"}
 
 
@@ -26,15 +22,6 @@ def fleet() -> FakeFleet:
         fleet.talk(conversation_id, "box", title, execution_status="running")
     fleet.talk("c0", "box", "Long done", execution_status="finished")
     return fleet
-
-
-@asynccontextmanager
-async def at_conversations(
-    fleet: FakeFleet, tmp_path: Path, state: RunState | None = None, size: tuple[int, int] = NARROW
-) -> AsyncIterator[Seat]:
-    async with seated(answering(fleet.server), PROD, size=size, crashes=tmp_path, state=state) as seat:
-        await seat.sees("Long done", *TITLES.values())
-        yield seat
 
 
 async def comes_to(seat: Seat, fleet: FakeFleet, **outcomes: str) -> None:
@@ -125,9 +112,9 @@ async def test_the_filter_finds_the_unseen_and_who_needs_somebody(fleet: FakeFle
         await comes_to(seat, fleet, c1="finished", c2="waiting_for_confirmation")
         await seat.press("slash")
         await seat.type("unseen ")
-        await seat.until(lambda: {row.id for row in seat.list_screen.table.rows} == {"c1", "c2"})
+        await seat.until(lambda: set(shown(seat)) == {"c1", "c2"})
         await seat.type("needs-you")
-        await seat.until(lambda: {row.id for row in seat.list_screen.table.rows} == {"c2"})
+        await seat.until(lambda: set(shown(seat)) == {"c2"})
         await seat.press("enter", "i")
         await seat.sees("children")
         await seat.press("escape")
@@ -139,20 +126,20 @@ async def test_who_needs_somebody_stands_first_then_trouble_then_the_newest(flee
     fleet.conversations["c2"] |= {"execution_status": "finished", "updated_at": "2026-03-14T12:00:00Z"}
     fleet.conversations["c3"] |= {"execution_status": "waiting_for_confirmation"}
     async with at_conversations(fleet, tmp_path) as seat:
-        assert [row.id for row in seat.list_screen.table.rows] == ["c3", "c1", "c2", "c0"]
+        assert shown(seat) == ["c3", "c1", "c2", "c0"]
 
 
 async def test_the_next_run_knows_what_was_seen_even_if_the_look_was_the_last_thing(
     fleet: FakeFleet, tmp_path: Path
 ) -> None:
     state = KeptState(tmp_path / "state")
-    async with at_conversations(fleet, tmp_path, state) as seat:
+    async with at_conversations(fleet, tmp_path, state=state) as seat:
         await comes_to(seat, fleet, c1="finished", c2="finished")
         await seat.sees("+ 2 unread")
         seat.list_screen.table.move_to("c1")
         await seat.press("enter", "escape")
     fleet.conversations["c3"]["execution_status"] = "error"
-    async with at_conversations(fleet, tmp_path, state) as seat:
+    async with at_conversations(fleet, tmp_path, state=state) as seat:
         await seat.until(lambda: unseen(seat) == {"c2", "c3"})
 
 
@@ -162,15 +149,15 @@ async def test_two_decks_that_close_one_after_the_other_keep_each_other_s_looks(
     def state() -> KeptState:
         return KeptState(tmp_path / "state")
 
-    async with at_conversations(fleet, tmp_path, state()) as one:
-        async with at_conversations(fleet, tmp_path, state()) as other:
+    async with at_conversations(fleet, tmp_path, state=state()) as one:
+        async with at_conversations(fleet, tmp_path, state=state()) as other:
             for seat in (one, other):
                 await comes_to(seat, fleet, c1="finished", c2="finished", c3="finished")
                 await seat.sees("+ 3 unread")
             other.session.looked(["c1"])
         one.session.looked(["c2"])
         await one.until(lambda: unseen(one) == {"c3"})
-    async with at_conversations(fleet, tmp_path, state()) as again:
+    async with at_conversations(fleet, tmp_path, state=state()) as again:
         await again.until(lambda: unseen(again) == {"c3"})
 
 
@@ -182,7 +169,7 @@ class Unreadable(KeptState):
 
 
 async def test_marks_are_set_also_where_they_cannot_be_kept_and_that_is_said(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path, Unreadable(tmp_path / "state"), WIDE) as seat:
+    async with at_conversations(fleet, tmp_path, state=Unreadable(tmp_path / "state"), size=WIDE) as seat:
         await seat.sees("not noted down for the next run: The page is no file.")
         await comes_to(seat, fleet, c1="finished")
         await seat.sees("+ 1 unread")

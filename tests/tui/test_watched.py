@@ -1,7 +1,5 @@
 """Watched conversations: a line on every screen, what they came to said wherever one is, kept for the next run."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -9,13 +7,12 @@ import pytest
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.notify import MOST
-from quarterdeck.tui.kept_state import KeptState, M, RunState
+from quarterdeck.tui.kept_state import KeptState, M
 from quarterdeck.tui.notice import notice
 from quarterdeck.tui.text import line
-from tests.tui.fake_fleet import FakeFleet
-from tests.tui.seat import NARROW, Seat, answering, seated
+from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes, shown
+from tests.tui.seat import NARROW, Seat
 
-PROD = Connection("prod", "http://server.test")
 READ_ONLY = Connection("prod", "http://server.test", read_only=True)
 
 
@@ -27,20 +24,6 @@ def fleet() -> FakeFleet:
     fleet.talk("c1", "box", "Fix login", execution_status="running", updated_at="2026-03-14T10:02:00Z")
     fleet.talk("c2", "box", "Migrate schema", execution_status="running")
     return fleet
-
-
-@asynccontextmanager
-async def at_conversations(
-    fleet: FakeFleet,
-    tmp_path: Path,
-    state: RunState | None = None,
-    *,
-    size: tuple[int, int] = NARROW,
-    endpoint: Connection = PROD,
-) -> AsyncIterator[Seat]:
-    async with seated(answering(fleet.server), endpoint, size=size, crashes=tmp_path, state=state) as seat:
-        await seat.until(lambda: len(seat.list_screen.table.rows) == len(fleet.conversations))
-        yield seat
 
 
 async def watch(seat: Seat, *ids: str) -> None:
@@ -108,9 +91,7 @@ async def test_what_happens_while_a_dialog_is_open_is_said_when_it_closes(fleet:
 async def test_the_conversation_of_a_sandbox_is_watched_from_the_list_of_sandboxes(
     fleet: FakeFleet, tmp_path: Path
 ) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
-        await seat.press("2")
-        await seat.until(lambda: len(seat.list_screen.table.rows) == 2)
+    async with at_sandboxes(fleet, tmp_path) as seat:
         seat.list_screen.table.move_to("lonely")
         await seat.press("w")
         await seat.sees("no conversation lives in it.")
@@ -132,16 +113,16 @@ async def test_a_watched_conversation_that_is_gone_is_said_and_dropped(fleet: Fa
 async def test_the_next_run_watches_the_same_and_says_what_came_of_them(fleet: FakeFleet, tmp_path: Path) -> None:
     state = KeptState(tmp_path / "state")
     fleet.talk("c3", "box", "Tidy up", execution_status="running")
-    async with at_conversations(fleet, tmp_path, state) as seat:
+    async with at_conversations(fleet, tmp_path, state=state) as seat:
         await watch(seat, "c1", "c2", "c3")
     fleet.conversations["c1"]["execution_status"] = "waiting_for_confirmation"
     del fleet.conversations["c3"]
-    async with at_conversations(fleet, tmp_path, state) as seat:
+    async with at_conversations(fleet, tmp_path, state=state) as seat:
         await seat.sees("watching: Fix login - ◆ Needs you", "+1")
         await seat.until(lambda: set(seat.session.watched.ids) == {"c1", "c2"})
         await seat.press("w")
         await seat.until(lambda: set(seat.session.watched.ids) == {"c2"})
-    async with at_conversations(fleet, tmp_path, state) as seat:
+    async with at_conversations(fleet, tmp_path, state=state) as seat:
         await seat.sees("watching: Migrate schema - ● Working")
 
 
@@ -152,7 +133,7 @@ async def test_a_read_only_connection_watches_too_and_the_filter_finds_what_is_w
         await watch(seat, "c2")
         await seat.press("slash")
         await seat.type("watched ")
-        await seat.until(lambda: [row.id for row in seat.list_screen.table.rows] == ["c2"])
+        await seat.until(lambda: shown(seat) == ["c2"])
 
 
 async def test_more_than_can_be_read_at_every_tick_are_not_watched_and_that_is_said(
@@ -194,7 +175,7 @@ class Unreadable(KeptState):
 
 
 async def test_where_nothing_can_be_kept_that_is_said_and_the_watch_works(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path, Unreadable(tmp_path / "state"), size=(120, 36)) as seat:
+    async with at_conversations(fleet, tmp_path, state=Unreadable(tmp_path / "state"), size=(120, 36)) as seat:
         await seat.sees("not noted down for the next run: The page is no file.")
         await watch(seat, "c1")
         await comes_to(seat, fleet, c1="finished")
