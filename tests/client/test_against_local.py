@@ -11,8 +11,7 @@ from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.conversation import NewConversation, StartTask
 from quarterdeck.client.models.mcp import McpConfig, StdioServer
-from quarterdeck.client.models.server import Generation, KeyState
-from quarterdeck.client.nested_mcp import shown_after_store
+from quarterdeck.client.models.server import KeyState
 from quarterdeck.client.transport import Access
 from tests.servers import Mode, open_server
 
@@ -109,30 +108,6 @@ async def test_a_conversation_is_created_listed_and_deleted(tmp_path: Path) -> N
         assert await client.conversations.read([task.app_conversation_id]) == (None,)
 
 
-async def test_the_nested_kind_is_found_out_and_every_sort_of_setting_is_edited(tmp_path: Path) -> None:
-    place = "agent_settings.llm.temperature"
-    servers = McpConfig(
-        stdio_servers=(StdioServer(name="fs", command="npx", args=("-y",), env={"T": SecretStr("env-1")}),)
-    )
-    async with opened(tmp_path / "data", "nested") as client:
-        server = await client.describe()
-        assert (server.generation, server.key, server.local) == (Generation.NESTED, KeyState.ACCEPTED, True)
-        assert await client.settings.load() is None
-        await client.settings.store(
-            None, {"language": "en", "llm_api_key": SecretStr("sk-1"), "max_iterations": 7, "mcp_config": servers}
-        )
-        await client.settings.store(await client.settings.load(), {"email": "a@example.com", place: 0.5})
-        settings = await client.settings.load()
-        assert settings is not None
-        assert (settings.language, settings.email, settings.max_iterations) == ("en", "a@example.com", 7)
-        assert (settings.llm_api_key_set, settings.leaves[place]) == (True, 0.5)
-        assert settings.mcp_config == shown_after_store(servers)
-        await client.settings.store(settings, {"llm_api_key": None, place: None})
-        cleared = await client.settings.load()
-    assert cleared is not None
-    assert (cleared.llm_api_key_set, cleared.leaves[place]) == (False, None)
-
-
 @pytest.mark.parametrize("store", ["merge", "nested"])
 async def test_secrets_live_in_either_kind(tmp_path: Path, store: Mode) -> None:
     async with opened(tmp_path / "data", store) as client:
@@ -145,20 +120,3 @@ async def test_secrets_live_in_either_kind(tmp_path: Path, store: Mode) -> None:
         assert [(secret.name, secret.description) for secret in await client.secrets.list()] == [("OTHER", "first")]
         await client.secrets.delete("OTHER")
         assert await client.secrets.list() == ()
-
-
-async def test_profiles_live_in_the_nested_kind(tmp_path: Path) -> None:
-    async with opened(tmp_path / "data", "nested") as client:
-        await client.describe()
-        await client.settings.store(None, {"llm_model": "a/b"})
-        await client.profiles.save("first")
-        await client.profiles.rename("first", "second")
-        await client.settings.store(await client.settings.load(), {"llm_model": "c/d"})
-        await client.profiles.activate("second")
-        settings = await client.settings.load()
-        assert settings is not None
-        assert settings.llm_model == "a/b"
-        profiles = await client.profiles.list()
-        assert ([profile.name for profile in profiles.items], profiles.active) == (["second"], "second")
-        await client.profiles.delete("second")
-        assert (await client.profiles.list()).items == ()

@@ -37,7 +37,8 @@ RECORD = Answer({"language": "en"})
 async def test_the_generation_and_the_key_are_told_by_two_settings_paths(
     nested: Answer, flat: Answer, generation: Generation, key: KeyState
 ) -> None:
-    client, _ = client_of({NESTED: [nested], FLAT: [flat], ABOUT: [Answer({"uptime": 1.0})]})
+    about = Answer({"service": "other", "settings_store": "merge"})
+    client, _ = client_of({NESTED: [nested], FLAT: [flat], ABOUT: [about]})
     server = await client.describe()
     assert (server.generation, server.key, server.local) == (generation, key, False)
     assert server.merges is server.nested is (generation is Generation.NESTED)
@@ -60,11 +61,6 @@ async def test_the_local_service_says_what_it_is(store: str, merges: bool) -> No
     assert (server.local, server.merges, server.release) == (True, merges, "0.1.0")
     assert bool(losses(Settings(), {}, server)) is not merges
     assert await client.release() == "0.1.0"
-
-
-async def test_only_the_local_service_is_taken_at_its_word_that_it_merges() -> None:
-    client, _ = client_of({FLAT: [RECORD], ABOUT: [Answer({"service": "other", "settings_store": "merge"})]})
-    assert not (await client.describe()).merges
 
 
 async def test_a_server_that_cannot_be_asked_is_an_error() -> None:

@@ -129,6 +129,7 @@ async def test_this_machine_is_never_asked_through_a_proxy(monkeypatch: pytest.M
         async with client_at(server.url) as client:
             await anext(aiter(client.sandboxes.pages()))
             assert await client.alive(server.url)
+            assert (await client.probe(server.url)).good
     assert proxy.heads == []
 
 

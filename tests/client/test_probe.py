@@ -31,10 +31,6 @@ async def test_any_answer_of_a_tool_server_is_good_and_says_where_it_was_seen_fr
     assert f"answers {status[:3]} from this machine in" in reached.words
     assert "a sandbox's network may differ" in reached.words
     assert head.startswith("GET /deep/mcp?tenant=sentinel HTTP/1.1")
-
-
-async def test_neither_the_key_of_the_service_nor_any_other_is_sent_unasked() -> None:
-    _, head = await tried(plain(b""))
     assert KEY not in head
     assert "authorization" not in head.lower()
 
@@ -123,15 +119,6 @@ async def test_a_key_that_no_header_can_hold_is_not_sent() -> None:
         reached = await client.probe(server.url, SecretStr("sentinel mcp"))
     assert (reached.brief, server.heads) == ("not tried", [])
     assert "sentinel" not in reached.words
-
-
-async def test_this_machine_is_tried_without_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with raw_server(answering(plain(b""))) as proxy, raw_server(answering(plain(b""))) as server:
-        for name in ("HTTP_PROXY", "ALL_PROXY", "http_proxy"):
-            monkeypatch.setenv(name, proxy.url)
-        async with client_at(NOWHERE, limits=LIMITS) as client:
-            assert (await client.probe(server.url)).good
-    assert proxy.heads == []
 
 
 async def test_a_user_name_in_an_address_is_sent_as_basic_and_a_key_goes_before_it() -> None:

@@ -132,16 +132,6 @@ def test_remembering_makes_a_private_file_or_follows_a_link(home: Home) -> None:
     assert kept.read_text() == 'theme = "day"\n'
 
 
-@pytest.mark.parametrize("content", [b"\xff", b"theme = ", b"[theme\n"])
-def test_a_file_that_cannot_be_changed_safely_is_not_written(home: Home, content: bytes) -> None:
-    path = home.config / "preferences.toml"
-    home.config.mkdir(parents=True)
-    path.write_bytes(content)
-    with pytest.raises(ConfigError, match="nothing was written"):
-        edit.remember(path, theme="night")
-    assert path.read_bytes() == content
-
-
 def test_a_folder_that_cannot_be_written_is_named(home: Home) -> None:
     home.root.joinpath("config").write_text("a file where a folder should be")
     with pytest.raises(ConfigError, match="could not be"):
