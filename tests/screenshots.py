@@ -22,13 +22,14 @@ from pydantic import SecretStr
 from textual.pilot import Pilot
 
 from quarterdeck.cli.connect import Connector
-from quarterdeck.cli.known import Target
+from quarterdeck.cli.target import Target
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.conversation import NewConversation, StartTask
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, StdioServer
 from quarterdeck.config.connections import LOCAL
 from quarterdeck.config.load import Config, Folders
 from quarterdeck.tui.app import Deck
+from tests.tui.seat import connecting
 
 PICTURES = Path(__file__).parents[1] / "screenshots"
 SIZE = (120, 28)
@@ -168,7 +169,7 @@ async def take(root: Path) -> None:
     async with connect(LOCAL) as client:
         await seed(client)
     settle_times(root / "data" / "service.db")
-    deck = Deck(LOCAL, connect, clock=lambda: NOW, crash_folder=root / "state")
+    deck = Deck(LOCAL, connecting(connect), clock=lambda: NOW, crash_folder=root / "state")
     try:
         async with deck.run_test(size=SIZE) as pilot:
             for name, reach in SHOTS:

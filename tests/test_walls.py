@@ -120,6 +120,10 @@ def test_version_and_help_load_next_to_nothing(option: str) -> None:
     assert loaded & (HEAVY | FACE | {"asyncio"}) == set()
 
 
+def test_the_frame_is_made_with_textual_alone() -> None:
+    assert loaded_by_importing("quarterdeck.cli.deck", "quarterdeck.tui.app") & HEAVY == set()
+
+
 def test_no_handler_calls_that_of_its_base_which_textual_calls_too() -> None:
     """Textual calls the handler of each class from the last one to the first; `on_event` and `on_news` are none."""
     twice = []

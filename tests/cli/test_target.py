@@ -8,8 +8,9 @@ from pydantic import SecretStr
 
 from quarterdeck.cli.arguments import parse
 from quarterdeck.cli.connect import Connector
-from quarterdeck.cli.known import KnownConnections, LastConnectionGoneError, Target, choose
+from quarterdeck.cli.known import KnownConnections
 from quarterdeck.cli.output import CommandError
+from quarterdeck.cli.target import LastConnectionGoneError, Target, choose
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.config import edit
 from quarterdeck.config.connections import LOCAL, Connection

@@ -29,7 +29,7 @@ from tests.live.settings_kit import changed, settings_of
 from tests.live.starting import delete_sandbox_left_by, ended
 from tests.live.targets import Target
 from tests.live.waiting import until
-from tests.tui.seat import Seat, seated_at
+from tests.tui.seat import Seat, connecting, seated_at
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 
@@ -257,7 +257,7 @@ async def deck_on(target: Target, folder: Path) -> AsyncIterator[Seat]:
         async with target.client() as client:
             yield client
 
-    async with seated_at(Deck(Connection(target.label, target.url), connect, crash_folder=folder)) as seat:
+    async with seated_at(Deck(Connection(target.label, target.url), connecting(connect), crash_folder=folder)) as seat:
         yield seat
 
 

@@ -17,7 +17,7 @@ from quarterdeck.tui.app import Deck
 from quarterdeck.tui.kept_state import KeptState
 from tests.live.settings_kit import changed, settings_of, unlike
 from tests.live.targets import Target
-from tests.tui.seat import seated_at
+from tests.tui.seat import connecting, seated_at
 from tests.tui_settings.form import FormSeat
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
@@ -41,7 +41,7 @@ async def deck_on(target: Target, folder: Path) -> AsyncIterator[FormSeat]:
             yield client
 
     endpoint = Connection(target.label, target.url)
-    deck = Deck(endpoint, connect, crash_folder=folder, state=KeptState(folder / "state"))
+    deck = Deck(endpoint, connecting(connect, KeptState(folder / "state")), crash_folder=folder)
     async with seated_at(deck) as seat:
         yield await FormSeat.at(seat)
 

@@ -10,11 +10,13 @@ import pytest
 from keyring.backend import KeyringBackend
 
 from quarterdeck.cli.connect import Connector
-from quarterdeck.cli.known import KnownConnections, Target
+from quarterdeck.cli.known import KnownConnections
+from quarterdeck.cli.target import Target
 from quarterdeck.config.connections import LOCAL
 from quarterdeck.config.keys import SystemKeyring
 from quarterdeck.config.load import load
 from quarterdeck.tui.app import Deck
+from quarterdeck.tui.connecting import Connecting
 from quarterdeck.tui.kept_state import KeptState
 from tests.cli.serving import serving
 from tests.conftest import Home
@@ -55,9 +57,12 @@ class Desk:
         known = KnownConnections(loaded, target, self.environ, keyring=keyring, on_open=self.opened.append)
         deck = Deck(
             target.connection,
-            Connector(loaded, target, self.environ, known),
-            connections=known,
-            state=KeptState(loaded.folders.kept),
+            lambda deck: Connecting(
+                deck,
+                Connector(loaded, target, self.environ, known),
+                connections=known,
+                state=KeptState(loaded.folders.kept),
+            ),
             notices=[f"{problem}." for problem in loaded.problems],
             theme=theme,
             crash_folder=self.home.state,

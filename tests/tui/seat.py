@@ -18,7 +18,7 @@ from quarterdeck.client.transport import Access
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui.app import Deck
-from quarterdeck.tui.connected import Connect
+from quarterdeck.tui.connecting import Connect, Connecting
 from quarterdeck.tui.kept_state import RunState
 from quarterdeck.tui.screens.list import ListScreen
 from tests.client.fakes import FAST, FakeServer
@@ -160,6 +160,7 @@ def answering(server: FakeServer) -> Connect:
 async def seated_at(deck: Deck, size: tuple[int, int] = NARROW) -> AsyncIterator[Seat]:
     """A deck with somebody at it; in the end it writes its notes, as it does for a person before the prompt is back."""
     async with deck.run_test(size=size) as pilot:
+        await deck.loaded.wait()
         yield Seat(deck, pilot)
         closing = list(deck.workers)
         deck.workers.cancel_all()  # as a deck that is left does before it takes its screens apart
@@ -176,8 +177,13 @@ async def seated(
     state: RunState | None = None,
 ) -> AsyncIterator[Seat]:
     """A deck on that connection, with somebody at it."""
-    async with seated_at(Deck(endpoint, connect, crash_folder=crashes, state=state), size) as seat:
+    async with seated_at(Deck(endpoint, connecting(connect, state), crash_folder=crashes), size) as seat:
         yield seat
+
+
+def connecting(connect: Connect, state: RunState | None = None) -> Callable[[Deck], Connecting]:
+    """What a deck loads behind its frame: only how it connects differs from test to test."""
+    return lambda deck: Connecting(deck, connect, state=state)
 
 
 S = TypeVar("S", bound=Seat)

@@ -15,7 +15,7 @@ from quarterdeck.fleet import bulk, sandbox_state, watch
 from quarterdeck.fleet.bulk import RowState
 from quarterdeck.local.runtime.simulated import Faults, Simulation
 from quarterdeck.local.service import LocalService
-from quarterdeck.tui.connected import Connect
+from quarterdeck.tui.connecting import Connect
 from tests.client.fakes import FAST
 from tests.tui.seat import WIDE, seated
 

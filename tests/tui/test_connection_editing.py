@@ -142,7 +142,7 @@ async def test_a_typed_key_is_on_no_screen_in_no_log_and_in_no_name_of_a_thing(
         await seat.sees("two", "No conversations.")
         await seat.press("L")
         await seat.sees("Requests, newest first", "GET")
-        pictures += [seat.deck.export_screenshot(), repr(vars(seat.deck.connections)), repr(vars(seat.deck))]
+        pictures += [seat.deck.export_screenshot(), repr(vars(seat.deck.connecting.connections)), repr(vars(seat.deck))]
     assert keyring.held
     for picture in (*pictures, caplog.text):
         assert OTHER_KEY not in picture

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from quarterdeck import __version__
-from quarterdeck.cli.known import KEY_VARIABLE, Target
+from quarterdeck.cli.target import KEY_VARIABLE, Target
 from quarterdeck.config.connections import LOCAL, Connection
 from tests.tui.desk import NOBODY, OTHER_KEY, Desk, at_list, clear_and_type, desk, keyring, urls
 from tests.tui.fake_fleet import FakeFleet

@@ -1,69 +1,94 @@
-"""The first frame: right at once, and made without any work that is done over again."""
+"""The frame: it shows before anything is loaded, keeps what is typed, and can be left."""
 
-import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 
 import pytest
-from pydantic import SecretStr
+from textual.worker import WorkerFailed
 
-from quarterdeck.client.client import IN_PROCESS, Client
-from quarterdeck.config.connections import Connection
-from quarterdeck.tui import app
+from quarterdeck.config.connections import Colour, Connection
 from quarterdeck.tui.app import Deck
+from quarterdeck.tui.connecting import Connecting
+from tests.tui.seat import LOCAL, NARROW, Seat, connecting, local
 
 
-@asynccontextmanager
-async def never(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
-    async with asyncio.timeout(60):
-        await asyncio.Event().wait()
-    yield Client(endpoint.url or IN_PROCESS)
+class Gate:
+    """Holds the loading of a deck up until it is opened."""
+
+    def __init__(self) -> None:
+        self._open = Event()
+
+    def behind(self, load: Callable[[Deck], Connecting]) -> Callable[[Deck], Connecting]:
+        def wait(deck: Deck) -> Connecting:
+            self._open.wait()
+            return load(deck)
+
+        return wait
+
+    def open(self) -> None:
+        self._open.set()
 
 
-class WatchedDeck(Deck):
-    """Remembers what it showed first, and how often its styles were parsed all over before that."""
-
-    CSS_PATH = [Path(app.__file__).parent / name for name in ("quarterdeck.tcss", "screens/listing.tcss")]
-
-    restyled = 0
-    first_with_side: bool | None = None
-    restyled_at_first: int | None = None
-
-    def refresh_css(self, animate: bool = True) -> None:
-        self.restyled += 1
-        super().refresh_css(animate)
-
-    def post_display_hook(self) -> None:
-        if self.first_with_side is None:
-            self.first_with_side = bool(self.screen.query_one("#side").display)
-            self.restyled_at_first = self.restyled
+@contextmanager
+def gate() -> Iterator[Gate]:
+    """A gate that is open in the end, so that no thread outlives a test."""
+    gate = Gate()
+    try:
+        yield gate
+    finally:
+        gate.open()
 
 
-@pytest.mark.parametrize(("width", "with_side"), [(80, False), (140, True)])
-async def test_the_first_frame_has_the_side_pane_only_where_there_is_room(
-    width: int, with_side: bool, tmp_path: Path
-) -> None:
-    deck = WatchedDeck(Connection("prod", "http://server.example"), never, crash_folder=tmp_path)
-    async with deck.run_test(size=(width, 24)):
-        assert deck.first_with_side is with_side
+async def test_the_frame_looks_like_the_first_screen_without_its_rows(tmp_path: Path) -> None:
+    prod = Connection("prod", "http://server.example", read_only=True, colour=Colour.TEAL)
+    with gate() as closed:
+        deck = Deck(prod, closed.behind(connecting(local(tmp_path))), crash_folder=tmp_path)
+        async with deck.run_test(size=NARROW) as pilot:
+            seat = Seat(deck, pilot)
+            await seat.sees("[1 Conversations]", "2 Sandboxes", "3 Settings", "prod", "READ-ONLY", "connecting…")
+            assert "? Help" in seat.line(-1)
 
 
 @pytest.mark.parametrize("theme", ["quarterdeck-dark", "quarterdeck-light"])
-async def test_the_first_frame_is_styled_once_in_the_chosen_theme(theme: str, tmp_path: Path) -> None:
-    deck = WatchedDeck(Connection("prod", "http://server.example"), never, crash_folder=tmp_path, theme=theme)
-    async with deck.run_test(size=(80, 24)):
-        assert deck.restyled_at_first == 0
-        assert deck.screen.styles.background.hex.lower() == deck.current_theme.background
+async def test_the_frame_is_in_the_chosen_theme(theme: str, tmp_path: Path) -> None:
+    with gate() as closed:
+        deck = Deck(LOCAL, closed.behind(connecting(local(tmp_path))), crash_folder=tmp_path, theme=theme)
+        async with deck.run_test(size=NARROW):
+            assert deck.screen.styles.background.hex.lower() == deck.current_theme.background
 
 
-async def test_the_first_screen_is_the_one_that_its_key_comes_back_to(tmp_path: Path) -> None:
-    deck = WatchedDeck(Connection("prod", "http://server.example"), never, crash_folder=tmp_path)
-    async with deck.run_test(size=(80, 24)) as pilot:
-        first = deck.screen
-        await pilot.press("2")
-        await pilot.pause()
-        assert deck.screen is not first
-        await pilot.press("1")
-        await pilot.pause()
-        assert deck.screen is first
+async def test_what_is_typed_on_the_frame_goes_to_the_screens_in_its_order(tmp_path: Path) -> None:
+    with gate() as closed:
+        deck = Deck(LOCAL, closed.behind(connecting(local(tmp_path / "data"))), crash_folder=tmp_path)
+        async with deck.run_test(size=NARROW) as pilot:
+            seat = Seat(deck, pilot)
+            seat.at_once("3", "slash", *"user")
+            seat.paste_at_once("_name")
+            await seat.sees("[1 Conversations]", "connecting…")
+            seat.at_once("enter")
+            closed.open()
+            await seat.sees("[3 Settings]", "user_name", "Author name")
+            await pilot.press("escape", "1")
+            await seat.sees("No conversations.")
+
+
+async def test_the_frame_is_left_at_once(tmp_path: Path) -> None:
+    with gate() as closed:
+        deck = Deck(LOCAL, closed.behind(connecting(local(tmp_path))), crash_folder=tmp_path)
+        async with deck.run_test(size=NARROW) as pilot:
+            seat = Seat(deck, pilot)
+            seat.at_once("j", "ctrl+q")
+            await seat.until(lambda: deck.return_value == 0)
+
+
+async def test_what_cannot_be_loaded_ends_the_deck_with_a_report(tmp_path: Path) -> None:
+    def load(deck: Deck) -> Connecting:
+        raise ImportError
+
+    deck = Deck(LOCAL, load, crash_folder=tmp_path)
+    with pytest.raises(WorkerFailed):
+        async with deck.run_test(size=NARROW) as pilot:
+            await Seat(deck, pilot).until(lambda: deck.return_code == 1)
+    assert list((tmp_path / "crashes").iterdir())

@@ -11,7 +11,7 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet import watch
-from quarterdeck.tui.connected import Connect
+from quarterdeck.tui.connecting import Connect
 from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer
 from tests.tui.seat import LOCAL, Seat, answering, local, seated
 

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from quarterdeck.config.connections import Connection
 from quarterdeck.tui.app import Deck
 from tests.tui.scenes import NOW, fleet
-from tests.tui.seat import NARROW, WIDE, Seat, answering
+from tests.tui.seat import NARROW, WIDE, Seat, answering, connecting
 
 
 class Compare(Protocol):
@@ -31,24 +31,34 @@ def pressing(*keys: str, sees: str) -> Callable[[Pilot[int]], Awaitable[None]]:
     return press
 
 
+def deck_of_fleet(folder: Path, theme: str = "quarterdeck-dark") -> Deck:
+    load = connecting(answering(fleet()))
+    return Deck(Connection("prod", "http://server.example"), load, crash_folder=folder, theme=theme, clock=lambda: NOW)
+
+
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x36"])
 @pytest.mark.parametrize("theme", ["quarterdeck-dark", "quarterdeck-light"])
 def test_sandboxes(snap_compare: Compare, tmp_path: Path, size: tuple[int, int], theme: str) -> None:
-    deck = Deck(Connection("prod", "http://server.example"), answering(fleet()), crash_folder=tmp_path, theme=theme,
-                clock=lambda: NOW)  # fmt: skip
+    deck = deck_of_fleet(tmp_path, theme)
     assert snap_compare(deck, terminal_size=size, run_before=pressing("2", "down", sees="HIBERNATING"))
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x36"])
 def test_conversations(snap_compare: Compare, tmp_path: Path, size: tuple[int, int]) -> None:
     deck = Deck(
-        Connection("prod", "http://server.example"), answering(fleet()), crash_folder=tmp_path, clock=lambda: NOW
+        Connection("prod", "http://server.example"),
+        connecting(answering(fleet())),
+        crash_folder=tmp_path,
+        clock=lambda: NOW,
     )
     assert snap_compare(deck, terminal_size=size, run_before=pressing("space", sees="3/7 preparing"))
 
 
 def test_help(snap_compare: Compare, tmp_path: Path) -> None:
     deck = Deck(
-        Connection("prod", "http://server.example"), answering(fleet()), crash_folder=tmp_path, clock=lambda: NOW
+        Connection("prod", "http://server.example"),
+        connecting(answering(fleet())),
+        crash_folder=tmp_path,
+        clock=lambda: NOW,
     )
     assert snap_compare(deck, terminal_size=NARROW, run_before=pressing("question_mark", sees="Keys: conversations"))

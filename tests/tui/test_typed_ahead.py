@@ -200,7 +200,7 @@ BURSTS = 8
 def stands(seat: Seat) -> tuple[object, ...]:
     """What the next key would find, and what those before it have done."""
     deck, focused = seat.deck, seat.deck.focused
-    lists = [screen for screen in deck.deck_screens() if isinstance(screen, ListScreen)]
+    lists = [screen for screen in deck.opened if isinstance(screen, ListScreen)]
     return (
         deck.theme,
         [type(screen).__name__ for screen in deck.screen_stack],

@@ -21,7 +21,7 @@ class FormSeat(Seat):
         await own.press("3")
         await own.until(lambda: own.deck.place == "settings")
         if loaded:
-            await own.until(lambda: any(isinstance(screen, SettingsScreen) for screen in own.deck.deck_screens()))
+            await own.until(lambda: any(isinstance(screen, SettingsScreen) for screen in own.deck.opened))
             await own.until(lambda: own.settings.record.loaded)
             await own.sees("LLM", "Model")
         return own
@@ -29,7 +29,7 @@ class FormSeat(Seat):
     @property
     def settings(self) -> SettingsScreen:
         """The settings screen, whatever is above it."""
-        return next(screen for screen in self.deck.deck_screens() if isinstance(screen, SettingsScreen))
+        return next(screen for screen in self.deck.opened if isinstance(screen, SettingsScreen))
 
     @property
     def form(self) -> SettingsForm:

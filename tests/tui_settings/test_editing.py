@@ -142,7 +142,7 @@ async def test_edits_survive_other_screens_and_a_new_connection(sit: Sit) -> Non
         await seat.press("escape", "2", "1", "3")
         await seat.sees("1 edited", "Grace")
         before = seat.deck.session
-        seat.deck.open_session(seat.deck.endpoint)
+        seat.deck.connecting.open(seat.deck.endpoint)
         await seat.until(lambda: seat.deck.session is not None and seat.deck.session is not before)
         await seat.until(lambda: seat.session.server is not None)
         await seat.sees("1 edited", "Grace")
@@ -155,7 +155,7 @@ async def test_a_save_goes_through_the_connection_that_is_open(sit: Sit) -> None
         await seat.fill("git_user_name", "Grace")
         await seat.press("enter")
         before = seat.deck.session
-        seat.deck.open_session(seat.deck.endpoint)
+        seat.deck.connecting.open(seat.deck.endpoint)
         while seat.deck.session in (None, before) or seat.session.server is None:
             await asyncio.sleep(0)
         seat.at_once("ctrl+s")
@@ -168,7 +168,7 @@ async def test_a_draft_of_one_server_is_never_shown_on_another(sit: Sit) -> None
     async with sit(stored=FULL) as seat:
         await seat.fill("git_user_name", "Grace")
         await seat.press("escape")
-        seat.deck.open_session(Connection("another", "http://127.0.0.1:9"))
+        seat.deck.connecting.open(Connection("another", "http://127.0.0.1:9"))
         await seat.until(lambda: not seat.form.draft.edited)
         assert "Grace" not in seat.text
 

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from quarterdeck.tui.app import Deck
 from tests.servers import Mode
 from tests.tui.scenes import NOW
-from tests.tui.seat import LOCAL, NARROW, WIDE, Seat, local
+from tests.tui.seat import LOCAL, NARROW, WIDE, Seat, connecting, local
 
 
 class Compare(Protocol):
@@ -34,5 +34,5 @@ async def settled(pilot: Pilot[int]) -> None:
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x36"])
 @pytest.mark.parametrize("store", ["replace", "nested"])
 def test_settings(snap_compare: Compare, tmp_path: Path, size: tuple[int, int], store: Mode) -> None:
-    deck = Deck(LOCAL, local(tmp_path / "data", store), crash_folder=tmp_path, clock=lambda: NOW)
+    deck = Deck(LOCAL, connecting(local(tmp_path / "data", store)), crash_folder=tmp_path, clock=lambda: NOW)
     assert snap_compare(deck, terminal_size=size, run_before=settled)

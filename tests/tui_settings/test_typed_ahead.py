@@ -31,7 +31,7 @@ async def test_the_first_visit_may_be_typed_ahead(tmp_path: Path) -> None:
         await seat.sees("No conversations.")
         seat.at_once("3")
         own = FormSeat(seat.deck, seat.pilot)
-        await seat.until(lambda: any(isinstance(screen, SettingsScreen) for screen in seat.deck.deck_screens()))
+        await seat.until(lambda: any(isinstance(screen, SettingsScreen) for screen in seat.deck.opened))
         await own.until(lambda: own.form.draft)
         seat.at_once("enter", *"duty", "enter", "j")
         await seat.until(lambda: own.form.draft.edits == {"llm_model": "duty"})

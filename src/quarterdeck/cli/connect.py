@@ -8,7 +8,8 @@ from importlib import import_module
 
 from pydantic import SecretStr
 
-from quarterdeck.cli.known import KnownConnections, Target
+from quarterdeck.cli.known import KnownConnections
+from quarterdeck.cli.target import Target
 from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.request import KeyHeader

@@ -5,9 +5,10 @@ import os
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.known import KnownConnections, Target
+from quarterdeck.cli.known import KnownConnections
 from quarterdeck.cli.oneshot import table
 from quarterdeck.cli.output import as_json
+from quarterdeck.cli.target import Target
 from quarterdeck.config.connections import LOCAL, LOCAL_NAME, Connection
 from quarterdeck.config.load import Config
 

@@ -4,6 +4,8 @@ Textual handles no signal that ends a program. Each becomes an ordinary exit her
 terminal is gone or a name look-up sits in a thread, the terminal is restored by hand and the process ends.
 """
 
+from __future__ import annotations
+
 import asyncio
 import errno
 import os
@@ -14,28 +16,29 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import partial
+from importlib import import_module
 from pathlib import Path
 from threading import Thread, Timer
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.connect import Connector
-from quarterdeck.cli.known import KnownConnections, LastConnectionGoneError, Target, choose
 from quarterdeck.cli.output import CommandError, note
+from quarterdeck.cli.target import LastConnectionGoneError, Target, choose
 from quarterdeck.config.connections import LOCAL
-from quarterdeck.config.edit import remember
-from quarterdeck.config.files import ConfigError
 from quarterdeck.config.load import Config
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.driver import end_without_terminal
-from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.theme import THEMES
+
+if TYPE_CHECKING:
+    from quarterdeck.tui.connecting import Connecting
 
 CLEANUP = 1.0
 """Seconds that tasks and threads still get when the terminal is back."""
 ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+BEHIND_FRAME = "quarterdeck.cli.behind_frame"
+"""What the deck connects with, imported while its frame is on the screen."""
 GRACE = 2.0
 """Seconds an ordinary exit may take after a signal."""
 _MODES_OFF = "".join(f"\x1b[?{mode}l" for mode in (1000, 1002, 1003, 1006, 1015, 1016, 2004, 2048, 1004, 2026))
@@ -99,15 +102,19 @@ def _target(arguments: CommandLine, config: Config, notices: list[str]) -> Targe
 async def _open(
     target: Target, config: Config, notices: Sequence[str], failures: dict[str, None], *, quiet: bool, mouse: bool
 ) -> int:
-    keep = partial(_remember, config, failures)
-    known = KnownConnections(config, target, os.environ, on_open=lambda name: keep(last_connection=name))
+    def load(deck: Deck) -> Connecting:
+        connecting: Connecting = import_module(BEHIND_FRAME).connecting(deck, target, config, keep)
+        return connecting
+
+    def keep(**what: str) -> None:
+        if failure := import_module(BEHIND_FRAME).remember(config, **what):
+            failures[failure] = None
+
     themes = [theme.name for theme in THEMES]
     chosen = config.preferences.theme
     deck = Deck(
         target.connection,
-        Connector(config, target, os.environ, known),
-        connections=known,
-        state=KeptState(config.folders.kept),
+        load,
         notices=notices,
         quiet=quiet,
         theme=chosen if chosen in themes else themes[0],
@@ -123,13 +130,6 @@ async def _open(
     if closing := asyncio.all_tasks() - {asyncio.current_task()}:
         await asyncio.wait(closing)
     return status
-
-
-def _remember(config: Config, failures: dict[str, None], **what: str) -> None:
-    try:
-        remember(config.folders.preferences, **what)
-    except ConfigError as error:
-        failures[str(error)] = None
 
 
 class Terminal:

@@ -9,9 +9,9 @@ from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.connect import Connector
-from quarterdeck.cli.known import choose
 from quarterdeck.cli.oneshot import table, words_of
 from quarterdeck.cli.output import as_json
+from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.server import Generation, KeyState, Server

@@ -10,8 +10,8 @@ from rich.cells import cell_len
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.connect import Connector
-from quarterdeck.cli.known import choose
 from quarterdeck.cli.output import CommandError
+from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.paging import Page

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.known import choose
 from quarterdeck.cli.oneshot import table, with_client
 from quarterdeck.cli.output import CommandError, as_json, note, say
 from quarterdeck.cli.settings_edits import FROM_INPUT, edited, refuse_seen_secrets, typed
 from quarterdeck.cli.settings_saving import save_and_report
+from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.server import Server

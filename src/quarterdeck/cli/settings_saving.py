@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.known import choose
 from quarterdeck.cli.output import CommandError, as_json, note, say
+from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.server import Server

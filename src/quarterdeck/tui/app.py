@@ -1,203 +1,261 @@
-"""The deck itself: which screens there are, the connection they share, and leaving."""
+"""The deck: a frame that shows at once, the screens that are loaded behind it, and leaving.
+
+Nothing but Textual is imported here. httpx, pydantic and all that needs them come in a thread while the frame is on the
+screen; what is typed meanwhile is kept, and given to the first screen.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.console import RenderableType
 from textual import work
 from textual.app import SystemCommand
 from textual.binding import Binding
+from textual.message import Message
+from textual.reactive import var
 from textual.screen import Screen
+from textual.signal import Signal
 
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.commands import Place, commands_at
-from quarterdeck.tui.connected import OPENING, Connect, utc_now
-from quarterdeck.tui.connecting import ConnectingApp
-from quarterdeck.tui.connections import Connections
-from quarterdeck.tui.kept_state import RunState
+from quarterdeck.tui.frame import Frame
+from quarterdeck.tui.keys_in_order import KeysInOrder
+from quarterdeck.tui.notice import notice
 from quarterdeck.tui.text import Shown, escaped
 from quarterdeck.tui.theme import THEMES, variable_defaults
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what is loaded behind the frame
+    from quarterdeck.client.client import Client
+    from quarterdeck.client.errors import ServiceError
     from quarterdeck.config.connections import Connection
+    from quarterdeck.fleet.news import News
+    from quarterdeck.fleet.session import Session
+    from quarterdeck.tui.connecting import Connecting
     from quarterdeck.tui.kept_state import RunState
     from quarterdeck.tui.screens.base import DeckScreen
+    from quarterdeck.tui.screens.conversation import Reading
 
-
+FRAME = "frame"
+"""Mode of the frame."""
+SCREENS = "quarterdeck.tui.modes"
+"""The module that imports all screens."""
 ANSWERED_WITHIN = 3.0
 """Seconds that a write under way gets when somebody leaves."""
 
 
-def _conversations() -> Screen[None]:
-    from quarterdeck.tui.screens.conversations import ConversationsScreen
-
-    return ConversationsScreen()
-
-
-def _sandboxes() -> Screen[None]:
-    from quarterdeck.tui.screens.sandboxes import SandboxesScreen
-
-    return SandboxesScreen()
+def utc_now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
 
 
-def _settings() -> Screen[None]:
-    from quarterdeck.tui.screens.settings import SettingsScreen
-
-    return SettingsScreen()
-
-
-def _opening() -> Screen[None]:
-    from quarterdeck.tui.screens.settings_opening import SettingsOpening
-
-    return SettingsOpening()
-
-
-class Deck(ConnectingApp):
-    """The deck: three screens on one connection."""
+class Deck(KeysInOrder):
+    """Three screens on one connection; `load` makes what connects, and is called in a thread behind the frame."""
 
     TITLE = "Quarterdeck"
-    CSS_PATH = ["quarterdeck.tcss", "screens/list.tcss"]  # with that of the first screen, all is parsed once
+    CSS_PATH = "quarterdeck.tcss"
     BINDINGS = [Binding("ctrl+q", "quit", "Quit", show=False, priority=True)]
-    MODES = {Place.SANDBOXES: _sandboxes, OPENING: _opening, Place.SETTINGS: _settings}
-    DEFAULT_MODE = Place.CONVERSATIONS
+    DEFAULT_MODE = FRAME
+
+    edits: var[int] = var(0)
+    """Unsaved edits in the settings."""
+
+    class Said(Message, bubble=False):
+        """A sentence for whichever screen is shown, also below a dialog."""
+
+        def __init__(self, words: Shown) -> None:
+            super().__init__()
+            self.words = words
 
     def __init__(
         self,
         endpoint: Connection,
-        connect: Connect,
+        load: Callable[[Deck], Connecting],
         *,
         crash_folder: Path,
-        connections: Connections | None = None,
-        state: RunState | None = None,
         notices: Sequence[str] = (),
         quiet: bool = False,
-        theme: str = "quarterdeck-dark",
+        theme: str = THEMES[0].name,
         clock: Callable[[], datetime] = utc_now,
-        on_theme: Callable[[str], None] | None = None,
+        on_theme: Callable[[str], None] = lambda name: None,
     ) -> None:
-        super().__init__(
-            endpoint,
-            connect,
-            crash_folder=crash_folder,
-            connections=connections,
-            state=state,
-            notices=notices,
-            quiet=quiet,
-            clock=clock,
-        )
+        super().__init__()
         for own in THEMES:
             self.register_theme(own)
         self.set_reactive(Deck.theme, theme)
-        self.stylesheet.set_variables(self.get_css_variables())
-        self._on_theme = on_theme
+        self.add_mode(FRAME, lambda: Frame(endpoint))
+        self.crash_folder = crash_folder
+        self.clock = clock
+        self.quiet = quiet
+        """Whether nobody wants to be called by a bell or a notice."""
+        self.endpoint = endpoint
+        self.session: Session | None = None
+        self.trouble: ServiceError | None = None
+        """Why there is no session, when opening it failed."""
+        self.session_news: Signal[News] = Signal(self, "session")
+        self.opened: list[DeckScreen] = []
+        """The screens of the deck that are there; each enters itself."""
+        self.wanted: str | None = None
+        """The id a list should move to as soon as it has it."""
+        self.readings: dict[str, Reading] = {}
+        """Of conversations that were opened, by id."""
         self.unanswered: tuple[str, ...] = ()
         """What was asked of the server and left without an answer."""
+        self.loaded = asyncio.Event()
+        """Set once there are screens."""
+        self._notices = notices
+        self._load = load
+        self._on_theme = on_theme
+        self.hold_keys()
 
-    def get_default_screen(self) -> Screen[None]:
-        """The conversations: the first screen of a mode would have all styles parsed twice more, and be drawn twice."""
-        screen = _conversations()
-        self.add_mode(Place.CONVERSATIONS, _conversations)
-        return screen
+    @property
+    def client(self) -> Client | None:
+        """The open client, or None while there is none."""
+        return self.session.client if self.session is not None else None
 
-    def get_css_variables(self) -> dict[str, str]:
-        """The colours of the theme; none as long as it is one that Textual begins with and nobody will see."""
-        return super().get_css_variables() if THEMES[0].name in self.available_themes else {}
-
-    def get_theme_variable_defaults(self) -> dict[str, str]:
-        """The deck's own colours, for themes that do not name them."""
-        return variable_defaults(self.current_theme)
-
-    def copy_to_clipboard(self, text: str) -> None:
-        """Put a text into the clipboard of the terminal, with nothing in it that acts on who it is pasted to."""
-        super().copy_to_clipboard(escaped(text))
+    # From the frame to the first screen
 
     def on_ready(self) -> None:
-        """Say what could not be used of what the deck was given."""
-        if self.notices:
-            self._tell([(text.line(" ".join(self.notices)), Tone.BAD)])
+        """The frame is on the screen: now the heavy work may begin."""
+        self._show_first_screen()
 
-    def watch_edits(self) -> None:
-        """Show the number of edits in the header."""
-        for screen in self.deck_screens():
-            screen.refresh_frame()
+    @work(group="load")
+    async def _show_first_screen(self) -> None:
+        """Load the rest; the server is read while the screens are still being imported."""
+        self.connecting: Connecting = await asyncio.to_thread(self._load, self)
+        self.state: RunState = self.connecting.state
+        self.connecting.open(self.endpoint)
+        modes = await asyncio.to_thread(import_module, SCREENS)
+        for place, screen in modes.SCREENS.items():
+            self.add_mode(place, screen)
+        await self.switch_mode(Place.CONVERSATIONS)
+        self.remove_mode(FRAME)
+        self.loaded.set()
+        if self._notices:
+            self.say_on_top(text.line(" ".join(self._notices)))
+        self.release_keys()
+
+    # What is said on whichever screen is shown
+
+    def say_on_top(self, words: Shown) -> None:
+        """Say it where the person looks: in the dialog that is open, and on the screen below."""
+        for screen in self.screen_stack:
+            screen.post_message(self.Said(words))
+
+    def call_person(self, words: Shown) -> None:
+        """Ring, and have the terminal show a notice where it can."""
+        self.bell()
+        self.send_to_terminal(notice(words, os.environ))
 
     # Moving between screens
 
-    def deck_screens(self) -> list[DeckScreen]:
-        """The screens that exist so far."""
-        from quarterdeck.tui.screens.base import DeckScreen
+    @property
+    def place(self) -> Place:
+        """Where the person is."""
+        return Place.CONVERSATIONS if self.current_mode == FRAME else Place(self.current_mode)
 
-        stacks = self._screen_stacks.values()
-        return [screen for stack in stacks for screen in stack if isinstance(screen, DeckScreen) and screen.is_mounted]
+    async def show(self, place: Place) -> None:
+        """Show a screen, and wait until it stands; a conversation lies above the list."""
+        await self.switch_mode(Place.CONVERSATIONS if place is Place.CONVERSATION else place)
 
-    def action_conversations(self) -> None:
+    async def action_conversations(self) -> None:
         """Show the conversations."""
-        self.show(Place.CONVERSATIONS)
+        await self.show(Place.CONVERSATIONS)
 
-    def action_sandboxes(self) -> None:
+    async def action_sandboxes(self) -> None:
         """Show the sandboxes."""
-        self.show(Place.SANDBOXES)
+        await self.show(Place.SANDBOXES)
 
-    def action_settings(self) -> None:
+    async def action_settings(self) -> None:
         """Show the settings."""
-        self.show(Place.SETTINGS)
+        await self.show(Place.SETTINGS)
 
     # What works everywhere
 
-    def action_request_log(self) -> None:
-        """Show the requests made so far."""
-        from quarterdeck.tui.columns.details import log_lines
-        from quarterdeck.tui.dialogs.page import PageDialog
+    async def action_connect(self) -> None:
+        """Choose a connection, or give another key."""
+        await self.connecting.choose()
 
-        client = self.client
-        log = partial(log_lines, lambda: client.log if client is not None else ())
-        self.push_screen(PageDialog(Shown("Requests, newest first"), log))
+    def action_refresh(self) -> None:
+        """Read everything again now."""
+        if self.session is not None:
+            self.session.refresh(asked=True)
 
-    def action_help(self) -> None:
-        """Show the keys that work here."""
-        from quarterdeck.tui.dialogs.help import HelpDialog
-        from quarterdeck.tui.screens.base import DeckScreen
+    def on_app_blur(self) -> None:
+        """The terminal lost the focus: read less often."""
+        if self.session is not None:
+            self.session.rest(hidden=True)
 
-        self.push_screen(HelpDialog(self.screen.PLACE if isinstance(self.screen, DeckScreen) else self.place))
+    def on_app_focus(self) -> None:
+        """The terminal has the focus again."""
+        if self.session is not None:
+            self.session.rest(hidden=False)
 
     def action_switch_theme(self) -> None:
         """Switch between the dark and the light theme."""
         dark, light = (own.name for own in THEMES)
         self.theme = light if self.theme == dark else dark
-        if self._on_theme is not None:
-            self._on_theme(self.theme)
+        self._on_theme(self.theme)
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """The deck's own colours, for themes that do not name them."""
+        return variable_defaults(self.current_theme)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """What the palette offers: the commands of the screen it was opened on."""
-        from quarterdeck.tui.screens.base import DeckScreen
+        for shown in self.opened:
+            if shown is screen:
+                for command in commands_at(shown.PLACE):
+                    callback = partial(shown.action_command, command.name)
+                    title = f"{command.label} ({command.key})" if command.keys else command.label
+                    yield SystemCommand(title, command.help, callback)
 
-        if isinstance(screen, DeckScreen):
-            for command in commands_at(screen.PLACE):
-                callback = partial(screen.action_command, command.name)
-                title = f"{command.label} ({command.key})" if command.keys else command.label
-                yield SystemCommand(title, command.help, callback)
+    def copy_to_clipboard(self, text: str) -> None:
+        """Put a text into the clipboard of the terminal, with nothing in it that acts on who it is pasted to."""
+        super().copy_to_clipboard(escaped(text))
+
+    def action_help_quit(self) -> None:
+        """Tell who types ctrl+c what does leave."""
+        self.say_on_top(Shown("ctrl+q leaves the deck."))
 
     # Leaving
 
     async def action_quit(self) -> None:
         """Quit the deck, unless there is something in the way."""
-        self._quit()
+        self.leave()
 
     @work(exclusive=True, group="leave")
-    async def _quit(self) -> None:
+    async def leave(self) -> None:
         """Leave the deck, unless there are edits that the person wants to keep; a write under way gets its time."""
         if self.unanswered:
             self.exit(1, 1)
-        elif await self._may_leave():
+        elif await self.may_leave():
             await self._wait_for_writes()
             self.exit(int(bool(self.unanswered)), int(bool(self.unanswered)))
+
+    def exit(self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
+        """End the deck, also while it is still being loaded; no key is answered any more."""
+        self.hold_keys()
+        self.workers.cancel_group(self, "load")
+        super().exit(result, return_code, message)
+
+    async def may_leave(self) -> bool:
+        """Whether nothing unsaved is in the way of leaving the open connection; asks the person, inside a worker."""
+        for screen in self.opened:
+            if screen.unsaved:
+                if screen.PLACE is not self.place:
+                    await self.show(screen.PLACE)
+                if not await screen.may_leave():
+                    return False
+        return True
 
     async def _wait_for_writes(self) -> None:
         """Give what was asked of the server a moment to be answered; what is not is in `unanswered` then."""
@@ -209,29 +267,3 @@ class Deck(ConnectingApp):
         with suppress(TimeoutError):
             await asyncio.wait_for(session.writes.all_answered(), ANSWERED_WITHIN)
         self.unanswered = session.writes.words
-
-    async def action_back(self) -> None:
-        """Go back to the conversations; from there ask whether to quit."""
-        from quarterdeck.tui.dialogs.confirm import ConfirmDialog
-
-        if self.place is not Place.CONVERSATIONS:
-            self.show(Place.CONVERSATIONS)
-            return
-        said = (((Shown("Sandboxes keep running."), Tone.MUTED),),)
-        await self.push_screen(ConfirmDialog(Shown("Quit Quarterdeck?"), said), self._quit_confirmed)
-
-    def _quit_confirmed(self, yes: bool | None) -> None:
-        if yes:
-            self._quit()
-
-    def action_help_quit(self) -> None:
-        """Tell who types ctrl+c what does leave."""
-        self._tell([(Shown("ctrl+q leaves the deck."), Tone.WARN)])
-
-    async def _may_leave(self) -> bool:
-        for screen in self.deck_screens():
-            if screen.unsaved:
-                self.show(screen.PLACE)
-                if not await screen.may_leave():
-                    return False
-        return True

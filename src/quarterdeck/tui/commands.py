@@ -1,5 +1,6 @@
 """Every command, declared once: bindings, key bar, palette and help are all made from these."""
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -246,6 +247,12 @@ def command_at(place: Place, name: str) -> Command:
         if command.name == name:
             return command
     raise KeyError(name)
+
+
+def key_bar_hints(place: Place, works: Callable[[Command], bool]) -> tuple[tuple[str, str, bool], ...]:
+    """Key, label and whether it works, of the commands in the key bar of a place, the most needed first."""
+    shown = sorted((command for command in commands_at(place) if command.bar), key=lambda command: command.bar)
+    return tuple((command.key, command.label, works(command)) for command in shown)
 
 
 def bindings_at(place: Place) -> list[BindingType]:

@@ -32,6 +32,11 @@ class CrashSafe(App[int]):
         chosen = super().get_driver_class()
         return PersonDriver if chosen is LinuxDriver else chosen
 
+    def send_to_terminal(self, sequence: str) -> None:
+        """Send what the terminal acts on and does not show, such as a notice."""
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(sequence)
+
     @on(Driver.SignalResume)
     @on(events.Resize)
     def action_redraw(self) -> None:

@@ -29,16 +29,45 @@ class KeysInOrder(CrashSafe):
     """What the last click went to."""
     _popped: AwaitComplete | None = None
     """The last dialog that was answered, until it is gone: a worker that waited for its answer goes on behind it."""
+    _held: list[Typed] | None = None
+    """What was typed while there was nothing yet that could answer it."""
+    _holding = False
     _last: events.Event | None = None
     """What was answered last."""
 
     async def on_event(self, event: events.Event) -> None:
         """Take in an event; of those that a person makes one behind the other."""
         if isinstance(event, Typed) and not event.is_forwarded:
+            if self._held is not None and not self._is_urgent(event):
+                self._held.append(event)
+                return
             await self.all_taken()
             self.call_next(self._answer, event)  # behind what a dialog that was just answered has called for
         elif not isinstance(event, events.Key) or event is self._last:  # else what it was for may be gone
             await super().on_event(event)
+
+    def hold_keys(self) -> None:
+        """Keep what is typed from now on, but for keys with priority, until somebody can answer it."""
+        self._held, self._holding = self._held or [], True
+
+    def release_keys(self) -> None:
+        """Answer what was kept in its order, and from then on what comes."""
+        if self._holding:
+            self._holding = False
+            self.call_later(self._answer_held)
+
+    async def _answer_held(self) -> None:
+        await self.all_taken()
+        if self._held:
+            if not self._holding:  # else what was just answered opened something that is not there yet
+                self.call_next(self._answer, self._held.pop(0))
+                self.call_later(self._answer_held)
+        elif not self._holding:
+            self._held = None
+
+    def _is_urgent(self, event: Typed) -> bool:
+        bound = self.active_bindings.get(event.key) if isinstance(event, events.Key) else None
+        return bound is not None and bound.binding.priority
 
     def pop_screen(self) -> AwaitComplete:
         """Take the screen on top away."""

@@ -14,9 +14,9 @@ from textual.types import CSSPathType
 from textual.widget import Widget
 from textual.widgets import OptionList, Static
 
+from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.commands import shown_key
-from quarterdeck.tui.connected import ConnectedApp
 from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.key_bar import hint_cell
@@ -88,8 +88,8 @@ class Dialog(ModalScreen[Result | None]):
         line.update(plain(sentence, tone))
         line.display = bool(sentence)
 
-    @on(ConnectedApp.Said)
-    def _say_it_here_too(self, said: ConnectedApp.Said) -> None:
+    @on(Deck.Said)
+    def _say_it_here_too(self, said: Deck.Said) -> None:
         self.complain(said.words)
 
     def hint(self, hints: Hints) -> None:

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from textual import events
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import OptionList, Static
@@ -13,7 +14,7 @@ from textual.widgets.option_list import Option
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import Command, shown_key
-from quarterdeck.tui.dialogs.base import ChoiceList, Dialog, Hints
+from quarterdeck.tui.dialogs.base import Dialog, Hints
 from quarterdeck.tui.paint import content, lines
 from quarterdeck.tui.text import Shown
 
@@ -39,6 +40,11 @@ class Choice(Generic[Answer]):
 class ChooseDialog(Dialog[Answer]):
     """Ask for one of a few answers; the first one that works is under the cursor, and escape gives none."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [  # of the dialog, not of its list: the key of an answer goes before
+        Binding("j", "move('down')", "Down", show=False),
+        Binding("k", "move('up')", "Up", show=False),
+    ]
+
     def __init__(
         self, title: Shown, said: Iterable[Cell], choices: Sequence[Choice[Answer]], hints: Hints = HINTS
     ) -> None:
@@ -51,13 +57,11 @@ class ChooseDialog(Dialog[Answer]):
         """What it is about, and the answers."""
         if self._said:
             yield Static(lines(self._said), classes="value")
-        answers = ChoiceList()
-        answers.add_options(Option(_prompt(one), disabled=not one.works) for one in self._choices)
-        yield answers
+        yield OptionList(*(Option(_prompt(one), disabled=not one.works) for one in self._choices), compact=True)
 
     def on_mount(self) -> None:
         """Begin at the first answer that works, and say which keys there are."""
-        self.query_one(ChoiceList).action_first()
+        self.query_one(OptionList).action_first()
         self.hint(self._hints)
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
@@ -78,6 +82,10 @@ class ChooseDialog(Dialog[Answer]):
             self.dismiss(choice.answer)
         else:
             self.complain(choice.said)
+
+    async def action_move(self, way: str) -> None:
+        """Move as the arrows do."""
+        await self.query_one(OptionList).run_action(f"cursor_{way}")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Take the answer under the cursor."""

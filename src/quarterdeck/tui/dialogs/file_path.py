@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 from quarterdeck.tui import files, text
+from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.connected import ConnectedApp
 from quarterdeck.tui.dialogs.base import Result
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.form import FormDialog, Line, RefusedError, Typed
@@ -36,7 +36,7 @@ def _path(typed: str) -> Path:
 
 
 def save_dialog(
-    app: ConnectedApp, title: str, said: Iterable[Cell], path: Path, written: Callable[[Path], str]
+    app: Deck, title: str, said: Iterable[Cell], path: Path, written: Callable[[Path], str]
 ) -> FormDialog[Path]:
     """Ask for a path and write there what `written` makes for it; the answer is the path."""
 
@@ -52,7 +52,7 @@ def save_dialog(
     return path_dialog(title, said, str(path), write)
 
 
-def choose_dialog(app: ConnectedApp, title: str, said: Iterable[Cell], path: Path) -> FormDialog[tuple[Path, bool]]:
+def choose_dialog(app: Deck, title: str, said: Iterable[Cell], path: Path) -> FormDialog[tuple[Path, bool]]:
     """Ask for the path of a file to be written later; the answer says also whether one that is there may go."""
 
     async def choose(path: Path) -> tuple[Path, bool]:
@@ -64,7 +64,7 @@ def choose_dialog(app: ConnectedApp, title: str, said: Iterable[Cell], path: Pat
     return path_dialog(title, said, str(path), choose)
 
 
-async def _ask_for_leave(app: ConnectedApp, path: Path) -> None:
+async def _ask_for_leave(app: Deck, path: Path) -> None:
     """Ask whether the file that is there may go; raises RefusedError where it may not."""
     lost = cell(Shown("What is in it now would be gone."), Tone.WARN)
     dialog = ConfirmDialog(Shown("Write over the file?"), (cell(text.line(f"{path} is there already.")), lost))

@@ -1,16 +1,9 @@
 """The keys that work on a screen."""
 
-from collections.abc import Iterable
-from typing import ClassVar
-
-from textual.binding import Binding, BindingType
-from textual.widget import Widget
-
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import Command, Place, commands_at, shown_key
-from quarterdeck.tui.dialogs.base import Dialog
+from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.lines import Lines
 
 MOVES = (
     ("↑ ↓ j k", "Move by a row"),
@@ -44,30 +37,7 @@ def _command_line(command: Command) -> Cell:
     return help_line(keys, command.help)
 
 
-class HelpDialog(Dialog[None]):
-    """What the keys do; any of the usual keys closes it."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("question_mark,q,enter", "cancel", "Close", show=False),
-        Binding("j,down", "scroll(1)", "Down", show=False),
-        Binding("k,up", "scroll(-1)", "Up", show=False),
-        Binding("pagedown,ctrl+d,space", "scroll(12)", "Page down", show=False),
-        Binding("pageup,ctrl+u", "scroll(-12)", "Page up", show=False),
-    ]
-    HINTS = (("↑ ↓", "scroll"), ("esc", "close"))
-
-    def __init__(self, place: Place) -> None:
-        super().__init__(Shown(f"Keys: {place}"))
-        self._place = place
-
-    def body(self) -> Iterable[Widget]:
-        """The lines of the help."""
-        yield Lines(hang=KEYS_WIDE)
-
-    def on_mount(self) -> None:
-        """Say them."""
-        self.query_one(Lines).say(help_lines(self._place))
-
-    def action_scroll(self, step: int) -> None:
-        """Scroll by lines."""
-        self.query_one("#body").scroll_relative(y=step, animate=False)
+def help_page(place: Place) -> PageDialog:
+    """The keys that work at a place."""
+    lines = help_lines(place)
+    return PageDialog(Shown(f"Keys: {place}"), lambda: lines, label=KEYS_WIDE)

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from typing import ClassVar
 
 from textual import getters, on, work
 from textual.app import ComposeResult
-from textual.events import ScreenResume
+from textual.events import ScreenResume, Unmount
 from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
 
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.fleet.news import News
 from quarterdeck.tui import text
+from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.commands import Command, Place, command_at, commands_at
-from quarterdeck.tui.connected import ConnectedApp
+from quarterdeck.tui.columns.details import log_lines
+from quarterdeck.tui.commands import Command, Place, command_at, commands_at, key_bar_hints
 from quarterdeck.tui.dialogs.choose import menu
+from quarterdeck.tui.dialogs.help import help_page
+from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.header import Header, HeaderState
 from quarterdeck.tui.widgets.key_bar import KeyBar
 from quarterdeck.tui.widgets.message_line import MessageLine
-
-if TYPE_CHECKING:
-    from quarterdeck.client.errors import ServiceError
-    from quarterdeck.fleet.news import News
+from quarterdeck.tui.widgets.watch_strip import show_watched
 
 WIDE = 100
 """Columns from which a screen shows its side pane."""
@@ -39,7 +42,7 @@ class DeckScreen(Screen[None]):
     class Told(Message, bubble=False):
         """There is news of the connection."""
 
-    app = getters.app(ConnectedApp)
+    app = getters.app(Deck)
     _watching = False
 
     def __init__(self) -> None:
@@ -62,8 +65,13 @@ class DeckScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Follow the connection from now on."""
+        self.app.opened.append(self)
         self.app.session_news.subscribe(self, self._hear, immediate=True)
-        self.refresh_frame()
+        self.watch(self.app, "edits", self.refresh_frame)
+
+    @on(Unmount)
+    def _close(self) -> None:
+        self.app.opened.remove(self)
 
     def _hear(self, news: News) -> None:
         self._heard.append(news)
@@ -83,8 +91,8 @@ class DeckScreen(Screen[None]):
         if any(news.another_server for news in told):
             self.say(Shown("Another server answers at this address than before; everything is read anew."), Tone.WARN)
 
-    @on(ConnectedApp.Said)
-    def _say_it_here_too(self, said: ConnectedApp.Said) -> None:
+    @on(Deck.Said)
+    def _say_it_here_too(self, said: Deck.Said) -> None:
         self.say(said.words, Tone.WARN)
 
     @on(ScreenResume)
@@ -104,11 +112,7 @@ class DeckScreen(Screen[None]):
     def refresh_frame(self) -> None:
         """Bring header, key bar and message line up to date; what did not change is not painted."""
         self.refresh_health()
-        self.key_bar.hints = tuple(
-            (command.key, command.label, self.why_not(command) is None)
-            for command in sorted(commands_at(self.PLACE), key=lambda command: command.bar)
-            if command.bar
-        )
+        self.key_bar.hints = key_bar_hints(self.PLACE, lambda command: self.why_not(command) is None)
 
     def refresh_health(self) -> None:
         """Bring up to date what says how true the screen is: the header and the message line."""
@@ -130,8 +134,6 @@ class DeckScreen(Screen[None]):
         """Say how the watched conversations are, in a line that is there only while there are any."""
         watched = self.app.session.watched.by_urgency if self.app.session is not None else ()
         if watched or self._watching:
-            from quarterdeck.tui.widgets.watch_strip import show_watched
-
             self._watching = bool(watched)
             show_watched(self, self.message_line, watched, self.app.clock())
 
@@ -162,6 +164,15 @@ class DeckScreen(Screen[None]):
         owner = self if hasattr(self, f"action_{name}") else self.app
         await self.app.run_action(name, default_namespace=owner)
 
+    async def action_help(self) -> None:
+        """Show the keys that work here."""
+        await self.app.push_screen(help_page(self.PLACE))
+
+    async def action_request_log(self) -> None:
+        """Show the requests made so far."""
+        log = partial(log_lines, lambda: self.app.client.log if self.app.client is not None else ())
+        await self.app.push_screen(PageDialog(Shown("Requests, newest first"), log))
+
     def row_title(self) -> Shown:
         """What the row under the cursor is called."""
         return Shown("")
@@ -186,5 +197,5 @@ class DeckScreen(Screen[None]):
         return True
 
     @on(Header.TabPressed)
-    def _open_tab(self, event: Header.TabPressed) -> None:
-        self.app.show(event.place)
+    async def _open_tab(self, event: Header.TabPressed) -> None:
+        await self.app.show(event.place)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from pydantic import SecretStr
 from textual import on, work
@@ -21,7 +21,6 @@ from quarterdeck.fleet.session import Session
 from quarterdeck.tui import external, text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.commands import Command, Place, bindings_at, command_at
-from quarterdeck.tui.connected import Reading
 from quarterdeck.tui.conversation_head import about_line, origin_cell
 from quarterdeck.tui.copying import Copyable, conversation_json
 from quarterdeck.tui.dialogs.page import PageDialog
@@ -40,6 +39,13 @@ PAINTED_EVERY = 0.1
 """Seconds in which all that is told is gathered."""
 TO_AGENT = frozenset({"stop", "send_on", "ask_always", "ask_risky", "ask_never"})
 """Commands that need the agent server."""
+
+
+class Reading(NamedTuple):
+    """Where somebody reads a conversation: an entry and a line of it, None at the end, and what is unfolded."""
+
+    place: tuple[str, int] | None = None
+    unfolded: frozenset[str] = frozenset()
 
 
 class ConversationScreen(DeckScreen):

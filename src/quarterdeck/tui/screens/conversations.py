@@ -19,10 +19,11 @@ from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.start_tasks import in_progress
 from quarterdeck.fleet.watch import Watch
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.conversations import COLUMNS, counts, detail, so_far, title, title_of, wanting, word
 from quarterdeck.tui.commands import Command, Place, bindings_at
 from quarterdeck.tui.copying import Copyable, conversation_copies
+from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.lists.conversation_commands import ConversationCommands, ask_for_titles
 from quarterdeck.tui.lists.folding import Folding
 from quarterdeck.tui.lists.source import Source
@@ -304,12 +305,21 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         else:
             self.say(Shown("None of these has a sandbox any more."), Tone.WARN)
 
-    def action_other(self) -> None:
+    async def action_other(self) -> None:
         """Go to its sandbox."""
         row = self.table.cursor_row
         sandbox_id = self._sandbox_of(row) if row is not None else None
         if sandbox_id is not None:
-            self.go_to(Place.SANDBOXES, sandbox_id)
+            await self.go_to(Place.SANDBOXES, sandbox_id)
+
+    async def action_back(self) -> None:
+        """There is nothing behind this screen: ask whether to quit."""
+        said = (cell(Shown("Sandboxes keep running."), Tone.MUTED),)
+        await self.app.push_screen(ConfirmDialog(Shown("Quit Quarterdeck?"), said), self._quit_confirmed)
+
+    def _quit_confirmed(self, yes: bool | None) -> None:
+        if yes:
+            self.app.leave()
 
 
 def _why_no_sandbox(row: ConversationRow) -> str:

@@ -410,13 +410,13 @@ class ListScreen(DeckScreen, Generic[R]):
 
     # From one list to the other
 
-    def go_to(self, place: Place, row_id: str) -> None:
+    async def go_to(self, place: Place, row_id: str) -> None:
         """Show a row of the other list, or of this one."""
         self.app.wanted = row_id
         if place is self.PLACE:
             self._say_what_changed()
         else:
-            self.app.show(place)
+            await self.app.show(place)
 
     async def action_no_conversation(self) -> None:
         """Show the sandboxes without a conversation and the conversations without a sandbox, and go to one."""
@@ -424,6 +424,6 @@ class ListScreen(DeckScreen, Generic[R]):
         if session is not None:
             await self.app.push_screen(pick_unlinked(session.find_unlinked(), self.app.clock()), self._unlinked_chosen)
 
-    def _unlinked_chosen(self, to: RowPlace | None) -> None:
+    async def _unlinked_chosen(self, to: RowPlace | None) -> None:
         if to is not None:
-            self.go_to(to.place, to.id)
+            await self.go_to(to.place, to.id)

@@ -194,11 +194,11 @@ class SandboxesScreen(ListScreen[SandboxRow]):
         known = (Copyable(Shown("agent URL"), address[1]),) if address is not None else ()
         return (Copyable(Shown("id"), row.id), *known, Copyable(Shown("JSON"), sandbox_json(row.record)))
 
-    def action_other(self) -> None:
+    async def action_other(self) -> None:
         """Go to the newest conversation in it."""
         row = self.table.cursor_row
         if row is not None and row.conversations:
-            self.go_to(Place.CONVERSATIONS, row.conversations[0].id)
+            await self.go_to(Place.CONVERSATIONS, row.conversations[0].id)
 
     def watched_of(self, row: SandboxRow) -> str | None:
         """The newest conversation in it."""
@@ -212,6 +212,10 @@ class SandboxesScreen(ListScreen[SandboxRow]):
             self.say(Shown("It has no address."), Tone.WARN)
         else:
             self.open_address(*address)
+
+    async def action_back(self) -> None:
+        """Go back to the conversations."""
+        await self.app.show(Place.CONVERSATIONS)
 
 
 def _agent_server(row: SandboxRow) -> tuple[str, str] | None:

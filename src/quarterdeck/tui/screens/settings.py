@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from textual import getters, on, work
+from textual import on, work
 from textual.binding import BindingType
 from textual.widget import Widget
 from textual.widgets import Static
@@ -42,6 +42,8 @@ UNLOADED = frozenset({"back"})
 """Commands of this screen that work before anything is read."""
 WHILE_EDITING = frozenset({"save"})
 """Commands that work while a field is edited, whose keys are the field's else."""
+KEYS_WAIT = 1.0
+"""Seconds that keys wait for the first reading of the settings, which they were typed for."""
 
 
 class SettingsScreen(DeckScreen):
@@ -54,13 +56,12 @@ class SettingsScreen(DeckScreen):
     HELD = ServerList.COMMANDS
     """Commands that a part of the screen does."""
 
-    notice = getters.query_one("#settings-notice", Static)
-
     def __init__(self) -> None:
         super().__init__()
-        self.bar = SettingsBar(id="settings-bar")
+        self.bar = SettingsBar()
         self.field_filter = FieldFilter()
         self.form = SettingsForm()
+        self.notice = Static(id="settings-notice")
         self.record = Record(self.app, self.form, self._count)
         self.servers = ServerList(self.app, self.form, self.say)
         self.lists = ListActions(self.app, self._acted)
@@ -80,7 +81,7 @@ class SettingsScreen(DeckScreen):
         yield self.bar
         yield self.field_filter
         yield self.form
-        yield Static(id="settings-notice")
+        yield self.notice
 
     # What it shows
 
@@ -118,6 +119,8 @@ class SettingsScreen(DeckScreen):
             self.notice.update(lines(words.why_nothing(self.app.session, self._trouble())))
         elif self.is_current and self.focused is None:
             self.form.start()
+        if self.record.loaded or self._trouble() is not None:
+            self.app.release_keys()
         self._count()
 
     def _count(self) -> None:
@@ -318,7 +321,9 @@ class SettingsScreen(DeckScreen):
     # News of the record
 
     def on_mount(self) -> None:
-        """Load as soon as something answers."""
+        """Load as soon as something answers; what is typed meanwhile is for the form, if it comes soon."""
+        self.app.hold_keys()
+        self.set_timer(KEYS_WAIT, self.app.release_keys)
         self._show_state()
         self._keep_up()
 
@@ -463,4 +468,4 @@ class SettingsScreen(DeckScreen):
         if self.field_filter.words:
             self.field_filter.action_clear()
         elif not self.unsaved or await self.may_leave():
-            self.app.show(Place.CONVERSATIONS)
+            await self.app.show(Place.CONVERSATIONS)

@@ -8,8 +8,8 @@ from quarterdeck.settings import files as settings_files
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.files import Imported
 from quarterdeck.tui import files
+from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.connected import ConnectedApp
 from quarterdeck.tui.dialogs.file_path import path_dialog, save_dialog
 from quarterdeck.tui.dialogs.form import FormDialog
 from quarterdeck.tui.files import FileRefusedError
@@ -25,7 +25,7 @@ _READ: tuple[Cell, ...] = (
 )
 
 
-def export_dialog(app: ConnectedApp, draft: Draft) -> FormDialog[Path]:
+def export_dialog(app: Deck, draft: Draft) -> FormDialog[Path]:
     """Ask for a path and write the settings there."""
     release = app.session.release if app.session is not None else ""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", app.endpoint.name).strip("-.")

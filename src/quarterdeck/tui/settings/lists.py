@@ -17,8 +17,8 @@ from quarterdeck.client.secrets import NAME as SECRET_NAME
 from quarterdeck.settings import checks
 from quarterdeck.settings.fields import Group, Severity
 from quarterdeck.tui import text
+from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.connected import ConnectedApp
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.form import Field, FormDialog, Line, RefusedError, Typed
 from quarterdeck.tui.dialogs.pick import Item, PickDialog
@@ -67,7 +67,7 @@ async def read_suggestions(client: Client, key: str) -> Sequence[str]:
 class ListActions:
     """The commands on rows that are saved at once; `done` is told what came of each."""
 
-    app: ConnectedApp
+    app: Deck
     done: Done
 
     async def act(self, name: str, view: FormView, row: str) -> None:

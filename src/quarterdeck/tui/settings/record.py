@@ -16,7 +16,7 @@ from quarterdeck.settings.form_fields import CANONICAL, FormFields, fields_on, k
 from quarterdeck.settings.mcp_server import Identity
 from quarterdeck.settings.merge import merge, news_of
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
-from quarterdeck.tui.connected import ConnectedApp
+from quarterdeck.tui.app import Deck
 from quarterdeck.tui.widgets.form.form import SettingsForm
 from quarterdeck.tui.widgets.form.view import RowKind
 
@@ -27,7 +27,7 @@ READ_AGAIN = timedelta(seconds=10)
 class Record:
     """What was read, through which client; `changed` is told when the form has another draft on top of it."""
 
-    def __init__(self, app: ConnectedApp, form: SettingsForm, changed: Callable[[], None]) -> None:
+    def __init__(self, app: Deck, form: SettingsForm, changed: Callable[[], None]) -> None:
         self._app = app
         self._form = form
         self._changed = changed

@@ -19,8 +19,8 @@ from quarterdeck.settings.review import Review, problems, until_when
 from quarterdeck.settings.save import Questions, SaveResult, Tell, save
 from quarterdeck.settings.typed_secrets import RememberingStore
 from quarterdeck.tui import text
+from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.connected import ConnectedApp
 from quarterdeck.tui.dialogs.conflicts import ConflictsDialog
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.dialogs.review import ReviewDialog
@@ -38,7 +38,7 @@ class Saves:
 
     def __init__(
         self,
-        app: ConnectedApp,
+        app: Deck,
         record: Record,
         form: SettingsForm,
         bar: Callable[[Cell], None],
@@ -153,7 +153,7 @@ class Saves:
 class Saving:
     """One save: where it goes, and whom it asks. Used inside a worker."""
 
-    app: ConnectedApp
+    app: Deck
     endpoint: Connection
     store: RememberingStore
     server: Server

@@ -18,8 +18,8 @@ from quarterdeck.settings.mcp_json import pasted, without_secrets
 from quarterdeck.settings.mcp_server import Transport, bare
 from quarterdeck.settings.pasted_servers import TakenIn
 from quarterdeck.tui import text
+from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.connected import ConnectedApp
 from quarterdeck.tui.dialogs.choose import Choice, ChooseDialog
 from quarterdeck.tui.dialogs.file_path import save_dialog
 from quarterdeck.tui.dialogs.mcp_paste import PasteServersDialog
@@ -60,7 +60,7 @@ class ServerList:
         }
     )
     """Those that are of this list alone."""
-    app: ConnectedApp
+    app: Deck
     form: SettingsForm
     say: Callable[[Shown, Tone], None]
 

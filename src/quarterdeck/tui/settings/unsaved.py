@@ -15,8 +15,8 @@ from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.unsaved import Run, UnsavedEdits, ended, left_behind, to_keep, with_run, without_run
 from quarterdeck.settings.words import counted
 from quarterdeck.tui import text
+from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
-from quarterdeck.tui.connected import ConnectedApp
 from quarterdeck.tui.dialogs.choose import Choice, ChooseDialog
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.kept_state import RunState
@@ -43,9 +43,7 @@ class LeftEdits(StrEnum):
 class KeptEdits:
     """Keeps the form's edits, and asks about those that an earlier run left behind."""
 
-    def __init__(
-        self, app: ConnectedApp, record: Record, form: SettingsForm, say: Callable[[Shown, Tone], None]
-    ) -> None:
+    def __init__(self, app: Deck, record: Record, form: SettingsForm, say: Callable[[Shown, Tone], None]) -> None:
         self._app = app
         self._record = record
         self._form = form

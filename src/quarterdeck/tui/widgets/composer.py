@@ -11,7 +11,7 @@ from textual.widgets import TextArea
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.fleet.drafts import MessageDrafts, with_draft
 from quarterdeck.tui import text
-from quarterdeck.tui.connected import ConnectedApp
+from quarterdeck.tui.app import Deck
 from quarterdeck.tui.markdown import whole
 from quarterdeck.tui.widgets.form.inputs import PlainArea
 
@@ -43,7 +43,7 @@ class Composer(PlainArea):
             super().__init__()
             self.text = text
 
-    app = getters.app(ConnectedApp)
+    app = getters.app(Deck)
 
     def __init__(self, conversation_id: str) -> None:
         super().__init__(id="composer")

@@ -71,18 +71,22 @@ class FieldFilter(Horizontal):
 class SettingsBar(Horizontal):
     """Edits at the left, the outcome of a save at the right, where it stays."""
 
+    def __init__(self) -> None:
+        super().__init__(id="settings-bar")
+        self._summary, self._result = Static(id="settings-summary"), Static(id="settings-result")
+
     def compose(self) -> ComposeResult:
         """Both sides, empty at first."""
-        yield Static(id="settings-summary")
-        yield Static(id="settings-result")
+        yield self._summary
+        yield self._result
 
     def show(self, view: FormView | None) -> None:
         """Say how much is edited; nothing while nothing is loaded."""
-        self.query_one("#settings-summary", Static).update(content(_summary(view)) if view else "", layout=False)
+        self._summary.update(content(_summary(view)) if view else "", layout=False)
 
     def say(self, result: Cell) -> None:
         """Say what became of a save."""
-        self.query_one("#settings-result", Static).update(content(result))
+        self._result.update(content(result))
 
 
 def _summary(view: FormView) -> Cell:

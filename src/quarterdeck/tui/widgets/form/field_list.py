@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.style import Style
-from textual import events, getters, on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -123,8 +123,6 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         Binding("tab", "group(1)", "Next group", show=False),
         Binding("shift+tab", "group(-1)", "Group before", show=False),
     ]
-    above = getters.query_one("#lines-above", LinePainter)
-    below = getters.query_one("#lines-below", LinePainter)
 
     @dataclass
     class Moved(Message):
@@ -140,6 +138,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
 
     def __init__(self) -> None:
         super().__init__()
+        self.above, self.below = LinePainter(id="lines-above"), LinePainter(id="lines-below")
         self.cursor = ""
         self.editor: FieldEditor | None = None
         self._lines: tuple[Line, ...] = ()
@@ -149,8 +148,8 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
 
     def compose(self) -> ComposeResult:
         """Two blocks of lines; an editor comes between them."""
-        yield LinePainter(id="lines-above")
-        yield LinePainter(id="lines-below")
+        yield self.above
+        yield self.below
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While a field is edited, the list's keys are the field's."""

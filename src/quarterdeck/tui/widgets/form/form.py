@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from textual import getters, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -49,8 +49,6 @@ class SettingsForm(Vertical):
         Binding("up", "choose(-1)", "Choice or field before", show=False, priority=True),
     ]
     """The keys of the field that is edited."""
-    list = getters.query_one(FieldList)
-    rail = getters.query_one(Rail)
 
     @dataclass
     class Edited(Message):
@@ -74,6 +72,7 @@ class SettingsForm(Vertical):
 
     def __init__(self) -> None:
         super().__init__()
+        self.rail, self.list = Rail(id="rail"), FieldList()
         self.view = FormView(Draft())
         self.suggestions: Mapping[str, Sequence[str]] = {}
         """Field -> what the server suggests for it."""
@@ -86,8 +85,8 @@ class SettingsForm(Vertical):
     def compose(self) -> ComposeResult:
         """Rail, list and help pane side by side, short help under them; the width decides which are shown."""
         with Horizontal(id="form-columns"):
-            yield Rail(id="rail")
-            yield FieldList()
+            yield self.rail
+            yield self.list
             with VerticalScroll(id="help-pane", can_focus=False):
                 yield Static(id="help-full")
         yield Static(id="help-short")
