@@ -27,6 +27,8 @@ class SandboxRow(NamedTuple):
     memory: SandboxMemory
     conversations: tuple[Conversation, ...] = ()
     """Those that live in it, in the server's order (newest first)."""
+    told: tuple[str | None, ...] = ()
+    """The last word of the agent in each of them, as far as it is known."""
     haystack: str = ""
     """All of its text a filter looks into, case folded."""
     complete: bool = True
@@ -90,13 +92,15 @@ def sandbox_row(
     `complete` says that all conversations that live in it are known; `last_told` is the last word of the agent in each,
     by id, as `last_execution_status` keeps it.
     """
-    working = memory.settled.known in UP and is_working(conversations, last_told)
+    told = tuple(each.execution_status or last_told.get(each.id) for each in conversations)
+    working = memory.settled.known in UP and ExecutionStatus.RUNNING in told
     texts = [text for each in conversations for text in (each.title, each.selected_repository)]
     return SandboxRow(
         record.id,
         record,
         memory,
         conversations,
+        told,
         haystack(record.id, record.sandbox_spec_id, memory.settled.word, *texts),
         complete,
         working,
@@ -104,11 +108,6 @@ def sandbox_row(
         sum(spent(conversation) for conversation in conversations),
         clock.read(record.created_at),
     )
-
-
-def is_working(conversations: Iterable[Conversation], last_told: Mapping[str, str | None]) -> bool:
-    """Whether an agent in one of them is at work; `last_told` stands in where the server does not tell."""
-    return any((each.execution_status or last_told.get(each.id)) == ExecutionStatus.RUNNING for each in conversations)
 
 
 def _quiet_since(settled: SandboxState, conversations: tuple[Conversation, ...], clock: ServerClock) -> datetime | None:

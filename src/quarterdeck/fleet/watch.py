@@ -25,6 +25,8 @@ REFRESH = 1.0
 LONGEST_BACKOFF = 60.0
 LONGEST_ASKED_FOR = 120.0
 """The longest wait a server's Retry-After is granted."""
+ASKED_AGAIN = 500
+"""Rows that a pass left out and that are asked for by id before they count as gone; of more the list is believed."""
 SLICE = 200
 """Records of one answer that are published at a time: a few milliseconds of work, so that no key waits for all."""
 
@@ -243,8 +245,10 @@ class Watch(Generic[R]):
 
     async def _left_out(self, listed: list[str]) -> list[str]:
         """What a pass of several pages left out and is there all the same: a row that goes shifts the later pages."""
-        unlisted = [] if self._one_page or not self._by_batch else list(self.records.keys() - set(listed))
-        answers = await self._source.read(unlisted, background=True) if unlisted else ()
+        unlisted = list(self.records.keys() - set(listed))
+        if self._one_page or not self._by_batch or not 0 < len(unlisted) <= ASKED_AGAIN:
+            return []
+        answers = await self._source.read(unlisted, background=True)
         return [record.id for record in answers or () if record is not None]
 
     async def _read_looked_at(self) -> None:

@@ -1,11 +1,11 @@
 """A command for several rows in words: what it will do to which, and how far it is."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from quarterdeck.client.models.enums import ExecutionStatus
 from quarterdeck.fleet.bulk import BulkJob, BulkRow, N, Named, Plan, RowState, counts
-from quarterdeck.fleet.sandboxes import SandboxRow, is_working
+from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell, indented
 from quarterdeck.tui.text import Shown
@@ -44,20 +44,20 @@ def name_of(row: Named, why: str = "") -> Shown:
     return Shown(f"{text.line(row.short_id):<7} {text.line(why or row.name)}")
 
 
-def busy_line(row: SandboxRow, last_told: Mapping[str, str | None]) -> Shown | None:
+def busy_line(row: SandboxRow) -> Shown | None:
     """Why a pause should be asked about: an agent in it works, or waits for a person; None when neither does."""
-    for record in row.conversations:
+    for record, told in zip(row.conversations, row.told, strict=True):
         title = record.title or "a conversation"
-        if is_working((record,), last_told):
+        if told == ExecutionStatus.RUNNING:
             return text.line(f"The agent of {title} is at work. {STRANDS}")
-        if (record.execution_status or last_told.get(record.id)) == ExecutionStatus.WAITING_FOR_CONFIRMATION:
+        if told == ExecutionStatus.WAITING_FOR_CONFIRMATION:
             return text.line(f"The agent of {title} waits for an answer. {STRANDS}")
     return None
 
 
-def busy_lines(rows: Iterable[SandboxRow], last_told: Mapping[str, str | None]) -> list[Cell]:
+def busy_lines(rows: Iterable[SandboxRow]) -> list[Cell]:
     """How many of several sandboxes a pause may leave stuck."""
-    busy = [row for row in rows if busy_line(row, last_told) is not None]
+    busy = [row for row in rows if busy_line(row) is not None]
     if not busy:
         return []
     words = f"In {len(busy):,} of them an agent works or waits for an answer. {STRANDS}"

@@ -1,8 +1,9 @@
 """A sandbox as cells of a list and as lines of a detail; its key and the queries of its addresses stay unseen."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from itertools import islice
 
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.request import LoggedRequest
@@ -37,8 +38,6 @@ OF_SANDBOX = frozenset[str](
     }
 )
 """Words for a conversation that say nothing of its agent."""
-LastTold = Callable[[str], str | None]
-"""The last word of the agent in a conversation, by the conversation's id."""
 
 
 def status(row: SandboxRow, now: datetime) -> Cell:
@@ -87,38 +86,17 @@ def urls(row: SandboxRow, now: datetime) -> Cell:
     return cell(text.line(" ".join(url.name.lower() for url in known)), Tone.MUTED) if known else DASH
 
 
-def agent_word(row: SandboxRow, last_told: LastTold) -> str | None:
+def agent(row: SandboxRow, now: datetime) -> Cell:
     """The word for the agent of the newest conversation in it."""
+    word = _agent_word(row)
+    return cell(text.line(word), glyph(word)[1]) if word else DASH
+
+
+def _agent_word(row: SandboxRow) -> str | None:
     if not row.conversations:
         return None
-    newest = row.conversations[0]
-    word = conversation_state(newest, last_told(newest.id), row.record.status).word
+    word = conversation_state(row.conversations[0], row.told[0], row.record.status).word
     return None if word in OF_SANDBOX else word
-
-
-def sandbox_columns(last_told: LastTold) -> tuple[Column[SandboxRow], ...]:
-    """All columns."""
-
-    def agent(row: SandboxRow, now: datetime) -> Cell:
-        word = agent_word(row, last_told)
-        return cell(text.line(word), glyph(word)[1]) if word else DASH
-
-    def by_agent(row: SandboxRow) -> str | None:
-        return agent_word(row, last_told)
-
-    return (
-        Column("status", "STATUS", 20, status, sort=lambda row: row.memory.settled.word),
-        Column("sandbox", "SANDBOX", 9, lambda row, now: cell(text.line(row.short_id)), sort=lambda row: row.id),
-        Column("conversation", "CONVERSATION", 24, conversation, sort=_by_title, flex=3),
-        Column("for", "FOR", 7, lasted, sort=lambda row: row.memory.settled.since, right=True),
-        Column("agent", "AGENT", 12, agent, sort=by_agent, priority=1),
-        Column("quiet", "QUIET", 7, quiet, sort=lambda row: row.quiet_since, priority=2, right=True),
-        Column("cost", "COST", 7, cost, sort=lambda row: row.spent or None, priority=3, right=True),
-        text_column("spec", "SPEC", 12, lambda row: row.record.sandbox_spec_id, flex=1, priority=4),
-        Column("age", "AGE", 6, _age, sort=lambda row: row.created.here, priority=5, right=True),
-        Column("urls", "URLS", 14, urls, sort=lambda row: len(row.memory.urls) or None, flex=1, priority=6),
-        text_column("owner", "OWNER", 10, lambda row: row.record.created_by_user_id, priority=7),
-    )
 
 
 def _by_title(row: SandboxRow) -> tuple[str, ...] | None:
@@ -127,6 +105,21 @@ def _by_title(row: SandboxRow) -> tuple[str, ...] | None:
 
 def _age(row: SandboxRow, now: datetime) -> Cell:
     return cell(Shown(row.created.age(now)), Tone.MUTED)
+
+
+COLUMNS: tuple[Column[SandboxRow], ...] = (
+    Column("status", "STATUS", 20, status, sort=lambda row: row.memory.settled.word),
+    Column("sandbox", "SANDBOX", 9, lambda row, now: cell(text.line(row.short_id)), sort=lambda row: row.id),
+    Column("conversation", "CONVERSATION", 24, conversation, sort=_by_title, flex=3),
+    Column("for", "FOR", 7, lasted, sort=lambda row: row.memory.settled.since, right=True),
+    Column("agent", "AGENT", 12, agent, sort=_agent_word, priority=1),
+    Column("quiet", "QUIET", 7, quiet, sort=lambda row: row.quiet_since, priority=2, right=True),
+    Column("cost", "COST", 7, cost, sort=lambda row: row.spent or None, priority=3, right=True),
+    text_column("spec", "SPEC", 12, lambda row: row.record.sandbox_spec_id, flex=1, priority=4),
+    Column("age", "AGE", 6, _age, sort=lambda row: row.created.here, priority=5, right=True),
+    Column("urls", "URLS", 14, urls, sort=lambda row: len(row.memory.urls) or None, flex=1, priority=6),
+    text_column("owner", "OWNER", 10, lambda row: row.record.created_by_user_id, priority=7),
+)
 
 
 # How many are how
@@ -155,7 +148,7 @@ def counts(words: Counter[str]) -> Cell:
 DAY = timedelta(days=1)
 
 
-def detail(row: SandboxRow, now: datetime, last_told: LastTold) -> list[Cell]:
+def detail(row: SandboxRow, now: datetime) -> list[Cell]:
     """What the server tells of it."""
     state, record = row.state(now), row.record
     said = [
@@ -172,7 +165,7 @@ def detail(row: SandboxRow, now: datetime, last_told: LastTold) -> list[Cell]:
     ]
     if state.note:
         said += [EMPTY, cell(text.line(state.note), Tone.WARN if state.slow or state.silent else Tone.MUTED)]
-    return [*said, *_addresses(row, state.known), *_conversations(row, last_told)]
+    return [*said, *_addresses(row, state.known), *_conversations(row)]
 
 
 LISTED = 100
@@ -219,11 +212,10 @@ def _addresses(row: SandboxRow, word: StateWord | None) -> list[Cell]:
     return [EMPTY, heading("Addresses"), *(said or [cell(Shown("none while it does not run"), Tone.MUTED)])]
 
 
-def _conversations(row: SandboxRow, last_told: LastTold) -> list[Cell]:
-    newest = row.conversations[:LISTED]
-    states = [conversation_state(each, last_told(each.id), row.record.status) for each in newest]
-    said = [_conversation(each, state.word) for each, state in zip(newest, states, strict=True)]
-    if (more := len(row.conversations) - len(newest)) > 0:
+def _conversations(row: SandboxRow) -> list[Cell]:
+    newest = islice(zip(row.conversations, row.told, strict=True), LISTED)
+    said = [_conversation(each, conversation_state(each, told, row.record.status).word) for each, told in newest]
+    if (more := len(row.conversations) - LISTED) > 0:
         said.append(cell(Shown(f"and {more:,} more"), Tone.MUTED))
     nobody = Shown("no conversation" if row.unlinked else "none known yet")
     return [EMPTY, heading("Conversations"), *(said or [cell(nobody, Tone.MUTED)])]

@@ -58,7 +58,7 @@ class SandboxCommands:
                 change = self._do_one(self._order(session, verb), row, asked(verb, row))
                 self._screen.run_worker(change, group="change")
 
-        doubt = busy_line(row, session.last_statuses) if verb == "Pause" else text.line(session.forecast())
+        doubt = busy_line(row) if verb == "Pause" else text.line(session.forecast())
         if doubt:
             question = text.line(f"{verb} {row.short_id}?")
             await self._screen.app.push_screen(ConfirmDialog(question, [cell(doubt, Tone.WARN)]), begin)
@@ -72,7 +72,7 @@ class SandboxCommands:
             return
         warnings: list[Cell] = []
         if verb == "Pause":
-            warnings = busy_lines(planned.rows, session.last_statuses)
+            warnings = busy_lines(planned.rows)
         elif line := text.line(session.forecast(len(planned.rows))):
             warnings = [cell(line, Tone.WARN), EMPTY]
         title = Shown(f"{verb} {SANDBOXES.counted(len(planned.rows))}?")

@@ -18,7 +18,7 @@ from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.watch import Watch
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.columns.sandboxes import LastTold, counts, detail, own_requests, sandbox_columns, timeline
+from quarterdeck.tui.columns.sandboxes import COLUMNS, counts, detail, own_requests, timeline
 from quarterdeck.tui.commands import Command, Place, bindings_at
 from quarterdeck.tui.copying import Copyable, sandbox_json
 from quarterdeck.tui.dialogs.quiet import QuietDialog
@@ -38,17 +38,16 @@ BULK = frozenset({"pause", "resume", "delete", "notify_me"})
 
 
 class SandboxSource(Source[SandboxRow]):
-    """Sandboxes, with the conversations that live in them; `last_told` is the last word of an agent."""
+    """Sandboxes, with the conversations that live in them."""
 
     about = About.SANDBOXES
     noun = "sandboxes"
     status = "status"
     grammar = SANDBOX_GRAMMAR
+    columns = COLUMNS
 
-    def __init__(self, last_told: LastTold) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.columns = sandbox_columns(last_told)
-        self._last_told = last_told
         self._under_way: set[str] = set()
         """Those of which something was asked that no reading has confirmed."""
 
@@ -79,7 +78,7 @@ class SandboxSource(Source[SandboxRow]):
 
     def detail(self, session: Session, row: SandboxRow, now: datetime) -> list[Cell]:
         """What the server tells of it, and what happened to it."""
-        return [*detail(row, now, self._last_told), *timeline(session.memories.timelines.of(row.id), now)]
+        return [*detail(row, now), *timeline(session.memories.timelines.of(row.id), now)]
 
 
 class SandboxesScreen(ListScreen[SandboxRow]):
@@ -89,10 +88,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
     BINDINGS: ClassVar[list[BindingType]] = bindings_at(Place.SANDBOXES)
 
     def __init__(self) -> None:
-        super().__init__(SandboxSource(self._last_told))
-
-    def _last_told(self, conversation_id: str) -> str | None:
-        return self.app.session.last_statuses.get(conversation_id) if self.app.session is not None else None
+        super().__init__(SandboxSource())
 
     def why_not(self, command: Command) -> str | None:
         """What a command needs of the row under the cursor; marked rows are sorted out when it is done."""
