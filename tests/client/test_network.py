@@ -310,14 +310,14 @@ async def test_tls_to_a_plain_server_is_told_from_a_server_that_is_down(said: by
     assert (error.kind, error.outcome) == (ErrorKind.TLS, Outcome.NOT_SENT)
 
 
-async def test_a_knock_asks_alive_at_the_origin_without_any_key() -> None:
+async def test_alive_is_asked_at_the_origin_without_any_key() -> None:
     async with raw_server(answering(plain(b'{"status":"ok"}'))) as server, client_at("http://127.0.0.1:1") as client:
         assert await client.alive(f"{server.url}/api/conversations/abc?key=secret")
     assert server.heads[0].startswith(b"GET /alive HTTP/1.1\r\n")
     assert KEY.encode() not in server.heads[0]
 
 
-async def test_a_knock_at_a_silent_server_or_at_no_address_gives_up() -> None:
+async def test_a_silent_server_and_no_address_are_not_alive() -> None:
     async with raw_server(silent) as server, client_at("http://127.0.0.1:1", limits=SHORT) as client:
         for address in (server.url, "", "nonsense", "http://", "http://[", "file:///x", "http://a b"):
             assert not await client.alive(address)

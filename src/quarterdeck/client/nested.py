@@ -156,8 +156,8 @@ def nested_losses(base: Settings, changes: SettingsChanges) -> Iterator[Loss]:
     if changes.get(AGENT_KIND, kind) != kind:
         yield Loss(AGENT_KIND, certain=True)
         return
-    if struck := secrets_lost(base, changes):
-        yield Loss(MCP, certain=True, parts=struck)
+    if losing := secrets_lost(base, changes):
+        yield Loss(MCP, certain=True, parts=losing)
     if base.llm_base_url and _address_goes(base, changes):
         yield Loss("llm_base_url", certain=True)
 

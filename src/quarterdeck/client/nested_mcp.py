@@ -26,7 +26,7 @@ _TRANSPORTS: Mapping[type[McpServer], str] = {StdioServer: "stdio", SseServer: "
 _SSE_PATH = re.compile(r"/sse(/|$)")
 _OPEN_STRATEGIES = ("none", "oauth2")
 """Ways to sign in that say something without a secret beside them."""
-_TOLD_OF_AUTH = ("strategy", "header_name", "username")
+_AUTH_LOADED = ("strategy", "header_name", "username")
 
 
 def config_of(servers: Mapping[str, Any]) -> McpConfig:
@@ -59,7 +59,7 @@ def map_of(config: McpConfig) -> dict[str, Any]:
 
 def shown_after_store(config: McpConfig) -> McpConfig:
     """What a load tells of a configuration once it is stored: named, and without any secret."""
-    return config_of({name: _told(members) for name, members in map_of(config).items()})
+    return config_of({name: _as_loaded(members) for name, members in map_of(config).items()})
 
 
 def secrets_lost(base: Settings | None, changes: SettingsChanges) -> tuple[str, ...]:
@@ -176,7 +176,7 @@ def _auth(server: McpServer, auth: Any) -> Any:
 
 
 def _typed(auth: Mapping[str, Any]) -> bool:
-    return any(name not in _TOLD_OF_AUTH for name in auth)
+    return any(name not in _AUTH_LOADED for name in auth)
 
 
 def _has_secret(server: McpServer) -> bool:
@@ -191,14 +191,14 @@ def _target(server: McpServer) -> tuple[str, ...]:
     return (server.command, *server.args) if isinstance(server, StdioServer) else (server.url,)
 
 
-def _told(members: Any) -> Any:
+def _as_loaded(members: Any) -> Any:
     """What a load tells of the members that were sent."""
     if not isinstance(members, dict):
         return members
     told = {name: value for name, value in members.items() if name not in ("env", "headers", "auth")}
     auth, headers = members.get("auth"), members.get("headers")
     if isinstance(auth, dict):
-        told["auth"] = {name: auth[name] for name in _TOLD_OF_AUTH if name in auth}
+        told["auth"] = {name: auth[name] for name in _AUTH_LOADED if name in auth}
     elif auth is not None or (isinstance(headers, dict) and "authorization" in {name.lower() for name in headers}):
         told["auth"] = {"strategy": "bearer"}
     return told

@@ -104,7 +104,7 @@ _CERTIFICATE = {
     64: "it belongs to another address",
 }
 """OpenSSL's verification results that people meet."""
-_AGAIN = "Read again, or check that the server is up."
+_READ_AGAIN = "Read again, or check that the server is up."
 _WHICH_SCHEME = "Check the port and whether it is http:// or https://."
 
 
@@ -244,13 +244,13 @@ def failure(error: Exception, request: str, url: httpx.URL, step: str, *, second
     `step` is the first one that failed. The text of the cause is never used: it may repeat the key or the address.
     """
     time = f"{round(seconds, 1 if seconds < 10 else None):g} s"
-    kind, words, advice = _told(error, url.netloc.decode(), step, time, secure=url.scheme == "https")
+    kind, words, advice = _explained(error, url.netloc.decode(), step, time, secure=url.scheme == "https")
     nothing_sent = kind in NEVER_OPENED or kind in (ErrorKind.TLS, ErrorKind.LOCAL)
     outcome = Outcome.NOT_SENT if nothing_sent else Outcome.NOT_APPLIED
     return ServiceError(kind, words, advice, request=request, outcome=outcome)
 
 
-def _told(error: Exception, host: str, step: str, time: str, *, secure: bool) -> tuple[ErrorKind, str, str]:
+def _explained(error: Exception, host: str, step: str, time: str, *, secure: bool) -> tuple[ErrorKind, str, str]:
     """Kind, words and advice."""
     cause = _root_cause(error)
     match error:
@@ -258,14 +258,14 @@ def _told(error: Exception, host: str, step: str, time: str, *, secure: bool) ->
             words = f"{host} took the connection but did not answer the TLS hello within {time}."
             return ErrorKind.CONNECT_TIMEOUT, words, _WHICH_SCHEME
         case httpx.ConnectTimeout():
-            return ErrorKind.CONNECT_TIMEOUT, f"{host} did not take a connection within {time}.", _AGAIN
+            return ErrorKind.CONNECT_TIMEOUT, f"{host} did not take a connection within {time}.", _READ_AGAIN
         case TimeoutError() if step.endswith("connect_tcp"):
-            return ErrorKind.CONNECT_TIMEOUT, f"{host} did not take a connection within {time}.", _AGAIN
+            return ErrorKind.CONNECT_TIMEOUT, f"{host} did not take a connection within {time}.", _READ_AGAIN
         case httpx.PoolTimeout():
             words = f"No connection to {host} came free within {time}."
             return ErrorKind.CONNECT_TIMEOUT, words, "Other requests are waiting for their answers; read again."
         case httpx.TimeoutException() | TimeoutError():
-            return ErrorKind.STALLED, f"{host} gave no complete answer within {time}.", _AGAIN
+            return ErrorKind.STALLED, f"{host} gave no complete answer within {time}.", _READ_AGAIN
         case httpx.ConnectError() | httpx.ProxyError() | UnicodeError():
             return _not_connected(cause, host, step)
         case httpx.LocalProtocolError() | httpx.UnsupportedProtocol() | httpx.InvalidURL():

@@ -82,7 +82,7 @@ class LoggedRequest(NamedTuple):
     when: datetime
     """When it was sent, UTC."""
     attempt: int = 1
-    """The how-manieth try of the same request this was."""
+    """Which try of the same request it was, counted from 1."""
 
 
 def segment(value: str) -> str:

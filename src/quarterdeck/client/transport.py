@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from itertools import count
 from typing import Any
 
 import httpx
@@ -158,8 +157,8 @@ class Transport:
             raise ServiceError(ErrorKind.READ_ONLY, words, advice, request=str(request), outcome=Outcome.NOT_SENT)
         await self._turn(request)
         since, seconds = _now(), request.seconds or self.limits.total
-        deadline = since + seconds
-        for attempt in count(1):
+        deadline, attempt = since + seconds, 1
+        while True:
             try:
                 return await self._attempt(request, attempt, since, deadline)
             except ServiceError as error:
@@ -178,8 +177,9 @@ class Transport:
                 if done is Outcome.UNKNOWN:
                     raise _final(request, error) from None
             await self._turn(request)
-            deadline = deadline if reads else _now() + seconds
-        raise AssertionError("counting has no end")
+            attempt += 1
+            if not reads:
+                deadline = _now() + seconds
 
     async def status_at(
         self,
@@ -226,15 +226,15 @@ class Transport:
     async def _exchange(self, request: Request, since: float, deadline: float) -> Response:
         """Send a request, follow a read within the same origin, and return an answer of status 2xx."""
         url = parsed(self.url + request.path + query_text(request.query))
-        for hops_left in reversed(range(HOPS + 1)):
+        hops = 0
+        while True:
             async with self._answer(self._built(request, url), str(request), since, deadline) as answer:
                 self._note_clock(answer.headers.get("Date"))
-                target = _next_hop(answer) if hops_left else None
-                if target is None:
+                target = _next_hop(answer)
+                if target is None or hops == HOPS:
                     response = await _received(request, answer, request.largest or self.limits.body)
                     return self._accepted(request, response)
-            url = target
-        raise AssertionError("the last hop is never followed")
+            url, hops = target, hops + 1
 
     def _built(self, request: Request, url: httpx.URL) -> httpx.Request:
         content = None if request.body is None else encoded(request.body)
