@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.client.models.server import Generation, KeyState
+from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.network import sends_in_clear
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Span, Tone
 from quarterdeck.tui.text import Shown
-
-if TYPE_CHECKING:
-    from quarterdeck.client.client import Client
-    from quarterdeck.client.models.server import Server
 
 _KEY: dict[KeyState, tuple[Shown, Tone]] = {
     KeyState.ACCEPTED: (Shown("the key is accepted"), Tone.GOOD),

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+from pydantic import SecretStr
 
 from quarterdeck.config.connections import Connection
-
-if TYPE_CHECKING:
-    from pydantic import SecretStr
 
 
 class Connections:

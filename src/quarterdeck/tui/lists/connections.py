@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.network import sends_in_clear
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.health import HealthState
+from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Span, Tone, cell
 from quarterdeck.tui.colours import mark
 from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
-
-if TYPE_CHECKING:
-    from quarterdeck.client.errors import ServiceError
-    from quarterdeck.fleet.session import Session
 
 NAME, STATE, READ_ONLY, KEY = 18, 12, 10, 32
 """Cells of the columns; the address gets what is left."""
