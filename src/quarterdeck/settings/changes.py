@@ -5,7 +5,7 @@ other values is masked; when a change is made again it is taken from what the se
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,8 +152,8 @@ def server_changes(draft: Draft, seen: Draft | None = None) -> Iterator[ServerCh
     stored = {entry.origin: entry.server for entry in seen.servers.entries} if seen is not None else None
     left = {entry.row: entry.server for entry in servers.left}
     places = dict(zip(left, identities(left.values()), strict=True))
-    before = {here: _nths(_versions(servers, here=here)) for here in (False, True)}
-    after = _nths(left.items())
+    before = {here: {one.key: one.nth for one in _versions(_held(servers, here=here))} for here in (False, True)}
+    after = {one.key: one.nth for one in _versions(left.items())}
     for entry in servers.edited:
         new = None if entry.removed else entry.server
         if stored is not None and entry.stays:
@@ -235,21 +235,18 @@ def _takes(entry: Field, change: FieldChange) -> bool:
     return editable and entry.secret is change.secret
 
 
-def _versions(servers: Servers, *, here: bool) -> Iterator[tuple[int, McpServer]]:
+def _held(servers: Servers, *, here: bool) -> list[tuple[int, McpServer]]:
     """(row, server) of what the server holds, or of what only this machine keeps."""
-    for entry in servers.entries:
-        if entry.before is not None and (entry.was is None) is here:
-            yield entry.row, entry.before
+    entries = (entry for entry in servers.entries if (entry.was is None) is here)
+    return [(entry.row, entry.before) for entry in entries if entry.before is not None]
 
 
-def _nths(versions: Iterable[tuple[int, McpServer]]) -> Mapping[int, int]:
-    """Row -> which one it is of those with its transport."""
+def _versions(servers: Iterable[tuple[int, McpServer]]) -> Iterator[Version]:
+    """Each server without its secrets, and which one it is of those with its transport."""
     seen = Counter[str]()
-    found = {}
-    for row, server in versions:
-        found[row] = seen[transport_of(server)]
+    for row, server in servers:
+        yield Version(row, bare(server), seen[transport_of(server)])
         seen[transport_of(server)] += 1
-    return found
 
 
 def _restored_servers(
@@ -283,17 +280,12 @@ def _restored_servers(
 
 def _rows(changes: Sequence[ServerChange], servers: Servers) -> dict[int, Entry]:
     """Number of a change -> the row that it is about now."""
-    found: dict[int, Entry] = {}
+    rows: dict[int, int] = {}
     for here in (False, True):
         wanted = (
             Version(number, change.old, change.nth)
             for number, change in enumerate(changes)
             if change.old is not None and change.old_here is here
         )
-        versions = dict(_versions(servers, here=here))
-        nths = _nths(versions.items())
-        held = (Version(row, bare(server), nths[row]) for row, server in versions.items())
-        found |= {
-            number: entry for number, row in paired(wanted, held).items() if (entry := servers.entry(row)) is not None
-        }
-    return found
+        rows |= paired(wanted, _versions(_held(servers, here=here)))
+    return {number: entry for number, row in rows.items() if (entry := servers.entry(row)) is not None}

@@ -181,19 +181,18 @@ def _with_listed(data: Any, servers: Servers, notes: list[str]) -> Servers:
     if not isinstance(data, dict):
         return servers
     given = list(_given(data))
-    read = {number: _server(transport, one) for number, (transport, one) in enumerate(given)}
-    named = {number: server for number, server in read.items() if server is not None}
+    read = {number: server for number, (transport, one) in enumerate(given) if (server := _server(transport, one))}
     notes += (
-        f"One of the {given[number][0]} servers cannot be read; it is left out."
-        for number, server in read.items()
-        if server is None
+        f"One of the {transport} servers cannot be read; it is left out."
+        for number, (transport, _) in enumerate(given)
+        if number not in read
     )
     held = {entry.row: entry.server for entry in servers.left}
     pairs = paired(
-        (Version(number, bare(server)) for number, server in named.items()),
+        (Version(number, bare(server)) for number, server in read.items()),
         (Version(row, bare(server)) for row, server in held.items()),
     )
-    for number, server in named.items():
+    for number, server in read.items():
         row = pairs.get(number)
         if row is not None and as_masks(_written(held[row])) == given[number][1]:
             continue
