@@ -8,13 +8,13 @@ from pydantic import SecretStr
 
 from quarterdeck.cli.arguments import parse
 from quarterdeck.cli.connect import Connector
-from quarterdeck.cli.known import KnownConnections
 from quarterdeck.cli.output import CommandError
 from quarterdeck.cli.target import LastConnectionGoneError, Target, choose
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.config import edit
 from quarterdeck.config.connections import LOCAL, Connection
 from quarterdeck.config.load import Config, load
+from quarterdeck.tui.connections import Connections
 from tests.conftest import Home
 
 CONNECTIONS = """
@@ -85,7 +85,7 @@ def test_a_wrong_address_is_wrong_usage(loaded: Config, variable: str) -> None:
 
 def key_for(loaded: Config, chosen: Target, endpoint: Connection) -> str | None:
     environ = {"QUARTERDECK_API_KEY": "key-of-url", "WORK_KEY": "key-of-work"}
-    variable = KnownConnections(loaded, chosen, environ).key_variable(endpoint)
+    variable = Connections(loaded, environ, asked=chosen.asked).key_variable(endpoint)
     return None if variable is None else environ[variable]
 
 
@@ -118,5 +118,6 @@ async def test_a_key_that_cannot_be_sent_is_refused_without_being_shown(loaded: 
 @pytest.mark.parametrize(("value", "key"), [(" key\n", "key"), ("", None), (" ", None)])
 async def test_blanks_around_a_key_are_not_part_of_it(loaded: Config, value: str, key: str | None) -> None:
     chosen = target(loaded, "--url", "http://127.0.0.1:9")
-    read = await KnownConnections(loaded, chosen, {"QUARTERDECK_API_KEY": value}).find_key(chosen.connection)
+    known = Connections(loaded, {"QUARTERDECK_API_KEY": value}, asked=chosen.asked)
+    read = await known.find_key(chosen.connection)
     assert read.key == (None if key is None else SecretStr(key))

@@ -10,13 +10,13 @@ import pytest
 from keyring.backend import KeyringBackend
 
 from quarterdeck.cli.connect import Connector
-from quarterdeck.cli.known import KnownConnections
 from quarterdeck.cli.target import Target
 from quarterdeck.config.connections import LOCAL
 from quarterdeck.config.keys import SystemKeyring
 from quarterdeck.config.load import load
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.connecting import Connecting
+from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.kept_state import KeptState
 from tests.cli.serving import serving
 from tests.conftest import Home
@@ -54,13 +54,20 @@ class Desk:
         target = target or Target(LOCAL)
         loaded = load(os.environ)
         keyring = SystemKeyring(lambda: self.keyring, self.patience)
-        known = KnownConnections(loaded, target, self.environ, keyring=keyring, on_open=self.opened.append)
+        known = Connections(
+            loaded,
+            self.environ,
+            asked=target.asked,
+            read_only=target.read_only,
+            keyring=keyring,
+            on_open=self.opened.append,
+        )
         deck = Deck(
             target.connection,
             lambda deck: Connecting(
                 deck,
                 Connector(loaded, target, self.environ, known),
-                connections=known,
+                known,
                 state=KeptState(loaded.folders.kept),
             ),
             notices=[f"{problem}." for problem in loaded.problems],

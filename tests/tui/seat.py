@@ -1,6 +1,7 @@
 """Somebody at the deck: presses keys, waits for what should come, reads what the terminal would show."""
 
 import asyncio
+import os
 import time
 import unicodedata
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -16,9 +17,11 @@ from textual.pilot import Pilot
 from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.client.transport import Access
 from quarterdeck.config.connections import Connection
+from quarterdeck.config.load import load
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.connecting import Connect, Connecting
+from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.kept_state import RunState
 from quarterdeck.tui.screens.list import ListScreen
 from tests.client.fakes import FAST, FakeServer
@@ -183,7 +186,7 @@ async def seated(
 
 def connecting(connect: Connect, state: RunState | None = None) -> Callable[[Deck], Connecting]:
     """What a deck loads behind its frame: only how it connects differs from test to test."""
-    return lambda deck: Connecting(deck, connect, state=state)
+    return lambda deck: Connecting(deck, connect, Connections(load(os.environ), os.environ), state=state)
 
 
 S = TypeVar("S", bound=Seat)

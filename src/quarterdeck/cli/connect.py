@@ -8,7 +8,6 @@ from importlib import import_module
 
 from pydantic import SecretStr
 
-from quarterdeck.cli.known import KnownConnections
 from quarterdeck.cli.target import Target
 from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
@@ -17,15 +16,16 @@ from quarterdeck.client.transport import Access
 from quarterdeck.config.connections import Connection
 from quarterdeck.config.load import Config
 from quarterdeck.local.errors import LocalServiceError
+from quarterdeck.tui.connections import Connections
 
 
 class Connector:
     """Opens clients; the key of a connection is looked for only then."""
 
     def __init__(
-        self, config: Config, target: Target, environ: Mapping[str, str], known: KnownConnections | None = None
+        self, config: Config, target: Target, environ: Mapping[str, str], known: Connections | None = None
     ) -> None:
-        self.known = known or KnownConnections(config, target, environ)
+        self.known = known or Connections(config, environ, asked=target.asked, read_only=target.read_only)
         self._data = config.folders.data
 
     @asynccontextmanager

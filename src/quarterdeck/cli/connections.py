@@ -5,12 +5,11 @@ import os
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.known import KnownConnections
 from quarterdeck.cli.oneshot import table
 from quarterdeck.cli.output import as_json
-from quarterdeck.cli.target import Target
 from quarterdeck.config.connections import LOCAL, LOCAL_NAME, Connection
 from quarterdeck.config.load import Config
+from quarterdeck.tui.connections import Connections
 
 
 def show(arguments: CommandLine, config: Config) -> int:
@@ -28,7 +27,7 @@ def show(arguments: CommandLine, config: Config) -> int:
 
 
 async def _with_key_sources(config: Config) -> list[tuple[Connection, str]]:
-    known = KnownConnections(config, Target(LOCAL), os.environ)
+    known = Connections(config, os.environ)
     return [(each, await known.key_source(each)) for each in (LOCAL, *config.connections.values())]
 
 

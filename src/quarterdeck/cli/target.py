@@ -24,6 +24,11 @@ class Target(NamedTuple):
     read_only: bool = False
     """Whether nothing may be changed in this run, on this server or any other."""
 
+    @property
+    def asked(self) -> Connection | None:
+        """The server, where only its address was given."""
+        return None if self.remembered else self.connection
+
 
 class LastConnectionGoneError(CommandError):
     """The connection used last is no longer configured, and nothing else was asked for."""

@@ -38,11 +38,11 @@ class Connecting:
         self,
         app: Deck,
         connect: Connect,
+        connections: Connections,
         *,
-        connections: Connections | None = None,
         state: RunState | None = None,
     ) -> None:
-        self.connections = connections or Connections()
+        self.connections = connections
         self.state = state or RunState()
         """What outlives a run."""
         self.releases = Releases(self.state)
