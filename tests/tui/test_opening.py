@@ -188,6 +188,11 @@ async def test_a_small_terminal_is_survived(sit: Sit) -> None:
             await seat.pilot.resize_terminal(*size)
             await seat.press("2", "1")
         await seat.sees("No conversations.")
+        for size in ((59, 20), (60, 19)):
+            await seat.pilot.resize_terminal(*size)
+            await seat.sees("smaller than 60x20")
+            await seat.pilot.resize_terminal(60, 20)
+            await seat.until(lambda: "smaller than" not in seat.text)
 
 
 async def test_quitting_closes_the_deck(sit: Sit) -> None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from textual import getters, on, work
 from textual.app import ComposeResult
-from textual.events import ScreenResume, Unmount
+from textual.events import Resize, ScreenResume, Unmount
 from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
@@ -17,7 +17,7 @@ from quarterdeck.client.errors import ServiceError
 from quarterdeck.fleet.news import News
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
-from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.details import log_lines
 from quarterdeck.tui.commands import Command, Place, command_at, commands_at, key_bar_hints
 from quarterdeck.tui.dialogs.choose import menu
@@ -31,6 +31,9 @@ from quarterdeck.tui.widgets.watch_strip import show_watched
 
 WIDE = 100
 """Columns from which a screen shows its side pane."""
+LEAST_WIDTH, LEAST_HEIGHT = 60, 20
+"""Columns and lines that a screen needs."""
+TOO_SMALL = cell(Shown(f"This terminal is smaller than {LEAST_WIDTH}x{LEAST_HEIGHT}: not all fits."), Tone.WARN)
 
 
 class DeckScreen(Screen[None]):
@@ -95,6 +98,7 @@ class DeckScreen(Screen[None]):
     def _say_it_here_too(self, said: Deck.Said) -> None:
         self.say(said.words, Tone.WARN)
 
+    @on(Resize)
     @on(ScreenResume)
     def _catch_up_with_frame(self) -> None:
         self.refresh_frame()
@@ -127,7 +131,8 @@ class DeckScreen(Screen[None]):
             health_tone=health[0][1] if health else Tone.MUTED,
             edits=self.app.edits,
         )
-        self.message_line.resting = self.resting_line()
+        too_small = self.size.width < LEAST_WIDTH or self.size.height < LEAST_HEIGHT
+        self.message_line.resting = TOO_SMALL if too_small else self.resting_line()
         self._show_watched()
 
     def _show_watched(self) -> None:
