@@ -49,7 +49,7 @@ _MARK = re.compile(r"\s*([,\]])\s*")
 class Page(Generic[T]):
     """Records in the server's order; `unreadable` counts those that could not be read, `more` says that pages follow.
 
-    Equal answers to the same question give the same object, so `is` tells that nothing changed.
+    Equal answers give the same object, so `is` tells that nothing changed.
     """
 
     items: tuple[T, ...]
@@ -71,8 +71,8 @@ class Records(Generic[R]):
         self._transport = transport
         self._listed = listed
         self._same = same
-        self._read: dict[tuple[str, Query], tuple[bytes, list[_Part[R]]]] = {}
-        """The latest answers and what they were read as."""
+        self._read: dict[bytes, list[_Part[R]]] = {}
+        """Digest of an answer -> what it was read as, the latest last."""
         self._batch_offered = True
         self.limit: Query = (("limit", str(transport.limits.page)),)
         """The query for pages as large as servers give them."""
@@ -156,21 +156,19 @@ class Records(Generic[R]):
         return tuple(found.get(record_id) for record_id in wanted)
 
     async def _ask(self, path: str, query: Query, *, background: bool) -> AsyncIterator[_Part[R]]:
-        """Ask for records and read the answer; one that equals the last to this question is not read again."""
+        """Ask for records and read the answer; one that equals an answer before is not read again."""
         largest = self._transport.limits.list_body
         request = Request("GET", path, query, largest=largest, background=background)
         response = await self._transport.send(request)
         digest = blake2b(response.body).digest()
-        known, parts = self._read.pop((path, query), (b"", []))
-        if known != digest:
-            parts = []
+        parts = self._read.pop(digest, [])
+        for part in parts:
+            yield part
+        if not parts:
             async for part in self._parts(response, request):
                 parts.append(part)
                 yield part
-        else:
-            for part in parts:
-                yield part
-        self._read[path, query] = digest, parts
+        self._read[digest] = parts
         if len(self._read) > ANSWERS_KEPT:
             del self._read[next(iter(self._read))]
 
