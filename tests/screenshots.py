@@ -9,8 +9,8 @@ import asyncio
 import re
 import sqlite3
 import sys
-from collections.abc import Awaitable, Callable
-from contextlib import closing
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -23,12 +23,16 @@ from textual.pilot import Pilot
 
 from quarterdeck.cli.connect import Connector
 from quarterdeck.cli.target import Target
-from quarterdeck.client.client import Client
+from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.client.models.conversation import NewConversation, StartTask
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, StdioServer
-from quarterdeck.config.connections import LOCAL
+from quarterdeck.client.transport import Access
+from quarterdeck.config.connections import LOCAL, Connection
 from quarterdeck.config.load import Config, Folders
+from quarterdeck.local.runtime.simulated import Simulation
+from quarterdeck.local.service import LocalService
 from quarterdeck.tui.app import Deck
+from quarterdeck.tui.connecting import Connect
 from tests.tui.seat import connecting
 
 PICTURES = Path(__file__).parents[1] / "screenshots"
@@ -160,7 +164,42 @@ async def settings(pilot: Pilot[int]) -> None:
     await shown(pilot, "claude-sonnet")
 
 
+async def conversation(pilot: Pilot[int]) -> None:
+    """A conversation that waits for an answer, with an edit above the question."""
+    await shown(pilot, "Needs you")
+    await pilot.press("enter")
+    await shown(pilot, "needs you:")
+    await pilot.press("tab")
+    await shown(pilot, "y accept")
+
+
 SHOTS: tuple[Shot, ...] = (("conversations", conversations), ("sandboxes", sandboxes), ("settings", settings))
+
+
+async def take_on(connect: Connect, root: Path, shots: Iterable[Shot]) -> None:
+    """Take pictures of a deck."""
+    deck = Deck(LOCAL, connecting(connect), clock=lambda: NOW, crash_folder=root / "state")
+    async with deck.run_test(size=SIZE) as pilot:
+        for name, reach in shots:
+            await reach(pilot)
+            await pilot.pause()
+            (PICTURES / f"{name}.svg").write_text(picture(pilot))
+            print(f"{name}.svg")
+
+
+async def take_simulated(root: Path) -> None:
+    """Take the picture of a conversation whose agent is played."""
+    service = await LocalService.simulated(Simulation(60, churn=0.0), clock=lambda: NOW)
+
+    @asynccontextmanager
+    async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
+        async with Client(IN_PROCESS, key=service.key, access=Access(app=service.app)) as client:
+            yield client
+
+    try:
+        await take_on(connect, root, (("conversation", conversation),))
+    finally:
+        await service.close()
 
 
 async def take(root: Path) -> None:
@@ -169,14 +208,8 @@ async def take(root: Path) -> None:
     async with connect(LOCAL) as client:
         await seed(client)
     settle_times(root / "data" / "service.db")
-    deck = Deck(LOCAL, connecting(connect), clock=lambda: NOW, crash_folder=root / "state")
     try:
-        async with deck.run_test(size=SIZE) as pilot:
-            for name, reach in SHOTS:
-                await reach(pilot)
-                await pilot.pause()
-                (PICTURES / f"{name}.svg").write_text(picture(pilot))
-                print(f"{name}.svg")
+        await take_on(connect, root, SHOTS)
     finally:
         async with connect(LOCAL) as client:
             async for page in client.sandboxes.pages():
@@ -194,6 +227,7 @@ def main() -> int:
         patch("uuid.uuid4", lambda: UUID(bytes=made.randbytes(16), version=4)),
     ):
         asyncio.run(take(Path(folder)))
+        asyncio.run(take_simulated(Path(folder)))
     return 0
 
 

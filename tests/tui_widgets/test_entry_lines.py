@@ -67,3 +67,20 @@ def test_long_output_shows_its_first_lines_and_how_many_more() -> None:
     long = tool("make", Outcome.DONE, text="\n".join(f"line {number}" for number in range(100)))
     assert drawn(long)[-2:] == [f"         line {FOLDED - 1}", f"         … {100 - FOLDED} more lines, enter"]
     assert drawn(long, unfolded=True)[-1] == "         line 99"
+
+
+def test_an_edit_shows_what_changed_and_little_around_it() -> None:
+    same = [(" ", f"same {number}") for number in range(20)]
+    edit = Edit("a.py", 1, (*same[:10], ("-", "old"), ("+", "new"), *same[10:]))
+    entry = tool("a.py", Outcome.DONE, who="file_editor", edit=edit)
+    assert drawn(entry)[1:] == [
+        "            …",
+        "            9   same 8",
+        "           10   same 9",
+        "           11 - old",
+        "           11 + new",
+        "           12   same 10",
+        "           13   same 11",
+        "            …",
+    ]
+    assert len(drawn(entry, unfolded=True)) == len(edit.lines) + len(drawn(entry)[:1]) + 1

@@ -1,6 +1,9 @@
 """The head of a conversation: how it is, what it has cost, what is under way, and where what is shown comes from."""
 
+from collections.abc import Mapping
 from datetime import datetime
+
+from rich.cells import cell_len
 
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.enums import SandboxStatus
@@ -13,7 +16,10 @@ from quarterdeck.tui.cells import Cell, Span, Tone, cell
 from quarterdeck.tui.entry_lines import took
 from quarterdeck.tui.look import glyph
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.strips import clip
 
+SHORTEST = 12
+"""Cells to which a title may be cut."""
 SILENT_AFTER = 20.0
 """Seconds without a word after which an agent that works is called silent."""
 
@@ -39,8 +45,10 @@ def origin_cell(following: Following, now: datetime) -> Cell:
             return cell(text.line(f"{origin}{as_of}"), Tone.WARN)
 
 
-def about_line(following: Following, conversation_id: str, record: Conversation | None, now: datetime) -> Cell:
-    """Its state, title, place and cost, when its agent asks, and the tool that runs."""
+def about_line(
+    following: Following, conversation_id: str, record: Conversation | None, now: datetime, width: int
+) -> Cell:
+    """Its state, title, place and cost, when its agent asks, and the tool that runs, as far as they fit."""
     transcript = following.transcript
     known = Conversation(
         id=conversation_id,
@@ -49,25 +57,34 @@ def about_line(following: Following, conversation_id: str, record: Conversation 
     )
     word = conversation_state(known).word
     sign, tone = glyph(word)
-    spans: list[Span] = [(sign, tone), (Shown(" "), Tone.PLAIN), (text.line(word), tone)]
+    parts: dict[str, Span] = {"state": (text.line(f"{sign} {word}"), tone)}
+    parts["title"] = (text.line((record.title if record else "") or conversation_id), Tone.STRONG)
     branch = f"@{record.selected_branch}" if record and record.selected_branch else ""
-    parts: list[tuple[str, Tone]] = [
-        ((record.title if record else "") or conversation_id, Tone.STRONG),
-        (f"{(record.selected_repository if record else '') or ''}{branch}", Tone.MUTED),
-    ]
+    if record and record.selected_repository:
+        parts["place"] = (text.line(f"{record.selected_repository}{branch}"), Tone.MUTED)
     if (stats := transcript.stats) is not None:
         used, window = stats.context
-        parts.append((f"${stats.cost:.2f}", Tone.PLAIN))
-        parts.append((f"ctx {_thousands(used)}" + (f"/{_thousands(window)}" if window else ""), Tone.MUTED))
+        parts["cost"] = (text.line(f"${stats.cost:.2f}"), Tone.PLAIN)
+        of = f"/{_thousands(window)}" if window else ""
+        parts["context"] = (text.line(f"ctx {_thousands(used)}{of}"), Tone.MUTED)
     if (policy := transcript.policy) is not None and policy.kind:
-        parts.append((f"asks: {POLICIES.get(policy.kind, policy.kind)}", Tone.MUTED))
+        parts["asks"] = (text.line(f"asks: {POLICIES.get(policy.kind, policy.kind)}"), Tone.MUTED)
     if (action := transcript.under_way) is not None:
         since = following.moment(transcript.under_way_since)
         seconds = f" {took(max((now - since).total_seconds(), 0))}" if since is not None else ""
-        parts.append((f"{action.who}{seconds}", Tone.BUSY))
-    for words, each in parts:
-        spans += [(Shown("  "), Tone.PLAIN), (text.line(words), each)] if words else []
-    return tuple(spans)
+        parts["tool"] = (text.line(f"{action.who}{seconds}"), Tone.BUSY)
+    for name in ("place", "context", "cost"):
+        if _too_wide(parts, width) > 0:
+            parts.pop(name, None)
+    title, tone = parts["title"]
+    shown, _ = clip(title, max(cell_len(title) - _too_wide(parts, width), SHORTEST))
+    parts["title"] = (Shown(shown), tone)
+    return tuple(span for part in parts.values() for span in (part, (Shown("  "), Tone.PLAIN)))
+
+
+def _too_wide(parts: Mapping[str, Span], width: int) -> int:
+    """By how many cells they do not fit, with two between each."""
+    return sum(cell_len(words) + 2 for words, _ in parts.values()) - 2 - width
 
 
 def _thousands(count: int) -> str:

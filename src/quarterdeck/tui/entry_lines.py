@@ -16,6 +16,8 @@ from quarterdeck.tui.widgets.strips import fit_cell
 
 FOLDED = 12
 """Lines of an output that are shown until it is unfolded."""
+AROUND = 2
+"""Unchanged lines that are shown around a change."""
 FOLDED_MESSAGE = 60
 """The same of a message."""
 STREAMED_TAIL = 3_000
@@ -113,7 +115,7 @@ class Layout:
             ((Shown(f"{TASK_SIGNS.get(each.status, '[ ]')} "), Tone.MUTED), (text.line(each.title), Tone.PLAIN))
             for each in entry.tasks
         ]
-        body += self._edit(entry.edit) if entry.edit is not None else []
+        body += self._edit(entry.edit, unfolded=unfolded) if entry.edit is not None else []
         if entry.text and not (entry.tasks and entry.outcome is Outcome.DONE):
             body += plain_lines(whole(entry.text.rstrip("\n")), self.width - BODY)
         return [*lines, *self._set_in(self._folded(body, FOLDED, unfolded=unfolded))]
@@ -145,15 +147,21 @@ class Layout:
             spans.append((Shown(took(entry.seconds)), Tone.MUTED))
         return _spaced(spans)
 
-    def _edit(self, edit: Edit) -> list[Cell]:
+    def _edit(self, edit: Edit, *, unfolded: bool) -> list[Cell]:
+        """The lines that changed and a few around them; all of them once unfolded."""
         width = self.width - BODY
         lines: list[Cell] = []
         old = new = edit.first
-        for sign, words in edit.lines:
+        changed = [at for at, (sign, _) in enumerate(edit.lines) if sign != " "]
+        near = {at for each in changed for at in range(each - AROUND, each + AROUND + 1)}
+        for at, (sign, words) in enumerate(edit.lines):
             number = "" if not edit.first else str(old if sign == "-" else new)
             old, new = old + (sign != "+"), new + (sign != "-")
             tone = {"+": Tone.GOOD, "-": Tone.BAD}.get(sign, Tone.MUTED)
-            lines += wrap(((Shown(f"{number:>4} {sign} "), tone), (whole(words), tone)), width)
+            if unfolded or at in near:
+                lines += wrap(((Shown(f"{number:>4} {sign} "), tone), (whole(words), tone)), width)
+            elif at - 1 in near or not at:
+                lines.append(((Shown("   …"), Tone.MUTED),))
         return lines
 
     def _quiet(self, entry: Entry, time: Shown, *, unfolded: bool) -> list[Cell]:

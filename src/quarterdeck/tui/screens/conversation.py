@@ -135,7 +135,9 @@ class ConversationScreen(DeckScreen):
         super().refresh_health()
         if not self._about.is_mounted:
             return
-        self._about.update(content(about_line(self._following, self.conversation_id, self._record, self.app.clock())))
+        width = max(self.size.width - 2, 1)
+        about = about_line(self._following, self.conversation_id, self._record, self.app.clock(), width)
+        self._about.update(content(about))
         below = self.log_view.below
         self._below.display = below > 0
         self._below.update(content(((Shown(f"{below:,} new below, G"), Tone.WARN),)))
