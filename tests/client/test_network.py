@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import trustme
+from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
@@ -128,7 +129,7 @@ async def test_this_machine_is_never_asked_through_a_proxy(monkeypatch: pytest.M
             monkeypatch.setenv(name, proxy.url)
         async with client_at(server.url) as client:
             await anext(aiter(client.sandboxes.pages()))
-            assert await client.alive(server.url)
+            assert await client.alive(SecretStr(server.url))
             assert (await client.probe(server.url)).good
     assert proxy.heads == []
 
@@ -288,7 +289,7 @@ async def test_nobody_listening_is_said_with_host_and_port() -> None:
         error = await reading(client)
         assert (error.kind, error.outcome) == (ErrorKind.UNREACHABLE, Outcome.NOT_SENT)
         assert f"127.0.0.1:{port}" in error.words
-        assert not await client.alive(f"http://127.0.0.1:{port}/some/where")
+        assert not await client.alive(SecretStr(f"http://127.0.0.1:{port}/some/where"))
 
 
 async def test_a_name_nobody_has_is_told_from_a_server_that_is_down() -> None:
@@ -312,7 +313,7 @@ async def test_tls_to_a_plain_server_is_told_from_a_server_that_is_down(said: by
 
 async def test_alive_is_asked_at_the_origin_without_any_key() -> None:
     async with raw_server(answering(plain(b'{"status":"ok"}'))) as server, client_at("http://127.0.0.1:1") as client:
-        assert await client.alive(f"{server.url}/api/conversations/abc?key=secret")
+        assert await client.alive(SecretStr(f"{server.url}/api/conversations/abc?key=secret"))
     assert server.heads[0].startswith(b"GET /alive HTTP/1.1\r\n")
     assert KEY.encode() not in server.heads[0]
 
@@ -320,7 +321,7 @@ async def test_alive_is_asked_at_the_origin_without_any_key() -> None:
 async def test_a_silent_server_and_no_address_are_not_alive() -> None:
     async with raw_server(silent) as server, client_at("http://127.0.0.1:1", limits=SHORT) as client:
         for address in (server.url, "", "nonsense", "http://", "http://[", "file:///x", "http://a b"):
-            assert not await client.alive(address)
+            assert not await client.alive(SecretStr(address))
 
 
 @pytest.mark.parametrize(
@@ -378,9 +379,9 @@ async def test_a_ca_file_counts_where_the_server_vouches_for_an_address_and_nowh
         Client("https://127.0.0.1:1", access=access) as client,
         client_at("https://127.0.0.1:1") as other,
     ):
-        assert await client.alive(sandbox)
+        assert await client.alive(SecretStr(sandbox))
         assert (await client.probe(sandbox)).brief == "TLS fails"
-        assert not await other.alive(sandbox)
+        assert not await other.alive(SecretStr(sandbox))
 
 
 @contextmanager

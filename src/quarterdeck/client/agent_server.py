@@ -67,11 +67,7 @@ class AgentServer:
 
     async def alive(self) -> bool:
         """Whether anything answers there; no key is sent."""
-        transport = self._transport
-        try:
-            return await transport.status_at(f"{transport.url}/alive", transport.limits.alive) < 500
-        except ServiceError:
-            return False
+        return await self._transport.alive(self._transport.url)
 
     async def features(self) -> Features:
         """What it is; of one that does not say, nothing is known."""

@@ -9,8 +9,9 @@ from pydantic import SecretStr
 
 from quarterdeck.client.agent_server import AgentServer, CopiedEvents
 from quarterdeck.client.conversations import ConversationsResource
-from quarterdeck.client.describe import Probe, alive, describe, probe, release_of
+from quarterdeck.client.describe import Probe, describe, probe, release_of
 from quarterdeck.client.models.server import Server
+from quarterdeck.client.network import origin_of
 from quarterdeck.client.options import OptionsResource
 from quarterdeck.client.profiles import ProfilesResource
 from quarterdeck.client.request import LoggedRequest
@@ -76,9 +77,13 @@ class Client:
         known = self.server.release
         return known if known is not None or self._transport.in_process else await release_of(self._transport)
 
-    async def alive(self, url: SecretStr | str) -> bool:
-        """Whether anything answers at `/alive` of an address's origin; the key is not sent along."""
-        return await alive(self._transport, url.get_secret_value() if isinstance(url, SecretStr) else url)
+    async def alive(self, url: SecretStr) -> bool:
+        """Whether anything answers at `/alive` of the origin of a sandbox's address; no key is sent."""
+        try:
+            origin = origin_of(url.get_secret_value())
+        except ValueError:
+            return False
+        return await self._transport.alive(origin)
 
     def agent_server(self, conversation_url: SecretStr, key: SecretStr) -> AgentServer:
         """The agent server of one conversation, by its record's own address and key; nothing is asked yet.

@@ -1,4 +1,4 @@
-"""Finding out in a few small requests what a server is, and whether anything answers at another address."""
+"""Finding out in a few small requests what a server is, and what answers at the address of a tool server."""
 
 import time
 from dataclasses import dataclass
@@ -10,7 +10,6 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.flat import FLAT_SETTINGS
 from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.nested import NESTED_SETTINGS
-from quarterdeck.client.network import origin_of
 from quarterdeck.client.refusals import not_offered, nothing_stored
 from quarterdeck.client.request import Request, read_json
 from quarterdeck.client.settings import rules_of
@@ -115,14 +114,6 @@ class Probe:
     words: str
     """What is said after the name of the server."""
     good: bool
-
-
-async def alive(transport: Transport, url: str) -> bool:
-    """Ask `/alive` at the origin of a sandbox's address, without any key; whether anything answers there."""
-    try:
-        return await transport.status_at(f"{origin_of(url)}/alive", transport.limits.alive) < 500
-    except (ServiceError, ValueError):
-        return False
 
 
 async def probe(transport: Transport, url: str, key: SecretStr | None) -> Probe:

@@ -181,6 +181,13 @@ class Transport:
             if not reads:
                 deadline = _now() + seconds
 
+    async def alive(self, base: str) -> bool:
+        """Whether anything answers at `/alive` below an address that this server vouches for; no key is sent."""
+        try:
+            return await self.status_at(f"{base}/alive", self.limits.alive) < FAILED
+        except ServiceError:
+            return False
+
     async def status_at(
         self,
         address: str,
