@@ -35,13 +35,8 @@ from quarterdeck.tui.widgets.table import Table
 
 TICK = 1.0
 """Seconds between two looks at what changes with time alone."""
-NEEDS_ROW = frozenset(
-    {
-        *("open", "detail", "row_menu", "copy", "other", "open_url", "pause", "resume", "delete"),
-        *("mark", "mark_all", "notify_me", "rename", "retry", "trajectory"),
-    }
-)
-"""Commands that are about the row under the cursor, or about rows there are."""
+NEED_ROWS = ("row_menu", "mark_all")
+"""Commands that are about rows, besides those in the menu of a row."""
 
 
 class ListScreen(DeckScreen, Generic[R]):
@@ -240,7 +235,7 @@ class ListScreen(DeckScreen, Generic[R]):
     def action_filter(self) -> None:
         """Type into the filter."""
         self.filter_bar.open()
-        self.call_after_refresh(self.list.say_found)
+        self.list.say_found()
 
     def action_show_all(self) -> None:
         """Forget the filter."""
@@ -251,7 +246,6 @@ class ListScreen(DeckScreen, Generic[R]):
         if event.words != self.arrangement.view.filter:
             self.list.filter_by(event.words)
             self.filter_changed()
-        self.list.say_found()
 
     def filter_changed(self) -> None:
         """Somebody typed into the filter."""
@@ -303,7 +297,8 @@ class ListScreen(DeckScreen, Generic[R]):
         reason = super().why_not(command)
         if reason is not None:
             return reason
-        if command.name in NEEDS_ROW and self.table.cursor_row is None and not self.table.marks:
+        about_rows = command.row or command.name in NEED_ROWS
+        if about_rows and self.table.cursor_row is None and not self.table.marks:
             return f"{command.label}: there is no row here."
         if command.name == "mark_none" and not self.table.marks:
             return "Nothing is marked; space marks a row."
