@@ -48,6 +48,13 @@ async def reading(client: Client) -> ServiceError:
     return caught.value
 
 
+def seconds_in(words: str) -> float:
+    """The time that a sentence names."""
+    found = re.search(r"within ([\d.]+) s", words)
+    assert found is not None
+    return float(found[1])
+
+
 @pytest.mark.parametrize(
     ("header", "line"),
     [(KeyHeader.SESSION, f"x-session-api-key: {KEY}"), (KeyHeader.BEARER, f"authorization: bearer {KEY}")],
@@ -214,7 +221,7 @@ async def test_an_answer_that_drips_ends_at_the_deadline_of_all_tries() -> None:
     async with raw_server(dripping) as server, client_at(server.url, limits=limits) as client:
         error = await reading(client)
     assert (error.kind, len(server.heads)) == (ErrorKind.STALLED, 1)
-    assert re.search(r"no complete answer within 0\.[4-9] s", error.words)
+    assert 0.4 <= seconds_in(error.words) < 5
 
 
 NO_HTTP = answering(b"SSH-2.0-OpenSSH_9.6\r\nnot HTTP\r\n\r\n")
@@ -359,7 +366,8 @@ async def test_a_port_that_never_answers_the_hello_of_tls_took_the_connection() 
         error = await reading(client)
         assert len(client.log) == 1
     assert (error.kind, error.outcome) == (ErrorKind.CONNECT_TIMEOUT, Outcome.NOT_SENT)
-    assert "took the connection but did not answer the TLS hello within 0." in error.words
+    assert "took the connection but did not answer the TLS hello" in error.words
+    assert 0.3 <= seconds_in(error.words) < 5
 
 
 async def test_a_ca_file_counts_where_the_server_vouches_for_an_address_and_nowhere_else(tmp_path: Path) -> None:
@@ -404,7 +412,8 @@ async def test_a_host_that_takes_no_connection_is_told_after_the_first_try_with_
             error = await reading(client)
             assert [logged.attempt for logged in client.log] == [1]
     assert error.kind is ErrorKind.CONNECT_TIMEOUT
-    assert re.search(r"did not take a connection within 0\.[2-9] s", error.words)
+    assert "did not take a connection" in error.words
+    assert 0.2 <= seconds_in(error.words) < 5
 
 
 async def test_a_write_that_no_connection_came_about_for_twice_tells_the_time_of_both() -> None:
@@ -414,7 +423,8 @@ async def test_a_write_that_no_connection_came_about_for_twice_tells_the_time_of
             with pytest.raises(ServiceError) as caught:
                 await client.sandboxes.pause("s1")
             assert [logged.attempt for logged in client.log] == [1, 2]
-    assert re.search(r"did not take a connection within (0\.[4-9]|1\.?\d*) s", caught.value.words)
+    assert "did not take a connection" in caught.value.words
+    assert 0.4 <= seconds_in(caught.value.words) < 5
 
 
 @pytest.mark.parametrize(
@@ -448,21 +458,23 @@ async def test_a_large_body_that_is_refused_unread_is_told_as_the_server_told_it
 
 
 async def test_a_read_that_is_given_up_leaves_nothing_to_the_next_one() -> None:
-    slow = True
+    begun = asyncio.Event()
 
     async def answer(_: bytes, writer: asyncio.StreamWriter) -> None:
-        if slow:
+        if not begun.is_set():
             writer.write(plain(b'{"items": [{"id": "old", "status": "RUNNING"}]}')[:-5])
             await writer.drain()
-            await asyncio.sleep(5)
+            begun.set()
+            await asyncio.Event().wait()
         writer.write(EMPTY)
 
     async with raw_server(answer, requests_per_connection=9) as server, client_at(server.url) as client:
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.2):
-                await anext(aiter(client.sandboxes.pages()))
-        slow = False
-        assert (await anext(aiter(client.sandboxes.pages()))).items == ()
+        given_up = asyncio.create_task(first_page(client))
+        await begun.wait()
+        given_up.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await given_up
+        assert await first_page(client) == ()
         assert server.connections == 2
 
 
