@@ -16,6 +16,7 @@ from tests.local.conftest import Caller, Opener, leaders, processes, until
 
 DIES = Spec("dies", (sys.executable, "-c", "raise SystemExit('no licence')"), address=UrlName.WORKER_1)
 ABSENT = Spec("absent", ("/no/such/program",))
+SILENT = Spec("silent", ("sleep", "100"), address=UrlName.WORKER_1)
 STUBBORN = Spec("stubborn", ("sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.1; done"))
 
 
@@ -198,9 +199,9 @@ async def test_delete_acts_on_the_query_as_real_servers_do(caller: Caller) -> No
 
 
 async def test_lists_come_in_pages_newest_first(caller: Caller) -> None:
-    ids = [(await caller.start("shell"))["id"] for _ in range(3)]
-    first = await caller.get("/api/v1/sandboxes/search", limit=2)
-    second = await caller.get("/api/v1/sandboxes/search", limit=2, page_id=first["next_page_id"])
+    ids = [(await caller.start("shell"))["id"] for _ in range(2)]
+    first = await caller.get("/api/v1/sandboxes/search", limit=1)
+    second = await caller.get("/api/v1/sandboxes/search", limit=1, page_id=first["next_page_id"])
     assert [item["id"] for page in (first, second) for item in page["items"]] == ids[::-1]
     assert second["next_page_id"] is None
 
@@ -228,6 +229,20 @@ async def test_specs_are_listed_with_the_default_first(caller: Caller) -> None:
     assert ([spec["id"] for spec in page["items"]], page["next_page_id"]) == (["files"], "1")
     found = await caller.get("/api/v1/sandbox-specs", id=["shell", "none"])
     assert [spec and spec["id"] for spec in found] == ["shell", None]
+
+
+async def test_closing_does_not_wait_for_a_sandbox_that_never_gets_ready(open_service: Opener, folder: Path) -> None:
+    caller = await open_service(specs=[SILENT])
+    start = asyncio.ensure_future(caller.http.post("/api/v1/sandboxes"))
+
+    async def started() -> bool:
+        return bool(leaders(folder))
+
+    await until(started)
+    async with asyncio.timeout(5):
+        await caller.service.close()
+    await asyncio.wait([start])
+    assert processes(folder), "it goes on without the service"
 
 
 async def test_a_start_goes_on_when_its_caller_gives_up(caller: Caller) -> None:

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quarterdeck.local.bodies import SettingsBody
-from quarterdeck.local.settings import DEFAULTS, load_response, masked_secrets, merge
-from tests.servers.replacing import replace
+from quarterdeck.local.settings import load_response, masked_secrets, merge
 
 SECRETS = ("llm_api_key", "search_api_key", "sandbox_api_key")
 plain_text = st.text(st.characters(codec="utf-8"), max_size=20)
@@ -70,22 +69,6 @@ def test_a_load_tells_no_secret_but_whether_it_is_set(body: dict[str, Any]) -> N
     assert [loaded[name] for name in SECRETS] == [None] * 3
     assert loaded["llm_api_key_set"] == bool(body.get("llm_api_key"))
     assert loaded["search_api_key_set"] == bool(body.get("search_api_key"))
-
-
-@given(bodies, bodies)
-def test_replacing_keeps_five_fields_and_the_search_key(first: dict[str, Any], second: dict[str, Any]) -> None:
-    before = replace(None, sent(first))
-    after = replace(before, sent(second))
-    kept = {
-        "llm_model",
-        "llm_api_key",
-        "llm_base_url",
-        "user_consents_to_analytics",
-        "disabled_skills",
-        "search_api_key",
-    }
-    for name in DEFAULTS.keys() - second.keys():
-        assert after[name] == (before[name] if name in kept else DEFAULTS[name])
 
 
 @given(st.text("*•●＊", min_size=1, max_size=12), st.sampled_from(SECRETS))

@@ -49,8 +49,6 @@ class Generation:
     """Paths of its own, which need the key."""
     llm_model: Callable[[], Awaitable[str | None]]
     """Gives the model that conversations begin with."""
-    open_routers: Sequence[APIRouter] = ()
-    """Paths of its own, which do not need the key."""
     needs: Sequence[Callable[[], Awaitable[object]]] = ()
     """What has to go well before sandboxes and conversations are told of."""
 
@@ -153,8 +151,6 @@ def build(
     app.add_middleware(BodyLimit)
     app.add_middleware(ToTheEnd, changes=store.changes)
     app.include_router(health_router(folder, generation.store, simulated))
-    for router in generation.open_routers:
-        app.include_router(router)
     app.include_router(agent_router(store, runtime, conversations))
     guard = Depends(KeyGuard(key))
     for router in generation.routers:

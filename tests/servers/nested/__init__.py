@@ -14,7 +14,6 @@ from tests.servers.nested.routes import (
     nested_profiles_router,
     nested_secrets_router,
     nested_settings_router,
-    web_client_router,
 )
 from tests.servers.nested.settings import InvalidSettingsError, NestedSettings, UnreadableSettingsError
 
@@ -38,7 +37,6 @@ def nested(store: Store) -> Generation:
             nested_options_router(),
         ),
         settings.llm_model,
-        open_routers=(web_client_router(),),
         needs=(settings.read,),
     )
 

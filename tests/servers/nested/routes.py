@@ -7,12 +7,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Response
 from pydantic import AfterValidator
-from typing_extensions import TypedDict
 
 from quarterdeck.local import secrets as rules
 from quarterdeck.local.answers import json_answer
 from quarterdeck.local.bodies import DescribedBody, SecretBody, TokensBody
-from quarterdeck.local.records import Limit, Message
+from quarterdeck.local.records import Limit, Message, Page
 from quarterdeck.local.routes import about
 from quarterdeck.local.secrets import Secrets
 from tests.servers.nested import profiles
@@ -20,6 +19,12 @@ from tests.servers.nested.profiles import ProfileName, RenameProfileBody, SavePr
 from tests.servers.nested.record import ECHOED
 from tests.servers.nested.schema import agent_schema, conversation_schema
 from tests.servers.nested.settings import NestedSettings
+
+
+def _check_name(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise ValueError("a name has letters, digits and _, and begins with no digit")
+    return name
 
 
 def nested_settings_router(settings: NestedSettings) -> APIRouter:
@@ -42,12 +47,10 @@ def nested_settings_router(settings: NestedSettings) -> APIRouter:
 
     @router.get("/agent-schema")
     async def of_agent() -> dict[str, Any]:
-        """What can be put into `agent_settings`."""
         return agent_schema()
 
     @router.get("/conversation-schema")
     async def of_conversation() -> dict[str, Any]:
-        """What can be put into `conversation_settings`."""
         return conversation_schema()
 
     return router
@@ -59,12 +62,10 @@ def nested_profiles_router(settings: NestedSettings) -> APIRouter:
 
     @router.get("")
     async def listing() -> dict[str, Any]:
-        """All profiles in short."""
         return profiles.listing(await settings.read())
 
     @router.get("/{name}")
     async def detail(name: ProfileName) -> dict[str, Any]:
-        """All of one profile but its secrets."""
         return profiles.detail(await settings.read(), name)
 
     @router.post("/{name}", status_code=201)
@@ -75,7 +76,6 @@ def nested_profiles_router(settings: NestedSettings) -> APIRouter:
 
     @router.post("/{name}/activate")
     async def activate(name: ProfileName) -> dict[str, str | None]:
-        """Put the model of a profile into use."""
         await settings.change(lambda record: profiles.activated(record, name))
         return {"name": name, "message": "Profile activated", "model": await settings.llm_model()}
 
@@ -87,7 +87,6 @@ def nested_profiles_router(settings: NestedSettings) -> APIRouter:
 
     @router.delete("/{name}")
     async def delete(name: ProfileName) -> dict[str, str]:
-        """Delete a profile if there is one."""
         if await settings.read() is not None:
             await settings.change(lambda record: profiles.deleted(record, name))
         return {"name": name, "message": "Profile deleted"}
@@ -95,40 +94,19 @@ def nested_profiles_router(settings: NestedSettings) -> APIRouter:
     return router
 
 
-Page = dict[str, Any]
 _LIMIT = 50
 UNVERIFIED = {"openai/gpt-4.1", "gemini/gemini-2.5-flash", "ollama/llama3"}
 MODELS = [(*model.partition("/")[::2], model not in UNVERIFIED) for model in about.MODELS]
 """Provider, name, and whether it is verified."""
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
-def _check_name(name: str) -> str:
-    if not _VARIABLE.fullmatch(name):
-        raise ValueError("a name has letters, digits and _, and begins with no digit")
-    return name
-
-
 VariableName = Annotated[str, AfterValidator(_check_name)]
 
 
 class NestedDescribedBody(DescribedBody):
-    """Name and description of a secret of release 1.11."""
-
     name: VariableName
 
 
 class NestedSecretBody(SecretBody):
-    """A secret of release 1.11."""
-
     name: VariableName
-
-
-class SecretPage(TypedDict):
-    """A page of secrets by name; the id of the next page is the last name of this one."""
-
-    items: list[dict[str, str]]
-    next_page_id: str | None
 
 
 def nested_secrets_router(secrets: Secrets) -> APIRouter:
@@ -136,25 +114,23 @@ def nested_secrets_router(secrets: Secrets) -> APIRouter:
     router = APIRouter(prefix="/api/v1/secrets", tags=["Secrets"])
 
     @router.get("/search")
-    async def search(name__contains: str = "", page_id: str = "", limit: Limit = 100) -> SecretPage:
-        """A page of secrets without their values."""
+    async def search(name__contains: str = "", page_id: str = "", limit: Limit = 100) -> Page[dict[str, str]]:
+        """The id of the next page is the last name of this one."""
         found = [
             secret
             for secret in sorted(rules.listing(await secrets.read()), key=lambda secret: secret["name"])
             if name__contains.lower() in secret["name"].lower() and secret["name"] > page_id
         ]
-        return SecretPage(items=found[:limit], next_page_id=found[limit - 1]["name"] if len(found) > limit else None)
+        return Page(items=found[:limit], next_page_id=found[limit - 1]["name"] if len(found) > limit else None)
 
     @router.post("/git-providers")
     async def set_tokens(body: TokensBody) -> Message:
-        """Store the tokens sent as all there are; 401 when one is refused."""
         tokens = body.tokens()
         await secrets.change(lambda stored: rules.with_tokens(stored, tokens))
         return Message(message="Tokens stored")
 
     @router.delete("/git-providers")
     async def clear_tokens() -> Message:
-        """Forget all tokens."""
         await secrets.change(rules.without_tokens)
         return Message(message="Tokens cleared")
 
@@ -167,7 +143,6 @@ def nested_secrets_router(secrets: Secrets) -> APIRouter:
 
     @router.put("/{name}")
     async def describe(name: str, body: NestedDescribedBody) -> Message:
-        """Rename and describe a secret."""
         await secrets.change(lambda stored: rules.described(stored, name, body.name, body.description))
         return Message(message="Secret changed")
 
@@ -192,8 +167,7 @@ def nested_options_router() -> APIRouter:
         provider__eq: str | None = None,
         page_id: str = "",
         limit: Limit = _LIMIT,
-    ) -> Page:
-        """A page of models; its name together with its provider names a model."""
+    ) -> Page[dict[str, Any]]:
         found = [
             {"provider": provider, "name": name, "verified": verified, "hidden": False, "canonical": None}
             for provider, name, verified in MODELS
@@ -203,24 +177,12 @@ def nested_options_router() -> APIRouter:
         ]
         return _page(found, page_id, limit)
 
-    @router.get("/providers/search")
-    async def search_providers(
-        query: str = "", verified__eq: bool | None = None, page_id: str = "", limit: Limit = _LIMIT
-    ) -> Page:
-        """A page of providers of models."""
-        found = [
-            {"name": name, "verified": verified}
-            for name, verified in {provider: verified for provider, _, verified in MODELS}.items()
-            if query.lower() in name.lower() and verified__eq in {None, verified}
-        ]
-        return _page(found, page_id, limit)
-
     return router
 
 
-def _page(found: Sequence[Page], page_id: str, limit: int) -> Page:
+def _page(found: Sequence[dict[str, Any]], page_id: str, limit: int) -> Page[dict[str, Any]]:
     end = _offset(page_id) + limit
-    return {"items": found[end - limit : end], "next_page_id": _page_id(end) if len(found) > end else None}
+    return Page(items=list(found[end - limit : end]), next_page_id=_page_id(end) if len(found) > end else None)
 
 
 def _page_id(offset: int) -> str:
@@ -234,21 +196,3 @@ def _offset(page_id: str) -> int:
         return max(0, int(urlsafe_b64decode(page_id + "=" * (-len(page_id) % 4))))
     except ValueError:
         return 0
-
-
-def web_client_router() -> APIRouter:
-    """What a web page has to know before anybody has signed in."""
-    router = APIRouter(prefix="/api/v1/web-client", tags=["Web client"])
-
-    @router.get("/config")
-    async def config() -> dict[str, Any]:
-        """The features that are on: none of them needs anything beyond this service."""
-        return {
-            "app_mode": "oss",
-            "feature_flags": {"enable_billing": False, "hide_llm_settings": False, "enable_acp": True},
-            "providers_configured": [],
-            "maintenance_start_time": None,
-            "error_message": None,
-        }
-
-    return router
