@@ -66,9 +66,10 @@ def test_a_wrong_value_is_one_line_and_nothing_is_stored(run: Run) -> None:
 
 
 def test_nothing_is_asked_where_nobody_can_answer(run: Run) -> None:
-    ended = run("settings", "set", "llm_api_key=-")
-    assert ended.status == 2
-    assert "Standard input" in ended.err
+    for command in (("set", "llm_api_key=-"), ("import", "-")):
+        ended = run("settings", *command)
+        assert ended.status == 2
+        assert "Standard input" in ended.err
 
 
 def test_secrets_come_from_standard_input_and_are_never_shown(run: Run) -> None:

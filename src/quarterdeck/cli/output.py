@@ -41,10 +41,17 @@ def _json(value: Any, indent: int | None) -> str:
     return json.dumps(value, indent=indent, default=str).replace("\x7f", "\\u007f")
 
 
+FROM_INPUT = "-"
+"""An argument whose value is on standard input."""
+
+
 def typed_text(typed: str | None, what: str) -> str | None:
-    """The text of an argument, or what standard input holds where it is "-"; raises CommandError (status 2)."""
-    if typed != "-":
-        return typed
+    """The text of an argument, or what standard input holds in its place; raises CommandError (status 2)."""
+    return from_input(what) if typed == FROM_INPUT else typed
+
+
+def from_input(what: str) -> str:
+    """What standard input holds; raises CommandError (status 2) where somebody would have to type it."""
     if sys.stdin is None or sys.stdin.isatty():
         advice = f"Pipe the {what} in; nothing is asked for here."
         raise CommandError("Standard input is a terminal.", advice, status=2)

@@ -8,8 +8,8 @@ from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import table, with_client
-from quarterdeck.cli.output import CommandError, as_json, note, say
-from quarterdeck.cli.settings_edits import FROM_INPUT, edited, refuse_seen_secrets, typed
+from quarterdeck.cli.output import FROM_INPUT, CommandError, as_json, from_input, note, say
+from quarterdeck.cli.settings_edits import edited, refuse_seen_secrets, typed
 from quarterdeck.cli.settings_saving import save_and_report
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
@@ -122,7 +122,7 @@ def take(arguments: CommandLine, config: Config) -> int:
 
 def _file_text(name: str) -> str:
     if name == FROM_INPUT:
-        return sys.stdin.read() if sys.stdin is not None else ""
+        return from_input("settings")
     try:
         return files.read(Path(name))
     except files.FileRefusedError as error:
@@ -164,14 +164,12 @@ def _plain(settings: Settings) -> dict[str, Any]:
     """The known fields of a record; of secrets only whether they are stored, where the server tells."""
     record = settings.model_dump(exclude={"mcp_config", "secrets_store", "leaves", *SECRET_FIELDS})
     known = {entry.key for entry in CATALOGUE} | set(LOAD_ONLY) | set(type(settings).model_fields)
-    plain = {key: _shown(value) for key, value in record.items() if key in known}
+    plain = {
+        key: masks.address(value) if isinstance(value, str) else value for key, value in record.items() if key in known
+    }
     if settings.leaves:
         plain["leaves"] = {place: masks.document(value, place) for place, value in settings.leaves.items()}
     return plain | {"mcp_config": _mcp_plain(settings.mcp_config)}
-
-
-def _shown(value: Any) -> Any:
-    return masks.address(value) if isinstance(value, str) and "://" in value else value
 
 
 def _mcp_plain(config: McpConfig | None) -> dict[str, Any] | None:

@@ -1,12 +1,11 @@
 """What `KEY=VALUE` means for the settings of one server."""
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 from pydantic import SecretStr, ValidationError
 
-from quarterdeck.cli.output import CommandError
+from quarterdeck.cli.output import FROM_INPUT, CommandError, from_input
 from quarterdeck.client.models.mcp import McpConfig
 from quarterdeck.settings.catalogue import BY_KEY
 from quarterdeck.settings.draft import MCP, Draft
@@ -15,7 +14,6 @@ from quarterdeck.settings.form_fields import FormFields
 from quarterdeck.settings.mcp import Servers, listed
 from quarterdeck.settings.mcp_server import identities
 
-FROM_INPUT = "-"
 Assignment = tuple[str, str]
 _WORDS = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
 
@@ -29,7 +27,7 @@ def typed(assignments: Sequence[Assignment]) -> list[Assignment]:
     for key, text in assignments:
         if "." not in key:
             _refuse_seen_secret(_field(BY_KEY.get(key), key), text)
-    return [(key, _input() if text == FROM_INPUT else text) for key, text in assignments]
+    return [(key, from_input("value").strip() if text == FROM_INPUT else text) for key, text in assignments]
 
 
 def refuse_seen_secrets(fields: FormFields, assignments: Sequence[Assignment]) -> None:
@@ -62,12 +60,6 @@ def _refuse_seen_secret(entry: Field, text: str) -> None:
     if text not in ("", FROM_INPUT) and (entry.secret or entry.key == MCP):
         advice = f"Write {entry.key}=- and give the value on standard input."
         raise CommandError(f"{entry.key} may hold a secret, and arguments are seen by others.", advice, status=2)
-
-
-def _input() -> str:
-    if sys.stdin is None or sys.stdin.isatty():
-        raise CommandError("Standard input is a terminal.", "Pipe the value in; nothing is asked for here.", status=2)
-    return sys.stdin.read().strip()
 
 
 def _value(entry: Field, text: str) -> Any:

@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
+from quarterdeck.cli.oneshot import utc_now
 from quarterdeck.cli.output import CommandError, as_json, note, say
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
@@ -24,32 +24,6 @@ from quarterdeck.settings.verify import ADDED_AGAIN, Verified
 from quarterdeck.tui.kept_state import KeptState
 
 
-class Agreement:
-    """What the command line agrees to: losses only where it says so, nothing at all with --dry-run."""
-
-    def __init__(self, arguments: CommandLine) -> None:
-        self._arguments = arguments
-
-    async def settle(self, conflicts: Sequence[Conflict]) -> Sequence[Side] | None:
-        """Somebody changes the same settings at this very moment; raises CommandError."""
-        fields = ", ".join(dict.fromkeys(conflict.key for conflict in conflicts))
-        raise CommandError(f"Somebody else changes {fields} right now; nothing was saved.", "Run it again.")
-
-    async def agree(self, review: Review, request: PreparedRequest | None, why: str) -> bool:
-        """Tell what a save does; raises CommandError (status 2) for MCP secrets that would go unasked."""
-        if self._arguments.dry_run:
-            _plan(review, as_data=self._arguments.json)
-            return False
-        for loss in review.losses:
-            note(f"this save loses something: {loss.words}")
-        for problem in review.warnings:
-            note(f"{problem.key}: {problem.words}")
-        if any(loss.key == MCP for loss in review.losses) and not self._arguments.accept_losses:
-            advice = "Give their secrets too, or add --accept-losses."
-            raise CommandError("Nothing was saved, for MCP servers would lose their secrets.", advice, status=2)
-        return True
-
-
 async def save_and_report(client: Client, server: Server, draft: Draft, arguments: CommandLine, config: Config) -> int:
     """Save a draft and print what became of it; gives the exit status, 0 only where all changes were read back.
 
@@ -57,9 +31,16 @@ async def save_and_report(client: Client, server: Server, draft: Draft, argument
     """
     if stops := [problem for problem in problems(draft, server) if problem.stops]:
         raise CommandError(" ".join(f"{problem.key}: {problem.words}" for problem in stops), status=2)
+
+    async def agree(review: Review, request: PreparedRequest | None, why: str) -> bool:
+        if arguments.dry_run:
+            _plan(review, as_data=arguments.json)
+        else:
+            _warn(review, accept_losses=arguments.accept_losses)
+        return not arguments.dry_run
+
     store = RememberingStore(client, TypedSecrets())
-    agreement = Agreement(arguments)
-    result = await save(draft, store, server, Questions(agreement.settle, agreement.agree), lambda step: None)
+    result = await save(draft, store, server, Questions(_give_up, agree), lambda step: None)
     if result.meant is not None and result.meant.changes:
         await _note_down(result.meant, result, server, config, choose(arguments, config, os.environ).connection)
     if arguments.dry_run and not result.saved and not result.error:
@@ -69,9 +50,26 @@ async def save_and_report(client: Client, server: Server, draft: Draft, argument
     return _report(result, as_data=arguments.json)
 
 
+async def _give_up(conflicts: Sequence[Conflict]) -> Sequence[Side] | None:
+    """Somebody changes the same settings at this very moment; raises CommandError."""
+    fields = ", ".join(dict.fromkeys(conflict.key for conflict in conflicts))
+    raise CommandError(f"Somebody else changes {fields} right now; nothing was saved.", "Run it again.")
+
+
+def _warn(review: Review, *, accept_losses: bool) -> None:
+    """Say what a save loses, and what is odd; raises CommandError (status 2) for MCP secrets that would go unasked."""
+    for loss in review.losses:
+        note(f"this save loses something: {loss.words}")
+    for problem in review.warnings:
+        note(f"{problem.key}: {problem.words}")
+    if any(loss.key == MCP for loss in review.losses) and not accept_losses:
+        advice = "Give their secrets too, or add --accept-losses."
+        raise CommandError("Nothing was saved, for MCP servers would lose their secrets.", advice, status=2)
+
+
 async def _note_down(meant: Draft, result: SaveResult, server: Server, config: Config, endpoint: Connection) -> None:
     """Note the save in the journal that the deck and `settings undo` go by."""
-    saved = journal.saved_of(meant, result.found, datetime.now(UTC), server.release or "")
+    saved = journal.saved_of(meant, result.found, utc_now(), server.release or "")
     try:
         state = KeptState(config.folders.kept)
         await state.change(journal.Journal, endpoint.about, lambda kept: journal.with_save(kept, saved))
