@@ -71,13 +71,9 @@ class ConversationsResource:
 
     async def count(self, *, background: bool = False) -> int | None:
         """How many conversations there are; None where the server does not say."""
-        try:
-            response = await self._transport.send(Request("GET", f"{CONVERSATIONS}/count", background=background))
-        except ServiceError as error:
-            if not not_offered(error):
-                raise
-            return None
-        count = json_or_none(response.body)
+        request = Request("GET", f"{CONVERSATIONS}/count", background=background)
+        response = await self._transport.send_if_offered(request)
+        count = None if response is None else json_or_none(response.body)
         return count if type(count) is int and count >= 0 else None
 
     async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[Conversation | None, ...] | None:

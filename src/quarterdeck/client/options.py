@@ -154,10 +154,5 @@ class OptionsResource:
     async def _content(self, path: str) -> Any:
         """Read an answer; None for a path that is not offered."""
         request = Request("GET", path)
-        try:
-            response = await self._transport.send(request)
-        except ServiceError as error:
-            if not not_offered(error):
-                raise
-            return None
-        return read_json(response.body, str(request), response.status)
+        response = await self._transport.send_if_offered(request)
+        return None if response is None else read_json(response.body, str(request), response.status)

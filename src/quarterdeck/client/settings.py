@@ -114,13 +114,9 @@ class SettingsResource:
         fields: list[SchemaField] = []
         for section, path in SCHEMA_PATHS.items():
             request = Request("GET", path)
-            try:
-                response = await self._transport.send(request)
-            except ServiceError as error:
-                if not_offered(error):
-                    continue
-                raise
-            fields += schema_fields(section, read_json(response.body, str(request), response.status))
+            response = await self._transport.send_if_offered(request)
+            if response is not None:
+                fields += schema_fields(section, read_json(response.body, str(request), response.status))
         return tuple(fields)
 
     def preview(self, base: Settings | None, changes: SettingsChanges) -> PreparedRequest:

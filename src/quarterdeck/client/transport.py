@@ -34,7 +34,7 @@ from quarterdeck.client.network import (
     unusable,
 )
 from quarterdeck.client.redact import secrets_in
-from quarterdeck.client.refusals import if_offered, refusal
+from quarterdeck.client.refusals import if_offered, not_offered, refusal
 from quarterdeck.client.request import (
     FAILED,
     LOST,
@@ -180,6 +180,15 @@ class Transport:
             attempt += 1
             if not reads:
                 deadline = _now() + seconds
+
+    async def send_if_offered(self, request: Request) -> Response | None:
+        """Send a request as `send` does; None where the server has no such path."""
+        try:
+            return await self.send(request)
+        except ServiceError as error:
+            if not_offered(error):
+                return None
+            raise
 
     async def alive(self, base: str) -> bool:
         """Whether anything answers at `/alive` below an address that this server vouches for; no key is sent."""
