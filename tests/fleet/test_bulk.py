@@ -16,7 +16,6 @@ from quarterdeck.fleet.bulk import (
     Plan,
     RowState,
     change_verdict,
-    delete_verdict,
     plan,
 )
 from quarterdeck.fleet.memories import SandboxMemories
@@ -314,7 +313,8 @@ def test_verdicts_follow_readings_and_not_what_was_answered() -> None:
     verdicts = {i: change_verdict(memories.by_id.get(i), Action.PAUSE) for i in "abcd"}
     assert verdicts == {"a": None, "b": RowState.DONE, "c": RowState.GONE, "d": RowState.GONE}
     assert change_verdict(memories.by_id["b"], Action.RESUME) is None
-    assert [delete_verdict(memories.by_id.get(i)) for i in "acd"] == [None, RowState.DONE, RowState.DONE]
+    deleted = [change_verdict(memories.by_id.get(i), Action.DELETE) for i in "acd"]
+    assert deleted == [None, RowState.DONE, RowState.DONE]
 
 
 def test_a_pause_that_somebody_undid_between_two_readings_is_known_by_the_new_key() -> None:

@@ -50,6 +50,7 @@ class Story:
             "new": lambda: setattr(self, "_new", True),
             "pause": lambda: self.memories.asked("abc", Action.PAUSE, at(self.second)),
             "resume": lambda: self.memories.asked("abc", Action.RESUME, at(self.second)),
+            "delete": lambda: self.memories.asked("abc", Action.DELETE, at(self.second)),
             "accepted": lambda: self.memories.answered("abc"),
             "refused": lambda: self.memories.refused("abc"),
             "not-found": lambda: self.memories.missing("abc", at(self.second)),
@@ -97,6 +98,8 @@ SETTLED = [
     ("RUNNING pause ERROR", "Error"),
     ("RUNNING pause MISSING", "Missing"),
     ("RUNNING pause refused", "Running"),
+    ("RUNNING delete MISSING", "Missing"),
+    ("RUNNING delete refused", "Running"),
     ("PAUSED resume RUNNING", "Running"),
     ("PAUSED resume MISSING", "Missing"),
     # one that comes up where it was, and answers there
@@ -133,11 +136,15 @@ UNDER_WAY = [
     ("PAUSED resume PAUSED ERROR", "Starting"),
     ("PAUSED resume STARTING", "Starting"),
     ("RUNNING PAUSED resume STARTING silent", "Starting"),
+    ("RUNNING delete", "Running, deleting"),
+    ("RUNNING delete PAUSED", "Paused, deleting"),
+    ("RUNNING delete ERROR", "Error, deleting"),
 ]
 TOO_LATE = [
     ("new STARTING +130", "Starting slow 2:10"),
     ("PAUSED resume +99 STARTING +30", "Starting slow 2:10"),
     ("RUNNING pause +121", "still Running"),
+    ("PAUSED delete +121", "still Paused"),
     ("PAUSED resume +121", "still Paused"),
     ("new STARTING accepted +500", "Starting"),
 ]
@@ -301,7 +308,7 @@ def test_what_only_an_answer_called_gone_is_read_closely_until_a_reading_tells()
     memories = SandboxMemories()
     memories.observe([sandbox("RUNNING", "a"), sandbox("PAUSED", "b")], at(0), beginning=False)
     memories.missing("a", at(1))
-    memories.doubt("b", at(1))
+    memories.missing("b", at(1))
     assert memories.transitional(at(2)) == {"a", "b"}
     memories.forget(["a"])
     assert [memories.transitional(at(second)) for second in (3, 200)] == [{"b"}, frozenset()]

@@ -61,6 +61,8 @@ class Watched:
         # flaps are no events; what the server does not find is missing from then on
         ("0:RUNNING 1:RUNNING 2:STARTING 3:STARTING 4:RUNNING 5:STARTING", "Running unknown"),
         ("0:RUNNING 1:pause 2:missing", "Running unknown, Missing server"),
+        # what a server stops before it deletes it, and lists as missing then, was you
+        ("0:RUNNING 1:deletion 2:PAUSED 4:MISSING", "Running unknown, Paused server, Missing you"),
     ],
 )
 def test_what_was_asked_for_here_was_you_and_the_rest_the_server(story: str, expected: str) -> None:
@@ -70,7 +72,7 @@ def test_what_was_asked_for_here_was_you_and_the_rest_the_server(story: str, exp
         word, _, status = what.partition("=")
         now, memories = at(float(second)), watched.memories
         match word:
-            case "pause" | "resume":
+            case "pause" | "resume" | "deletion":
                 memories.asked("a", Action(word), now)
                 memories.answered("a")
             case "refused":

@@ -23,7 +23,7 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.config.load import Config
 from quarterdeck.fleet import bulk
-from quarterdeck.fleet.bulk import BulkJob, BulkRow, Order, Plan, RowState, change_verdict, counted, delete_verdict
+from quarterdeck.fleet.bulk import BulkJob, BulkRow, Order, Plan, RowState, change_verdict, counted
 from quarterdeck.fleet.filters import Filter, kept
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import UP, Action, SandboxState, StateWord, why_not_pause, why_not_resume
@@ -39,8 +39,7 @@ NOT_DONE = frozenset({RowState.FAILED, RowState.UNCHANGED, RowState.UNDONE, RowS
 class Verb(NamedTuple):
     """Something that can be done to sandboxes that are there."""
 
-    action: Action | None
-    """None for a deletion."""
+    action: Action
     why_not: Callable[[SandboxState], str | None]
     already: frozenset[StateWord] = frozenset()
     """States in which there is nothing left to do."""
@@ -49,7 +48,7 @@ class Verb(NamedTuple):
 VERBS = {
     "pause": Verb(Action.PAUSE, why_not_pause, frozenset({StateWord.PAUSED})),
     "resume": Verb(Action.RESUME, why_not_resume, UP),
-    "delete": Verb(None, lambda state: None),
+    "delete": Verb(Action.DELETE, lambda state: None),
 }
 
 
@@ -155,9 +154,7 @@ async def _do(client: Client, planned: Plan[SandboxRow], read: Reading, argument
 def _order(client: Client, word: str, memories: SandboxMemories) -> Order:
     """What is asked of the server by a verb, and what the readings say of it."""
     sandboxes, action = client.sandboxes, VERBS[word].action
-    if action is None:
-        return Order(word, sandboxes.delete, lambda one: delete_verdict(memories.by_id.get(one)))
-    send = sandboxes.pause if action is Action.PAUSE else sandboxes.resume
+    send = {"pause": sandboxes.pause, "resume": sandboxes.resume, "delete": sandboxes.delete}[word]
 
     async def act(sandbox_id: str) -> None:
         memories.asked(sandbox_id, action, utc_now())

@@ -150,13 +150,15 @@ _WHY = {
 
 
 def change_verdict(memory: SandboxMemory | None, action: Action) -> RowState | None:
-    """What the readings say of a pause, resume or start; `memory` is None for what is not listed.
+    """What the readings say of what was asked of a sandbox; `memory` is None for what is not listed.
 
     A change is done when it is seen: whoever asks for it makes sure it was not so before. What has failed instead
     stays so, and what was paused and runs again was resumed by somebody else.
     """
     if memory is None or memory.status == SandboxStatus.MISSING:
-        return RowState.GONE
+        return RowState.DONE if action is Action.DELETE else RowState.GONE
+    if action is Action.DELETE:
+        return None
     word = memory.settled.known
     if word is StateWord.ERROR:
         return RowState.FAILED
@@ -168,11 +170,6 @@ def change_verdict(memory: SandboxMemory | None, action: Action) -> RowState | N
 def listed_verdict(row_id: str, listed: Container[str]) -> RowState | None:
     """Whether the deletion of something without a state was seen done: it is not listed any longer."""
     return None if row_id in listed else RowState.DONE
-
-
-def delete_verdict(memory: SandboxMemory | None) -> RowState | None:
-    """Whether a deletion was seen done: it is not listed any longer, or listed as missing."""
-    return RowState.DONE if memory is None or memory.status == SandboxStatus.MISSING else None
 
 
 # Doing it

@@ -66,7 +66,7 @@ class SandboxMemories:
         self.answered(record.id)
 
     def asked(self, sandbox_id: str, action: Action, now: datetime) -> None:
-        """Note that a pause or resume is about to be sent."""
+        """Note that a pause, resume or deletion is about to be sent."""
         if (memory := self._by_id.get(sandbox_id)) is not None:
             self._keep(sandbox_id, memory._replace(asked=Asked(action, now), resumed=False))
             self.timelines.asked(sandbox_id, action, now)
@@ -87,15 +87,10 @@ class SandboxMemories:
         """Note that the server answered that it is not there; it shows as missing until a reading says otherwise."""
         self.refused(sandbox_id)
         if (memory := self._by_id.get(sandbox_id)) is not None:
-            self.doubt(sandbox_id, now)
+            self._doubtful[sandbox_id] = now
             after = after_missing(memory, now)
             self._keep(sandbox_id, after)
             self.timelines.observe(sandbox_id, memory, after, now)
-
-    def doubt(self, sandbox_id: str, now: datetime) -> None:
-        """Note that it should be gone, which readings have to show: it is read closely for a while."""
-        if sandbox_id in self._by_id:
-            self._doubtful[sandbox_id] = now
 
     def transitional(self, now: datetime) -> frozenset[str]:
         """Which ids have something under way, for `Watch.look`."""

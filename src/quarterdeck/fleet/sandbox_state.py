@@ -61,6 +61,7 @@ class Action(StrEnum):
     START = "start"
     PAUSE = "pause"
     RESUME = "resume"
+    DELETE = "deletion"
 
 
 class Asked(NamedTuple):
@@ -258,7 +259,8 @@ def _errors(memory: SandboxMemory, status: str) -> int:
         return 0
     if memory.errors:
         return min(memory.errors + 1, ERRORS_BELIEVED)
-    return int(memory.asked is not None and (memory.asked.action is not Action.PAUSE or memory.comes_up))
+    asked = memory.asked
+    return int(asked is not None and (memory.comes_up or asked.action in (Action.START, Action.RESUME)))
 
 
 def _doubted(memory: SandboxMemory, word: str, now: datetime) -> Flip | None:
@@ -310,8 +312,12 @@ def _unconfirmed(memory: SandboxMemory, status: str, now: datetime, *, has_run: 
         return asked._replace(action=Action.START) if asked.action is Action.RESUME else asked
     if asked is None or asked.action is Action.START:
         return None
-    confirmed = status in _STOPPED if asked.action is Action.PAUSE else status != SandboxStatus.PAUSED
-    return None if confirmed else asked
+    confirmed = {
+        Action.PAUSE: status in _STOPPED,
+        Action.RESUME: status != SandboxStatus.PAUSED,
+        Action.DELETE: status == SandboxStatus.MISSING,
+    }
+    return None if confirmed[asked.action] else asked
 
 
 # The words for what is under way
@@ -327,12 +333,15 @@ _UNDER_WAY = {
 def _under_way(read: SandboxState, asked: Asked, now: datetime) -> SandboxState:
     """Word what is under way, or that it did not happen in good time."""
     waited = now - asked.at
-    state = SandboxState(_UNDER_WAY[asked.action], asked.at, exact=True)
-    if waited < (PAUSED_BY if asked.action is Action.PAUSE else SLOW_AFTER):
-        return state
-    if asked.action is not Action.START:
+    in_time = waited < (PAUSED_BY if asked.action is Action.PAUSE else SLOW_AFTER)
+    if asked.action is Action.DELETE and in_time:
+        return read._replace(longer=f"{read.words}, deleting")
+    if asked.action is not Action.START and not in_time:
         note = f"{asked.action.title()} was asked for {age_of(asked.at, now)} ago; the server has not done it."
         return read._replace(longer=f"still {read.words}", note=note)
+    state = SandboxState(_UNDER_WAY[asked.action], asked.at, exact=True)
+    if in_time:
+        return state
     if asked.answered:
         note = "The server answered that it started; it still lists it as starting, as some do with idle sandboxes."
         return state._replace(note=note)

@@ -11,7 +11,7 @@ from itertools import chain, islice
 from typing import Any
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.client.models.server import Server
@@ -30,7 +30,7 @@ from quarterdeck.fleet.start_tasks import Dismissed, StartTasks, in_progress, st
 from quarterdeck.fleet.store import Changes
 from quarterdeck.fleet.unread import Unread
 from quarterdeck.fleet.watch import Watch
-from quarterdeck.fleet.writes import Starts, Writes
+from quarterdeck.fleet.writes import LOST, Starts, Writes
 
 ALIKE = 100
 """Sandboxes whose ids are looked at for what kind of server it is: they are all named alike."""
@@ -344,7 +344,7 @@ class Session:
         except ServiceError as error:
             if error.kind is ErrorKind.MISSING:
                 self.memories.missing(sandbox_id, self._clock())
-            elif error.outcome is not Outcome.UNKNOWN:
+            elif error.outcome not in LOST:
                 self.memories.refused(sandbox_id)
             raise
         finally:
@@ -367,11 +367,9 @@ class Session:
             self.sandboxes.refresh()
 
     async def delete_sandbox(self, sandbox_id: str) -> None:
-        """Delete a sandbox with its workspace."""
-        with self._changing(f"deletion of {short_id(sandbox_id)}"):
-            await self.client.sandboxes.delete(sandbox_id)
-            self.memories.doubt(sandbox_id, self._clock())
-            self._look_closely()
+        """Delete a sandbox with its workspace; it shows as being deleted until a reading confirms it."""
+        await self._ask(sandbox_id, Action.DELETE, self.client.sandboxes.delete)
+        self.conversations.refresh()
 
     @contextmanager
     def _changing(self, words: str) -> Iterator[None]:

@@ -74,6 +74,7 @@ _EXPLAINS = {
     Action.PAUSE: frozenset({StateWord.PAUSED}),
     Action.RESUME: frozenset({StateWord.STARTING, StateWord.RUNNING}),
     Action.START: frozenset({StateWord.STARTING, StateWord.RUNNING}),
+    Action.DELETE: frozenset({StateWord.MISSING}),
 }
 _ASKED = "you asked for it"
 _NOT_ASKED = "nobody here asked for it"
@@ -229,9 +230,9 @@ class Timelines(Part[KeptTimelines]):
         return Cause.UNKNOWN, f"changed while nothing was read for {age(self._gap.total_seconds())}"
 
     def _asked_for(self, sandbox_id: str, word: str, now: datetime) -> Action | None:
-        """What was asked of it here not long ago; any change but that to starting settles it."""
+        """What was asked of it here not long ago; any change but that to starting settles it, and a deletion none."""
         action, at = self._asked.get(sandbox_id, (None, now))
-        if word != StateWord.STARTING:
+        if word != StateWord.STARTING and action is not Action.DELETE:
             self._asked.pop(sandbox_id, None)
         return action if now - at <= ANSWERED_BY else None
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.fleet.bulk import SANDBOXES, BulkJob, N, Named, Order, Plan, change_verdict, delete_verdict, plan
+from quarterdeck.fleet.bulk import SANDBOXES, BulkJob, N, Named, Order, Plan, change_verdict, plan
 from quarterdeck.fleet.sandbox_state import Action, why_not_pause, why_not_resume
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
@@ -123,12 +123,12 @@ class SandboxCommands:
 
     def _order(self, session: Session, verb: str) -> Order:
         """What is meant by a verb."""
-        memories = session.memories.by_id
-        if verb == "Delete":
-            return Order(verb, session.delete_sandbox, lambda row_id: delete_verdict(memories.get(row_id)))
-        action = Action.PAUSE if verb == "Pause" else Action.RESUME
-        act = session.pause if action is Action.PAUSE else session.resume
-        return Order(verb, act, lambda row_id: change_verdict(memories.get(row_id), action))
+        act, action = {
+            "Pause": (session.pause, Action.PAUSE),
+            "Resume": (session.resume, Action.RESUME),
+            "Delete": (session.delete_sandbox, Action.DELETE),
+        }[verb]
+        return Order(verb, act, lambda row_id: change_verdict(session.memories.by_id.get(row_id), action))
 
     async def _do_one(self, order: Order, row: Named, asked: Shown) -> None:
         # Servers answer a deletion of a paused one only after ten seconds and more (contract section e).
