@@ -1,17 +1,15 @@
 """Makes the pictures of the README: `python -m tests.screenshots`.
 
-A local service in a temporary folder is given settings, sandboxes and conversations through the real client; its times
-are then set to fixed ones, and the deck is shown on it with a clock that stands still, so that a picture changes only
-when the deck does.
+They are of a simulated service in which nothing changes by itself, seen by a deck with a clock that stands still, so
+that a picture changes only when the deck does.
 """
 
 import asyncio
 import re
-import sqlite3
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager, closing
-from datetime import UTC, datetime, timedelta
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -21,23 +19,19 @@ from uuid import UUID
 from pydantic import SecretStr
 from textual.pilot import Pilot
 
-from quarterdeck.cli.connect import Connector
-from quarterdeck.cli.target import Target
 from quarterdeck.client.client import IN_PROCESS, Client
-from quarterdeck.client.models.conversation import NewConversation, StartTask
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, StdioServer
 from quarterdeck.client.transport import Access
 from quarterdeck.config.connections import LOCAL, Connection
-from quarterdeck.config.load import Config, Folders
 from quarterdeck.local.runtime.simulated import Simulation
 from quarterdeck.local.service import LocalService
 from quarterdeck.tui.app import Deck
-from quarterdeck.tui.connecting import Connect
 from tests.tui.seat import connecting
 
 PICTURES = Path(__file__).parents[1] / "screenshots"
-SIZE = (120, 28)
+WIDE, NARROW = (120, 32), (80, 24)
 NOW = datetime(2026, 3, 14, 9, 30, tzinfo=UTC)
+SANDBOXES = 40
 CELL = 12.2
 """Width of a letter in Textual's pictures."""
 BLANK = "&#160;"
@@ -48,12 +42,6 @@ INDENTED = re.compile(
 PATIENCE = 20.0
 """Seconds until something that does not appear counts as missing."""
 
-TITLES = (
-    "Find out why the nightly import skips rows",
-    "Rename the billing module and fix its callers",
-    "Add a dark theme to the report pages",
-    "Upgrade the test runner",
-)
 SETTINGS = {
     "llm_model": "anthropic/claude-sonnet-4-5",
     "llm_api_key": SecretStr("only-for-the-picture"),
@@ -70,46 +58,7 @@ SETTINGS = {
     ),
 }
 
-Shot = tuple[str, Callable[[Pilot[int]], Awaitable[None]]]
-
-
-def connector(root: Path) -> Connector:
-    """Opens the embedded service in a folder."""
-    return Connector(Config(Folders(root / "config", root / "data", root / "state")), Target(LOCAL), {})
-
-
-async def seed(client: Client) -> None:
-    """Give the service something to show."""
-    await client.settings.store(None, SETTINGS)
-    used = [await client.sandboxes.start("files") for _ in TITLES]
-    await client.sandboxes.start("shell")
-    for sandbox, title in zip(used, TITLES, strict=True):
-        await converse(client, title, sandbox.id)
-    await client.sandboxes.pause(used[-1].id)
-
-
-async def converse(client: Client, title: str, sandbox_id: str) -> None:
-    """Create a conversation and wait for it."""
-    task = await client.conversations.create(NewConversation(title=title, sandbox_id=sandbox_id))
-    assert isinstance(task, StartTask)
-
-    async def ready() -> bool:
-        answer = await client.conversations.start_tasks([task.id])
-        return bool(answer and answer[0] and answer[0].app_conversation_id)
-
-    await until(ready, f"the conversation {title!r}")
-
-
-def settle_times(database: Path) -> None:
-    """Spread what was seeded over the hours before the picture."""
-    ages = [timedelta(minutes=minutes) for minutes in (2, 17, 66, 190, 1500)]
-    with closing(sqlite3.connect(database)) as connection, connection:
-        for table in ("sandboxes", "conversations", "start_tasks"):
-            rows = connection.execute(f"SELECT id FROM {table} ORDER BY created_at DESC").fetchall()
-            for (row_id,), age in zip(rows, ages, strict=False):
-                moment = (NOW - age).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
-                connection.execute(f"UPDATE {table} SET created_at = ? WHERE id = ?", (moment, row_id))
-        connection.execute("UPDATE conversations SET updated_at = created_at")
+Reach = Callable[[Pilot[int]], Awaitable[None]]
 
 
 async def until(happened: Callable[[], Awaitable[bool]], what: str) -> None:
@@ -144,24 +93,44 @@ def _begun_later(text: re.Match[str]) -> str:
 
 
 async def conversations(pilot: Pilot[int]) -> None:
-    """The list the deck opens with, the cursor on its first row."""
-    await shown(pilot, TITLES[-1][:12])
-    await pilot.press("g")
-    await shown(pilot, TITLES[-1])
+    """The list the deck opens with."""
+    await shown(pilot, "Needs you")
+    await pilot.press("j", "j")
 
 
 async def sandboxes(pilot: Pilot[int]) -> None:
-    """The list of sandboxes, the cursor on the paused one: addresses of running ones have a port that changes."""
+    """The list of sandboxes."""
     await pilot.press("2")
-    await shown(pilot, "Paused")
-    await pilot.press("G")
-    await shown(pilot, "PAUSED")
+    await shown(pilot, "Running")
+    await pilot.press("j", "j")
+
+
+async def plan(pilot: Pilot[int]) -> None:
+    """What a command for several would do."""
+    await pilot.press("2")
+    await shown(pilot, "Running")
+    await pilot.press("*", "p")
+    await shown(pilot, "Pause ")
 
 
 async def settings(pilot: Pilot[int]) -> None:
     """The settings with an edit that is not saved."""
+    await edited(pilot)
+
+
+async def review(pilot: Pilot[int]) -> None:
+    """What a save would do."""
+    await edited(pilot)
+    await pilot.press("ctrl+s")
+    await shown(pilot, "Review the changes")
+
+
+async def edited(pilot: Pilot[int]) -> None:
+    """Go to the settings and edit one."""
     await pilot.press("3")
     await shown(pilot, "claude-sonnet")
+    await pilot.press("slash", *"iterations", "enter", "enter", "ctrl+u", *"250", "enter", "escape", "g")
+    await shown(pilot, "1 edited")
 
 
 async def conversation(pilot: Pilot[int]) -> None:
@@ -173,23 +142,20 @@ async def conversation(pilot: Pilot[int]) -> None:
     await shown(pilot, "y accept")
 
 
-SHOTS: tuple[Shot, ...] = (("conversations", conversations), ("sandboxes", sandboxes), ("settings", settings))
+SHOTS: tuple[tuple[str, tuple[int, int], Reach], ...] = (
+    ("conversations", WIDE, conversations),
+    ("conversation", WIDE, conversation),
+    ("sandboxes", WIDE, sandboxes),
+    ("plan", WIDE, plan),
+    ("settings", WIDE, settings),
+    ("review", WIDE, review),
+    ("narrow", NARROW, conversation),
+)
 
 
-async def take_on(connect: Connect, root: Path, shots: Iterable[Shot]) -> None:
-    """Take pictures of a deck."""
-    deck = Deck(LOCAL, connecting(connect), clock=lambda: NOW, crash_folder=root / "state")
-    async with deck.run_test(size=SIZE) as pilot:
-        for name, reach in shots:
-            await reach(pilot)
-            await pilot.pause()
-            (PICTURES / f"{name}.svg").write_text(picture(pilot))
-            print(f"{name}.svg")
-
-
-async def take_simulated(root: Path) -> None:
-    """Take the picture of a conversation whose agent is played."""
-    service = await LocalService.simulated(Simulation(60, churn=0.0), clock=lambda: NOW)
+async def take(root: Path) -> None:
+    """Take every picture of one service, each with a deck of its own."""
+    service = await LocalService.simulated(Simulation(SANDBOXES, churn=0.0), clock=lambda: NOW)
 
     @asynccontextmanager
     async def connect(endpoint: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
@@ -197,24 +163,18 @@ async def take_simulated(root: Path) -> None:
             yield client
 
     try:
-        await take_on(connect, root, (("conversation", conversation),))
+        async with connect(LOCAL) as client:
+            await client.settings.store(None, SETTINGS)
+        for name, size, reach in SHOTS:
+            deck = Deck(LOCAL, connecting(connect), clock=lambda: NOW, crash_folder=root)
+            async with deck.run_test(size=size) as pilot:
+                await deck.loaded.wait()
+                await reach(pilot)
+                await pilot.pause()
+                (PICTURES / f"{name}.svg").write_text(picture(pilot))
+                print(f"{name}.svg")
     finally:
         await service.close()
-
-
-async def take(root: Path) -> None:
-    """Seed a service, take every picture and remove the sandboxes again."""
-    connect = connector(root)
-    async with connect(LOCAL) as client:
-        await seed(client)
-    settle_times(root / "data" / "service.db")
-    try:
-        await take_on(connect, root, SHOTS)
-    finally:
-        async with connect(LOCAL) as client:
-            async for page in client.sandboxes.pages():
-                for sandbox in page.items:
-                    await client.sandboxes.delete(sandbox.id)
 
 
 def main() -> int:
@@ -227,7 +187,6 @@ def main() -> int:
         patch("uuid.uuid4", lambda: UUID(bytes=made.randbytes(16), version=4)),
     ):
         asyncio.run(take(Path(folder)))
-        asyncio.run(take_simulated(Path(folder)))
     return 0
 
 
