@@ -205,17 +205,18 @@ class Watching:
 
 
 def test_watching_tells_changes_and_ends_cleanly_when_told_to(on: On) -> None:
-    inhabited = [one["id"] for one in listed(on, "--filter", "status:running !orphan")]
-    paused = ids(on, "PAUSED")
-    by_status, by_cost = Watching("--filter", "status:running"), Watching("--filter", "cost>0 status:running")
-    assert on("sandboxes", "pause", inhabited[0]).status == 0
-    assert on("sandboxes", "delete", paused[0], inhabited[1], "--yes").status == 0
-    for watching in (by_status, by_cost):
-        told = {(one["id"], one["from"], one["to"], one["cause"]) for one in watching.changes_of(*inhabited[:2])}
-        assert told == {(inhabited[0], "Running", "Paused", "server"), (inhabited[1], "Running", None, "server")}
-    by_status.process.send_signal(signal.SIGTERM)
-    by_cost.process.send_signal(signal.SIGINT)
-    assert by_status.ended() == by_cost.ended() == (0, "")
+    paused, resumed, deleted = (one["id"] for one in listed(on, "--filter", "status:running !orphan cost>0")[:3])
+    assert on("sandboxes", "pause", resumed).status == 0
+    watching = Watching("--filter", "cost>0 status:running,paused")
+    assert on("sandboxes", "pause", paused).status == 0
+    assert on("sandboxes", "resume", resumed).status == 0
+    assert on("sandboxes", "delete", ids(on, "ERROR")[0], deleted, "--yes").status == 0
+    told = [(one["id"], one["from"], one["to"], one["cause"]) for one in watching.changes_of(paused, resumed, deleted)]
+    assert told[0] == (paused, "Running", "Paused", "server")
+    assert told[1][:2] == (resumed, "Paused")
+    assert told[2] == (deleted, "Running", None, "server")
+    watching.process.send_signal(signal.SIGTERM)
+    assert watching.ended() == (0, "")
 
 
 def test_watching_ends_when_nobody_reads_it_any_more(on: On) -> None:
