@@ -77,18 +77,3 @@ async def test_every_edit_is_there_whoever_was_first(
     undone = await settings_of(editable)
     left = ("Ann", 11, ["three", "of-ann"]) if ann_is_first else ("Before", 77, ["three", "of-ben"])
     assert (undone.git_user_name, undone.max_iterations, commands(undone)) == left
-
-
-async def test_a_deleted_server_comes_back_to_its_place(editable: Client, target: Target, tmp_path: Path) -> None:
-    two = StdioServer(name="four", command="uvx")
-    held = HELD.model_copy(update={"stdio_servers": (*HELD.stdio_servers, two)})
-    before = await changed(editable, await settings_of(editable), {**BEFORE, "mcp_config": held})
-    async with deck_on(target, tmp_path) as seat:
-        await seat.go_to("mcp:1")
-        await seat.press("d")
-        await seat.save_verified(1)
-        assert commands(await settings_of(editable)) == ["four"]
-        await seat.press("U")
-        await seat.agree()
-        await seat.sees("Saved · 1 of 1 verified", "As stored")
-    assert unlike(before, await settings_of(editable)) == set()

@@ -4,7 +4,7 @@ import pytest
 
 from quarterdeck.settings.catalogue import BY_KEY, CATALOGUE
 from quarterdeck.settings.fields import Severity
-from tests.live.targets import Target, targets_in
+from tests.live.targets import targets_in
 from tests.live.values import VALUES
 
 
@@ -18,25 +18,18 @@ def test_the_deck_lets_each_tried_value_be_saved(name: str) -> None:
     assert [finding for finding in findings if finding and finding.severity is Severity.ERROR] == []
 
 
-def named(servers: tuple[Target, ...]) -> list[tuple[str, str | None]]:
-    return [(server.url, server.key.get_secret_value() if server.key else None) for server in servers]
-
-
-@pytest.mark.parametrize(
-    "pairs", ["http://a:1 k1\nhttps://b:2\n", " http://a:1  k1 , https://b:2", "http://a:1 k1,https://b:2"]
-)
-def test_several_servers_stand_in_lines_or_between_commas(pairs: str) -> None:
-    found = targets_in({"QUARTERDECK_LIVE_URLS": pairs, "QUARTERDECK_LIVE_URL": "http://c:3"})
-    assert named(found) == [("http://a:1", "k1"), ("https://b:2", None)]
-
-
-def test_one_server_has_its_key_beside_it() -> None:
-    found = targets_in({"QUARTERDECK_LIVE_URL": "http://a:1", "QUARTERDECK_LIVE_KEY": "k1"})
-    assert named(found) == [("http://a:1", "k1")]
-
-
-def test_no_server_is_no_server() -> None:
-    assert targets_in({"QUARTERDECK_LIVE_KEY": "k1"}) == ()
+def test_servers_and_their_keys_are_read_from_the_environment() -> None:
+    for environment, servers in (
+        ({"QUARTERDECK_LIVE_URLS": "http://a:1 k1\nhttps://b:2\n"}, [("http://a:1", "k1"), ("https://b:2", None)]),
+        (
+            {"QUARTERDECK_LIVE_URLS": " http://a:1  k1 , https://b:2", "QUARTERDECK_LIVE_URL": "http://c:3"},
+            [("http://a:1", "k1"), ("https://b:2", None)],
+        ),
+        ({"QUARTERDECK_LIVE_URL": "http://a:1", "QUARTERDECK_LIVE_KEY": "k1"}, [("http://a:1", "k1")]),
+        ({"QUARTERDECK_LIVE_KEY": "k1"}, []),
+    ):
+        found = targets_in(environment)
+        assert [(each.url, each.key.get_secret_value() if each.key else None) for each in found] == servers
 
 
 @pytest.mark.parametrize("pairs", ["a:1 k1", "http://a:1 k1 http://b:2", "k1 http://a:1"])

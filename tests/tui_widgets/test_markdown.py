@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.markdown import markdown_lines, whole, wrap
-from quarterdeck.tui.text import Shown
+from quarterdeck.tui.markdown import markdown_lines, wrap
+from quarterdeck.tui.text import Shown, whole
 
 EVIL = (
     *("&#x202E;", "&#27;[31m", "&rlm;", "&#x1b;]8;;http://x\x07", "\x1b[2J", "\u202e", "&NewLine;", "&Tab;", "&#0;"),

@@ -10,7 +10,7 @@ from quarterdeck.fleet.transcript import STREAMED
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Span, Tone
 from quarterdeck.tui.look import drawn
-from quarterdeck.tui.markdown import markdown_lines, plain_lines, whole, wrap
+from quarterdeck.tui.markdown import markdown_lines, plain_lines, wrap
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.strips import fit_cell
 
@@ -58,8 +58,8 @@ class Layout:
             case EntryKind.TOOL:
                 return self._tool(entry, time, unfolded=unfolded)
             case EntryKind.ERROR:
-                head = ((time, Tone.MUTED), _sign(SIGNS[Outcome.FAILED]), (text.line(entry.title), Tone.BAD))
-                return [_spaced(head), *self._set_in(plain_lines(whole(entry.text), self.width - BODY, Tone.BAD))]
+                head = ((time, Tone.MUTED), drawn(SIGNS[Outcome.FAILED]), (text.line(entry.title), Tone.BAD))
+                return [_spaced(head), *self._set_in(plain_lines(text.whole(entry.text), self.width - BODY, Tone.BAD))]
             case _:
                 return self._quiet(entry, time, unfolded=unfolded)
 
@@ -69,7 +69,7 @@ class Layout:
         width = self.width - self.words_at
         if entry.id == STREAMED:
             cut = len(entry.text) - STREAMED_TAIL
-            shown = whole(entry.text[cut:] if cut > 0 else entry.text)
+            shown = text.whole(entry.text[cut:] if cut > 0 else entry.text)
             body += [((Shown(f"… {cut:,} characters before"), Tone.MUTED),)] if cut > 0 else []
             body += plain_lines(shown, width) if shown else []
         else:
@@ -87,7 +87,7 @@ class Layout:
         if not thought:
             return []
         if unfolded:
-            return plain_lines(whole(thought), self.width - self.words_at, Tone.MUTED)
+            return plain_lines(text.whole(thought), self.width - self.words_at, Tone.MUTED)
         return [((Shown(f"thought {len(thought.split()):,} words, enter"), Tone.MUTED),)]
 
     def _tool(self, entry: Entry, time: Shown, *, unfolded: bool) -> list[Cell]:
@@ -117,17 +117,17 @@ class Layout:
         ]
         body += self._edit(entry.edit, unfolded=unfolded) if entry.edit is not None else []
         if entry.text and not (entry.tasks and entry.outcome is Outcome.DONE):
-            body += plain_lines(whole(entry.text.rstrip("\n")), self.width - BODY)
+            body += plain_lines(text.whole(entry.text.rstrip("\n")), self.width - BODY)
         return [*lines, *self._set_in(self._folded(body, FOLDED, unfolded=unfolded))]
 
     def _whole_action(self, entry: Entry) -> list[Cell]:
         """What its one line may have cut, and why it was done."""
         width = self.width - BODY
-        said = [*plain_lines(whole(entry.title), width, Tone.STRONG)]
+        said = [*plain_lines(text.whole(entry.title), width, Tone.STRONG)]
         if entry.summary:
             said += wrap(((text.line(f"for: {entry.summary}"), Tone.MUTED),), width)
         if entry.thought:
-            said += plain_lines(whole(entry.thought), width, Tone.MUTED)
+            said += plain_lines(text.whole(entry.thought), width, Tone.MUTED)
         return said
 
     def _right(self, entry: Entry) -> Cell:
@@ -159,15 +159,15 @@ class Layout:
             old, new = old + (sign != "+"), new + (sign != "-")
             tone = {"+": Tone.GOOD, "-": Tone.BAD}.get(sign, Tone.MUTED)
             if unfolded or at in near:
-                lines += wrap(((Shown(f"{number:>4} {sign} "), tone), (whole(words), tone)), width)
+                lines += wrap(((Shown(f"{number:>4} {sign} "), tone), (text.whole(words), tone)), width)
             elif at - 1 in near or not at:
                 lines.append(((Shown("   …"), Tone.MUTED),))
         return lines
 
     def _quiet(self, entry: Entry, time: Shown, *, unfolded: bool) -> list[Cell]:
         more = f", {len(entry.text.splitlines()):,} lines, enter" if entry.text and not unfolded else ""
-        head = ((time, Tone.MUTED), _sign(SIGNS[None]), (text.line(f"{entry.title}{more}"), Tone.MUTED))
-        body = plain_lines(whole(entry.text), self.width - BODY, Tone.MUTED) if unfolded and entry.text else []
+        head = ((time, Tone.MUTED), drawn(SIGNS[None]), (text.line(f"{entry.title}{more}"), Tone.MUTED))
+        body = plain_lines(text.whole(entry.text), self.width - BODY, Tone.MUTED) if unfolded and entry.text else []
         return [_fitted(_spaced(head), self.width), *self._set_in(body)]
 
     def _folded(self, lines: list[Cell], most: int, *, unfolded: bool) -> list[Cell]:
@@ -191,10 +191,6 @@ def copied(entry: Entry) -> str:
     tasks = "\n".join(f"{TASK_SIGNS.get(each.status, '[ ]')} {each.title}" for each in entry.tasks)
     head = f"$ {entry.title}" if entry.kind is EntryKind.TOOL and entry.title else entry.title
     return "\n".join(filter(None, (entry.said, head, entry.thought, edit, tasks, entry.text)))
-
-
-def _sign(look: tuple[str, str, Tone]) -> Span:
-    return drawn(look)
 
 
 def _spaced(spans: list[Span] | Cell) -> Cell:

@@ -22,18 +22,6 @@ DEEPEST = 8
 """Levels of lists and quotes that are still set in."""
 
 
-def whole(value: str) -> Shown:
-    """Make safe text of any length and of several lines."""
-    if len(value) <= text.LONGEST:
-        return text.block(value)
-    return Shown("\n".join(_whole_line(line) for line in value.split("\n")))
-
-
-def _whole_line(line: str) -> str:
-    """A line of any length: the door cuts what is too long for one piece of text."""
-    return "".join(text.block(line[at : at + text.LONGEST]) for at in range(0, len(line), text.LONGEST))
-
-
 def wrap(cell: Cell, width: int) -> list[Cell]:
     """Break a line between words, and words that are longer than a line."""
     if sum(len(part) for part, _ in cell) <= width and all(part.isascii() for part, _ in cell):
@@ -83,7 +71,7 @@ def markdown_lines(value: str, width: int) -> list[Cell]:
     tone = Tone.PLAIN
     row: list[Span] = []
     at = 0
-    for token in _PARSER.parse(whole(value)):
+    for token in _PARSER.parse(text.whole(value)):
         match token.type:
             case "blockquote_open":
                 prefixes.append(Shown("▏ "))
@@ -115,7 +103,7 @@ def markdown_lines(value: str, width: int) -> list[Cell]:
                     lines += _set_in(spans, prefixes, bullet, width)
                     bullet = None
             case "fence" | "code_block":
-                shown = whole(token.content.rstrip("\n"))
+                shown = text.whole(token.content.rstrip("\n"))
                 for each in shown.split("\n"):
                     code = ((Shown("│ "), Tone.MUTED), (Shown(each), Tone.PLAIN))
                     lines += _set_in(code, prefixes, bullet, width)
@@ -196,4 +184,4 @@ def _inline(tokens: Iterable[Token], tone: Tone) -> Iterator[Cell]:
 
 def _inner(value: str) -> Shown:
     """A part of a line, its blanks at both ends kept."""
-    return Shown(whole(value).replace("\n", " "))
+    return Shown(text.whole(value).replace("\n", " "))

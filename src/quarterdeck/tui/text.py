@@ -48,6 +48,17 @@ def block(value: str) -> Shown:
     return Shown("\n".join(map(_harmless, lines)))
 
 
+def whole(value: str) -> Shown:
+    """Make safe text of several lines, however long it is."""
+    if len(value) <= LONGEST:
+        return block(value)
+    return Shown("\n".join(_long_line(line) for line in value.split("\n")))
+
+
+def _long_line(value: str) -> str:
+    return "".join(block(value[at : at + LONGEST]) for at in range(0, len(value), LONGEST))
+
+
 def escaped(value: str) -> str:
     """Make any text safe to be pasted or looked at elsewhere: what acts on a terminal is written as JSON writes it.
 

@@ -18,11 +18,11 @@ from quarterdeck.tui import files, text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.conversations import title_of
 from quarterdeck.tui.dialogs.conversation import new_conversation, rename_conversation
+from quarterdeck.tui.dialogs.file_path import choose_dialog
 from quarterdeck.tui.files import FileRefusedError
 from quarterdeck.tui.lists.sandbox_commands import SandboxCommands
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.written_text import choose_file
 
 TRAJECTORY: tuple[Cell, ...] = (
     cell(Shown("All that happened in the conversation, as a zip file that the server makes.")),
@@ -151,9 +151,9 @@ class ConversationCommands:
 
     async def save_trajectory(self, session: Session, row: ConversationRow) -> None:
         """Ask for a path, have the server make the file, and write it there; runs inside a worker."""
-        name, say = title_of(row), self._screen.say
+        name, say, app = title_of(row), self._screen.say, self._screen.app
         default = Path(f"trajectory-{text.line(row.short_id)}.zip")
-        chosen = await choose_file(self._screen.app, f"Trajectory of {name}", TRAJECTORY, default)
+        chosen = await app.push_screen_wait(choose_dialog(app, f"Trajectory of {name}", TRAJECTORY, default))
         if chosen is None:
             return
         path, over = chosen

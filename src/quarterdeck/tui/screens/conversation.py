@@ -25,7 +25,7 @@ from quarterdeck.tui.conversation_head import about_line, origin_cell
 from quarterdeck.tui.copying import Copyable, conversation_json
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.entry_lines import copied
-from quarterdeck.tui.markdown import plain_lines, whole
+from quarterdeck.tui.markdown import plain_lines
 from quarterdeck.tui.paint import content
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.talk import Talk, Tell
@@ -288,7 +288,7 @@ class ConversationScreen(DeckScreen):
     def action_detail(self) -> None:
         """Show everything about the conversation."""
         record = self._record
-        lines = plain_lines(whole(conversation_json(record)), 76) if record is not None else []
+        lines = plain_lines(text.whole(conversation_json(record)), 76) if record is not None else []
         self.app.push_screen(PageDialog(Shown("Conversation"), lambda: lines))
 
     def row_title(self) -> Shown:

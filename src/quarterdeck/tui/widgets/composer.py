@@ -12,7 +12,6 @@ from quarterdeck.client.errors import ServiceError
 from quarterdeck.fleet.drafts import MessageDrafts, with_draft
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
-from quarterdeck.tui.markdown import whole
 from quarterdeck.tui.widgets.form.inputs import PlainArea
 
 KEPT_AFTER = 0.5
@@ -94,7 +93,7 @@ class Composer(PlainArea):
 
     def put_before(self, words: str) -> None:
         """Put words before what has been typed by now."""
-        self.insert(whole(words) + ("\n" if self.text else ""), (0, 0))
+        self.insert(text.whole(words) + ("\n" if self.text else ""), (0, 0))
 
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
         """Keep enter from the commands of the screen: it begins a new line here."""

@@ -355,19 +355,13 @@ class Log(Widget, can_focus=True):
     def _show_cursor(self, step: int) -> None:
         visible = {at for at, _ in self._visible()}
         while self.entries and self._cursor not in visible:
-            self._scroll_only(step)
+            (self._back if step < 0 else self._forward)(1)
             visible = {at for at, _ in self._visible()}
         if step > 0 and self.entries:
             shown = sum(at == self._cursor for at, _ in self._visible())
             missing = min(len(self._lines(self._cursor)), self.size.height) - shown
             if missing > 0:
                 self._forward(missing)
-
-    def _scroll_only(self, step: int) -> None:
-        if step < 0:
-            self._back(1)
-        else:
-            self._forward(1)
 
     def _to_end(self) -> None:
         self._top, self._cursor = self._end(), max(len(self.entries) - 1, 0)

@@ -12,7 +12,6 @@ from quarterdeck.fleet.entries import Entry
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Span, Tone
 from quarterdeck.tui.entry_lines import RISKS
-from quarterdeck.tui.markdown import whole
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.lines import Lines
 
@@ -96,7 +95,7 @@ def asked_lines(entry: Entry) -> list[Cell]:
     head: list[Span] = [(text.line(entry.risk or "risk not told"), RISKS.get(entry.risk, Tone.MUTED))]
     head += [(Shown("  "), Tone.PLAIN), (text.line(entry.who), Tone.STRONG)]
     lines: list[Cell] = [tuple(head)]
-    lines += [((Shown("  "), Tone.PLAIN), (Shown(each), Tone.STRONG)) for each in whole(entry.title).split("\n")]
+    lines += [((Shown("  "), Tone.PLAIN), (Shown(each), Tone.STRONG)) for each in text.whole(entry.title).split("\n")]
     if entry.edit is not None:
         tones = {"+": Tone.GOOD, "-": Tone.BAD}
         lines += [

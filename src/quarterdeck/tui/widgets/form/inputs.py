@@ -26,8 +26,6 @@ from quarterdeck.tui.text import Shown
 
 MOST = 4_000
 """Characters that a line begins with, or takes from a paste: far more than anybody edits in one line."""
-PIECE = 10_000
-"""Characters made safe at a time: longer texts would be cut."""
 NONE = Shown("none")
 BETWEEN = 2
 """Cells between two choices."""
@@ -152,17 +150,12 @@ class PlainArea(TextArea):
         """Put pasted text in at the cursor, line breaks kept."""
         event.prevent_default()
         event.stop()
-        self.replace(self.cleaned(event.text), *self.selection)
-
-    def cleaned(self, pasted: str) -> str:
-        """A text of any length without what would act on a terminal."""
-        whole = pasted.replace("\r\n", "\n")
-        return "".join(text.block(whole[start : start + PIECE]) for start in range(0, len(whole), PIECE))
+        self.replace(text.whole(event.text), *self.selection)
 
     def action_edit_outside(self) -> None:
         """Edit the text in the person's editor."""
         try:
-            self.replace(self.cleaned(edit(self.app, self.text)), (0, 0), self.document.end)
+            self.replace(text.whole(edit(self.app, self.text)), (0, 0), self.document.end)
         except CannotRunError as error:
             self.notify(str(error), markup=False)
 
