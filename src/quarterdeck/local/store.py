@@ -78,17 +78,22 @@ class Changes:
     def __init__(self) -> None:
         self._whole: set[asyncio.Task[Any]] = set()
         self._long: set[asyncio.Task[Any]] = set()
+        self._closing = False
 
     async def run(self, change: Awaitable[T]) -> T:
         """Do a change to its end and give its result; cancelling the caller does not cancel the change."""
         return await asyncio.shield(_keep(self._whole, change))
 
     def begin(self, work: Awaitable[T]) -> asyncio.Task[T]:
-        """Begin long work, which may be waited for; closing cancels it."""
-        return _keep(self._long, work)
+        """Begin long work, which may be waited for; closing cancels it, also if it begins only then."""
+        task = _keep(self._long, work)
+        if self._closing:
+            task.cancel()
+        return task
 
     async def close(self) -> None:
         """Cancel the long work, then wait until every change under way is done."""
+        self._closing = True
         for task in self._long:
             task.cancel()
         while pending := self._whole | self._long:
