@@ -83,9 +83,9 @@ def answering(opening: Callable[[], Coroutine[Any, Any, LocalService]]) -> Itera
         thread.join()
 
 
-def keeping(folder: Path) -> Callable[[], Coroutine[Any, Any, LocalService]]:
+def keeping(folder: Path, key: str = KEY) -> Callable[[], Coroutine[Any, Any, LocalService]]:
     """The local service on a folder, to be served."""
-    return lambda: LocalService.open(folder, key=SecretStr(KEY))
+    return lambda: LocalService.open(folder, key=SecretStr(key))
 
 
 def simulating(sandboxes: int) -> Callable[[], Coroutine[Any, Any, LocalService]]:

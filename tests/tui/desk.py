@@ -18,7 +18,7 @@ from quarterdeck.tui.app import Deck
 from quarterdeck.tui.connecting import Connecting
 from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.kept_state import KeptState
-from tests.cli.serving import serving
+from tests.cli.serving import answering, keeping
 from tests.conftest import Home
 from tests.keyrings import Good
 from tests.tui.seat import NARROW, Seat, seated_at
@@ -85,11 +85,8 @@ class Desk:
 @pytest.fixture(scope="module")
 def urls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     """The addresses of two servers with a key each."""
-    one, two = (str(tmp_path_factory.mktemp("data")) for _ in range(2))
-    with (
-        serving(QUARTERDECK_API_KEY=KEY, XDG_DATA_HOME=one) as (first, _),
-        serving(QUARTERDECK_API_KEY=OTHER_KEY, XDG_DATA_HOME=two) as (second, _),
-    ):
+    folder = tmp_path_factory.mktemp("data")
+    with answering(keeping(folder / "one", KEY)) as first, answering(keeping(folder / "two", OTHER_KEY)) as second:
         yield first, second
 
 
