@@ -7,6 +7,7 @@ from keyring.errors import KeyringLocked
 
 from quarterdeck.config.connections import LOCAL
 from quarterdeck.config.keys import KeyFile, Owner
+from quarterdeck.tui.connecting import Connecting
 from tests.conftest import Home
 from tests.keyrings import Good, Hanging, Raising
 from tests.tui.desk import KEY, NOBODY, OTHER_KEY, Desk, at_list, clear_and_type, desk, keyring, urls
@@ -142,6 +143,7 @@ async def test_a_typed_key_is_on_no_screen_in_no_log_and_in_no_name_of_a_thing(
         await seat.sees("two", "No conversations.")
         await seat.press("L")
         await seat.sees("Requests, newest first", "GET")
+        assert isinstance(seat.deck.connecting, Connecting)
         pictures += [seat.deck.export_screenshot(), repr(vars(seat.deck.connecting.connections)), repr(vars(seat.deck))]
     assert keyring.held
     for picture in (*pictures, caplog.text):

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from rich.console import RenderableType
 from textual import work
@@ -39,10 +39,7 @@ if TYPE_CHECKING:  # what is loaded behind the frame
     from quarterdeck.config.connections import Connection
     from quarterdeck.fleet.news import News
     from quarterdeck.fleet.session import Session
-    from quarterdeck.tui.connecting import Connecting
     from quarterdeck.tui.kept_state import RunState
-    from quarterdeck.tui.screens.base import DeckScreen
-    from quarterdeck.tui.screens.conversation import Reading
 
 FRAME = "frame"
 """Mode of the frame."""
@@ -55,6 +52,43 @@ ANSWERED_WITHIN = 3.0
 def utc_now() -> datetime:
     """The time, in UTC."""
     return datetime.now(UTC)
+
+
+class Loaded(Protocol):
+    """What is loaded behind the frame: it opens connections, and keeps what outlives a run."""
+
+    @property
+    def state(self) -> RunState:
+        """What outlives a run."""
+
+    def open(self, endpoint: Connection) -> None:
+        """Follow a connection until another one is opened."""
+
+    async def choose(self) -> None:
+        """Have the person choose a connection."""
+
+
+class Opened(Protocol):
+    """What the deck asks of a screen of its own."""
+
+    PLACE: ClassVar[Place]
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether leaving would lose something typed there."""
+
+    async def may_leave(self) -> bool:
+        """Ask about what is unsaved."""
+
+    async def action_command(self, name: str) -> None:
+        """Do a command, or say why not."""
+
+
+class Reading(NamedTuple):
+    """Where somebody reads a conversation: an entry and a line of it, None at the end, and what is unfolded."""
+
+    place: tuple[str, int] | None = None
+    unfolded: frozenset[str] = frozenset()
 
 
 class Deck(KeysInOrder):
@@ -78,7 +112,7 @@ class Deck(KeysInOrder):
     def __init__(
         self,
         endpoint: Connection,
-        load: Callable[[Deck], Connecting],
+        load: Callable[[Deck], Loaded],
         *,
         crash_folder: Path,
         notices: Sequence[str] = (),
@@ -101,7 +135,7 @@ class Deck(KeysInOrder):
         self.trouble: ServiceError | None = None
         """Why there is no session, when opening it failed."""
         self.session_news: Signal[News] = Signal(self, "session")
-        self.opened: list[DeckScreen] = []
+        self.opened: dict[Screen[Any], Opened] = {}
         """The screens of the deck that are there; each enters itself."""
         self.wanted: str | None = None
         """The id a list should move to as soon as it has it."""
@@ -130,7 +164,7 @@ class Deck(KeysInOrder):
     @work(group="load")
     async def _show_first_screen(self) -> None:
         """Load the rest; the server is read while the screens are still being imported."""
-        self.connecting: Connecting = await asyncio.to_thread(self._load, self)
+        self.connecting: Loaded = await asyncio.to_thread(self._load, self)
         self.state: RunState = self.connecting.state
         self.connecting.open(self.endpoint)
         modes = await asyncio.to_thread(import_module, SCREENS)
@@ -211,12 +245,12 @@ class Deck(KeysInOrder):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """What the palette offers: the commands of the screen it was opened on."""
-        for shown in self.opened:
-            if shown is screen:
-                for command in commands_at(shown.PLACE):
-                    callback = partial(shown.action_command, command.name)
-                    title = f"{command.label} ({command.key})" if command.keys else command.label
-                    yield SystemCommand(title, command.help, callback)
+        shown = self.opened.get(screen)
+        if shown is None:
+            return
+        for command in commands_at(shown.PLACE):
+            title = f"{command.label} ({command.key})" if command.keys else command.label
+            yield SystemCommand(title, command.help, partial(shown.action_command, command.name))
 
     def copy_to_clipboard(self, text: str) -> None:
         """Put a text into the clipboard of the terminal, with nothing in it that acts on who it is pasted to."""
@@ -249,7 +283,7 @@ class Deck(KeysInOrder):
 
     async def may_leave(self) -> bool:
         """Whether nothing unsaved is in the way of leaving the open connection; asks the person, inside a worker."""
-        for screen in self.opened:
+        for screen in tuple(self.opened.values()):
             if screen.unsaved:
                 if screen.PLACE is not self.place:
                     await self.show(screen.PLACE)

@@ -68,13 +68,13 @@ class DeckScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Follow the connection from now on."""
-        self.app.opened.append(self)
+        self.app.opened[self] = self
         self.app.session_news.subscribe(self, self._hear, immediate=True)
         self.watch(self.app, "edits", self.refresh_frame)
 
     @on(Unmount)
     def _close(self) -> None:
-        self.app.opened.remove(self)
+        del self.app.opened[self]
 
     def _hear(self, news: News) -> None:
         self._heard.append(news)

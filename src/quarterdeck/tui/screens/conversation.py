@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from pydantic import SecretStr
 from textual import on, work
@@ -19,6 +19,7 @@ from quarterdeck.fleet.following import Following, Origin
 from quarterdeck.fleet.news import News
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import external, text
+from quarterdeck.tui.app import Reading
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.commands import Command, Place, bindings_at, command_at
 from quarterdeck.tui.conversation_head import about_line, origin_cell
@@ -39,13 +40,6 @@ PAINTED_EVERY = 0.1
 """Seconds in which all that is told is gathered."""
 TO_AGENT = frozenset({"stop", "send_on", "ask_always", "ask_risky", "ask_never"})
 """Commands that need the agent server."""
-
-
-class Reading(NamedTuple):
-    """Where somebody reads a conversation: an entry and a line of it, None at the end, and what is unfolded."""
-
-    place: tuple[str, int] | None = None
-    unfolded: frozenset[str] = frozenset()
 
 
 class ConversationScreen(DeckScreen):
