@@ -135,6 +135,7 @@ def test_specs_show_their_ids_and_no_environment(run: Run) -> None:
 def test_a_conversation_is_created_and_listed(run: Run) -> None:
     created = run("conversations", "create", "--title", "Red \x1b[31m title", "--message", "-", typed="hello")
     assert created.status == 0, created.err
+    assert "quarterdeck: 1/7 beginning.\n" in created.err
     listed = run("conversations", "list")
     assert created.out.strip() in listed.out
     assert "Red ␛[31m title" in listed.out

@@ -21,7 +21,8 @@ else on the embedded local service."""
 _EPILOG = """\
 A key is never an argument. QUARTERDECK_API_KEY goes to --url or QUARTERDECK_URL; the key of a
 connection is in the variable that it names, in the system keyring or in a private file. Exit
-status: 0 done and verified, 1 failed, 2 wrong usage, 3 a filter let nothing through."""
+status: 0 done and verified, 1 failed, 2 wrong usage, 3 a filter let nothing through; those of one
+conversation have more, which `quarterdeck conversations wait --help` names."""
 
 _CHANGE_EPILOG = """\
 What a filter lets through and cannot be changed is left out and does not count; what is named by

@@ -14,6 +14,7 @@ from quarterdeck.config.load import Config
 from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, conversation_row
 from quarterdeck.fleet.filters import kept
+from quarterdeck.fleet.start_tasks import start_progress
 
 PATIENCE = 180.0
 """Seconds a start task may take: servers wait up to 120 for a sandbox."""
@@ -79,11 +80,12 @@ async def _follow(client: Client, task: StartTask) -> str:
     end = loop.time() + PATIENCE
     told = ""
     while task.app_conversation_id is None or task.status != StartTaskStatus.READY:
-        if task.status != told:
-            note(f"{task.status.replace('_', ' ').lower()}.")
-            told = task.status
-        if task.status == StartTaskStatus.ERROR:
-            raise CommandError(f"The conversation could not be started: {task.detail or 'the server gives no reason'}.")
+        progress = start_progress(task, utc_now())
+        if progress.failed:
+            raise CommandError(f"The conversation could not be started: {progress.detail}")
+        if progress.words != told:
+            note(f"{progress.words}.")
+            told = progress.words
         if loop.time() > end:
             raise CommandError("The conversation is still being started.", "List the conversations in a while.")
         await asyncio.sleep(EVERY)
