@@ -44,9 +44,10 @@ class Seat:
 
     async def press(self, *keys: str) -> None:
         """Press keys, each once the deck has taken in the one before, and let it paint."""
-        for key in keys:
-            self.at_once(key)
-            await self._taken()
+        with self.deck._context():
+            for key in keys:
+                self.at_once(key)
+                await self._taken()
         await self.pause()
 
     async def _taken(self) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from quarterdeck.tui import app
 from tests.client.fakes import Answer, Asked, FakeServer
 from tests.tui.fake_fleet import CONVERSATIONS, PROD, SANDBOXES, FakeFleet
 from tests.tui.seat import WIDE, Seat, answering, seated
@@ -70,8 +71,9 @@ async def test_leaving_waits_a_moment_for_what_was_asked_for_and_says_so(fleet: 
 
 @pytest.mark.parametrize("again", [True, False])
 async def test_who_leaves_without_an_answer_is_told_with_status_one(
-    fleet: FakeFleet, tmp_path: Path, again: bool
+    fleet: FakeFleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: bool
 ) -> None:
+    monkeypatch.setattr(app, "ANSWERED_WITHIN", 30.0 if again else 0.5)
     async with seated(answering(Slow(fleet, posts(SANDBOXES))), PROD, crashes=tmp_path, size=WIDE) as seat:
         await start(seat)
         await seat.press("ctrl+q")

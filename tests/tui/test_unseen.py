@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.fleet.conversations import ConversationRow
-from quarterdeck.tui.kept_state import KeptState, M
+from quarterdeck.tui.kept_state import KeptState
 from tests.client.fakes import UNSTORED, Answer, Asked, FakeServer
 from tests.tui.fake_fleet import CONVERSATIONS, PROD, FakeFleet, at_conversations, shown
 from tests.tui.seat import NARROW, WIDE, Seat, answering, seated
@@ -159,20 +158,6 @@ async def test_two_decks_that_close_one_after_the_other_keep_each_other_s_looks(
         await one.until(lambda: unseen(one) == {"c3"})
     async with at_conversations(fleet, tmp_path, state=state()) as again:
         await again.until(lambda: unseen(again) == {"c3"})
-
-
-class Unreadable(KeptState):
-    async def read(self, model: type[M], about: str) -> M | None:
-        if model.kind == "unread":
-            raise ServiceError(ErrorKind.LOCAL, "The page is no file.")
-        return await super().read(model, about)
-
-
-async def test_marks_are_set_also_where_they_cannot_be_kept_and_that_is_said(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path, state=Unreadable(tmp_path / "state"), size=WIDE) as seat:
-        await seat.sees("not noted down for the next run: The page is no file.")
-        await comes_to(seat, fleet, c1="finished")
-        await seat.sees("+ 1 unread")
 
 
 async def test_a_long_list_says_how_much_of_it_is_read(fleet: FakeFleet, tmp_path: Path) -> None:

@@ -169,14 +169,14 @@ def test_a_notice_is_written_as_the_terminal_takes_it(environ: dict[str, str], w
 
 class Unreadable(KeptState):
     async def read(self, model: type[M], about: str) -> M | None:
-        if model.kind == "watched":
-            raise ServiceError(ErrorKind.LOCAL, "The page is no file.")
+        if model.kind in ("watched", "unread"):
+            raise ServiceError(ErrorKind.LOCAL, f"The page of {model.kind} is no file.")
         return await super().read(model, about)
 
 
 async def test_where_nothing_can_be_kept_that_is_said_and_the_watch_works(fleet: FakeFleet, tmp_path: Path) -> None:
     async with at_conversations(fleet, tmp_path, state=Unreadable(tmp_path / "state"), size=(120, 36)) as seat:
-        await seat.sees("not noted down for the next run: The page is no file.")
+        await seat.sees("not noted down for the next run: The page")
         await watch(seat, "c1")
         await comes_to(seat, fleet, c1="finished")
-        await seat.sees("Fix login: Finished.")
+        await seat.sees("Fix login: Finished.", "+ 1 unread")

@@ -145,7 +145,8 @@ class Deck(KeysInOrder):
         """What was asked of the server and left without an answer."""
         self.loaded = asyncio.Event()
         """Set once there are screens."""
-        self._notices = notices
+        self.notices = list(notices)
+        """What is said on the first screen."""
         self._load = load
         self._on_theme = on_theme
         self.hold_keys()
@@ -173,8 +174,8 @@ class Deck(KeysInOrder):
         await self.switch_mode(Place.CONVERSATIONS)
         self.remove_mode(FRAME)
         self.loaded.set()
-        if self._notices:
-            self.say_on_top(text.line(" ".join(self._notices)))
+        if self.notices:
+            self.say_on_top(text.line(" ".join(self.notices)))
         self.release_keys()
 
     # What is said on whichever screen is shown

@@ -83,7 +83,9 @@ class Connecting:
         if news.wanted is not None:
             app.wanted = news.wanted
         app.session_news.publish(news)
-        if news.everywhere:
+        if news.words and not app.loaded.is_set():
+            app.notices.append(news.words)  # there is no screen yet that could say it
+        elif news.everywhere:
             words = text.line(news.words)
             app.say_on_top(words)
             if news.call and not app.quiet:
