@@ -83,13 +83,13 @@ class Connecting:
         if news.wanted is not None:
             app.wanted = news.wanted
         app.session_news.publish(news)
-        if news.words and not app.loaded.is_set():
-            app.notices.append(news.words)  # there is no screen yet that could say it
+        words = text.line(news.words)
+        if words and not app.loaded.is_set():
+            app.notices.append(words)  # there is no screen yet that could say it
         elif news.everywhere:
-            words = text.line(news.words)
             app.say_on_top(words)
-            if news.call and not app.quiet:
-                app.call_person(words)
+        if news.everywhere and news.call and not app.quiet:
+            app.call_person(words)
         if app.session is not None and app.session.key_refused and not self._key_refused:
             self._key_refused = True
             app.run_worker(self._ask_for_key(), group="ask for key")
