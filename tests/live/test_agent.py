@@ -276,7 +276,7 @@ async def test_by_keys_alone_on_80_by_24(scripted: None, client: Client, target:
         await ended(client, started)
         await seat.press("ctrl+r")
         await seat.sees("Needs you")
-        await seat.press("enter")
+        await seat.press("g", "enter")
         await answer(seat, "echo one", "tab", "y")
         await answer(seat, "echo two", "tab", "n")
         await seat.sees("Why")

@@ -50,3 +50,15 @@ async def test_the_detail_of_a_start_goes_on_with_its_conversation(fleet: FakeFl
         seat.session.refresh()
         await seat.sees("Working", "provider")
         assert "It is gone." not in seat.text
+
+
+async def test_a_start_that_came_to_a_conversation_opens_it_before_the_list_has_it(
+    fleet: FakeFleet, tmp_path: Path
+) -> None:
+    async with at_conversations(fleet, tmp_path) as seat:
+        fleet.tasks[0] |= {"status": "READY", "app_conversation_id": "new"}
+        await seat.press("ctrl+r")
+        await seat.sees("ready", "Which port?")
+        fleet.talk("new", "box", "Port it", execution_status="running")
+        await seat.press("enter")
+        await seat.sees("m writes a message", "Port it")

@@ -157,11 +157,14 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         return Shown("No conversations."), Shown("n creates one; 2 shows the sandboxes they live in.")
 
     async def action_open(self) -> None:
-        """Open the conversation itself; of one that is being started there is only the detail."""
-        if (at := self.at_cursor()) is not None and at[1].record is not None:
-            session, row = at
+        """Open the conversation itself; of a start that has not come to one there is only the detail."""
+        if (at := self.at_cursor()) is None:
+            return
+        session, row = at
+        conversation_id = self.list.source.became(session, row.id)
+        if row.record is not None or conversation_id != row.id:
             self.looked_at(row.id)
-            await self.app.push_screen(ConversationScreen(session, row.id))
+            await self.app.push_screen(ConversationScreen(session, conversation_id))
         else:
             await self.action_detail()
 
