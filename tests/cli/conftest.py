@@ -56,7 +56,7 @@ def run(home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monk
         return Ended(status, printed.out, printed.err)
 
     yield run_command
-    if (home.data / "service.db").exists():
+    if any(home.data.glob("sandboxes/*")):
         asyncio.run(_delete_sandboxes(home.data))
 
 
