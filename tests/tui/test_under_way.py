@@ -204,6 +204,19 @@ async def test_the_sandbox_of_a_conversation_just_created_is_no_orphan_either(fl
         assert "nobody here asked for it" not in seat.text
 
 
+async def test_a_sandbox_reads_as_being_deleted_until_it_is_gone(fleet: FakeFleet, tmp_path: Path) -> None:
+    fleet.deaf = {"box"}
+    async with seated(answering(fleet.server), PROD, crashes=tmp_path) as seat:
+        await seat.press("2")
+        await seat.sees("1 Running", "live")
+        await seat.press("D")
+        await seat.type("box")
+        await seat.press("enter")
+        await seat.sees("Running, deleting")
+        del fleet.sandboxes["box"]
+        await seat.sees("No sandboxes.")
+
+
 async def test_a_start_that_is_answered_as_failed_is_not_called_started(fleet: FakeFleet, tmp_path: Path) -> None:
     def answer(asked: Asked) -> Answer | Exception:
         if asked.method == "POST" and asked.path == SANDBOXES:
