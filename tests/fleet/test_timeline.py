@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from quarterdeck.fleet.displacement import Displaced, Displacement
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.timeline import EVENTS, IDS, Cause, Event, KeptTimeline, KeptTimelines, Timelines
+from quarterdeck.fleet.timeline import EVENTS, IDS, Cause, Event, KeptTimeline, KeptTimelines
 
 from .fakes import at, sandbox
 
@@ -16,9 +16,9 @@ class Watched:
     """The memories and the timelines of one server, read by hand."""
 
     def __init__(self, kept: KeptTimelines | None = None) -> None:
-        self.timelines = Timelines()
+        self.memories = SandboxMemories()
+        self.timelines = self.memories.timelines
         self.timelines.recall(kept)
-        self.memories = SandboxMemories(self.timelines)
 
     def read(self, second: float, *statuses: str, beginning: bool = False) -> None:
         """Read sandboxes a, b, c ... in these statuses; "-" stands for one that is not read."""
@@ -189,8 +189,8 @@ def test_a_sandbox_that_was_not_seen_for_thirty_days_is_forgotten_and_a_steady_o
 
 
 def test_thousands_of_sandboxes_are_bounded_and_those_that_change_are_the_ones_that_are_kept() -> None:
-    timelines = Timelines()
-    memories = SandboxMemories(timelines)
+    memories = SandboxMemories()
+    timelines = memories.timelines
     many = [sandbox("RUNNING", f"box-{number}") for number in range(IDS + 500)]
     memories.observe(many, at(0), beginning=False)
     last = f"box-{IDS + 400}"

@@ -61,6 +61,11 @@ class ConversationState(NamedTuple):
         return self.category in _ATTENTION and self.word != ConversationWord.SANDBOX_ERROR
 
     @property
+    def of_sandbox(self) -> bool:
+        """Whether it says how the sandbox is, and nothing of the agent in it."""
+        return self.word in _OF_SANDBOX
+
+    @property
     def came_to_something(self) -> bool:
         """Whether an agent has stopped, with a result, a question or in trouble."""
         return self.attention or self.category is Category.DONE
@@ -82,6 +87,7 @@ _SANDBOX: dict[str, ConversationState] = {
     SandboxStatus.ERROR: ConversationState(ConversationWord.SANDBOX_ERROR, Category.TROUBLE),
     SandboxStatus.MISSING: ConversationState(ConversationWord.SANDBOX_MISSING, Category.GONE),
 }
+_OF_SANDBOX = frozenset(state.word for state in _SANDBOX.values())
 _NO_ANSWER = ConversationState(
     ConversationWord.NO_ANSWER, Category.BUSY, "Its sandbox runs, but the agent in it does not say how it is."
 )

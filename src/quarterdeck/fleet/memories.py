@@ -22,8 +22,8 @@ class SandboxMemories:
     What changes, and what is asked for, is told to the timelines.
     """
 
-    def __init__(self, timelines: Timelines | None = None) -> None:
-        self.timelines = timelines if timelines is not None else Timelines()
+    def __init__(self) -> None:
+        self.timelines = Timelines()
         self._by_id: dict[str, SandboxMemory] = {}
         self._pending: set[str] = set()
         """Of which something is asked: they are few, and looked through at each reading."""

@@ -15,16 +15,6 @@ from quarterdeck.fleet.unread import Moment
 
 MOST = 20
 """Conversations that can be watched at a time: each is read at every tick."""
-AGENT_UNHEARD = frozenset[str](
-    {
-        ConversationWord.SANDBOX_PAUSED,
-        ConversationWord.SANDBOX_RESUMING,
-        ConversationWord.NO_ANSWER,
-        ConversationWord.SANDBOX_ERROR,
-        ConversationWord.SANDBOX_MISSING,
-    }
-)
-"""Words that say nothing of the agent: it goes on afterwards where it was before."""
 
 
 class Watched(NamedTuple):
@@ -146,7 +136,8 @@ class Watches(Part[KeptWatches]):
         self._by_id[record.id] = before._replace(
             title=title,
             since=_since(before, state, changed, moment),
-            heard=heard if word in AGENT_UNHEARD else word,
+            # The agent goes on afterwards where it was before it could not be heard.
+            heard=heard if state.of_sandbox or word == ConversationWord.NO_ANSWER else word,
             state=state,
         )
         if not state.came_to_something or word == heard:

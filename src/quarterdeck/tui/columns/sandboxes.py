@@ -8,7 +8,7 @@ from itertools import islice
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.request import LoggedRequest
 from quarterdeck.fleet.ages import age, age_of, calm_age
-from quarterdeck.fleet.conversations import ConversationWord, conversation_state
+from quarterdeck.fleet.conversations import conversation_state
 from quarterdeck.fleet.sandbox_state import UP, StateWord
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.timeline import Cause, Event
@@ -29,15 +29,6 @@ from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table_layout import Column
 
 UNKNOWN = cell(Shown("?"), Tone.MUTED)
-OF_SANDBOX = frozenset[str](
-    {
-        ConversationWord.SANDBOX_PAUSED,
-        ConversationWord.SANDBOX_RESUMING,
-        ConversationWord.SANDBOX_ERROR,
-        ConversationWord.SANDBOX_MISSING,
-    }
-)
-"""Words for a conversation that say nothing of its agent."""
 
 
 def status(row: SandboxRow, now: datetime) -> Cell:
@@ -95,8 +86,8 @@ def agent(row: SandboxRow, now: datetime) -> Cell:
 def _agent_word(row: SandboxRow) -> str | None:
     if not row.conversations:
         return None
-    word = conversation_state(row.conversations[0], row.told[0], row.record.status).word
-    return None if word in OF_SANDBOX else word
+    state = conversation_state(row.conversations[0], row.told[0], row.record.status)
+    return None if state.of_sandbox else state.word
 
 
 def _by_title(row: SandboxRow) -> tuple[str, ...] | None:
