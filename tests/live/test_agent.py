@@ -272,11 +272,13 @@ async def test_by_keys_alone_on_80_by_24(scripted: None, client: Client, target:
         await seat.sees("First message")
         seat.paste_at_once("\n".join(("stub:", *script)))
         await seat.press("ctrl+s")
+        await seat.sees("Created.")
         (started,) = {task.id for task in await client.conversations.recent_start_tasks()} - before
-        await ended(client, started)
+        task = await ended(client, started)
+        assert task is not None
         await seat.press("ctrl+r")
-        await seat.sees("Needs you")
-        await seat.press("g", "enter")
+        await seat.until(lambda: seat.list_screen.table.cursor_id == task.app_conversation_id)
+        await seat.press("enter")
         await answer(seat, "echo one", "tab", "y")
         await answer(seat, "echo two", "tab", "n")
         await seat.sees("Why")
