@@ -91,13 +91,6 @@ class AgentServer:
         query = [("limit", str(limit)), ("sort_order", "TIMESTAMP_DESC" if newest_first else "TIMESTAMP")]
         return _page(await self._read(f"{self._path}/events/search", *query, *_page_query(page_id)), self._path)
 
-    async def count(self) -> int:
-        """How many events the log has."""
-        answer = await self._read(f"{self._path}/events/count")
-        if type(answer) is not int:
-            raise wrong_shape("The agent server does not count its events.", f"GET {self._path}/events/count")
-        return answer
-
     async def _read(self, path: str, *query: tuple[str, str]) -> Any:
         item = path == self._path
         request = Request("GET", path, query, item=item, seconds=self._transport.limits.agent, background=True)

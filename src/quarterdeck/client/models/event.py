@@ -92,9 +92,7 @@ class Observation(Wire):
     content: Words = ()
     is_error: Flag = False
     exit_code: Count = None
-    prev_exist: Flag = False
     old_content: str | None = None
-    new_content: str | None = None
 
 
 class ObservationEvent(_OfTool):
@@ -300,4 +298,3 @@ class AgentState(Wire):
     execution_status: Text = ""
     confirmation_policy: Annotated[Policy | None, BeforeValidator(read_policy)] = None
     stats: Annotated[Stats | None, BeforeValidator(read_stats)] = None
-    updated_at: Moment = None
