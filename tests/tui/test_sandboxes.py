@@ -49,9 +49,9 @@ def no_colour(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("no_colour")
 async def test_without_colour_each_status_has_a_sign_in_ascii(sit: Sit) -> None:
     async with sit() as seat:
-        await seat.press("2", "n")
-        await seat.sees("Start a sandbox")
-        await seat.press("enter")
+        await seat.press("2")
+        await seat.sees("No sandboxes.")
+        await seat.press("n", "enter")
         await seat.sees("> Running", "> 1 Running")
         assert "●" not in seat.text
 
