@@ -5,15 +5,20 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from pydantic import SecretStr
 
+from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import SettingsChanges
+from quarterdeck.client.transport import Access
 from quarterdeck.config.connections import Connection
+from quarterdeck.local.service import LocalService
+from quarterdeck.tui.connecting import Connect
 from quarterdeck.tui.kept_state import KeptState
 from tests.client.fakes import FakeServer
-from tests.servers import Mode
-from tests.tui.seat import LOCAL, NARROW, answering, local, seated
+from tests.servers import Mode, open_server
+from tests.tui.seat import LOCAL, NARROW, answering, seated
 from tests.tui_settings.form import FormSeat
 
 FULL: SettingsChanges = {
@@ -45,9 +50,10 @@ FULL: SettingsChanges = {
 Sit = Callable[..., AbstractAsyncContextManager[FormSeat]]
 
 
-@pytest.fixture
-def sit(tmp_path: Path) -> Sit:
+@pytest_asyncio.fixture
+async def sit(tmp_path: Path) -> AsyncIterator[Sit]:
     """Opens decks on one embedded service, with one folder of state; `stored` is what the service holds at first."""
+    services: dict[Mode, LocalService] = {}
 
     @asynccontextmanager
     async def opened(
@@ -57,7 +63,9 @@ def sit(tmp_path: Path) -> Sit:
         store: Mode = "merge",
         endpoint: Connection = LOCAL,
     ) -> AsyncIterator[FormSeat]:
-        connect = local(tmp_path / "data", store)
+        if store not in services:
+            services[store] = await open_server(tmp_path / "data", store)
+        connect = served_by(services[store])
         if stored is not None:
             async with connect(LOCAL, None) as client:
                 await client.describe()
@@ -66,7 +74,19 @@ def sit(tmp_path: Path) -> Sit:
         async with seated(connect, endpoint, size=size, crashes=tmp_path, state=kept) as seat:
             yield await FormSeat.at(seat)
 
-    return opened
+    yield opened
+    for service in services.values():
+        await service.close()
+
+
+def served_by(service: LocalService) -> Connect:
+    """Connects to a service that is open already."""
+
+    def connect(endpoint: Connection, key: SecretStr | None = None) -> Client:
+        access = Access(read_only=endpoint.read_only, app=service.app)
+        return Client(endpoint.url or IN_PROCESS, key=service.key, access=access)
+
+    return connect
 
 
 @pytest.fixture

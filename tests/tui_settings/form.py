@@ -69,16 +69,25 @@ class FormSeat(Seat):
         await self.press("slash", *words, "enter", "g", "slash", "escape")
 
     async def go_to(self, row: str) -> None:
-        """Put the cursor on a row."""
-        self.form.list.move_to(row)
+        """Put the cursor on a row, once it is there."""
+
+        def is_there() -> bool:
+            self.form.list.move_to(row)
+            return self.form.row == row
+
+        await self.until(is_there)
         await self.pause()
-        assert self.form.row == row
 
     async def fill(self, key: str, words: str) -> None:
         """Type a value into a field, in place of what is there."""
         await self.go_to(key)
         await self.press("enter")
         await self.type(words)
+
+    async def edit(self, key: str, words: str) -> None:
+        """Give a field another value."""
+        await self.fill(key, words)
+        await self.press("enter")
 
     async def paste(self, words: str) -> None:
         """Paste into whatever has the keyboard."""
@@ -127,5 +136,5 @@ class FormSeat(Seat):
     async def save(self) -> None:
         """Save, and agree to what the review says."""
         await self.press("ctrl+s")
-        await self.sees("Review the changes")
+        await self.sees("Review the changes", "show the request")
         await self.press("enter")

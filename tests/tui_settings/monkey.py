@@ -117,7 +117,7 @@ class Monkey:
         return dict(_leaves(json.loads(found[0])))
 
     def look_at_files(self) -> None:
-        """No file but the service's own has a secret; those of parked servers may, once somebody said so."""
+        """No file but the service's own has a secret; those of disabled servers may, once somebody said so."""
         for path in self._folder.rglob("*"):
             kept = path.relative_to(self._folder)
             if kept.parts[0] == "data" or not path.is_file():

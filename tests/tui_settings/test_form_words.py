@@ -1,6 +1,5 @@
 """What the form says of its rows: chips, groups with their counts, the menu of a row."""
 
-from quarterdeck.client.models.mcp import McpConfig
 from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
 from tests.tui.seat import WIDE
 from tests.tui_settings.conftest import FULL, Sit
@@ -33,8 +32,7 @@ async def test_what_somebody_else_saved_is_marked_until_it_was_looked_at(sit: Si
 
 async def test_what_both_changed_is_marked_too(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
-        await seat.fill("max_iterations", "77")
-        await seat.press("enter")
+        await seat.edit("max_iterations", "77")
         await seat.client.settings.store(await seat.stored(), {"max_iterations": 88})
         await seat.press("ctrl+r")
         await seat.sees("Somebody saved fields you edited")
@@ -63,8 +61,7 @@ async def test_fields_that_conversations_do_not_go_by_say_so(sit_before: Sit) ->
 
 async def test_the_groups_stand_beside_the_fields_or_in_one_line_above(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
-        await seat.fill("language", "French")
-        await seat.press("enter")
+        await seat.edit("language", "French")
         await seat.fill("max_iterations", "-1")
         await seat.press("escape")
         assert "*1 !1" in line_of(seat, " Agent  ")
@@ -78,8 +75,13 @@ async def test_the_groups_stand_beside_the_fields_or_in_one_line_above(sit: Sit)
         assert seat.form.view.group_of(seat.form.row) == "MCP servers"
 
 
-async def test_the_menu_of_a_field(sit: Sit) -> None:
+async def test_the_menu_of_a_row_has_what_can_be_done_with_it(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
+        await seat.go_to("secret:")
+        await seat.press("f2")
+        await seat.sees("New value", "Add")
+        assert "Drop the edit" not in seat.text
+        await seat.press("escape")
         await seat.go_to("git_user_name")
         for key in ("f2", "ctrl+o"):
             await seat.press(key)
@@ -93,21 +95,8 @@ async def test_the_menu_of_a_field(sit: Sit) -> None:
         await seat.sees("1 edited")
         await seat.press("f2", "u")
         await seat.sees("As stored")
-
-
-async def test_the_menu_of_an_mcp_server_has_what_can_be_done_with_it(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
         await seat.go_to("mcp:0")
         await seat.press("f2")
         await seat.sees("Disable", "Check", "Copy as new", "Delete")
         await seat.press("D")
-        await seat.sees("1 edited")
-        assert isinstance(seat.form.draft.changes["mcp_config"], McpConfig)
-
-
-async def test_the_menu_of_a_secret_acts_at_once_and_so_has_no_revert(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.go_to("secret:")
-        await seat.press("f2")
-        await seat.sees("New value", "Add")
-        assert "Drop the edit" not in seat.text
+        await seat.sees("1 edited", "will be deleted")

@@ -17,8 +17,7 @@ def pages(folder: Path, kind: str) -> list[Any]:
 
 
 async def leave_edits(seat: FormSeat) -> None:
-    await seat.fill("git_user_name", "Grace")
-    await seat.press("enter")
+    await seat.edit("git_user_name", "Grace")
     await seat.go_to("llm_api_key")
     await seat.press("enter")
     await seat.type("sentinel-typed")
@@ -63,13 +62,12 @@ async def test_later_keeps_them_and_they_can_be_asked_for_and_dropped(sit: Sit, 
 
 async def test_a_save_and_a_discard_leave_nothing_behind(sit: Sit, tmp_path: Path) -> None:
     async with sit(stored=FULL) as seat:
-        await seat.fill("git_user_name", "Grace")
-        await seat.press("enter")
+        await seat.edit("git_user_name", "Grace")
         await seat.until(lambda: pages(tmp_path, "unsaved"))
         await seat.save()
         await seat.sees("Saved · 1 of 1 verified")
-        await seat.fill("git_user_name", "Ann")
-        await seat.press("enter", "escape")
+        await seat.edit("git_user_name", "Ann")
+        await seat.press("escape")
         await seat.sees("Unsaved settings")
         await seat.press("d")
         await seat.until(lambda: seat.deck.current_mode == "conversations")
@@ -90,14 +88,12 @@ async def test_what_changed_on_the_server_meanwhile_is_said(sit: Sit) -> None:
 
 async def test_two_decks_on_one_server_keep_their_edits_apart(sit: Sit, tmp_path: Path) -> None:
     async with sit(stored=FULL) as ann:
-        await ann.fill("git_user_name", "Ann")
-        await ann.press("enter")
+        await ann.edit("git_user_name", "Ann")
         await ann.until(lambda: pages(tmp_path, "unsaved"))
         async with sit() as ben:
             await ben.sees("As stored")
             assert len(ben.deck.screen_stack) == 1
-            await ben.fill("language", "French")
-            await ben.press("enter")
+            await ben.edit("language", "French")
             await ben.until(lambda: len(pages(tmp_path, "unsaved")[0]) == 2)
         assert ann.form.draft.changes == {"git_user_name": "Ann"}
     async with sit() as seat:

@@ -8,16 +8,6 @@ HEADERS = "agent_settings.llm.extra_headers"
 KIND = "agent_settings.agent_kind"
 
 
-async def test_what_this_server_lacks_is_shown_and_not_edited(sit: Sit) -> None:
-    async with sit(stored=FULL, store="nested") as seat:
-        await seat.go_to("enable_solvability_analysis")
-        await seat.sees("Solvability analysis", "not on this server")
-        for key in ("enter", "x"):
-            await seat.press(key)
-            await seat.sees("This server has no such setting.")
-        assert not seat.form.draft.edited
-
-
 async def test_canonical_fields_are_saved_as_differences(sit: Sit) -> None:
     async with sit(stored=FULL, store="nested", size=WIDE) as seat:
         before = await seat.stored()
@@ -26,8 +16,7 @@ async def test_canonical_fields_are_saved_as_differences(sit: Sit) -> None:
         await seat.press("ctrl+u")
         await seat.type("none")
         await seat.press("enter")
-        await seat.fill("max_iterations", "77")
-        await seat.press("enter")
+        await seat.edit("max_iterations", "77")
         await seat.go_to("confirmation_mode")
         await seat.press("x")
         await seat.sees("always on or off")
@@ -43,7 +32,12 @@ async def test_lesser_fields_are_found_by_a_search_and_stay_once_they_are_edited
     async with sit(stored=FULL, store="nested") as seat:
         await seat.sees("more: / finds them.")
         assert TIMEOUT not in seat.text
-        await seat.press("slash", *"seconds", "enter")
+        await seat.go_to("more:LLM")
+        await seat.press("x")
+        await seat.sees("There is no field here; enter finds those that are not shown.")
+        await seat.press("enter")
+        await seat.type("seconds")
+        await seat.press("enter")
         await seat.sees("Timeout", "300")
         await seat.press("slash", "escape")
         await seat.sees("14 more:")
@@ -58,16 +52,14 @@ async def test_lesser_fields_are_found_by_a_search_and_stay_once_they_are_edited
         assert (await seat.stored()).leaves[TIMEOUT] == 60
 
 
-async def test_a_row_that_stands_for_lesser_fields_opens_the_search(sit: Sit) -> None:
+async def test_a_field_that_is_not_here_or_has_no_effect_now_says_why(sit: Sit) -> None:
     async with sit(stored=FULL, store="nested") as seat:
-        await seat.go_to("more:Verification")
-        await seat.press("enter")
-        await seat.type("threshold")
-        await seat.sees("Critic threshold", "0.6")
-
-
-async def test_a_field_that_rests_says_what_it_needs(sit: Sit) -> None:
-    async with sit(stored=FULL, store="nested") as seat:
+        await seat.go_to("enable_solvability_analysis")
+        await seat.sees("Solvability analysis", "not on this server")
+        for key in ("enter", "x"):
+            await seat.press(key)
+            await seat.sees("This server has no such setting.")
+        assert not seat.form.draft.edited
         await seat.go_to(f"{VERIFICATION}.critic_api_key")
         await seat.sees("needs Critic enabled", "It has no effect while")
         await seat.go_to(f"{VERIFICATION}.critic_enabled")
@@ -94,8 +86,8 @@ async def test_json_is_checked_for_its_form(sit: Sit) -> None:
 
 async def test_another_agent_kind_is_warned_of_and_brings_its_own_fields(sit: Sit) -> None:
     async with sit(stored=FULL, store="nested") as seat:
-        await seat.fill(KIND, "acp")
-        await seat.press("enter", "ctrl+s")
+        await seat.edit(KIND, "acp")
+        await seat.press("ctrl+s")
         await seat.sees("This save also loses", "with openhands go all settings", "openhands", "acp")
         await seat.press("enter")
         await seat.sees("y saves all the same")
@@ -152,10 +144,3 @@ async def add_server(seat: FormSeat) -> None:
     await seat.type("uvx")
     await seat.press("ctrl+s")
     await seat.sees("files")
-
-
-async def test_the_row_that_finds_more_has_nothing_to_unset(sit: Sit) -> None:
-    async with sit(stored=FULL, store="nested") as seat:
-        await seat.go_to("more:LLM")
-        await seat.press("x")
-        await seat.sees("There is no field here; enter finds those that are not shown.")

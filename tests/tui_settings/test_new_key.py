@@ -45,8 +45,7 @@ async def test_a_new_key_is_used_at_once_and_the_edits_stay(sit_before: Sit) -> 
     mine = {"git_user_name": "Ada", "email": "ada@example.org"}
     server = Keyed(old=dict(mine), new=dict(mine))
     async with sit_before(FakeServer(server)) as seat:
-        await seat.fill("git_user_name", "Grace")
-        await seat.press("enter")
+        await seat.edit("git_user_name", "Grace")
         server.open = None
         await give_key(seat, "new")
         await seat.sees("1 edited")
@@ -64,8 +63,7 @@ BEN = {"git_user_name": "Ben", "email": "ben@example.org"}
 async def test_on_another_persons_record_the_deck_asks_whether_the_edits_are_meant_for_it(sit_before: Sit) -> None:
     server = Keyed(old=ADA, new=BEN)
     async with sit_before(FakeServer(server)) as seat:
-        await seat.fill("git_user_name", "Grace")
-        await seat.press("enter")
+        await seat.edit("git_user_name", "Grace")
         server.open = None
         await give_key(seat, "new")
         await seat.sees("Are the edits meant for these settings?", "ada@example.org", "ben@example.org")
@@ -78,8 +76,7 @@ async def test_on_another_persons_record_the_deck_asks_whether_the_edits_are_mea
 async def test_edits_that_are_not_meant_for_it_can_be_had_back(sit_before: Sit) -> None:
     server = Keyed(old=ADA, new=BEN)
     async with sit_before(FakeServer(server)) as seat:
-        await seat.fill("git_user_name", "Grace")
-        await seat.press("enter")
+        await seat.edit("git_user_name", "Grace")
         server.open = None
         await give_key(seat, "new")
         await seat.sees("Are the edits meant for these settings?")

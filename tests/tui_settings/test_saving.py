@@ -7,7 +7,6 @@ from pydantic import SecretStr
 from quarterdeck.client.flat import KNOWN_BY
 from quarterdeck.client.models.mcp import StdioServer
 from quarterdeck.client.models.settings import Settings
-from quarterdeck.config.connections import Connection
 from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
 from tests.servers import Mode
 from tests.tui.seat import NARROW, WIDE
@@ -54,8 +53,7 @@ async def test_a_language_and_a_tool_server_are_saved_and_nothing_else_changes(
 async def test_the_first_save_of_all(sit: Sit) -> None:
     async with sit() as seat:
         await seat.sees("Nothing stored yet")
-        await seat.fill("llm_model", "openai/gpt-5")
-        await seat.press("enter")
+        await seat.edit("llm_model", "openai/gpt-5")
         await seat.save()
         await seat.sees("Saved · 1 of 1 verified")
         assert (await seat.stored()).llm_model == "openai/gpt-5"
@@ -110,54 +108,36 @@ async def test_what_a_replacing_server_would_lose_is_said_first_and_enter_does_n
         await seat.sees("Not saved; your edits are kept.", "1 edited")
 
 
-async def test_a_field_somebody_else_saved_meanwhile_is_kept(sit: Sit) -> None:
+async def test_what_somebody_else_saves_before_and_during_the_review_is_kept(sit: Sit) -> None:
     async with sit(stored=FULL) as seat:
-        await seat.fill("language", "French")
-        await seat.press("enter")
+        await seat.edit("language", "French")
         await seat.client.settings.store(await seat.stored(), {"git_user_name": "Grace"})
-        await seat.save()
-        await seat.sees("Saved · 1 of 1 verified")
-        after = await seat.stored()
-    assert (after.language, after.git_user_name) == ("fr", "Grace")
-
-
-@pytest.mark.parametrize(("side", "language"), [("m", "fr"), ("t", "it")])
-async def test_a_field_both_saved_is_asked_about(sit: Sit, side: str, language: str) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.fill("language", "French")
-        await seat.press("enter")
-        await seat.fill("git_user_name", "Grace")
-        await seat.press("enter")
-        await seat.client.settings.store(await seat.stored(), {"language": "it"})
-        await seat.press("ctrl+s")
-        await seat.sees("Changed here and on the server", "fr · French", "it · Italian")
-        await seat.press(side, "enter")
-        await seat.sees("Review the changes", "Grace")
-        await seat.press("enter")
-        await seat.sees("verified")
-        after = await seat.stored()
-    assert (after.language, after.git_user_name) == (language, "Grace")
-
-
-async def test_a_change_during_the_review_is_reviewed_again(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.fill("language", "French")
         await seat.press("ctrl+s")
         await seat.sees("Review the changes")
-        await seat.client.settings.store(await seat.stored(), {"git_user_name": "Grace"})
+        await seat.client.settings.store(await seat.stored(), {"max_iterations": 77})
         await seat.press("enter")
         await seat.sees("Something changed on the server")
         await seat.press("enter")
         await seat.sees("Saved · 1 of 1 verified")
-        assert (await seat.stored()).git_user_name == "Grace"
+        after = await seat.stored()
+    assert (after.language, after.git_user_name, after.max_iterations) == ("fr", "Grace", 77)
 
 
-async def test_a_read_only_connection_edits_but_does_not_save(sit: Sit) -> None:
-    async with sit(stored=FULL, endpoint=Connection("local service", read_only=True)) as seat:
-        await seat.fill("language", "French")
+async def test_a_field_both_saved_is_asked_about(sit: Sit) -> None:
+    async with sit(stored=FULL) as seat:
+        await seat.edit("language", "French")
+        await seat.edit("git_user_name", "Grace")
+        await seat.edit("max_iterations", "77")
+        await seat.client.settings.store(await seat.stored(), {"language": "it", "git_user_name": "Edsger"})
         await seat.press("ctrl+s")
-        await seat.sees("read-only", "1 edited")
-        assert seat.posts == 0
+        await seat.sees("Changed here and on the server", "fr · French", "it · Italian", "was Ada Lovelace")
+        theirs_first = seat.text.index("Language") < seat.text.index("Author name")
+        await seat.press("t" if theirs_first else "m", "m" if theirs_first else "t", "enter")
+        await seat.sees("Review the changes", "77")
+        await seat.press("enter")
+        await seat.sees("verified")
+        after = await seat.stored()
+    assert (after.language, after.git_user_name, after.max_iterations) == ("it", "Grace", 77)
 
 
 class Store:
@@ -187,38 +167,20 @@ async def save_a_name(seat: FormSeat) -> None:
     await seat.press("y")
 
 
-async def test_a_lost_answer_is_found_out_by_reading_back(sit_before: Sit) -> None:
-    store = Store(git_user_name="Ada")
-    async with sit_before(FakeServer(store)) as seat:
-        store.loses_answers = True
-        await save_a_name(seat)
-        await seat.sees("Saved · 1 of 1 verified")
-    assert store.record["git_user_name"] == "Grace"
-
-
-async def test_a_save_that_never_arrived_keeps_the_edits(sit_before: Sit) -> None:
+async def test_what_became_of_a_save_is_found_out_by_reading_back(sit_before: Sit) -> None:
     store = Store(git_user_name="Ada")
     async with sit_before(FakeServer(store)) as seat:
         store.refuses = Answer({"error": "Something went wrong storing settings"}, 500)
         await save_a_name(seat)
         await seat.sees("1 edited")
         await seat.until(lambda: "ot saved" in seat.text or "not stored" in seat.text)
-        store.refuses = None
+        store.refuses, store.loses_answers = None, True
         await save_a_name(seat)
         await seat.sees("Saved · 1 of 1 verified")
+    assert store.record["git_user_name"] == "Grace"
 
 
-async def test_a_field_the_server_did_not_take_is_named_and_stays_edited(sit_before: Sit) -> None:
-    store = Store(git_user_name="Ada")
-    store.ignores = {"git_user_name"}
-    async with sit_before(FakeServer(store)) as seat:
-        await save_a_name(seat)
-        await seat.sees("not what was saved", "Grace", "Ada")
-        await seat.press("escape")
-        await seat.sees("only 0 of 1 verified", "1 edited")
-
-
-async def test_a_complaint_of_the_server_stands_at_its_field(sit_before: Sit) -> None:
+async def test_what_the_server_complains_of_or_did_not_take_stays_edited(sit_before: Sit) -> None:
     store = Store(git_user_name="Ada")
     detail = [{"loc": ["body", "git_user_name"], "msg": "name is taken", "type": "value_error", "input": "Grace"}]
     async with sit_before(FakeServer(store)) as seat:
@@ -226,20 +188,11 @@ async def test_a_complaint_of_the_server_stands_at_its_field(sit_before: Sit) ->
         await save_a_name(seat)
         await seat.sees("The server says: name is taken", "error")
         assert seat.form.row == "git_user_name"
-
-
-async def test_a_replaced_secret_is_sent_once_and_forgotten(sit_before: Sit) -> None:
-    store = Store()
-    server = FakeServer(store)
-    async with sit_before(server) as seat:
-        await seat.go_to("sandbox_api_key")
-        await seat.press("enter")
-        await seat.type("new-key-1")
-        await seat.press("enter", "ctrl+s")
-        await seat.agree()
-        await seat.sees("Saved · 1 accepted", "As stored")
-        assert SecretStr("new-key-1") not in seat.form.draft.edits.values()
-    assert [asked.body["sandbox_api_key"] for asked in server.sent("POST")] == ["new-key-1"]
+        store.refuses, store.ignores = None, {"git_user_name"}
+        await save_a_name(seat)
+        await seat.sees("not what was saved", "Grace", "Ada")
+        await seat.press("escape")
+        await seat.sees("only 0 of 1 verified", "1 edited")
 
 
 async def test_a_secret_the_server_never_said_yes_to_is_not_called_saved(sit_before: Sit) -> None:
@@ -258,6 +211,7 @@ async def test_a_secret_the_server_never_said_yes_to_is_not_called_saved(sit_bef
         await seat.press("ctrl+s")
         await seat.agree()
         await seat.sees("As stored", "Saved · 1 accepted")
+        assert SecretStr("new-key-1") not in seat.form.draft.edits.values()
     assert server.sent("POST")[-1].body["llm_api_key"] == "new-key-1"
 
 

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import on, work
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Select, Static, TextArea
@@ -18,7 +16,7 @@ from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.dialogs.base import Dialog, Hints, Result
 from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.form.inputs import LineInput, PlainArea, abridged
+from quarterdeck.tui.widgets.form.inputs import FormRow, LineInput, PlainArea, abridged
 from quarterdeck.tui.widgets.toggle import Toggle
 
 YES = "yes"
@@ -76,23 +74,14 @@ class Switch(Field):
     """Yes or no; the label stands behind its box."""
 
 
-class FieldRow(Horizontal):
-    """A field on the screen: its label, what is typed into, and the sentence on what is wrong with it."""
+class FieldRow(FormRow):
+    """A field on the screen."""
 
     def __init__(self, field: Field) -> None:
-        super().__init__(id=f"field-{field.name}", classes="field")
+        label = "" if isinstance(field, Switch) else field.label
+        super().__init__(plain(Shown(label), Tone.MUTED), _control(field), hint=field.hint)
+        self.id = f"field-{field.name}"
         self.field = field
-        self.control = _control(field)
-
-    def compose(self) -> ComposeResult:
-        """Label at the left; control, hint and sentence at the right."""
-        label = "" if isinstance(self.field, Switch) else self.field.label
-        yield Static(plain(Shown(label), Tone.MUTED), classes="field-label")
-        with Vertical(classes="field-right"):
-            yield self.control
-            if self.field.hint:
-                yield Static(plain(Shown(self.field.hint), Tone.MUTED), classes="field-hint")
-            yield Static(classes="field-note")
 
     @property
     def typed(self) -> str:
@@ -108,17 +97,11 @@ class FieldRow(Horizontal):
                 return YES if is_on else ""
         raise TypeError(self.control)
 
-    def say(self, words: str | None) -> None:
-        """Show what is wrong, or take the sentence away."""
-        note = self.query_one(".field-note", Static)
-        note.display = words is not None
-        note.update(plain(text.line(f"! {words}"), Tone.BAD))
-
-    @on(Input.Changed)
-    @on(TextArea.Changed)
-    def _forget_problem(self) -> None:
-        """A sentence goes as soon as its field is changed."""
-        self.say(None)
+    @property
+    def problem(self) -> str:
+        """What is wrong with it, if it is asked for."""
+        check = self.field.check
+        return (check(self.typed) or "") if check is not None and self.display else ""
 
 
 def _control(field: Field) -> Widget:
@@ -157,22 +140,21 @@ class FormDialog(Dialog[Result]):
         blamed: str = "",
     ) -> None:
         super().__init__(title)
-        self._fields = tuple(fields)
+        self._rows = [FieldRow(field) for field in fields]
         self._do = send
         self._said = tuple(said)
         self._sending_words = Shown(sending)
         self._blamed = blamed
         self._is_sending = False
         one_line = all(isinstance(field, Line | Switch) for field in fields)
-        next_field: Hints = (("tab", "next field"),) if len(self._fields) > 1 else ()
+        next_field: Hints = (("tab", "next field"),) if len(self._rows) > 1 else ()
         self._hints: Hints = (("enter" if one_line else "ctrl+s", verb), *next_field, *self.HINTS)
 
     def body(self) -> Iterable[Widget]:
         """What to know, and the fields."""
         if self._said:
             yield Static(lines(self._said), classes="value")
-        for field in self._fields:
-            yield FieldRow(field)
+        yield from self._rows
 
     def on_mount(self) -> None:
         """Say which keys there are, and show what is asked for now."""
@@ -182,13 +164,13 @@ class FormDialog(Dialog[Result]):
     @property
     def typed(self) -> Typed:
         """What stands in the fields."""
-        return {row.field.name: row.typed for row in self.query(FieldRow)}
+        return {row.field.name: row.typed for row in self._rows}
 
     @on(Select.Changed)
     def _show_asked(self) -> None:
         """Show the fields whose condition holds."""
         typed = self.typed
-        for row in self.query(FieldRow):
+        for row in self._rows:
             if row.field.only_if is not None:
                 name, value = row.field.only_if
                 row.display = typed[name] == value
@@ -199,11 +181,11 @@ class FormDialog(Dialog[Result]):
         if self._is_sending:
             return
         self.complain(None)
-        wrong = [(row, words) for row in self.query(FieldRow) if (words := _problem_of(row)) is not None]
-        for row, words in wrong:
-            row.say(words)
+        wrong = [row for row in self._rows if row.problem]
+        for row in wrong:
+            row.say(row.problem)
         if wrong:
-            self.set_focus(wrong[0][0].control)
+            self.set_focus(wrong[0].control)
         else:
             self._send(self.typed)
 
@@ -240,7 +222,7 @@ class FormDialog(Dialog[Result]):
     def _refuse(self, words: str, field: str = "", *, empty: bool = False) -> None:
         self.complain(None if field else text.line(words))
         if field:
-            row = self.query_one(f"#field-{field}", FieldRow)
+            row = next(row for row in self._rows if row.field.name == field)
             if empty and isinstance(row.control, Input):
                 with self.prevent(Input.Changed):
                     row.control.clear()
@@ -251,8 +233,3 @@ class FormDialog(Dialog[Result]):
     def _say_notice(self, event: LineInput.Noticed) -> None:
         event.stop()
         self.say(event.words, Tone.WARN)
-
-
-def _problem_of(row: FieldRow) -> str | None:
-    check = row.field.check
-    return check(row.typed) if check is not None and row.display else None

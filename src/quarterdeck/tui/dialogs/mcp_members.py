@@ -3,11 +3,10 @@
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any
-from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 from textual import events, on
@@ -20,46 +19,64 @@ from textual.widgets import Input, Static
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, StdioServer
 from quarterdeck.settings import masks, words
 from quarterdeck.settings.fields import typed
-from quarterdeck.settings.mcp_server import is_hidden, name_of
+from quarterdeck.settings.mcp_server import Transport, is_hidden, transport_of
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.paint import content, lines
+from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.form.inputs import NONE, LineInput, Member, PlainArea, SecretControl, abridged
+from quarterdeck.tui.widgets.form.inputs import (
+    NONE,
+    ChoiceLine,
+    FormRow,
+    LineInput,
+    PlainArea,
+    SecretControl,
+    abridged,
+)
 from quarterdeck.tui.widgets.form.lines import brief
 
 UNTOLD = "The service tells nothing of what is stored here; a save loses it unless you type it again."
 NOT_TOLD = Shown("not told")
 NOT_SHOWN = frozenset({"name", "headers", "transport", "type"})
 """Members with a place of their own in the dialog or the list."""
+REMOTE = (Transport.SSE, Transport.SHTTP)
+"""The types of a server with an address."""
 EMPTY = Shown('""')
 """The line of an argument without any text."""
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
 
-def members_of(server: McpServer, *, hidden: bool, stored: bool) -> Iterator[Widget]:
-    """All fields of a server, filled with what is known; `hidden` and `stored` as the dialog has them."""
+def rows_of(server: McpServer, *, hidden: bool, stored: bool) -> dict[str, FormRow]:
+    """Member -> its row, filled with what is known; `hidden` and `stored` as the dialog has them."""
     hint = UNTOLD if hidden and stored and not words.has_secret(server) else ""
     if isinstance(server, StdioServer):
-        yield Member("name", "Name", LineInput(text.line(server.name)))
-        yield Member("command", "Command", CommandInput(shown(server.command), placeholder="npx"))
-        yield Member("args", "Arguments", ArgumentsArea(server.args), "one a line; a pasted command line is split")
-        yield Member("env", "Environment", EnvironmentRows(server.env), hint)
+        rows = {
+            "name": _row("Name", LineInput(text.line(server.name))),
+            "command": _row("Command", CommandInput(shown(server.command), placeholder="npx")),
+            "args": _row("Arguments", ArgumentsArea(server.args), "one a line; a pasted command line is split"),
+            "env": _row("Environment", EnvironmentRows(server.env), hint),
+        }
     else:
         timeout = server.timeout if isinstance(server, ShttpServer) else None
-        field = Member("timeout", "Time-out, s", LineInput(typed(timeout), placeholder="server default, 60"))
-        field.display = isinstance(server, ShttpServer)
-        yield Member("type", "Type", TypeLine(server))
-        yield Member("url", "Address", LineInput(shown(server.url), placeholder="https://"))
         key = SecretControl(stored=words.has_secret(server), none=NOT_TOLD if hint else NONE)
-        yield Member("api_key", "API key", key, hint)
-        yield field
+        rows = {
+            "type": _row("Type", ChoiceLine(list(map(Shown, REMOTE)), REMOTE.index(transport_of(server)))),
+            "url": _row("Address", LineInput(shown(server.url), placeholder="https://")),
+            "api_key": _row("API key", key, hint),
+            "timeout": _row("Time-out, s", LineInput(typed(timeout), placeholder="server default, 60")),
+        }
         headers = _headers(server)
         if headers is not None or hidden:
-            yield Member("headers", "Headers", EnvironmentRows(headers or {}, separator=":"))
+            rows["headers"] = _row("Headers", EnvironmentRows(headers or {}, separator=":"))
     kept = tuple(_others(server))
     if kept:
-        yield Member("kept", "Also kept", Static(lines(kept)), "members the deck does not know; they stay as they are")
+        said = "members the deck does not know; they stay as they are"
+        rows["kept"] = _row("Also kept", Static(lines(kept)), said)
+    return rows
+
+
+def _row(label: str, control: Widget, hint: str = "") -> FormRow:
+    return FormRow(plain(Shown(label), Tone.MUTED), control, hint=hint)
 
 
 def shown(value: str) -> Shown:
@@ -81,45 +98,6 @@ def _others(server: McpServer) -> Iterable[Cell]:
         if name not in skipped:
             held: Any = masks.document(value, name)
             yield ((brief(name), Tone.MUTED), (Shown("  "), Tone.PLAIN), (brief(typed(held)), Tone.PLAIN))
-
-
-def _type_spans(server: McpServer, url: str) -> Cell:
-    kind = words.server_kind(server)
-    other = "SSE" if isinstance(server, ShttpServer) else "HTTP"
-    said: Cell = ((Shown(f"{kind}  "), Tone.STRONG), (Shown("^o"), Tone.KEY), (Shown(f" makes it {other}"), Tone.MUTED))
-    if _ending(url) == ("sse" if isinstance(server, ShttpServer) else "mcp"):
-        return (*said, (Shown(f"  Did you mean {other}?"), Tone.WARN))
-    return said
-
-
-def _ending(url: str) -> str:
-    """The last part of an address's path."""
-    try:
-        return urlsplit(url).path.rstrip("/").rpartition("/")[2]
-    except ValueError:
-        return ""
-
-
-# Type of a remote server
-
-
-class TypeLine(Static):
-    """Which of the two remote types it is, and how it is made the other one."""
-
-    def __init__(self, server: McpServer) -> None:
-        super().__init__()
-        self._spans = _type_spans(server, name_of(server))
-
-    def on_mount(self) -> None:
-        """Paint what is known from the beginning."""
-        self.update(content(self._spans))
-
-    def show(self, server: McpServer, url: str) -> None:
-        """Go by another type or address."""
-        spans = _type_spans(server, url)
-        if spans != self._spans:
-            self._spans = spans
-            self.update(content(spans))
 
 
 # Command and arguments

@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from textual import on
 from textual.binding import Binding, BindingType
-from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
@@ -19,8 +18,6 @@ from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.inputs import PlainArea
 
-PAUSE = 0.15
-"""Seconds without a key before the text is read."""
 MOST_NOTES = 4
 LONGEST_NOTE = 300
 ASKED = "The mcpServers object of another tool, or what this deck copies with y. Nothing is sent before the save."
@@ -37,7 +34,6 @@ class PasteServersDialog(Dialog[TakenIn]):
         super().__init__(Shown("Paste MCP servers as JSON"))
         self._servers = servers
         self._read = read
-        self._waiting: Timer | None = None
         self._warned = False
 
     def body(self) -> Iterable[Widget]:
@@ -48,9 +44,7 @@ class PasteServersDialog(Dialog[TakenIn]):
 
     @on(TextArea.Changed)
     def _typed(self) -> None:
-        if self._waiting is not None:
-            self._waiting.stop()
-        self._waiting = self.set_timer(PAUSE, self._look)
+        self._look()
         self._warned = False
         self.complain(None)
 

@@ -32,11 +32,13 @@ from quarterdeck.tui.settings.saving import Saves
 from quarterdeck.tui.settings.servers import ServerList
 from quarterdeck.tui.settings.unsaved import KeptEdits
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.form.actions import acts_at_once, row_hints, row_menu, why_not
-from quarterdeck.tui.widgets.form.around import FieldFilter, SettingsBar
+from quarterdeck.tui.widgets.filter_bar import FilterBar
+from quarterdeck.tui.widgets.form.actions import LIST_COMMANDS, acts_at_once, row_hints, row_menu, why_not
+from quarterdeck.tui.widgets.form.field_list import FieldList
 from quarterdeck.tui.widgets.form.form import SettingsForm
 from quarterdeck.tui.widgets.form.help import title
-from quarterdeck.tui.widgets.form.view import AT_ONCE, Lists, RowKind, name_in
+from quarterdeck.tui.widgets.form.lines import GAP
+from quarterdeck.tui.widgets.form.view import Lists, RowKind, name_in
 
 UNLOADED = frozenset({"back"})
 """Commands of this screen that work before anything is read."""
@@ -51,21 +53,20 @@ class SettingsScreen(DeckScreen):
 
     PLACE = Place.SETTINGS
     BINDINGS: ClassVar[list[BindingType]] = bindings_at(Place.SETTINGS)
-    CSS_PATH = "settings.tcss"
+    CSS_PATH = ["list.tcss", "settings.tcss"]
     AUTO_FOCUS = "FieldList"
-    HELD = ServerList.COMMANDS
-    """Commands that a part of the screen does."""
+    HELD = ServerList.COMMANDS | LIST_COMMANDS
+    """Commands that are done by a part of the screen."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.bar = SettingsBar()
-        self.field_filter = FieldFilter()
+        self.bar = FilterBar(hint="part of a label, a key or a help text")
         self.form = SettingsForm()
         self.notice = Static(id="settings-notice")
         self.record = Record(self.app, self.form, self._count)
         self.servers = ServerList(self.app, self.form, self.say)
         self.lists = ListActions(self.app, self._acted)
-        self.saves = Saves(self.app, self.record, self.form, self.bar.say, self.say)
+        self.saves = Saves(self.app, self.record, self.form, self._show_outcome, self.say)
         self.kept = KeptEdits(self.app, self.record, self.form, self.say)
         self._reading = False
         """Whether a reading was asked for and has not ended."""
@@ -73,13 +74,14 @@ class SettingsScreen(DeckScreen):
         """Whether the person is being asked whose record this is."""
         self._to_offer = False
         """Whether edits of an earlier run are still to be asked about."""
+        self._outcome: Cell = EMPTY
+        """What became of a save; it stays in the bar."""
         self._said_of: Draft | None = None
         """The draft that the sentence in the message line is about."""
 
     def parts(self) -> Iterable[Widget]:
-        """Bar, filter, form, notice."""
+        """Bar, form, notice."""
         yield self.bar
-        yield self.field_filter
         yield self.form
         yield self.notice
 
@@ -103,7 +105,7 @@ class SettingsScreen(DeckScreen):
         if not self.is_mounted:
             return
         if self.form.editor is not None:
-            self.key_bar.hints = tuple((key, label, True) for key, label in self.form.editor.HINTS)
+            self.key_bar.hints = tuple((key, label, True) for key, label in self.form.editor.hints)
         else:
             works = commands_at(self.PLACE)
             self.key_bar.hints = row_hints(works, self.form.row, lambda command: self.why_not(command) is None)
@@ -126,9 +128,14 @@ class SettingsScreen(DeckScreen):
     def _count(self) -> None:
         """Count the edits, and keep them in case of a crash."""
         self.app.edits = self.form.draft.count
-        self.bar.show(self.form.view if self.record.loaded else None)
+        self._show_outcome(self._outcome)
         self.kept.keep()
         self.refresh_frame()
+
+    def _show_outcome(self, outcome: Cell) -> None:
+        """Show in the bar what is edited, and behind it what became of a save."""
+        self._outcome = outcome
+        self.bar.say((*words.edited(self.form.view), GAP, *outcome) if self.record.loaded else EMPTY)
 
     def _trouble(self) -> ServiceError | None:
         session = self.app.session
@@ -143,6 +150,9 @@ class SettingsScreen(DeckScreen):
     @on(SettingsForm.Moved)
     def _moved(self) -> None:
         self.refresh_frame()
+        client, key = self.app.client, self.form.editor.entry.key if self.form.editor is not None else ""
+        if client is not None and key in SUGGESTED and key not in self.form.suggestions:
+            self._read_suggestions(client, key)
 
     # What may be done now
 
@@ -167,36 +177,26 @@ class SettingsScreen(DeckScreen):
         return why_not(command.name, self.form.view, self.form.row)
 
     async def action_command(self, name: str) -> None:
-        """Do a command, or say why not; those on MCP servers are done by their list."""
-        act = self.servers.commands.get(name)
-        if act is None or self.why_not(command_at(self.PLACE, name)) is not None:
+        """Do a command, or say why not; those on the lists are done by their parts."""
+        if self.why_not(command_at(self.PLACE, name)) is not None:
             await super().action_command(name)
-        else:
-            await act()
+        elif acts_at_once(name, self.form.row):
+            await self.lists.act(name, self.form.view, self.form.row)
+        elif not await self.servers.do(name):
+            await super().action_command(name)
 
     # Fields
 
     async def action_edit(self) -> None:
-        """Edit the row under the cursor."""
-        match self.form.kind:
-            case RowKind.FIELD:
-                await self.form.edit()
-            case RowKind.MORE:
-                self.action_filter()
-            case RowKind.SERVER:
-                await self.servers.add()
-            case _:
-                await self._act_on_list("edit")
+        """Edit the field under the cursor, or look for those that are not shown."""
+        if self.form.kind is RowKind.MORE:
+            self.action_filter()
+        else:
+            await self.form.edit()
 
-    @on(SettingsForm.Chosen)
+    @on(FieldList.Chosen)
     async def _chosen(self) -> None:
         await self.action_command("edit")
-
-    @on(SettingsForm.SuggestionsWanted)
-    def _suggest(self, event: SettingsForm.SuggestionsWanted) -> None:
-        client = self.app.client
-        if client is not None and event.key in SUGGESTED and event.key not in self.form.suggestions:
-            self._read_suggestions(client, event.key)
 
     async def action_undo(self) -> None:
         """Take back the last edit."""
@@ -239,39 +239,15 @@ class SettingsScreen(DeckScreen):
 
     def action_filter(self) -> None:
         """Type into the filter."""
-        self.field_filter.open()
+        self.bar.open()
 
-    @on(FieldFilter.Changed)
-    def _filter_rows(self, event: FieldFilter.Changed) -> None:
+    @on(FilterBar.Changed)
+    def _filter_rows(self, event: FilterBar.Changed) -> None:
         self.form.filter(event.words)
 
-    @on(FieldFilter.Done)
+    @on(FilterBar.Done)
     def _back_to_form(self) -> None:
         self.form.start()
-
-    # Lists: MCP servers are part of the draft, the others are saved at once
-
-    async def action_add(self) -> None:
-        """Add to the list under the cursor; elsewhere an MCP server."""
-        if self.form.kind in AT_ONCE:
-            await self._act_on_list("add")
-        else:
-            await self.servers.add()
-
-    async def action_delete(self) -> None:
-        """Delete what is under the cursor."""
-        await self._act_on_list("delete")
-
-    async def action_rename(self) -> None:
-        """Rename the profile under the cursor."""
-        await self._act_on_list("rename")
-
-    async def action_new_value(self) -> None:
-        """Give the secret under the cursor a new value."""
-        await self._act_on_list("new_value")
-
-    async def _act_on_list(self, command: str) -> None:
-        await self.lists.act(command, self.form.view, self.form.row)
 
     def _acted(self, done: Shown | None, tone: Tone) -> None:
         """Say what was done, and read again what may have changed: the record tells of tokens and of the model."""
@@ -353,7 +329,7 @@ class SettingsScreen(DeckScreen):
         if self.record.follow():
             self._forget()
             self.record.put(Draft())
-            self.bar.say(EMPTY)
+            self._outcome = EMPTY
             self._show_state()
         free = self.form.editor is None and not self.saves.under_way and not self._asks_whose
         client = self.record.to_read(again=again, free=free)
@@ -427,7 +403,7 @@ class SettingsScreen(DeckScreen):
             self.form.show_lists(replace(lists, checks=self.form.view.lists.checks))
             self.refresh_frame()
 
-    @work(group="settings-suggestions")
+    @work(group="settings-suggestions", exclusive=True)
     async def _read_suggestions(self, client: Client, key: str) -> None:
         values = await read_suggestions(client, key)
         if client is self.app.client:
@@ -465,7 +441,7 @@ class SettingsScreen(DeckScreen):
     @work(exclusive=True, group="dialog")
     async def action_back(self) -> None:
         """Show all fields again if they are filtered, else go back to the conversations."""
-        if self.field_filter.words:
-            self.field_filter.action_clear()
+        if self.bar.words:
+            self.bar.action_clear()
         elif not self.unsaved or await self.may_leave():
             await self.app.show(Place.CONVERSATIONS)

@@ -18,7 +18,7 @@ from quarterdeck.settings.merge import merge, news_of
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.widgets.form.form import SettingsForm
-from quarterdeck.tui.widgets.form.view import RowKind
+from quarterdeck.tui.widgets.form.view import row_of
 
 READ_AGAIN = timedelta(seconds=10)
 """Age at which a record is read again when the screen comes back, and pause between two tries after a failure."""
@@ -128,7 +128,7 @@ class Record:
         old = view.draft.with_fields(self._fields_for(found))
         merged = merge(old, found, kept_here)
         if merged.conflicts:
-            self.put(old, {_row(conflict.key, conflict.row) for conflict in merged.conflicts}, view.arrived)
+            self.put(old, {row_of(conflict.key, conflict.row) for conflict in merged.conflicts}, view.arrived)
             return False
         if first or merged.draft != view.draft or view.server != self.server:
             self.put(merged.draft, (), view.arrived.union(() if first else news_of(old, merged)))
@@ -150,7 +150,3 @@ class Record:
         if self._fields[0] != made_for:
             self._fields = made_for, fields_on(*made_for)
         return self._fields[1]
-
-
-def _row(key: str, row: int | None) -> str:
-    return key if row is None else f"{RowKind.SERVER}{row}"

@@ -1,7 +1,7 @@
 """The list of MCP servers in the form: changes of the draft, and checks, JSON and files beside it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,7 @@ from quarterdeck.tui.dialogs.mcp_server import McpServerDialog
 from quarterdeck.tui.dialogs.pick import Item, PickDialog
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.form import SettingsForm
-from quarterdeck.tui.widgets.form.view import Tried
+from quarterdeck.tui.widgets.form.view import RowKind, Tried
 
 DISABLED = "Disabled at the next save: kept on this machine, gone from the service. ctrl+z takes it back."
 DISABLED_TITLE = Shown("Disabled MCP server: this machine keeps it, what you type too")
@@ -46,50 +46,55 @@ _TRANSPORTS = {
 class ServerList:
     """The commands for MCP servers; `say` shows one sentence."""
 
-    COMMANDS: ClassVar[frozenset[str]] = frozenset(
-        {
-            "copy_server",
-            "disable",
-            "convert",
-            "check",
-            "remove_duplicates",
-            "import_servers",
-            "copy_servers",
-            "servers_file",
-            "check_all",
-        }
+    COMMANDS: ClassVar[frozenset[str]] = frozenset({"copy_server", "disable", "convert", "check"}) | frozenset(
+        {"remove_duplicates", "import_servers", "copy_servers", "servers_file", "check_all"}
     )
-    """Those that are of this list alone."""
+    """On the server under the cursor, and on all; those that other lists have too are not among them."""
     app: Deck
     form: SettingsForm
     say: Callable[[Shown, Tone], None]
 
-    @property
-    def commands(self) -> Mapping[str, Callable[[], Awaitable[None]]]:
-        """The commands on the list and on the server under the cursor, by name."""
-        of_list: dict[str, Callable[[], Awaitable[None]]] = {
-            "remove_duplicates": self.remove_duplicates,
-            "import_servers": self.paste,
-            "copy_servers": partial(self.copy, self.form.draft.servers.entries),
-            "servers_file": self.write,
-            "check_all": self.check_all,
-        }
+    async def do(self, command: str) -> bool:
+        """Do a command on the list or on the server under the cursor; False for one that is not of this list."""
         entry = self.form.entry
-        if entry is None:
-            return of_list
-        return of_list | {
-            "edit": partial(self.edit, entry),
-            "delete": partial(self.delete, entry),
-            "copy_server": partial(self.copy_as_new, entry),
-            "disable": partial(self.turn, entry),
-            "convert": partial(self.convert, entry),
-            "copy": partial(self.copy, [entry]),
-            "check": partial(self.check, entry),
-        }
+        match command:
+            case "remove_duplicates":
+                await self._remove_duplicates()
+            case "import_servers":
+                await self._paste()
+            case "copy_servers":
+                self._copy(self.form.draft.servers.entries)
+            case "servers_file":
+                await self._write()
+            case "check_all":
+                self.form.run_worker(self._check_all(), group="settings-check-all", exclusive=True)
+            case "add":
+                await self._add()
+            case "edit" if entry is not None:
+                await self._edit(entry)
+            case "edit" if self.form.kind is RowKind.SERVER:
+                await self._add()
+            case "delete" if entry is not None:
+                said = "Deleted at the next save; ctrl+z takes it back."
+                await self._change(partial(Draft.remove_server, row=entry.row), said)
+            case "copy_server" if entry is not None:
+                copy = copy_of(entry.server, self.form.draft.servers)
+                await self._fill_in(Shown("Copy of an MCP server"), copy, entry.row)
+            case "disable" if entry is not None:
+                await (self._enable(entry) if entry.disabled else self._disable(entry))
+            case "convert" if entry is not None:
+                await self._convert(entry)
+            case "copy" if entry is not None:
+                self._copy([entry])
+            case "check" if entry is not None:
+                self.form.run_worker(self._check_one(entry), group="settings-check")
+            case _:
+                return False
+        return True
 
     # Adding and editing
 
-    async def add(self) -> None:
+    async def _add(self) -> None:
         """Add a server: first its type, then its members."""
 
         async def picked(transport: Transport | None) -> None:
@@ -102,13 +107,7 @@ class ServerList:
         ]
         await self.app.push_screen(PickDialog(Shown("Add an MCP server"), items), picked)
 
-    async def copy_as_new(self, entry: Entry) -> None:
-        """Add a server like another one."""
-        await self._fill_in(Shown("Copy of an MCP server"), copy_of(entry.server, self.form.draft.servers), entry.row)
-
-    async def edit(self, entry: Entry) -> None:
-        """Edit a server in its dialog."""
-
+    async def _edit(self, entry: Entry) -> None:
         async def edited(server: McpServer | None) -> None:
             if server is not None:
                 await self.form.put_server(entry.row, server)
@@ -138,21 +137,15 @@ class ServerList:
 
     # Changes of the draft
 
-    async def delete(self, entry: Entry) -> None:
-        """Delete a server, at the next save."""
-        await self._change(
-            partial(Draft.remove_server, row=entry.row), "Deleted at the next save; ctrl+z takes it back."
-        )
+    async def _enable(self, entry: Entry) -> None:
+        """Have the service hold it again."""
+        enabled = self.form.draft.servers.enable(entry.row).entry(entry.row)
+        missing = words.to_type(enabled.server) if enabled is not None else ""
+        said = f"Stored again at the next save. {missing}".strip()
+        await self._change(partial(Draft.enable_server, row=entry.row), said, Tone.WARN if missing else Tone.PLAIN)
 
-    async def turn(self, entry: Entry) -> None:
-        """Have this machine keep a server in the service's place, or the service hold it again."""
-        if entry.disabled:
-            enabled = self.form.draft.servers.enable(entry.row).entry(entry.row)
-            missing = words.to_type(enabled.server) if enabled is not None else ""
-            said = f"Stored again at the next save. {missing}".strip()
-            tone = Tone.WARN if missing else Tone.PLAIN
-            await self._change(partial(Draft.enable_server, row=entry.row), said, tone)
-            return
+    async def _disable(self, entry: Entry) -> None:
+        """Have this machine keep it in the service's place."""
 
         async def answered(with_secrets: bool | None) -> None:
             if with_secrets is not None:
@@ -164,21 +157,21 @@ class ServerList:
         else:
             await self.app.push_screen(dialog, answered)
 
-    async def convert(self, entry: Entry) -> None:
+    async def _convert(self, entry: Entry) -> None:
         """Make a server the other of SSE and HTTP."""
         other = converted(entry.server)
         if other is not None:
             said = f"It is {words.server_kind(other)} from the next save on; f2 makes it what it was."
             await self._change(partial(Draft.edit_server, row=entry.row, server=other), said)
 
-    async def remove_duplicates(self) -> None:
+    async def _remove_duplicates(self) -> None:
         """Delete all but one of each group of equal servers, at the next save."""
         count = sum(len(group) - 1 for group in duplicates(self.form.draft.servers))
         copies = "1 copy goes" if count == 1 else f"{count} copies go"
         said = f"{copies} at the next save. What the server's own config.toml has comes back."
         await self._change(Draft.remove_duplicates, said)
 
-    async def paste(self) -> None:
+    async def _paste(self) -> None:
         """Take in servers from pasted JSON, in one step of the draft."""
 
         async def pasted_in(taken: TakenIn | None) -> None:
@@ -197,7 +190,7 @@ class ServerList:
 
     # Out of the list
 
-    async def copy(self, entries: Iterable[Entry]) -> None:
+    def _copy(self, entries: Iterable[Entry]) -> None:
         """Copy servers as JSON, without their secrets."""
         entries = tuple(entries)
         self.app.copy_to_clipboard(without_secrets(entry.server for entry in entries))
@@ -205,7 +198,7 @@ class ServerList:
         copied = f"Copied {name} as JSON without secrets, if your terminal takes copies; f2 writes a file."
         self.say(text.line(copied), Tone.PLAIN)
 
-    async def write(self) -> None:
+    async def _write(self) -> None:
         """Write the server under the cursor, elsewhere all of them, to a file as JSON without secrets."""
         entries = (self.form.entry,) if self.form.entry is not None else self.form.draft.servers.entries
         written = text.escaped(without_secrets(entry.server for entry in entries))
@@ -219,14 +212,6 @@ class ServerList:
         await self.app.push_screen(save_dialog(self.app, "MCP servers to a file", said, path, lambda _: written), saved)
 
     # Checks
-
-    async def check(self, entry: Entry) -> None:
-        """Check one server while other keys work; an edit forgets what came of it."""
-        self.form.run_worker(self._check_one(entry), group="settings-check")
-
-    async def check_all(self) -> None:
-        """Check all servers while other keys work."""
-        self.form.run_worker(self._check_all(), group="settings-check-all", exclusive=True)
 
     async def _check_one(self, entry: Entry) -> None:
         self._note({entry.row: Tried(entry.server, "checking…", Tone.BUSY)})
@@ -246,7 +231,7 @@ class ServerList:
         self._note({entry.row: Tried(entry.server, "checking…", Tone.BUSY) for entry in entries})
         showing = self.form.set_interval(SHOWN_EVERY, lambda: self._note(found))
         try:
-            await asyncio.gather(*(one(entry) for entry in entries))
+            await asyncio.gather(*map(one, entries))
         finally:
             showing.stop()
         self._note(found)

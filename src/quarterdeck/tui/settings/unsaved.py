@@ -9,7 +9,6 @@ from functools import partial
 from secrets import token_hex
 
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.config.connections import Connection
 from quarterdeck.settings.changes import restored
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.unsaved import Run, UnsavedEdits, ended, left_behind, to_keep, with_run, without_run
@@ -19,7 +18,6 @@ from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.dialogs.choose import Choice, ChooseDialog
 from quarterdeck.tui.dialogs.page import PageDialog
-from quarterdeck.tui.kept_state import RunState
 from quarterdeck.tui.processes import is_running, this_process
 from quarterdeck.tui.settings import words
 from quarterdeck.tui.settings.record import Record
@@ -41,51 +39,107 @@ class LeftEdits(StrEnum):
 
 
 class KeptEdits:
-    """Keeps the form's edits, and asks about those that an earlier run left behind."""
+    """Keeps the form's edits, and asks about those that an earlier run left behind.
+
+    `keep` costs a key nothing: writing is done later, one write after another.
+    """
 
     def __init__(self, app: Deck, record: Record, form: SettingsForm, say: Callable[[Shown, Tone], None]) -> None:
         self._app = app
         self._record = record
         self._form = form
         self._say = say
-        self._keeper = DraftKeeper(app.state, app.clock, self._failed)
+        self._run = token_hex(8)
+        self._process = this_process()
+        self._waiting: dict[str, Draft] = {}
+        """The edits that are not written yet, by where they belong."""
+        self._noted: set[str] = set()
+        """Where there is a note of this run."""
+        self._hurried = asyncio.Event()
+        self._writing: asyncio.Task[None] | None = None
 
     def keep(self) -> None:
-        """Keep the edits as they are now."""
-        if self._record.endpoint is not None:
-            self._keeper.keep(self._record.endpoint, self._form.draft)
+        """Keep the edits as they are now, in place of the ones before; without edits the note goes."""
+        if self._record.endpoint is None:
+            return
+        about, draft = self._record.endpoint.about, self._form.draft
+        is_writing = self._writing is not None and not self._writing.done()
+        if draft.edited or about in self._noted or is_writing:
+            self._waiting[about] = draft
+            if not is_writing:
+                self._writing = asyncio.create_task(self._write_soon())
 
     async def finish(self) -> None:
-        """Keep the edits that are left: the deck may be ending by a signal."""
+        """Write now what waits, and leave the edits that are still there behind: the deck may be ending by a signal."""
         self._say = lambda sentence, tone: None
-        await self._keeper.finish()
+        self._hurried.set()
+        if self._writing is not None:
+            await self._writing
+        for about in self._noted:
+            await self._change(about, lambda kept: ended(kept, self._run))
 
     async def offer(self, *, asked: bool) -> None:
         """Ask about edits that an earlier run left behind. Runs inside a worker."""
         endpoint = self._record.endpoint
         if endpoint is None:
             return
-        found = await self._keeper.found(endpoint)
+        found = await self._left_behind(endpoint.about)
         if not found and asked:
             self._say(Shown("No run before left edits behind for this connection."), Tone.PLAIN)
         for name, run in found:
             answer = await self._app.push_screen_wait(_left_edits(run, self._app.clock()))
             if answer is LeftEdits.DROP:
-                await self._keeper.drop(endpoint, name)
+                await self._change(endpoint.about, partial(without_run, name=name))
             elif answer is LeftEdits.RESTORE and endpoint == self._record.endpoint:
-                await self._restore(endpoint, name, run)
+                await self._restore(endpoint.about, name, run)
             else:
                 self._say(Shown("The edits stay kept; f2 has them restored."), Tone.PLAIN)
                 return
 
-    async def _restore(self, endpoint: Connection, name: str, run: Run) -> None:
+    async def _restore(self, about: str, name: str, run: Run) -> None:
+        """Make them edits again, and their note one of this run, in one step."""
         found = restored(run, self._form.draft)
         await self._form.change(lambda draft: found.draft)
-        await self._keeper.take_over(endpoint, name, self._form.draft)
+        draft = self._form.draft
+        if await self._change(about, lambda kept: self._with(draft, without_run(kept, name))):
+            self._noted.add(about)
         self._say(Shown("Restored; ctrl+s shows the edits, ctrl+z takes them back."), Tone.GOOD)
         said = words.restored_lines(found)
         if said:
             self._app.push_screen(PageDialog(Shown("Edits restored"), lambda: said))
+
+    # The notes
+
+    async def _write_soon(self) -> None:
+        while self._waiting:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._hurried.wait(), PAUSE)
+            waiting, self._waiting = self._waiting, {}
+            for about, draft in waiting.items():
+                if await self._change(about, partial(self._with, draft)):
+                    self._noted.add(about)
+
+    def _with(self, draft: Draft, kept: UnsavedEdits | None) -> UnsavedEdits | None:
+        """The file with these edits; runs beside the deck's loop, wherever the disk is waited for."""
+        if not draft.edited:
+            return without_run(kept, self._run)
+        return with_run(kept, self._run, to_keep(draft, self._app.clock(), self._process))
+
+    async def _left_behind(self, about: str) -> tuple[tuple[str, Run], ...]:
+        """What earlier runs left behind about a server, newest first."""
+        try:
+            return left_behind(await self._app.state.read(UnsavedEdits, about), is_running)
+        except ServiceError as error:
+            self._failed(error)
+            return ()
+
+    async def _change(self, about: str, change: Change) -> bool:
+        try:
+            await self._app.state.change(UnsavedEdits, about, change)
+        except ServiceError as error:
+            self._failed(error)
+            return False
+        return True
 
     def _failed(self, error: ServiceError) -> None:
         self._say(text.line(f"{error.words} {error.advice}"), Tone.BAD)
@@ -105,82 +159,3 @@ def _left_edits(kept: Run, now: datetime) -> ChooseDialog[LeftEdits]:
     choices = [Choice(answer, answer.value, Shown(label), Shown(what)) for answer, label, what in answers]
     hints = (("enter", "take"), (" r l D", "at once"), ("escape", "later"))
     return ChooseDialog(Shown("Edits that were not saved"), said, choices, hints)
-
-
-class DraftKeeper:
-    """The notes on the edits of one deck. `keep` costs a key nothing: writing is done later, one write after another.
-
-    `failed` is told of what cannot be written or read.
-    """
-
-    def __init__(self, state: RunState, clock: Callable[[], datetime], failed: Callable[[ServiceError], None]) -> None:
-        self._state = state
-        self._clock = clock
-        self._failed = failed
-        self._run = token_hex(8)
-        self._process = this_process()
-        self._waiting: dict[str, tuple[Connection, Draft]] = {}
-        self._noted: dict[str, Connection] = {}
-        """Where there is a note of this run."""
-        self._hurried = asyncio.Event()
-        self._writing: asyncio.Task[None] | None = None
-
-    def keep(self, endpoint: Connection, draft: Draft) -> None:
-        """Note down these edits soon, in place of the ones before; without edits the note goes."""
-        place = endpoint.about
-        if draft.edited or place in self._noted or place in self._waiting or self._is_writing:
-            self._waiting[place] = endpoint, draft
-            if not self._is_writing:
-                self._writing = asyncio.create_task(self._write_soon())
-
-    async def found(self, endpoint: Connection) -> tuple[tuple[str, Run], ...]:
-        """What earlier runs left behind about a server, newest first."""
-        try:
-            return left_behind(await self._state.read(UnsavedEdits, endpoint.about), is_running)
-        except ServiceError as error:
-            self._failed(error)
-            return ()
-
-    async def drop(self, endpoint: Connection, name: str) -> None:
-        """Forget what an earlier run left behind."""
-        await self._change(endpoint, lambda kept: without_run(kept, name))
-
-    async def take_over(self, endpoint: Connection, name: str, draft: Draft) -> None:
-        """Make what an earlier run left behind a note of this run, in one step; `draft` has its edits."""
-        if await self._change(endpoint, lambda kept: self._with(draft, without_run(kept, name))):
-            self._noted[endpoint.about] = endpoint
-
-    async def finish(self) -> None:
-        """Write now what waits, and leave the edits that are still there behind for the next run."""
-        self._hurried.set()
-        if self._writing is not None:
-            await self._writing
-        for endpoint in self._noted.values():
-            await self._change(endpoint, lambda kept: ended(kept, self._run))
-
-    @property
-    def _is_writing(self) -> bool:
-        return self._writing is not None and not self._writing.done()
-
-    async def _write_soon(self) -> None:
-        while self._waiting:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._hurried.wait(), PAUSE)
-            waiting, self._waiting = self._waiting, {}
-            for place, (endpoint, draft) in waiting.items():
-                if await self._change(endpoint, partial(self._with, draft)):
-                    self._noted[place] = endpoint
-
-    def _with(self, draft: Draft, kept: UnsavedEdits | None) -> UnsavedEdits | None:
-        """The file with these edits; runs beside the deck's loop, wherever the disk is waited for."""
-        if not draft.edited:
-            return without_run(kept, self._run)
-        return with_run(kept, self._run, to_keep(draft, self._clock(), self._process))
-
-    async def _change(self, endpoint: Connection, change: Change) -> bool:
-        try:
-            await self._state.change(UnsavedEdits, endpoint.about, change)
-        except ServiceError as error:
-            self._failed(error)
-            return False
-        return True

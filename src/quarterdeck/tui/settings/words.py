@@ -15,6 +15,7 @@ from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.dialogs.choose import Choice, ChooseDialog
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.form.view import FormView
 
 
 def why_nothing(session: Session | None, error: ServiceError | None) -> list[Cell]:
@@ -27,6 +28,17 @@ def why_nothing(session: Session | None, error: ServiceError | None) -> list[Cel
     if session is not None and session.key_refused:
         return [cell(Shown("The server refused the key."), Tone.BAD), EMPTY, cell(Shown("c enters a key."))]
     return [cell(Shown("Loading the settings…"), Tone.BUSY)]
+
+
+def edited(view: FormView) -> Cell:
+    """`3 edited · 1 error`, or that all is as stored."""
+    if not view.draft.edited:
+        known = view.draft.base is not None
+        return cell(Shown("As stored" if known else "Nothing stored yet: defaults apply until you save"), Tone.MUTED)
+    count = (Shown(f"{view.draft.count} edited"), Tone.EDITED)
+    if not view.errors:
+        return (count, (Shown(" · not saved yet"), Tone.MUTED))
+    return (count, (Shown(" · "), Tone.MUTED), (Shown(counted(len(view.errors), "error")), Tone.BAD))
 
 
 def leave_dialog(edits: int) -> ChooseDialog[str]:

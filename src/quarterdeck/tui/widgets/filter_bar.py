@@ -12,7 +12,10 @@ from textual.widgets import Input, Static
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.paint import plain
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.form.inputs import LineInput
 from quarterdeck.tui.widgets.lines import Lines
+
+NO_TOKENS = Shown("")
 
 
 class FilterBar(Vertical):
@@ -20,7 +23,7 @@ class FilterBar(Vertical):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "clear", "Clear the filter", show=False),
-        Binding("enter,down", "keep", "Back to the list", show=False, priority=True),
+        Binding("enter,down,tab", "keep", "Back to the list", show=False, priority=True),
     ]
 
     class Changed(Message):
@@ -33,11 +36,12 @@ class FilterBar(Vertical):
     class Done(Message):
         """The filter is typed; the keyboard goes back to the list."""
 
-    def __init__(self, tokens: Shown) -> None:
+    def __init__(self, tokens: Shown = NO_TOKENS, *, hint: str = "words, tokens, !not") -> None:
+        """A bar for a filter of these tokens; `hint` says what else may be typed."""
         super().__init__()
         self._tokens = tokens
         self._counts = Lines(id="counts")
-        self._field = Input(placeholder="words, tokens, !not", id="filter", compact=True)
+        self._field = LineInput(placeholder=hint, id="filter")
         self._found = Lines(id="found")
 
     def compose(self) -> ComposeResult:

@@ -10,7 +10,9 @@ from quarterdeck.tui.widgets.form.view import AT_ONCE, FormView, RowKind, kind_o
 from quarterdeck.tui.widgets.key_bar import Hint
 
 MOST_PROFILES = 10
-"""A server refuses more (contract c.2 "LLM profiles")."""
+"""A server refuses more."""
+LIST_COMMANDS = frozenset(("edit", "add", "delete", "rename", "new_value"))
+"""What can be done with a row of a list that is saved at once, by the names of the commands."""
 _IN_BAR = {"save": "Review & save", "undo": "Undo", "filter": "Filter", "row_menu": "Menu"}
 _OF_ALL = {"undo_save": "Undo save", "export": "Export", "import": "Import", "unsaved_edits": "Restore edits"}
 _PASTE = {"import_servers": "Paste JSON"}
@@ -70,7 +72,7 @@ def row_hints(commands: Iterable[Command], row: str, works: Callable[[Command], 
 
 def acts_at_once(name: str, row: str) -> bool:
     """Whether the command of this name would change something on the server where the cursor is."""
-    return kind_of(row) in AT_ONCE and name in ("edit", "add", "delete", "rename", "new_value")
+    return kind_of(row) in AT_ONCE and name in LIST_COMMANDS
 
 
 def why_not(name: str, view: FormView, row: str) -> str | None:

@@ -4,12 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from textual import getters, on
-from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual import on
 from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import OptionList, Static
+from textual.widgets import OptionList
 
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import Draft
@@ -18,7 +16,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.form.inputs import ChoiceLine, LineInput, SecretAction, SecretControl, abridged
+from quarterdeck.tui.widgets.form.inputs import ChoiceLine, FormRow, LineInput, SecretAction, SecretControl, abridged
 
 CURSOR = "▌"
 KEEP = object()
@@ -27,15 +25,13 @@ MOST = 200
 """Suggestions that are listed; typing narrows them down."""
 AS_TYPED = "as typed"
 OFFERED = "offered by this server"
-SUGGESTED = frozenset({"llm_model"})
-"""Lines of text that servers suggest values for."""
 
 
-class FieldEditor(Horizontal):
+class FieldEditor(FormRow):
     """A field being edited. The form has its keys; `value` is what stands in it, or `KEEP`."""
 
-    HINTS: ClassVar[Sequence[tuple[str, str]]] = (("enter", "done"), ("tab", "next field"), ("^s", "review & save"))
-    note = getters.query_one("#editor-note", Static)
+    HINTS: ClassVar[Sequence[tuple[str, str]]] = ()
+    """Keys of its own, with what each does."""
     first: Widget
     """What takes the keyboard."""
 
@@ -48,19 +44,17 @@ class FieldEditor(Horizontal):
         """A choice was clicked."""
 
     def __init__(self, entry: Field, draft: Draft) -> None:
-        super().__init__(classes="field-editor")
         self.entry = entry
         self.draft = draft
         self._said: Problem | None = None
+        mark = ((Shown(CURSOR), Tone.BUSY), (text.line(f" {entry.label}"), Tone.STRONG))
+        super().__init__(content(mark), *self.controls())
+        self.add_class("field-editor")
 
-    def compose(self) -> ComposeResult:
-        """The label, the controls beside it, and the sentence under them."""
-        mark = ((Shown(CURSOR), Tone.BUSY), (text.line(f" {self.entry.label}"), Tone.STRONG))
-        yield Static(content(mark), id="editor-label")
-        with Vertical(id="editor-controls"):
-            yield from self.controls()
-            yield Static(id="editor-note")
-            yield Static(id="editor-notice")
+    @property
+    def hints(self) -> Sequence[tuple[str, str]]:
+        """The keys that work while it is edited."""
+        return (*self.HINTS, ("enter", "done"), ("tab", "next field"), ("^s", "review & save"))
 
     def controls(self) -> Iterable[Widget]:
         """The widgets that edit the value."""
@@ -78,35 +72,30 @@ class FieldEditor(Horizontal):
     def suggest(self, values: Sequence[str]) -> None:
         """Offer what the server suggests, where there is room for it."""
 
-    def say(self, problem: Problem | None) -> None:
-        """Show what is wrong with the value, or take the sentence away."""
-        if problem == self._said:
-            return
-        self._said = problem
-        self.note.display = problem is not None
-        if problem is not None:
-            mark = "!" if problem.stops else "·"
-            self.note.update(plain(text.line(f"{mark} {problem.words}"), Tone.BAD if problem.stops else Tone.WARN))
+    def say_problem(self, problem: Problem | None) -> None:
+        """Show what is wrong with the value, unless it is shown already."""
+        if problem != self._said:
+            self._said = problem
+            self.say(problem.words if problem else "", stops=problem is not None and problem.stops)
 
     @on(LineInput.Changed)
     @on(ChoiceLine.Picked)
     @on(SecretControl.Changed)
     def _changed(self, event: Message) -> None:
         event.stop()
+        event.prevent_default()  # what is wrong is said by the form
         self.post_message(self.Changed())
 
     @on(LineInput.Noticed)
     def _noticed(self, event: LineInput.Noticed) -> None:
         event.stop()
-        notice = self.query_one("#editor-notice", Static)
-        notice.display = True
-        notice.update(plain(event.words, Tone.WARN))
+        self.say(event.words, stops=False)
 
 
 class ChoiceEditor(FieldEditor):
     """On or off, and where it may be so: not set."""
 
-    HINTS = (("← →", "choose"), *FieldEditor.HINTS)
+    HINTS = (("← →", "choose"),)
 
     def controls(self) -> Iterable[Widget]:
         """The choices in one line."""
@@ -126,63 +115,48 @@ class ChoiceEditor(FieldEditor):
 class SecretEditor(FieldEditor):
     """Keep, replace or clear."""
 
-    HINTS = (("← →", "choose"), ("^t", "show typed"), *FieldEditor.HINTS)
-    secret = getters.query_one(SecretControl)
+    HINTS = (("← →", "choose"), ("^t", "show typed"))
 
     def controls(self) -> Iterable[Widget]:
         """The three choices, and the field of a replacement."""
         action, value = SecretAction.KEEP, self.draft.value(self.entry.key)
         if self.entry.key in self.draft.edits:
             action = SecretAction.CLEAR if value is None else SecretAction.REPLACE
-        yield SecretControl(stored=self.draft.stored(self.entry.key), action=action, typed=value)
-
-    @property
-    def first(self) -> Widget:  # type: ignore[override]
-        """The field of a replacement."""
-        return self.secret.field
+        self._secret = SecretControl(stored=self.draft.stored(self.entry.key), action=action, typed=value)
+        self.first = self._secret.field
+        yield self._secret
 
     @property
     def value(self) -> Any:
         """What was typed, None to clear it."""
-        match self.secret.action:
-            case SecretAction.KEEP:
-                return KEEP
-            case SecretAction.REPLACE:
-                return self.secret.typed
-            case SecretAction.CLEAR:
-                return None
+        return self._secret.result(KEEP)
 
 
 class TextEditor(FieldEditor):
-    """A line of text, or a number."""
+    """A line of text or a number; under it what the server suggests, where any other text is as good."""
 
     def controls(self) -> Iterable[Widget]:
-        """One line, filled with what is there."""
+        """One line, filled with what is there, and room for suggestions."""
         self._was = self.draft.value(self.entry.key)
         self._shown = abridged(words.editable(self.entry, self._was))
+        self._suggested: Sequence[str] = ()
+        self._listed: Sequence[str] = ()
+        self._chosen: str | None = None
         self.first = self.field = LineInput(self._shown, placeholder=text.line(self.entry.default or "not set"))
+        self.choices = _options()
+        self.choices.display = False
         yield self.field
+        yield self.choices
+
+    @property
+    def hints(self) -> Sequence[tuple[str, str]]:
+        """With those for suggestions, once there are any."""
+        return (*((("↓ ↑", "suggestions"),) if self._suggested else ()), *super().hints)
 
     @property
     def value(self) -> Any:
         """What was typed; a line that was left alone is the very value it had."""
         return self._was if self.field.value == self._shown else self.entry.reads(self.field.value)
-
-
-class SuggestEditor(TextEditor):
-    """A line of text, and under it what the server suggests; any other text is as good."""
-
-    HINTS = (("↓ ↑", "suggestions"), *FieldEditor.HINTS)
-
-    def controls(self) -> Iterable[Widget]:
-        """The line, and room for the suggestions."""
-        self._suggested: Sequence[str] = ()
-        self._listed: Sequence[str] = ()
-        self._chosen: str | None = None
-        yield from super().controls()
-        self.choices = _options()
-        self.choices.display = False
-        yield self.choices
 
     def suggest(self, values: Sequence[str]) -> None:
         """Offer what the server suggests, beginning with all of it."""
@@ -221,7 +195,7 @@ class SuggestEditor(TextEditor):
 class SelectEditor(FieldEditor):
     """A list to choose from that narrows as one types; what is typed can be taken as it is."""
 
-    HINTS = (("↑ ↓", "choose"), ("type", "to find or set another"), *FieldEditor.HINTS)
+    HINTS = (("↑ ↓", "choose"), ("type", "to find or set another"))
 
     def controls(self) -> Iterable[Widget]:
         """The line to type into, and the choices."""
@@ -286,7 +260,7 @@ def editor_for(entry: Field, draft: Draft) -> FieldEditor | None:
         return None
     match entry.control:
         case Control.TEXT:
-            return SuggestEditor(entry, draft) if entry.key in SUGGESTED else TextEditor(entry, draft)
+            return TextEditor(entry, draft)
         case Control.SWITCH | Control.THREE_WAY:
             return ChoiceEditor(entry, draft)
         case Control.SELECT:

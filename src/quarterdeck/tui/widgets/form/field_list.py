@@ -20,8 +20,6 @@ from quarterdeck.tui.widgets.form.lines import GUTTER, MARGIN, Line
 from quarterdeck.tui.widgets.strips import LineOfText, Look, Palette, fit_cell
 
 STRUCK = Style(strike=True)
-MANY = 100
-"""Lines from which all are painted again: each region has a cost of its own."""
 
 
 class LinePainter(Widget):
@@ -42,22 +40,21 @@ class LinePainter(Widget):
         self._palette: Palette | None = None
 
     def show(self, lines: Sequence[Line]) -> None:
-        """Show these lines; those that are as before are not painted again."""
-        before, self.lines = self.lines, tuple(lines)
-        if len(before) != len(self.lines):
+        """Show these lines."""
+        if self.lines != tuple(lines):
+            self.lines = tuple(lines)
             self.styles.height = len(self.lines)
             self.display = bool(self.lines)
             self.refresh()
-        else:
-            pairs = enumerate(zip(before, self.lines, strict=True))
-            self._refresh_lines(y for y, (old, new) in pairs if old is not new and old != new)
 
     def mark(self, row: str, *, focused: bool) -> None:
         """Put the cursor on a row of it or, with an empty id, on none."""
         if (row, focused) != self._marked:
             rows = {self._marked[0], row} - {""}
             self._marked = (row, focused)
-            self._refresh_lines(y for y, line in enumerate(self.lines) if line.row in rows)
+            changed = [Region(0, y, self.size.width, 1) for y, line in enumerate(self.lines) if line.row in rows]
+            if changed:
+                self.refresh(*changed)
 
     def on_click(self, event: events.Click) -> None:
         """Tell which row is under the mouse."""
@@ -70,19 +67,12 @@ class LinePainter(Widget):
         line = self.lines[y] if y < len(self.lines) else Line()
         row, focused = self._marked
         at_cursor = bool(row) and line.row == row
-        return self._strip(line.drawn(), Look(at_cursor, at_cursor and focused), self.size.width)
+        return self._strip(line, Look(at_cursor, at_cursor and focused), self.size.width)
 
     def notify_style_update(self) -> None:
         """The theme may be another one."""
         super().notify_style_update()
         self._palette = None
-
-    def _refresh_lines(self, numbers: Iterable[int]) -> None:
-        numbers, width = list(numbers), self.size.width
-        if len(numbers) > MANY:
-            self.refresh()
-        elif numbers:
-            self.refresh(*(Region(0, y, width, 1) for y in numbers))
 
     def _strip(self, line: Line, look: Look, width: int) -> Strip:
         if self._palette is None:

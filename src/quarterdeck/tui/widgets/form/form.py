@@ -32,7 +32,7 @@ from quarterdeck.tui.widgets.form.server_lines import server_lines
 from quarterdeck.tui.widgets.form.view import FormView, Lists, RowKind, kind_of, row_of
 
 WIDER = 116
-"""Columns from which rail and help pane have all the room they like."""
+"""Columns from which the help pane has all the room it likes."""
 SLIM = 70
 """Columns below which the groups stand in one line above the fields."""
 NO_MATCH = (Line(((cell(Shown("Nothing matches. esc in the filter shows all fields again."), Tone.MUTED), 0),)),)
@@ -59,16 +59,6 @@ class SettingsForm(Vertical):
     @dataclass
     class Moved(Message):
         """The cursor is on another row, or an editor opened or closed: other keys may work."""
-
-    @dataclass
-    class Chosen(Message):
-        """The row under the cursor was clicked."""
-
-    @dataclass
-    class SuggestionsWanted(Message):
-        """A field is edited for which a server may suggest values."""
-
-        key: str
 
     def __init__(self) -> None:
         super().__init__()
@@ -165,6 +155,7 @@ class SettingsForm(Vertical):
         self.suggestions = suggestions
         if self.editor is not None and self.editor.entry.key in suggestions:
             self.editor.suggest(suggestions[self.editor.entry.key])
+            self.post_message(self.Moved())
 
     def start(self) -> None:
         """Take the keyboard."""
@@ -174,7 +165,7 @@ class SettingsForm(Vertical):
         """Put the cursor on the first error and return it; None when there is none."""
         error = next(iter(self.view.errors), None)
         if error is not None:
-            self.list.move_to(row_of(error))
+            self.list.move_to(row_of(error.key, error.row))
         return error
 
     # Editing
@@ -188,7 +179,6 @@ class SettingsForm(Vertical):
             await self.list.open(editor)
             self.suggest(self.suggestions)
             self._say_problem(editor)
-            self.post_message(self.SuggestionsWanted(self.row))
             self.post_message(self.Moved())
 
     async def stop_editing(self) -> None:
@@ -238,7 +228,7 @@ class SettingsForm(Vertical):
 
     def _say_problem(self, editor: FieldEditor) -> None:
         key = editor.entry.key
-        editor.say(self.view.problems.get(key) if key in self.draft.edits else None)
+        editor.say_problem(self.view.problems.get(key) if key in self.draft.edits else None)
 
     def _take(self, draft: Draft) -> None:
         if draft is not self.draft:
@@ -247,11 +237,6 @@ class SettingsForm(Vertical):
             self.post_message(self.Edited(draft))
 
     # The cursor
-
-    @on(FieldList.Chosen)
-    def _chosen(self, event: FieldList.Chosen) -> None:
-        event.stop()
-        self.post_message(self.Chosen())
 
     @on(FieldList.Moved)
     async def _cursor_moved(self, event: FieldList.Moved) -> None:

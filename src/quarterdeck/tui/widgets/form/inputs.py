@@ -1,9 +1,9 @@
 """The controls of forms: a line of text, several lines, choices side by side, a secret, and a label beside one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from pydantic import SecretStr
 from textual import events, getters, on
@@ -17,7 +17,6 @@ from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
 
 from quarterdeck.settings import masks
-from quarterdeck.settings.fields import Problem
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.external import CannotRunError, edit
@@ -27,6 +26,7 @@ from quarterdeck.tui.text import Shown
 MOST = 4_000
 """Characters that a line begins with, or takes from a paste: far more than anybody edits in one line."""
 NONE = Shown("none")
+Kept = TypeVar("Kept")
 BETWEEN = 2
 """Cells between two choices."""
 
@@ -50,15 +50,9 @@ class LineInput(Input):
 
     @dataclass
     class Noticed(Message):
-        """Something was changed or refused; `words` say how."""
+        """What was pasted is changed or refused; `words` say how."""
 
-        input: "LineInput"
         words: Shown
-
-        @property
-        def control(self) -> "LineInput":
-            """The input, for `@on(..., "#id")`."""
-            return self.input
 
     def __init__(
         self,
@@ -76,6 +70,10 @@ class LineInput(Input):
         )
         self.cursor_blink = False
         self.is_secret = password
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """An empty line leaves left and right to what is around it."""
+        return bool(self.value) or action not in ("cursor_left", "cursor_right")
 
     def on_paste(self, event: events.Paste) -> None:
         """Put pasted text in as one line."""
@@ -134,7 +132,7 @@ class LineInput(Input):
             self._notice(str(error))
 
     def _notice(self, words: str) -> None:
-        self.post_message(self.Noticed(self, Shown(words)))
+        self.post_message(self.Noticed(Shown(words)))
 
 
 class PlainArea(TextArea):
@@ -218,42 +216,17 @@ class SecretAction(StrEnum):
     CLEAR = "clear"
 
 
-class SecretField(LineInput):
-    """The masked field of a secret; while it is empty, left and right choose what becomes of the secret."""
-
-    def __init__(self, typed: SecretStr | None, step: Callable[[int], None], changed: Callable[[str], None]) -> None:
-        self._step_choice = step
-        self._tell = changed
-        value = typed.get_secret_value() if typed is not None else ""
-        super().__init__(value, placeholder="type or paste to replace", password=True)
-
-    def action_cursor_left(self, select: bool = False) -> None:
-        """Left."""
-        if self.value:
-            super().action_cursor_left(select)
-        else:
-            self._step_choice(-1)
-
-    def action_cursor_right(self, select: bool = False) -> None:
-        """Right."""
-        if self.value:
-            super().action_cursor_right(select)
-        else:
-            self._step_choice(1)
-
-    def watch_value(self, before: str, after: str) -> None:
-        """Tell at once what stands there now."""
-        super().watch_value(before, after)
-        if before != after:
-            self._tell(after)
-
-
 class SecretControl(Vertical):
-    """Keep, replace or clear over a masked field: what is typed there replaces, and emptying it keeps again."""
+    """Keep, replace or clear over a masked field: what is typed there replaces, and emptying it keeps again.
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+t", "reveal", "Show what is typed", show=False)]
-    choices = getters.query_one(ChoiceLine)
-    field = getters.query_one(SecretField)
+    While the field is empty, left and right choose.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+t", "reveal", "Show what is typed", show=False),
+        Binding("left", "step(-1)", "Choice before", show=False),
+        Binding("right", "step(1)", "Next choice", show=False),
+    ]
 
     @dataclass
     class Changed(Message):
@@ -269,36 +242,41 @@ class SecretControl(Vertical):
     ) -> None:
         """Begin with an action; `none` is the word for a secret that is not stored, or goes with the next save."""
         super().__init__()
-        self._typed = typed
         self._actions = (SecretAction.KEEP, SecretAction.REPLACE) if stored is False else tuple(SecretAction)
-        self._words = tuple(map(Shown, (none, "set one") if stored is False else self._actions))
-        self._started = self._actions.index(action)
+        words = (none, Shown("set one")) if stored is False else tuple(Shown(each.value) for each in self._actions)
+        self.choices = ChoiceLine(words, self._actions.index(action), focusable=False)
+        value = typed.get_secret_value() if typed is not None else ""
+        self.field = LineInput(value, placeholder="type or paste to replace", password=True)
 
     def compose(self) -> ComposeResult:
         """The choices, and the field under them."""
-        yield ChoiceLine(self._words, self._started, focusable=False)
-        yield SecretField(self._typed, self._step, self._follow)
+        yield self.choices
+        yield self.field
 
-    @property
-    def action(self) -> SecretAction:
-        """The choice taken; a replacement of which nothing is typed keeps what is stored."""
-        action = self._actions[self.choices.taken]
-        return SecretAction.KEEP if action is SecretAction.REPLACE and not self.field.value.strip() else action
+    def result(self, kept: Kept) -> Kept | SecretStr | None:
+        """What is kept, the replacement without blanks around it, or None to clear it.
 
-    @property
-    def typed(self) -> SecretStr:
-        """The replacement, without blanks around it."""
-        return SecretStr(self.field.value.strip())
+        A replacement of which nothing is typed keeps what is stored.
+        """
+        typed = self.field.value.strip()
+        match self._actions[self.choices.taken]:
+            case SecretAction.CLEAR:
+                return None
+            case SecretAction.REPLACE if typed:
+                return SecretStr(typed)
+        return kept
 
     def action_reveal(self) -> None:
         """Show or mask what was typed."""
         self.field.password = not self.field.password
 
-    def _step(self, step: int) -> None:
+    def action_step(self, step: int) -> None:
+        """Take a neighbouring choice."""
         self.choices.action_step(step)
 
-    def _follow(self, typed: str) -> None:
-        self.choices.taken = self._actions.index(SecretAction.REPLACE if typed else SecretAction.KEEP)
+    @on(LineInput.Changed)
+    def _typed(self, event: LineInput.Changed) -> None:
+        self.choices.taken = self._actions.index(SecretAction.REPLACE if event.value else SecretAction.KEEP)
         self.post_message(self.Changed())
 
     @on(ChoiceLine.Picked)
@@ -308,38 +286,34 @@ class SecretControl(Vertical):
         self.post_message(self.Changed())
 
 
-class Member(Horizontal):
-    """A labelled control of a dialog, with the sentence on what is wrong; its id is made of the member's name."""
+class FormRow(Horizontal):
+    """A label with its controls, and under them a hint and the sentence on what is wrong."""
 
-    note = getters.query_one(".member-note", Static)
+    note = getters.query_one(".row-note", Static)
 
-    def __init__(self, name: str, label: str, control: Widget, hint: str = "") -> None:
-        super().__init__(id=f"member-{name}", classes="member")
-        self._label = Shown(label)
+    def __init__(self, label: Content, *controls: Widget, hint: str = "") -> None:
+        super().__init__(classes="form-row")
+        self.control = controls[0]
+        self._label = label
+        self._controls = controls
         self._hint = Shown(hint)
-        self.control = control
 
     def compose(self) -> ComposeResult:
-        """Label at the left; control, hint and sentence at the right."""
-        yield Static(plain(self._label, Tone.MUTED), classes="member-label")
-        with Vertical(classes="member-right"):
-            yield self.control
+        """Label at the left; controls, hint and sentence at the right."""
+        yield Static(self._label, classes="row-label")
+        with Vertical(classes="row-right"):
+            yield from self._controls
             if self._hint:
-                yield Static(plain(self._hint, Tone.MUTED), classes="member-hint")
-            note = Static(classes="member-note")
-            note.display = False
-            yield note
+                yield Static(plain(self._hint, Tone.MUTED), classes="row-hint")
+            yield Static(classes="row-note")
+
+    def say(self, words: str, *, stops: bool = True) -> None:
+        """Show what is wrong with the value, or take the sentence away."""
+        self.note.display = bool(words)
+        self.note.update(plain(text.line(f"{'!' if stops else '·'} {words}"), Tone.BAD if stops else Tone.WARN))
 
     @on(Input.Changed)
     @on(TextArea.Changed)
-    @on(SecretControl.Changed)
     def _forget_problem(self) -> None:
-        """A sentence goes as soon as its member is changed."""
-        self.say(None)
-
-    def say(self, problem: Problem | None) -> None:
-        """Show what is wrong, or take the sentence away."""
-        self.note.display = problem is not None
-        if problem is not None:
-            tone = Tone.BAD if problem.stops else Tone.WARN
-            self.note.update(plain(text.line(f"! {problem.words}"), tone))
+        """A sentence goes as soon as its value is changed."""
+        self.say("")

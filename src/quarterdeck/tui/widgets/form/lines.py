@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from textwrap import wrap
 
 from quarterdeck.settings import words
-from quarterdeck.settings.fields import Field, Group
+from quarterdeck.settings.fields import Field
 from quarterdeck.settings.form_fields import NOT_HERE
 from quarterdeck.settings.review import effect_word
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line
-from quarterdeck.tui.widgets.form.view import AT_ONCE, FormView, RowKind
+from quarterdeck.tui.widgets.form.view import AT_ONCE, LISTS, FormView, RowKind
 
 LABEL_WIDTH = 24
 GUTTER = 2
@@ -41,10 +41,6 @@ class Line:
     heading: str | None = None
     struck: bool = False
 
-    def drawn(self) -> "Line":
-        """The line with its cells; a subclass may make them only now."""
-        return self
-
 
 def brief(value: str) -> Shown:
     """The beginning of a text in one line."""
@@ -59,16 +55,8 @@ def group_lines(view: FormView, group: str, width: int) -> Iterator[Line]:
     if hidden:
         said = ((Shown(f"{hidden} more: "), Tone.MUTED), (Shown("/"), Tone.KEY), (Shown(" finds them."), Tone.MUTED))
         yield Line(((said, 0),), row=f"{RowKind.MORE}{group}")
-    match group:
-        case Group.PROFILES:
-            yield from _profile_lines(view)
-        case Group.TOKENS:
-            yield from _token_lines(view)
-        case Group.SECRETS:
-            yield from _secret_lines(view)
-        case Group.OTHER:
-            for name, value in view.others():
-                yield _row(RowKind.OTHER, name, value, cell(Shown("kept as it is"), Tone.MUTED), tone=Tone.MUTED)
+    if group in LISTS:
+        yield from _list_lines(view, LISTS[group])
 
 
 def heading(view: FormView, group: str) -> Line:
@@ -155,52 +143,27 @@ def _rest_chip(view: FormView, entry: Field) -> Cell:
     return ()
 
 
-# Lists that act at once
+# Lists of names
 
 
-def _secret_lines(view: FormView) -> Iterator[Line]:
-    """The custom secrets; a value is never told."""
-    yield from _unread(view, RowKind.SECRET, known=view.lists.secrets is not None)
-    for secret in view.secrets():
-        yield _row(RowKind.SECRET, secret.name, secret.description or "", cell(Shown("value stored"), Tone.GOOD))
-    if view.lists.secrets == () and not view.query:
-        yield _empty(RowKind.SECRET, " adds one; sandboxes get it as a variable.")
-
-
-def _token_lines(view: FormView) -> Iterator[Line]:
-    """The git providers that a token is stored for."""
-    for provider, host in view.tokens.items():
-        if view.matches(provider, host or "", Group.TOKENS):
-            yield _row(RowKind.TOKEN, provider, host or "its usual host", cell(Shown("token stored"), Tone.GOOD))
-    if not view.tokens and not view.query:
-        yield _empty(RowKind.TOKEN, " sets one.")
-
-
-def _profile_lines(view: FormView) -> Iterator[Line]:
-    """The LLM profiles."""
-    profiles = view.lists.profiles
-    yield from _unread(view, RowKind.PROFILE, known=profiles is not None)
-    for profile in view.profiles():
-        is_active = profiles is not None and profile.name == profiles.active
-        chip = cell(Shown("active"), Tone.GOOD) if is_active else ()
-        tone = Tone.STRONG if is_active else Tone.PLAIN
-        yield _row(RowKind.PROFILE, profile.name, profile.model or "", chip, tone=tone)
-    if profiles is not None and not profiles.items and not view.query:
-        yield _empty(RowKind.PROFILE, " saves the LLM settings as one.")
-
-
-def _row(kind: RowKind, name: str, said: str, chip: Cell, *, tone: Tone = Tone.PLAIN) -> Line:
-    """A named row, and what is said of it."""
-    return Line(((cell(brief(name), tone), LABEL_WIDTH), (cell(brief(said), Tone.MUTED), 0)), chip, f"{kind}{name}")
-
-
-def _unread(view: FormView, kind: RowKind, *, known: bool) -> Iterator[Line]:
-    trouble = view.lists.trouble.get(AT_ONCE[kind])
-    if (trouble is not None or not known) and not view.query:
-        said = cell(line(trouble), Tone.WARN) if trouble is not None else cell(Shown("Reading…"), Tone.MUTED)
+def _list_lines(view: FormView, kind: RowKind) -> Iterator[Line]:
+    """A row for each name, or one that says why there is none."""
+    rows = view.listed(kind)
+    trouble = view.lists.trouble.get(AT_ONCE[kind]) if kind in AT_ONCE else None
+    if not view.query and (trouble or not rows):
+        said: Cell = cell(line(trouble), Tone.WARN) if trouble else cell(Shown("Reading…"), Tone.MUTED)
+        if rows is not None and not trouble:
+            said = ((Shown("None yet. "), Tone.MUTED), (Shown("a"), Tone.KEY), (_ADDS[kind], Tone.MUTED))
         yield Line(((said, 0),), row=kind)
+    tones = (Tone.PLAIN, Tone.GOOD) if kind in AT_ONCE else (Tone.MUTED, Tone.MUTED)
+    for name, about, stands in rows or ():
+        named = (cell(brief(name), tones[0]), LABEL_WIDTH), (cell(brief(about), Tone.MUTED), 0)
+        yield Line(named, cell(Shown(stands), tones[1]), f"{kind}{name}")
 
 
-def _empty(kind: RowKind, hint: str) -> Line:
-    said: Cell = ((Shown("None yet. "), Tone.MUTED), (Shown("a"), Tone.KEY), (Shown(hint), Tone.MUTED))
-    return Line(((said, 0),), row=kind)
+_ADDS = {
+    RowKind.SECRET: Shown(" adds one; sandboxes get it as a variable."),
+    RowKind.TOKEN: Shown(" sets one."),
+    RowKind.PROFILE: Shown(" saves the LLM settings as one."),
+}
+"""What the key for adding does where a list is empty."""

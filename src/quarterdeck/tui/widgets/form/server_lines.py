@@ -1,7 +1,6 @@
 """The MCP servers as a table: one look for the three transports, in columns that the width decides."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from quarterdeck.client.models.mcp import StdioServer
 from quarterdeck.settings import words
@@ -33,32 +32,6 @@ _MEMBERS = {"": "entry", "url": "address", "api_key": "key", "args": "arguments"
 """The word for a member that something is wrong with."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServerLine(Line):
-    """The line of one server, whose texts are made only when it is painted."""
-
-    entry: Entry | None = None
-    name_width: int = 0
-    """0 where there is no room for two columns: details then follow the name."""
-    hides_secrets: bool = False
-
-    def drawn(self) -> Line:
-        """The line with its cells."""
-        if self.entry is None:
-            return self
-        rests = self.entry.removed or self.entry.disabled
-        name = cell(brief(words.server_name(self.entry.server)), Tone.MUTED if rests else Tone.PLAIN)
-        said = _details(self.entry)
-        details = cell(brief(said), Tone.MUTED) if said else ()
-        gap = (GAP,) if details else ()
-        rest = ((name, self.name_width), (details, 0)) if self.name_width else (((*name, *gap, *details), 0),)
-        kind = cell(line(words.server_kind(self.entry.server)), Tone.MUTED)
-        key = _key(self.entry, hidden=self.hides_secrets)
-        return Line(
-            ((_state(self.entry), STATE), (kind, KIND), (key, KEY), *rest), self.chip, self.row, None, self.struck
-        )
-
-
 def server_lines(view: FormView, width: int) -> Iterator[Line]:
     """The head of the table, the banner on servers that are there twice, and the servers."""
     entries = view.servers()
@@ -81,13 +54,28 @@ def server_lines(view: FormView, width: int) -> Iterator[Line]:
     for entry in entries:
         row = f"{RowKind.SERVER}{entry.row}"
         chip = _chip(view, entry, row, twice=entry.row in twice)
-        yield ServerLine((), chip, row, None, entry.removed, entry, name_width, view.hides_secrets)
+        yield Line(_cells(entry, name_width, hidden=view.hides_secrets), chip, row, struck=entry.removed)
         if entry.state is not EntryState.KEPT and not entry.removed:
             yield from problem_lines(view, row, STATE, width)
 
 
+def _cells(entry: Entry, name_width: int, *, hidden: bool) -> tuple[tuple[Cell, int], ...]:
+    """The columns of a server; `name_width` is 0 where there is no room for two columns: details then follow the name.
+
+    `hidden` says that the service tells no secrets of its servers.
+    """
+    rests = entry.removed or entry.disabled
+    name = cell(brief(words.server_name(entry.server)), Tone.MUTED if rests else Tone.PLAIN)
+    said = _details(entry)
+    details = cell(brief(said), Tone.MUTED) if said else ()
+    gap = (GAP,) if details else ()
+    rest = ((name, name_width), (details, 0)) if name_width else (((*name, *gap, *details), 0),)
+    kind = cell(line(words.server_kind(entry.server)), Tone.MUTED)
+    return ((_state(entry), STATE), (kind, KIND), (_key(entry, hidden=hidden), KEY), *rest)
+
+
 def _banner(more: int) -> Iterator[Line]:
-    """How many servers are there again: a server's own file of settings does that (needs.md fact 0.6)."""
+    """How many servers are there again: a server's own file of settings does that."""
     if more:
         said = Shown(f" drops {more} that {'appears' if more == 1 else 'appear'} twice, likely from config.toml")
         yield Line(((((Shown("f2"), Tone.KEY), (said, Tone.WARN)), 0),))

@@ -3,14 +3,14 @@
 Rows go by ids: a field's is its key, those of other rows begin with their kind.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.server import Server
-from quarterdeck.client.models.settings import CustomSecret, Profile, Profiles
+from quarterdeck.client.models.settings import CustomSecret, Profiles
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control, Field, Group, Problem
@@ -39,7 +39,10 @@ AT_ONCE = {
 }
 """Rows that are no part of the draft, by their group: what is done to them is done at once."""
 _GROUPS = {**AT_ONCE, RowKind.SERVER: Group.MCP, RowKind.OTHER: Group.OTHER}
+LISTS: Mapping[str, RowKind] = {group: kind for kind, group in _GROUPS.items() if kind is not RowKind.SERVER}
+"""Groups that are lists of names, by what their rows are."""
 _KINDS = {str(kind): kind for kind in RowKind}
+KEPT = "kept as it is"
 _OWN_ROWS = (Control.SERVERS, Control.READ_ONLY)
 """Controls of fields that are lists of rows."""
 
@@ -59,9 +62,9 @@ def server_row(row: str) -> int | None:
     return int(name_in(row)) if kind_of(row) is RowKind.SERVER and name_in(row) else None
 
 
-def row_of(problem: Problem) -> str:
-    """The row a problem is shown at."""
-    return problem.key if problem.row is None else f"{RowKind.SERVER}{problem.row}"
+def row_of(key: str, server: int | None) -> str:
+    """The row of a field, or of an MCP server by its number."""
+    return key if server is None else f"{RowKind.SERVER}{server}"
 
 
 @dataclass(frozen=True)
@@ -87,10 +90,6 @@ class Lists:
         """The check of a server, while the server is as it was then."""
         tried = self.checks.get(entry.row)
         return tried if tried is not None and tried.server == entry.server else None
-
-    def secret(self, name: str) -> CustomSecret | None:
-        """The secret of a name."""
-        return next((secret for secret in self.secrets or () if secret.name == name), None)
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,7 @@ class FormView:
         """Row -> what is wrong with it, errors before warnings."""
         found: dict[str, Problem] = {}
         for problem in (*problems(self.draft, self.server), *self.complaints):
-            row = row_of(problem)
+            row = row_of(problem.key, problem.row)
             if row not in found or (problem.stops and not found[row].stops):
                 found[row] = problem
         return found
@@ -221,28 +220,31 @@ class FormView:
             if self.matches(words.server_title(entry.server), words.server_details(entry.server), MCP, Group.MCP)
         )
 
-    def secrets(self) -> Iterator[CustomSecret]:
-        """The custom secrets that match the filter."""
-        for secret in self.lists.secrets or ():
-            if self.matches(secret.name, secret.description or "", Group.SECRETS):
-                yield secret
+    def listed(self, kind: RowKind) -> Sequence[tuple[str, str, str]] | None:
+        """(name, what is said of it, how it stands) of the rows of a list that match; None while it is not read."""
+        match kind:
+            case RowKind.SECRET if self.lists.secrets is not None:
+                rows = [(secret.name, secret.description or "", "value stored") for secret in self.lists.secrets]
+            case RowKind.TOKEN:
+                rows = [(name, host or "its usual host", "token stored") for name, host in self.tokens.items()]
+            case RowKind.PROFILE if self.lists.profiles is not None:
+                active = self.lists.profiles.active
+                profiles = self.lists.profiles.items
+                rows = [(each.name, each.model or "", "active" if each.name == active else "") for each in profiles]
+            case RowKind.OTHER:
+                rows = [(name, words.unknown_words(name, held), KEPT) for name, held in self._unknown.items()]
+            case _:
+                return None
+        return [row for row in rows if self.matches(*row[:2], _GROUPS[kind])]
 
-    def profiles(self) -> Iterator[Profile]:
-        """The LLM profiles that match the filter."""
-        for profile in self.lists.profiles.items if self.lists.profiles is not None else ():
-            if self.matches(profile.name, profile.model or "", Group.PROFILES):
-                yield profile
+    def secret(self, name: str) -> CustomSecret:
+        """The secret of a row."""
+        return next(secret for secret in self.lists.secrets or () if secret.name == name)
 
     @property
     def tokens(self) -> Mapping[str, str | None]:
         """Git provider -> host, of those that a token is stored for."""
         return (self.draft.base.provider_tokens_set if self.draft.base is not None else None) or {}
-
-    def others(self) -> Iterator[tuple[str, str]]:
-        """(name, value) of the fields the deck does not know that match the filter."""
-        for name, value in self._unknown.items():
-            if self.matches(name, Group.OTHER):
-                yield name, words.unknown_words(name, value)
 
     @cached_property
     def _unknown(self) -> Mapping[str, object]:

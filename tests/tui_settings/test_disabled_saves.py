@@ -1,4 +1,4 @@
-"""Parked MCP servers: at no moment is one nowhere, and what is kept here knows what a save did."""
+"""Disabled MCP servers: at no moment is one nowhere, and what is kept here knows what a save did."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ async def kept(folder: Path) -> tuple[McpServer, ...]:
     return listed(await KeptState(folder / "state").read(DisabledServers, LOCAL.about))
 
 
-async def park(seat: FormSeat, row: str, *keys: str) -> None:
+async def disable(seat: FormSeat, row: str, *keys: str) -> None:
     await seat.go_to(row)
     await seat.choose("Disable")
     await seat.sees("With secrets")
@@ -28,10 +28,10 @@ async def park(seat: FormSeat, row: str, *keys: str) -> None:
     await seat.sees("will be disabled")
 
 
-async def test_a_server_is_parked_with_its_secrets_and_comes_back_as_it_was(sit: Sit, tmp_path: Path) -> None:
+async def test_a_server_is_disabled_with_its_secrets_and_comes_back_as_it_was(sit: Sit, tmp_path: Path) -> None:
     async with sit(stored=FULL) as seat:
         before = await seat.stored()
-        await park(seat, "mcp:2", "s")
+        await disable(seat, "mcp:2", "s")
         assert await kept(tmp_path) == ()
         await seat.press("ctrl+s")
         await seat.agree()
@@ -67,7 +67,7 @@ async def test_the_note_is_written_before_the_save_is_sent(
             raise ServiceError(ErrorKind.DENIED, "Not allowed.", outcome=Outcome.NOT_APPLIED)
 
         monkeypatch.setattr(store, "store", refused)
-        await park(seat, "mcp:2", "s")
+        await disable(seat, "mcp:2", "s")
         await seat.press("ctrl+s")
         await seat.agree()
         await seat.sees("Not saved: Not allowed.", "1 edited")
@@ -81,7 +81,7 @@ async def test_the_note_is_written_before_the_save_is_sent(
 async def test_what_cannot_be_kept_here_is_not_taken_from_the_server(sit: Sit, tmp_path: Path) -> None:
     async with sit(stored=FULL) as seat:
         before = await seat.stored()
-        await park(seat, "mcp:2", "s")
+        await disable(seat, "mcp:2", "s")
         folder = tmp_path / "state" / "disabled"
         folder.parent.mkdir(exist_ok=True)
         folder.write_text("in the way")
@@ -92,9 +92,9 @@ async def test_what_cannot_be_kept_here_is_not_taken_from_the_server(sit: Sit, t
         assert await seat.stored() == before
 
 
-async def test_a_parked_server_that_is_deleted_concerns_only_this_machine(sit: Sit, tmp_path: Path) -> None:
+async def test_a_disabled_server_that_is_deleted_concerns_only_this_machine(sit: Sit, tmp_path: Path) -> None:
     async with sit(stored=FULL) as seat:
-        await park(seat, "mcp:2", "s")
+        await disable(seat, "mcp:2", "s")
         await seat.save()
         await seat.sees("Saved · 1 of 1 verified")
         posts = seat.posts
@@ -110,10 +110,10 @@ async def test_a_parked_server_that_is_deleted_concerns_only_this_machine(sit: S
     assert await kept(tmp_path) == ()
 
 
-async def test_two_decks_park_without_losing_what_the_other_keeps(sit: Sit, tmp_path: Path) -> None:
+async def test_two_decks_disable_without_losing_what_the_other_keeps(sit: Sit, tmp_path: Path) -> None:
     async with sit(stored=FULL) as ann, sit() as ben:
-        await park(ann, "mcp:2", "s")
-        await park(ben, "mcp:0", "s")
+        await disable(ann, "mcp:2", "s")
+        await disable(ben, "mcp:0", "s")
         for seat in (ann, ben):
             await seat.save()
             await seat.sees("Saved · 1 of 1 verified")
