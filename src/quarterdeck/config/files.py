@@ -69,17 +69,17 @@ def parsed_toml(path: Path, text: str, *, private: bool = False) -> dict[str, An
         raise ConfigError(f"{path} is not TOML a person would write") from None
 
 
-def write(path: Path, text: str) -> None:
+def write(path: Path, content: str | bytes) -> None:
     """Put a file of mode 0600 in place of the one that is there in one step, following a link.
 
-    That one stays where the text cannot be written (OSError, UnicodeEncodeError).
+    That one stays where the content cannot be written (OSError, UnicodeEncodeError).
     """
     target = path.resolve()
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(handle)
         Path(name).replace(target)

@@ -102,7 +102,7 @@ CONVERSATIONS = (
     ),
     Command("other", "o", "Sandbox", "Go to the sandbox of the conversation", _C, row=True, bar=7),
     Command("open_url", "O", "Open URL", "Open the address of the conversation", _C, row=True),
-    Command("notify_me", "w", "Notify", "Be called when it needs you, ends or fails; again: end", _C, row=True, bar=8),
+    Command("notify_me", "w", "Notify", "Notify when it needs you, ends or fails; again: stop", _C, row=True, bar=8),
     Command("copy", "y", "Copy", "Copy the id, the title or all of the conversation", _C, row=True, bar=9),
     Command("rename", "e", "Rename", "Give it another title", _C, changes_server=True, row=True, bar=17),
     Command("trajectory", "E", "Trajectory", "Save all that happened in it to a file", _C, row=True, bar=18),
@@ -147,7 +147,12 @@ SANDBOXES = (
     Command("other", "o", "Conversation", "Go to the conversation of the sandbox", _B, row=True, bar=17),
     Command("open_url", "O", "Open URL", "Open the address of the sandbox", _B, row=True),
     Command(
-        "notify_me", "w", "Notify", "Be called when its conversation needs you, ends or fails; again: end", _B, row=True
+        "notify_me",
+        "w",
+        "Notify",
+        "Notify when its conversation needs you, ends or fails; again: stop",
+        _B,
+        row=True,
     ),
     Command("copy", "y", "Copy", "Copy the id, the address or all of the sandbox", _B, row=True, bar=8),
     Command(

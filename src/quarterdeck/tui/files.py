@@ -2,8 +2,9 @@
 
 import os
 import stat
-import tempfile
 from pathlib import Path
+
+from quarterdeck.config import files
 
 LARGEST = 8 * 1024 * 1024
 """Bytes of a file that is read; settings are far smaller."""
@@ -42,7 +43,7 @@ def write(path: Path, content: str | bytes, *, over: bool) -> None:
         if not over:
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         try:
-            _put(path, content.encode() if isinstance(content, str) else content)
+            files.write(path, content)
         except OSError:
             if not over:
                 path.unlink(missing_ok=True)
@@ -51,16 +52,3 @@ def write(path: Path, content: str | bytes, *, over: bool) -> None:
         raise
     except OSError as error:
         raise FileRefusedError(f"{path} cannot be written: {error.strerror}.") from None
-
-
-def _put(path: Path, content: bytes) -> None:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(handle)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -9,7 +9,6 @@ MOVES = (
     ("↑ ↓ j k", "Move by a row"),
     ("pgup pgdn ^u ^d", "Move by a page, by half a page"),
     ("g G", "Go to the first row, to the last"),
-    ("^p", "Command palette: every command by its name"),
 )
 KEYS_WIDE = 18
 

@@ -48,7 +48,7 @@ class Question(VerticalScroll, can_focus=True):
     def __init__(self) -> None:
         super().__init__(id="question")
         self.actions: tuple[Entry, ...] = ()
-        self._lines = Lines()
+        self._lines = Lines(hang=2)
 
     def compose(self) -> ComposeResult:
         """The actions."""
