@@ -56,8 +56,10 @@ async def failing_read(answer: Answer | Exception) -> ServiceError:
 async def test_every_status_has_a_kind_words_and_advice(status: int, kind: ErrorKind) -> None:
     error = await failing_read(Answer({"detail": "Not Found"}, status))
     assert (error.kind, error.status, error.request) == (kind, status, SEARCH)
-    assert error.words.endswith(".")
-    assert error.advice.endswith(".")
+    for each in (error, await failing(Answer({"detail": "No"}, status))):
+        assert str(status) in each.words
+        assert each.words.endswith(".")
+        assert each.advice.endswith(".")
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,5 @@
+from tests.client.fakes import Answer, Asked, FakeServer
+from tests.client.nested_server import NestedServer
 from tests.tui.seat import WIDE
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
@@ -144,3 +146,33 @@ async def add_server(seat: FormSeat) -> None:
     await seat.type("uvx")
     await seat.press("ctrl+s")
     await seat.sees("files")
+
+
+async def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(sit_before: Sit) -> None:
+    keeper = NestedServer()
+    keeper.record["agent_settings"]["x"] = {"auth_token": "sentinel-stored", "mode": "fast"}
+    fields = [
+        {"key": "x.auth_token", "label": "Auth token", "value_type": "string", "secret": False, "prominence": "major"},
+        {"key": "x.mode", "label": "Mode", "value_type": "string", "prominence": "major"},
+    ]
+    schema = Answer({"sections": [{"key": "x", "label": "X", "fields": fields}]})
+
+    def script(asked: Asked) -> Answer:
+        return schema if asked.path.endswith("/agent-schema") else keeper(asked)
+
+    async with sit_before(FakeServer(script)) as seat:
+        await seat.find("Auth token")
+        await seat.until(lambda: seat.form.row == "agent_settings.x.auth_token")
+        await seat.press("down")
+        await seat.sees("Auth token", "Mode", "fast")
+        await seat.press("up")
+        assert "sentinel" not in seat.text
+        await seat.press("enter")
+        await seat.type("sentinel-typed")
+        assert "sentinel" not in seat.text
+        await seat.press("enter", "ctrl+s")
+        await seat.sees("Review the changes", "new value")
+        assert "sentinel" not in seat.text
+        await seat.press("enter")
+        await seat.until(lambda: keeper.record["agent_settings"]["x"]["auth_token"] == "sentinel-typed")
+        assert "sentinel" not in seat.text

@@ -1,3 +1,4 @@
+import asyncio
 from typing import Any
 
 import httpx
@@ -245,3 +246,34 @@ class Wiping(Store):
             self.record |= {"provider_tokens_set": {}, "llm_api_key_set": False}
             del self.record["theme"]
         return super().__call__(asked)
+
+
+class Holding(FakeServer):
+    """Stores at once, and answers a store only once the gate is open."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self.gate = asyncio.Event()
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        answer = await super().handle_async_request(request)
+        if request.method == "POST":
+            await self.gate.wait()
+        return answer
+
+
+async def test_leaving_waits_a_moment_for_a_save_and_never_says_that_it_was_not_sent(sit_before: Sit) -> None:
+    server = Holding(Store(git_user_name="Ada"))
+    async with sit_before(server) as seat:
+        await save_a_name(seat)
+        await seat.until(lambda: server.sent("POST"))
+        await seat.press("ctrl+q")
+        await seat.sees("waiting for the answer to: save of the settings; ctrl+q again leaves now")
+        await seat.press("ctrl+q")
+        await seat.sees("1 edit whose save is not answered yet: it may still happen.", "Keep editing", "Discard")
+        assert "review and save them" not in seat.text
+        await seat.press("k", "ctrl+q")
+        await seat.sees("waiting for the answer to: save of the settings")
+        server.gate.set()
+        await seat.until(lambda: seat.deck.return_code is not None)
+        assert (seat.deck.return_code, seat.deck.unanswered) == (0, ())

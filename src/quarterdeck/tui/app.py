@@ -269,11 +269,15 @@ class Deck(KeysInOrder):
 
     @work(exclusive=True, group="leave")
     async def leave(self) -> None:
-        """Leave the deck, unless there are edits that the person wants to keep; a write under way gets its time."""
-        if self.unanswered:
-            self.exit(1, 1)
-        elif await self.may_leave():
+        """Leave the deck, unless there are edits that the person wants to keep; a write under way gets its time.
+
+        It gets it first, for it may be the save of those edits; who leaves a second time does not wait.
+        """
+        if not self.unanswered:
             await self._wait_for_writes()
+        leaving = await self.may_leave()
+        self.unanswered = self.session.writes.words if leaving and self.session is not None else ()
+        if leaving:
             self.exit(int(bool(self.unanswered)), int(bool(self.unanswered)))
 
     def exit(self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
@@ -301,4 +305,3 @@ class Deck(KeysInOrder):
         self.say_on_top(text.line(f"waiting for the answer to: {', '.join(self.unanswered)}; ctrl+q again leaves now"))
         with suppress(TimeoutError):
             await asyncio.wait_for(session.writes.all_answered(), ANSWERED_WITHIN)
-        self.unanswered = session.writes.words

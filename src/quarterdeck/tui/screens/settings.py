@@ -429,7 +429,7 @@ class SettingsScreen(DeckScreen):
 
     async def may_leave(self) -> bool:
         """Ask what to do with the edits; True when they are saved or dropped."""
-        answer = await self.app.push_screen_wait(words.leave_dialog(self.form.draft.count))
+        answer = await self.app.push_screen_wait(words.leave_dialog(self.form.draft.count, saving=self.saves.under_way))
         if answer == "s":
             await self.form.stop_editing()
             return bool(await self.saves.save())

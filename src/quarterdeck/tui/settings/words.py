@@ -41,15 +41,20 @@ def edited(view: FormView) -> Cell:
     return (count, (Shown(" · "), Tone.MUTED), (Shown(counted(len(view.errors), "error")), Tone.BAD))
 
 
-def leave_dialog(edits: int) -> ChooseDialog[str]:
-    """Ask what to do with edits before leaving them: k keeps, s saves, d discards them."""
-    said = cell(Shown(f"You have {counted(edits, 'edit')} that the server does not know of."))
+def leave_dialog(edits: int, *, saving: bool) -> ChooseDialog[str]:
+    """Ask what to do with edits before leaving them: k keeps, s saves, d discards them.
+
+    While a save of them is not answered it cannot be sent again.
+    """
+    known = "whose save is not answered yet: it may still happen" if saving else "that the server does not know of"
+    said = cell(Shown(f"You have {counted(edits, 'edit')} {known}."))
+    save = Choice("s", "s", Shown("Save"), Shown("review and save them, then leave"))
     choices = [
         Choice("k", "k", Shown("Keep editing"), Shown("stay here, nothing is sent")),
-        Choice("s", "s", Shown("Save"), Shown("review and save them, then leave")),
+        *([] if saving else [save]),
         Choice("d", "d", Shown("Discard"), Shown("drop them and leave")),
     ]
-    hints = (("enter", "take"), (" k s d", "at once"), ("escape", "keep editing"))
+    hints = (("enter", "take"), (" k d" if saving else " k s d", "at once"), ("escape", "keep editing"))
     return ChooseDialog(Shown("Unsaved settings"), [said], choices, hints)
 
 
