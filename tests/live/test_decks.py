@@ -71,7 +71,7 @@ async def test_every_edit_is_there_whoever_was_first(
         assert (after.git_user_name, after.max_iterations) == ("Ann", 77)
         assert sorted(commands(after)) == ["of-ann", "of-ben", "three"]
         assert unlike(before, after) <= {"git_user_name", "max_iterations", "mcp_config"}
-        await (ben if ann_is_first else ann).press("U")
+        await (ben if ann_is_first else ann).choose("Undo save")
         await (ben if ann_is_first else ann).agree()
         await (ben if ann_is_first else ann).sees("Saved · 2 of 2 verified", "As stored")
     undone = await settings_of(editable)

@@ -52,8 +52,6 @@ _HABITS = (
     ("ctrl+z", "ctrl+z", "ctrl+z"),
     ("space", "s"),
     ("space", "w"),
-    ("U", "enter"),
-    ("U", "y"),
     ("escape", "d", "3"),
     ("g", "tab", "tab", "tab"),
     ("g", "tab", "tab", "tab", "tab", "tab"),
