@@ -112,6 +112,13 @@ async def test_a_paste_goes_into_the_filter_that_was_just_opened(fleet: FakeFlee
         assert seat.list_screen.filter_bar.words == "Title 7"
 
 
+async def test_a_paste_that_is_too_long_for_a_filter_is_said_to_be(fleet: FakeFleet, tmp_path: Path) -> None:
+    async with at_conversations(fleet, tmp_path) as seat:
+        seat.at_once("slash", "a")
+        seat.paste_at_once("b" * 5000)
+        await seat.sees("/ a", "longer than 4000 characters")
+
+
 async def test_a_conversation_is_written_at_once(fleet: FakeFleet, tmp_path: Path) -> None:
     async with at_conversations(fleet, tmp_path) as seat:
         seat.at_once("n", *"do", "space", *"all", "tab", *"quit")

@@ -90,3 +90,8 @@ class FilterBar(Vertical):
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         self.post_message(self.Changed(event.value))
+
+    @on(LineInput.Noticed)
+    def _refused(self, event: LineInput.Noticed) -> None:
+        event.stop()
+        self._found.say((cell(event.words, Tone.WARN),))
