@@ -65,12 +65,16 @@ class Order:
                 self._waiting.pop(row_id, None)
             else:
                 self._waiting[row_id] = rank
-        return self.settle(moment) or bool(left or new)
+        if self.settle(moment):
+            return True
+        urgent = {row_id: rank for row_id, rank in ranks.items() if rank.urgent and row_id in self._waiting}
+        return self._place(urgent) or bool(left or new)
 
     def settle(self, moment: float) -> bool:
-        """Put into their places the ids that need not wait any longer; whether there were any."""
-        calm = moment - self._moved_at >= HOLD
-        placing = {row_id: rank for row_id, rank in self._waiting.items() if calm or rank.urgent}
+        """Put into their places all ids that wait, once the cursor has rested; whether there were any."""
+        return moment - self._moved_at >= HOLD and self._place(dict(self._waiting))
+
+    def _place(self, placing: Mapping[str, Rank]) -> bool:
         if not placing:
             return False
         for row_id in placing:
