@@ -141,10 +141,11 @@ def test_every_command_is_an_action_of_its_screen_or_of_the_deck() -> None:
     program = """
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.commands import commands_at
+from quarterdeck.tui.screens.conversation import ConversationScreen
 from quarterdeck.tui.screens.conversations import ConversationsScreen
 from quarterdeck.tui.screens.sandboxes import SandboxesScreen
 from quarterdeck.tui.screens.settings import SettingsScreen
-for screen in (ConversationsScreen, SandboxesScreen, SettingsScreen):
+for screen in (ConversationScreen, ConversationsScreen, SandboxesScreen, SettingsScreen):
     for command in commands_at(screen.PLACE):
         action = f"action_{command.name}"
         held = command.name in getattr(screen, "HELD", ())

@@ -11,8 +11,8 @@ from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.fleet.bulk import (
     AT_ONCE,
     PATIENCE,
+    BulkAction,
     BulkJob,
-    Order,
     Plan,
     RowState,
     change_verdict,
@@ -82,7 +82,7 @@ def box(sandbox_id: str) -> SandboxRow:
 
 
 def job(fleet: Fleet, planned: Plan[SandboxRow]) -> BulkJob:
-    order = Order("Pause", fleet.pause, fleet.confirmed)
+    order = BulkAction("Pause", fleet.pause, fleet.confirmed)
     return BulkJob(order, planned, clock=fleet.clock, sleep=fleet.clock.sleep)
 
 

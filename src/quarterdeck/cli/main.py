@@ -1,4 +1,4 @@
-"""Where the program begins: its version is said at once, everything else is imported first."""
+"""Where the program begins: the version is printed at once; what a command needs is imported only for that command."""
 
 import sys
 from collections.abc import Sequence

@@ -23,7 +23,7 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.config.load import Config
 from quarterdeck.fleet import bulk
-from quarterdeck.fleet.bulk import BulkJob, BulkRow, Order, Plan, RowState, change_verdict, counted
+from quarterdeck.fleet.bulk import BulkAction, BulkJob, BulkRow, Plan, RowState, change_verdict, counted
 from quarterdeck.fleet.filters import Filter, kept
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import UP, Action, SandboxState, StateWord, why_not_pause, why_not_resume
@@ -151,7 +151,7 @@ async def _do(client: Client, planned: Plan[SandboxRow], read: Reading, argument
     return rows
 
 
-def _order(client: Client, word: str, memories: SandboxMemories) -> Order:
+def _order(client: Client, word: str, memories: SandboxMemories) -> BulkAction:
     """What is asked of the server by a verb, and what the readings say of it."""
     sandboxes, action = client.sandboxes, VERBS[word].action
     send = {"pause": sandboxes.pause, "resume": sandboxes.resume, "delete": sandboxes.delete}[word]
@@ -160,7 +160,7 @@ def _order(client: Client, word: str, memories: SandboxMemories) -> Order:
         memories.asked(sandbox_id, action, utc_now())
         await send(sandbox_id)
 
-    return Order(word, act, lambda one: change_verdict(memories.by_id.get(one), action))
+    return BulkAction(word, act, lambda one: change_verdict(memories.by_id.get(one), action))
 
 
 async def _keep_reading(client: Client, job: BulkJob, memories: SandboxMemories) -> None:

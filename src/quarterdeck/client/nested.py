@@ -165,9 +165,9 @@ def nested_losses(base: Settings, changes: SettingsChanges) -> Iterator[Loss]:
 def _address_goes(base: Settings | None, changes: SettingsChanges) -> bool:
     """Whether the address of the model goes with a change of the model, since it is that of the old one's provider.
 
-    A load hides the address that the server filled in by itself, and a store keeps it for the new model (SERVERS.md:
-    the address of a model); so one that is not told goes with any change of the model, one that is told where the new
-    model is another provider's. A change that names an address decides itself.
+    A load hides the address that the server filled in by itself, and a store keeps it for the new model; so one that
+    is not told goes with any change of the model, one that is told where the new model is another provider's. A change
+    that names an address decides itself (SERVERS.md: the address of a model).
     """
     if base is None or base.llm_model is None or "llm_base_url" in changes:
         return False

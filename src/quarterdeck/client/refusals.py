@@ -195,7 +195,7 @@ def _listed(detail: list[Any]) -> Iterator[tuple[Location, str]]:
 
 
 def _in_text(error: str) -> Iterator[tuple[Location, str]]:
-    """Complaints as the text that the nested generation answers: a line with the place and an indented one (c.3)."""
+    """Complaints as the text that the nested generation answers: a line with the place and an indented one."""
     if _COMPLAINTS.match(error) is None:
         return
     location: Location = ()

@@ -176,7 +176,7 @@ def listed_verdict(row_id: str, listed: Container[str]) -> RowState | None:
 
 
 @dataclass(frozen=True)
-class Order:
+class BulkAction:
     """Something that can be asked of rows; `verb` is what a person calls it, `noun` what they are."""
 
     verb: str
@@ -201,7 +201,7 @@ class BulkJob:
 
     def __init__(
         self,
-        order: Order,
+        order: BulkAction,
         planned: Plan[N],
         *,
         place: str = "",

@@ -22,7 +22,7 @@ PAUSED_BY = timedelta(seconds=60)
 ERRORS_BELIEVED = 3
 """ERROR readings in a row until it counts for one that is starting: a process server says so while it boots."""
 FLIPS = timedelta(seconds=30)
-"""After a change, and after each reading that says the contrary, in which going back is doubted once."""
+"""For so long after a change, a reading that goes back to the old state counts only when it comes twice in a row."""
 CHECK_AFTER = 3
 """Quiet readings after which the agent server itself is asked whether it is alive."""
 CHECK_AGAIN = timedelta(seconds=60)

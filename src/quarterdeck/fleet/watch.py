@@ -26,7 +26,7 @@ LONGEST_BACKOFF = 60.0
 LONGEST_ASKED_FOR = 120.0
 """The longest wait a server's Retry-After is granted."""
 ASKED_AGAIN = 500
-"""Rows that a pass left out and that are asked for by id before they count as gone; of more the list is believed."""
+"""Where a whole reading misses at most so many known rows, they are asked for by id before they count as gone."""
 SLICE = 200
 """Records of one answer that are published at a time: a few milliseconds of work, so that no key waits for all."""
 

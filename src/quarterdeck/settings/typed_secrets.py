@@ -1,4 +1,4 @@
-"""Settings of servers that tell no secrets of MCP servers and replace them all at each save (contract T5).
+"""Settings of servers that tell no secrets of MCP servers and replace them all at each save.
 
 What was typed in this run is kept in memory, put onto every record that is read, and so sent again with the next save.
 """

@@ -1,7 +1,7 @@
 """What is kept of a crash: where in the program it happened, and nothing of what the program was holding.
 
 Messages of exceptions quote values, and values can be keys, so only those that name parts of the program are kept;
-local variables never are (textual-notes 5.17). Nothing here needs more than the standard library, so that it works when
+local variables never are. Nothing here needs more than the standard library, so that it works when
 little else does.
 """
 

@@ -36,7 +36,7 @@ class KeysInOrder(CrashSafe):
     """What was answered last."""
 
     async def on_event(self, event: events.Event) -> None:
-        """Take in an event; of those that a person makes one behind the other."""
+        """Handle an event; keys, pastes and clicks strictly one at a time."""
         if isinstance(event, Typed) and not event.is_forwarded:
             if self._held is not None and not self._is_urgent(event):
                 self._held.append(event)

@@ -27,6 +27,14 @@ GLYPHS: dict[str, tuple[str, str, Tone]] = {
     "failed": ("✕", "x", Tone.BAD),
     "Sandbox error": ("✕", "x", Tone.BAD),
     "Sandbox missing": ("·", ".", Tone.MUTED),
+    "done": ("✓", "v", Tone.GOOD),
+    "unchanged": ("!", "!", Tone.WARN),
+    "undone": ("↺", "-", Tone.WARN),
+    "gone": ("○", "?", Tone.WARN),
+    "asked for": ("◔", "~", Tone.BUSY),
+    "waiting": ("·", ".", Tone.PLAIN),
+    "stopped": ("■", "#", Tone.MUTED),
+    "skipped": ("-", "-", Tone.MUTED),
 }
 """State word -> glyph, its stand-in for terminals without colour, tone."""
 

@@ -8,6 +8,7 @@ from quarterdeck.fleet.bulk import BulkJob, BulkRow, N, Named, Plan, RowState, c
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell, indented
+from quarterdeck.tui.look import glyph
 from quarterdeck.tui.text import Shown
 
 LISTED = 200
@@ -77,24 +78,25 @@ def gone_with(rows: Sequence[SandboxRow]) -> list[Cell]:
 
 # How far it is
 
-LOOKS: dict[RowState, tuple[str, str, Tone]] = {
-    RowState.DONE: ("✓", "done", Tone.GOOD),
-    RowState.FAILED: ("✕", "failed", Tone.BAD),
-    RowState.UNCHANGED: ("!", "unchanged", Tone.WARN),
-    RowState.UNDONE: ("↺", "undone", Tone.WARN),
-    RowState.GONE: ("○", "gone", Tone.WARN),
-    RowState.SENT: ("◔", "asked for", Tone.BUSY),
-    RowState.WAITING: ("·", "waiting", Tone.PLAIN),
-    RowState.STOPPED: ("■", "stopped", Tone.MUTED),
-    RowState.SKIPPED: ("-", "skipped", Tone.MUTED),
+WORDS = {
+    RowState.DONE: "done",
+    RowState.FAILED: "failed",
+    RowState.UNCHANGED: "unchanged",
+    RowState.UNDONE: "undone",
+    RowState.GONE: "gone",
+    RowState.SENT: "asked for",
+    RowState.WAITING: "waiting",
+    RowState.STOPPED: "stopped",
+    RowState.SKIPPED: "skipped",
 }
-"""Sign, word and tone of how far a row is."""
+"""How far a row is, in a word that has a sign and a tone."""
 
 
 def counts_cell(job: BulkJob) -> Cell:
     """How many rows have come how far."""
     said = [
-        (Shown(f"{count:,} {LOOKS[state][1]}  "), LOOKS[state][2]) for state, count in counts(job.rows.values()).items()
+        (Shown(f"{count:,} {WORDS[state]}  "), glyph(WORDS[state])[1])
+        for state, count in counts(job.rows.values()).items()
     ]
     if not job.ended and (waits := job.waits) > 0:
         said.append((Shown(f"the server asked to wait {waits:.0f}s"), Tone.WARN))
@@ -103,5 +105,6 @@ def counts_cell(job: BulkJob) -> Cell:
 
 def state_cell(row: BulkRow) -> Cell:
     """Sign and word of how far a row is."""
-    sign, word, tone = LOOKS[row.state]
+    word = WORDS[row.state]
+    sign, tone = glyph(word)
     return ((Shown(f"{sign} {word}"), tone),)

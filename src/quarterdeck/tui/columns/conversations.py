@@ -22,7 +22,8 @@ def state(row: ConversationRow, now: datetime) -> Cell:
     """Glyph and words of its state."""
     sign, tone = glyph(row.state.word)
     if row.task is not None:
-        sign, tone = Shown("✕" if row.state.category is Category.TROUBLE else "◔"), TONES[row.state.category]
+        sign, _ = glyph("failed" if row.state.category is Category.TROUBLE else "Starting")
+        tone = TONES[row.state.category]
     return ((sign, tone), (Shown(" "), tone), (text.line(row.state.word), tone))
 
 
@@ -131,7 +132,7 @@ def word(row: ConversationRow) -> str:
 def counts(words: Counter[str]) -> Cell:
     """How many conversations are in which state; those that need somebody are counted by `wanting`."""
     starting = words[BEING_STARTED]
-    first = tally(starting, "starting", "◔", Tone.BUSY) if starting else ()
+    first = tally(starting, "starting", *glyph("Starting")) if starting else ()
     known = [(word, count) for word, count in words.most_common() if count and word not in COUNTED_FIRST]
     return first + tuple(span for word, count in known for span in counted(word, count))
 

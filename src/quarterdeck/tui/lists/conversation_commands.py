@@ -9,7 +9,7 @@ from typing import NamedTuple
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.conversation import NewConversation
 from quarterdeck.client.models.server import Server
-from quarterdeck.fleet.bulk import CONVERSATIONS, Order, RowState, listed_verdict, plan
+from quarterdeck.fleet.bulk import CONVERSATIONS, BulkAction, RowState, listed_verdict, plan
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.filters import Filter, Kind
 from quarterdeck.fleet.sandbox_state import StateWord
@@ -130,7 +130,7 @@ class ConversationCommands:
         def verdict(row_id: str) -> RowState | None:
             return listed_verdict(row_id, session.conversations.records)
 
-        order = Order("Delete", delete, verdict, CONVERSATIONS)
+        order = BulkAction("Delete", delete, verdict, CONVERSATIONS)
         planned = plan(rows, lambda row: None if row.task is None else "It is no conversation yet.", hidden)
         await self._sandboxes.delete(session, order, planned, _goes_with(session, several=len(rows) > 1))
 

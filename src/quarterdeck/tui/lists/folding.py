@@ -94,7 +94,7 @@ class Folding:
 
 
 def _tone(folded: Iterable[ConversationRow]) -> Tone:
-    """That one of them needs somebody, or came to something, is seen also while they are folded."""
+    """The tone of the number of folded ones: it shows that one of them needs attention or is unread."""
     rows = list(folded)
     if any(row.state.attention for row in rows):
         return Tone.WARN

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.fleet.bulk import SANDBOXES, BulkJob, N, Named, Order, Plan, change_verdict, plan
+from quarterdeck.fleet.bulk import SANDBOXES, BulkAction, BulkJob, N, Named, Plan, change_verdict, plan
 from quarterdeck.fleet.sandbox_state import Action, why_not_pause, why_not_resume
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
@@ -93,7 +93,7 @@ class SandboxCommands:
             planned = plan(rows, lambda row: None, hidden)
             await self.delete(session, self._order(session, "Delete"), planned, gone_with(planned.rows))
 
-    async def delete(self, session: Session, order: Order, planned: Plan[N], goes_with: Sequence[Cell]) -> None:
+    async def delete(self, session: Session, order: BulkAction, planned: Plan[N], goes_with: Sequence[Cell]) -> None:
         """Delete rows once the short id of the only one, or the number of several, has been typed."""
         rows = planned.rows
         alone = len(rows) == 1 and not planned.skipped and not planned.hidden
@@ -121,17 +121,17 @@ class SandboxCommands:
 
     # Carrying it out
 
-    def _order(self, session: Session, verb: str) -> Order:
+    def _order(self, session: Session, verb: str) -> BulkAction:
         """What is meant by a verb."""
         act, action = {
             "Pause": (session.pause, Action.PAUSE),
             "Resume": (session.resume, Action.RESUME),
             "Delete": (session.delete_sandbox, Action.DELETE),
         }[verb]
-        return Order(verb, act, lambda row_id: change_verdict(session.memories.by_id.get(row_id), action))
+        return BulkAction(verb, act, lambda row_id: change_verdict(session.memories.by_id.get(row_id), action))
 
-    async def _do_one(self, order: Order, row: Named, asked: Shown) -> None:
-        # Servers answer a deletion of a paused one only after ten seconds and more (contract section e).
+    async def _do_one(self, order: BulkAction, row: Named, asked: Shown) -> None:
+        # Servers answer a deletion of a paused one only after ten seconds and more (SERVERS.md: deleting a sandbox).
         say = self._screen.say
         say(text.line(f"{order.verb} of {row.short_id}: asking the server…"), Tone.BUSY)
         try:
@@ -141,7 +141,7 @@ class SandboxCommands:
         else:
             say(asked)
 
-    async def _carry_out(self, session: Session, order: Order, planned: Plan[N], *, sweep: bool = False) -> None:
+    async def _carry_out(self, session: Session, order: BulkAction, planned: Plan[N], *, sweep: bool = False) -> None:
         self._unmark()
         session.begin(BulkJob(order, planned, place=self._screen.PLACE, sweep=sweep))
         await self.show_job()

@@ -1,4 +1,4 @@
-"""What the three screens share: header, message line, key bar, and one path from a key to what it does."""
+"""What the screens share: header, message line, key bar, and one path from a key to what it does."""
 
 from __future__ import annotations
 

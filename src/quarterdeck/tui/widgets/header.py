@@ -40,7 +40,7 @@ class HeaderState(NamedTuple):
 
 
 def tabs(place: Place, edits: int) -> list[tuple[Place, Cell]]:
-    """The tab of each screen; the one shown stands in brackets of half blocks so that it is seen without colour."""
+    """The tab of each screen; the one shown stands in brackets, so that it is seen without colour."""
     out: list[tuple[Place, Cell]] = []
     for tab, key, label in TABS:
         here = tab is place
