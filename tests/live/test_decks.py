@@ -71,9 +71,11 @@ async def test_every_edit_is_there_whoever_was_first(
         assert (after.git_user_name, after.max_iterations) == ("Ann", 77)
         assert sorted(commands(after)) == ["of-ann", "of-ben", "three"]
         assert unlike(before, after) <= {"git_user_name", "max_iterations", "mcp_config"}
-        await (ben if ann_is_first else ann).choose("Undo save")
-        await (ben if ann_is_first else ann).agree()
-        await (ben if ann_is_first else ann).sees("Saved · 2 of 2 verified", "As stored")
+        last = ben if ann_is_first else ann
+        await last.go_to("llm_model")
+        await last.choose("Undo save")
+        await last.agree()
+        await last.sees("Saved · 2 of 2 verified", "As stored")
     undone = await settings_of(editable)
     left = ("Ann", 11, ["three", "of-ann"]) if ann_is_first else ("Before", 77, ["three", "of-ben"])
     assert (undone.git_user_name, undone.max_iterations, commands(undone)) == left
