@@ -43,8 +43,14 @@ if TYPE_CHECKING:  # what is loaded behind the frame
 
 FRAME = "frame"
 """Mode of the frame."""
-SCREENS = "quarterdeck.tui.modes"
-"""The module that imports all screens."""
+SCREENS = {
+    Place.CONVERSATIONS: ("quarterdeck.tui.screens.conversations", "ConversationsScreen"),
+    Place.SANDBOXES: ("quarterdeck.tui.screens.sandboxes", "SandboxesScreen"),
+    Place.SETTINGS: ("quarterdeck.tui.screens.settings", "SettingsScreen"),
+}
+"""The module of each screen, and its class there."""
+FIRST_ROWS_WITHIN = 0.5
+"""Seconds in which the first rows come to the first screen; the others are imported after that, or when asked for."""
 ANSWERED_WITHIN = 3.0
 """Seconds that a write under way gets when somebody leaves."""
 
@@ -149,6 +155,7 @@ class Deck(KeysInOrder):
         """What is said on the first screen."""
         self._load = load
         self._on_theme = on_theme
+        self._imported: set[Place] = set()
         self.hold_keys()
 
     @property
@@ -164,19 +171,19 @@ class Deck(KeysInOrder):
 
     @work(group="load")
     async def _show_first_screen(self) -> None:
-        """Load the rest; the server is read while the screens are still being imported."""
+        """Load what connects, then the screens; the server is read while they are still being imported."""
         self.connecting: Loaded = await asyncio.to_thread(self._load, self)
         self.state: RunState = self.connecting.state
         self.connecting.open(self.endpoint)
-        modes = await asyncio.to_thread(import_module, SCREENS)
-        for place, screen in modes.SCREENS.items():
-            self.add_mode(place, screen)
-        await self.switch_mode(Place.CONVERSATIONS)
+        await self.show(Place.CONVERSATIONS)
         self.remove_mode(FRAME)
         self.loaded.set()
         if self.notices:
             self.say_on_top(text.line(" ".join(self.notices)))
         self.release_keys()
+        await asyncio.sleep(FIRST_ROWS_WITHIN)
+        for place in SCREENS:
+            await self._load_screen(place)
 
     # What is said on whichever screen is shown
 
@@ -199,7 +206,19 @@ class Deck(KeysInOrder):
 
     async def show(self, place: Place) -> None:
         """Show a screen, and wait until it stands; a conversation lies above the list."""
-        await self.switch_mode(Place.CONVERSATIONS if place is Place.CONVERSATION else place)
+        mode = Place.CONVERSATIONS if place is Place.CONVERSATION else place
+        await self._load_screen(mode)
+        await self.switch_mode(mode)
+
+    async def _load_screen(self, place: Place) -> None:
+        """Have a screen imported, in a thread, unless that was done."""
+        if place in self._imported:
+            return
+        module, name = SCREENS[place]
+        screen = getattr(await asyncio.to_thread(import_module, module), name)
+        if place not in self._imported:  # else it was asked for twice at once
+            self._imported.add(place)
+            self.add_mode(place, screen)
 
     async def action_conversations(self) -> None:
         """Show the conversations."""

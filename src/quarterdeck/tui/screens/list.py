@@ -42,7 +42,6 @@ NEED_ROWS = ("row_menu", "mark_all")
 class ListScreen(DeckScreen, Generic[R]):
     """A list of live rows; a subclass says what is done to them."""
 
-    CSS_PATH = "list.tcss"
     AUTO_FOCUS = "Table"
     HORIZONTAL_BREAKPOINTS = []  # a class on the screen would style every widget anew before the first frame
 

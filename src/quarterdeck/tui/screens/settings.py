@@ -53,7 +53,7 @@ class SettingsScreen(DeckScreen):
 
     PLACE = Place.SETTINGS
     BINDINGS: ClassVar[list[BindingType]] = bindings_at(Place.SETTINGS)
-    CSS_PATH = ["list.tcss", "settings.tcss"]
+    CSS_PATH = "settings.tcss"
     AUTO_FOCUS = "FieldList"
     HELD = ServerList.COMMANDS | LIST_COMMANDS
     """Commands that are done by a part of the screen."""
