@@ -72,11 +72,11 @@ class PickDialog(Dialog[T]):
         wide: bool = False,
     ) -> None:
         super().__init__(title, wide=wide)
-        self._items: Sequence[Item[T]] = items if isinstance(items, Sequence) else ()
+        self._offered: Sequence[Item[T]] = items if isinstance(items, Sequence) else ()
         self._read = None if isinstance(items, Sequence) else items
         self._typed_ahead: list[int] = []
         """Moves that were asked for before there was a line, and 0 for an enter."""
-        self._listed = self._items
+        self._listed = self._offered
         self._take = take
         self._keys = keys
         self._about = about
@@ -120,14 +120,14 @@ class PickDialog(Dialog[T]):
     async def _fill(self, read: Reading[T]) -> None:
         self.say(Shown("Reading…"), Tone.BUSY)
         try:
-            self._items = await read()
+            self._offered = await read()
         except ServiceError as error:
             self.complain(text.line(f"{error.words} {error.advice}"))
             self.hint(self.HINTS)
             return
         self._read = None
         self._show("")
-        if not self._items:
+        if not self._offered:
             self.complain(Shown("There is nothing to pick from."))
         self.set_focus(self._list)
         for step in self._typed_ahead:
@@ -137,11 +137,11 @@ class PickDialog(Dialog[T]):
             self.action_move(step)
 
     def _show(self, words: str) -> None:
-        self._listed = [item for item in self._items if item.has(words) and (item.value is not None or not words)]
+        self._listed = [item for item in self._offered if item.has(words) and (item.value is not None or not words)]
         self._list.set_options([Option(content(item.line), disabled=item.value is None) for item in self._listed])
         self._list.action_first()
         self._show_about()
-        filtering = [("slash", "filter")] if len(self._items) >= MANY else []
+        filtering = [("slash", "filter")] if len(self._offered) >= MANY else []
         self.hint([("enter", self._take), *((key.key, key.label) for key in self._keys), *filtering, *self.HINTS])
         self.complain(Shown("No line has that in it.") if words and not self._listed else None)
 

@@ -213,21 +213,21 @@ class ConversationScreen(DeckScreen):
 
     def action_message_before(self) -> None:
         """Go to the person's message before."""
-        self._search(-1, lambda entry: entry.kind is EntryKind.PERSON, "message of yours")
+        self._go_to_entry(-1, lambda entry: entry.kind is EntryKind.PERSON, "message of yours")
 
     def action_message_after(self) -> None:
         """Go to the person's next message."""
-        self._search(1, lambda entry: entry.kind is EntryKind.PERSON, "message of yours")
+        self._go_to_entry(1, lambda entry: entry.kind is EntryKind.PERSON, "message of yours")
 
     def action_failure_before(self) -> None:
         """Go to the failure before."""
-        self._search(-1, lambda entry: entry.failed, "failure")
+        self._go_to_entry(-1, lambda entry: entry.failed, "failure")
 
     def action_failure_after(self) -> None:
         """Go to the next failure."""
-        self._search(1, lambda entry: entry.failed, "failure")
+        self._go_to_entry(1, lambda entry: entry.failed, "failure")
 
-    def _search(self, step: int, wanted: Callable[[Entry], bool], what: str) -> None:
+    def _go_to_entry(self, step: int, wanted: Callable[[Entry], bool], what: str) -> None:
         if not self.log_view.search(step, wanted):
             more = ", as far as it has been read" if self._following.transcript.older and step < 0 else ""
             self.say(text.line(f"No {what} {'before' if step < 0 else 'after'} this one{more}."), Tone.WARN)
@@ -241,7 +241,7 @@ class ConversationScreen(DeckScreen):
     def _find_before(self, event: Input.Submitted) -> None:
         words = event.value.strip().casefold()
         if words:
-            self._search(-1, lambda entry: words in copied(entry).casefold(), f"“{event.value.strip()}”")
+            self._go_to_entry(-1, lambda entry: words in copied(entry).casefold(), f"“{event.value.strip()}”")
 
     def action_back(self) -> None:
         """Close what is open, or go back to the list."""

@@ -63,7 +63,7 @@ class SettingsScreen(DeckScreen):
         self.bar = FilterBar(hint="part of a label, a key or a help text")
         self.form = SettingsForm()
         self.notice = Static(id="settings-notice")
-        self.record = Record(self.app, self.form, self._count)
+        self.record = Record(self.app, self.form, self._count_edits)
         self.servers = ServerList(self.app, self.form, self.say)
         self.lists = ListActions(self.app, self._acted)
         self.saves = Saves(self.app, self.record, self.form, self._show_outcome, self.say)
@@ -123,9 +123,9 @@ class SettingsScreen(DeckScreen):
             self.form.start()
         if self.record.loaded or self._trouble() is not None:
             self.app.release_keys()
-        self._count()
+        self._count_edits()
 
-    def _count(self) -> None:
+    def _count_edits(self) -> None:
         """Count the edits, and keep them in case of a crash."""
         self.app.edits = self.form.draft.count
         self._show_outcome(self._outcome)
@@ -145,7 +145,7 @@ class SettingsScreen(DeckScreen):
     def _edited(self) -> None:
         if self.form.draft is not self._said_of:
             self.message_line.clear()
-        self._count()
+        self._count_edits()
 
     @on(SettingsForm.Moved)
     def _moved(self) -> None:
@@ -435,7 +435,7 @@ class SettingsScreen(DeckScreen):
             return bool(await self.saves.save())
         if answer == "d":
             await self.form.change(Draft.discard)
-            self._count()
+            self._count_edits()
         return answer == "d"
 
     @work(exclusive=True, group="dialog")
