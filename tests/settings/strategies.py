@@ -6,7 +6,7 @@ from pydantic import SecretStr
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.mcp import config_of
+from quarterdeck.settings.mcp import Servers, config_of
 
 WORDS = st.sampled_from(["a", "b", "c"])
 
@@ -106,17 +106,17 @@ def marked_drafts(draw: st.DrawFn, *, secrets: bool = True) -> Draft:
     for entry in draft.servers.entries:
         match draw(st.sampled_from(["keep", "remove", "edit", "disable"])):
             case "remove":
-                draft = draft.remove_server(entry.row)
+                draft = draft.change_servers(Servers.remove, entry.row)
             case "edit":
-                draft = draft.edit_server(entry.row, draw(MARKED_SERVER))
+                draft = draft.change_servers(Servers.edit, entry.row, draw(MARKED_SERVER))
             case "disable" if entry.disabled:
-                draft = draft.enable_server(entry.row)
+                draft = draft.change_servers(Servers.enable, entry.row)
             case "disable":
-                draft = draft.disable_server(entry.row, with_secrets=draw(st.booleans()))
+                draft = draft.change_servers(Servers.disable, entry.row, with_secrets=draw(st.booleans()))
             case _:
                 pass
     for server in draw(st.lists(MARKED_SERVER, max_size=2)):
-        draft = draft.add_server(server, after=draw(st.none() | st.integers(0, 3)))
+        draft = draft.change_servers(Servers.add, server, after=draw(st.none() | st.integers(0, 3)))
     return draft
 
 
@@ -124,7 +124,7 @@ def saved(draft: Draft) -> Draft:
     """What is there once a draft has been saved on a server that does just what it is asked."""
     told = {f"{key}_set": value is not None for key, value in draft.changes.items() if f"{key}_set" in FLAGS}
     plain = {key: value for key, value in draft.changes.items() if not draft.field_at(key).secret}
-    return Draft((draft.base or Settings()).model_copy(update=plain | told), disabled=draft.to_keep_here)
+    return Draft((draft.base or Settings()).model_copy(update=plain | told), disabled=draft.servers.to_keep_here)
 
 
 def edited(draft: Draft, edits: list[tuple[str, object]]) -> Draft:

@@ -15,7 +15,7 @@ from quarterdeck.settings.changes import FieldChange, Restored, restored
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Unreadable
 from quarterdeck.settings.journal import Journal, Saved
-from quarterdeck.settings.mcp import listed
+from quarterdeck.settings.mcp import Servers, listed
 from quarterdeck.settings.mcp_server import as_data, bare, members, missing
 from quarterdeck.settings.unsaved import MOST_RUNS, Run, UnsavedEdits
 from tests.settings.strategies import PLAIN_FIELDS, marked_drafts, saved
@@ -88,7 +88,9 @@ def test_what_was_kept_is_the_same_draft_without_its_secrets(draft: Draft) -> No
 def test_what_cannot_be_had_back_is_named() -> None:
     server = FILES.model_copy(update={"env": {"K": SecretStr("typed"), "L": SecretStr("new")}})
     draft = Draft(STORED).set("llm_api_key", SecretStr("typed")).set("max_iterations", Unreadable("sk-typed"))
-    again = restored_on(Draft(STORED), draft.unset("search_api_key").edit_server(0, server).set("language", "fr"))
+    again = restored_on(
+        Draft(STORED), draft.unset("search_api_key").change_servers(Servers.edit, 0, server).set("language", "fr")
+    )
     assert again.left_out == ("API key", "Max iterations", "stdio files: K", "stdio files: L")
     assert set(again.draft.edits) == {"language", MCP}
     entry = again.draft.servers.entries[0].server
@@ -100,7 +102,9 @@ def test_what_cannot_be_had_back_is_named() -> None:
 
 
 def test_what_moved_on_the_server_meanwhile_is_named_and_the_edit_is_on_top_of_it() -> None:
-    draft = Draft(STORED).set("language", "fr").edit_server(0, FILES.model_copy(update={"command": "uvx"}))
+    draft = (
+        Draft(STORED).set("language", "fr").change_servers(Servers.edit, 0, FILES.model_copy(update={"command": "uvx"}))
+    )
     other = FILES.model_copy(update={"args": ("-y",)})
     newer = STORED.model_copy(update={"language": "es", "mcp_config": McpConfig(stdio_servers=(other, PLAIN))})
     again = restored_on(Draft(newer), draft)
@@ -108,13 +112,16 @@ def test_what_moved_on_the_server_meanwhile_is_named_and_the_edit_is_on_top_of_i
     assert (again.draft.was("language"), again.draft.value("language")) == ("es", "fr")
     gone = Draft(STORED.model_copy(update={"mcp_config": McpConfig()}))
     assert [entry.was for entry in restored_on(gone, draft).draft.servers.entries] == [None]
-    assert not restored_on(gone, Draft(STORED).remove_server(0)).draft.edited
+    assert not restored_on(gone, Draft(STORED).change_servers(Servers.remove, 0)).draft.edited
 
 
 def test_of_two_that_only_secrets_tell_apart_the_same_one_is_removed_again() -> None:
     other = FILES.model_copy(update={"env": {"K": SecretStr("other")}})
     draft = Draft(Settings(mcp_config=McpConfig(stdio_servers=(FILES, other))))
-    assert restored_on(draft, draft.remove_server(1)).draft.edits == draft.remove_server(1).edits
+    assert (
+        restored_on(draft, draft.change_servers(Servers.remove, 1)).draft.edits
+        == draft.change_servers(Servers.remove, 1).edits
+    )
 
 
 def test_a_note_cannot_bring_a_value_of_another_kind() -> None:
@@ -152,7 +159,7 @@ def test_edits_in_the_first_version_of_the_file_are_restored() -> None:
     assert (again.left_out, again.moved) == (("Base URL", "Search API key"), ())
     config = McpConfig(stdio_servers=(StdioServer(name="plain", command="npx"),))
     assert again.draft.changes == {"language": "fr", "llm_api_key": None, "mcp_config": config}
-    assert again.draft.to_keep_here == (StdioServer(name="new", command="uvx"),)
+    assert again.draft.servers.to_keep_here == (StdioServer(name="new", command="uvx"),)
     assert unsaved.with_run(kept, "b", run_of(Draft(stored))).version == 2
 
 
@@ -214,19 +221,26 @@ def test_undoing_a_save_and_undoing_that_brings_everything_but_secrets_which_are
 
 
 def test_what_was_changed_again_since_or_never_arrived_is_left_alone() -> None:
-    meant = Draft(STORED).set("language", "fr").edit_server(1, PLAIN.model_copy(update={"command": "npx"}))
+    meant = (
+        Draft(STORED).set("language", "fr").change_servers(Servers.edit, 1, PLAIN.model_copy(update={"command": "npx"}))
+    )
     after = saved(meant).base
     assert after is not None
     newer = after.model_copy(update={"language": "es", "mcp_config": McpConfig(stdio_servers=(FILES,))})
     undo = journal.undone(noted(meant, after), Draft(newer))
     assert undo.moved == ("Language", "stdio plain")
     assert not undo.draft.edited
-    never = Draft(STORED).set("language", "fr").remove_server(1).add_server(SseServer(url="https://a.example/sse"))
+    never = (
+        Draft(STORED)
+        .set("language", "fr")
+        .change_servers(Servers.remove, 1)
+        .change_servers(Servers.add, SseServer(url="https://a.example/sse"))
+    )
     assert not journal.undone(noted(never, STORED), Draft(STORED)).draft.edited
 
 
 def test_what_could_not_be_read_back_is_undone_if_it_is_there() -> None:
-    meant = Draft(STORED).set("language", "fr").remove_server(1)
+    meant = Draft(STORED).set("language", "fr").change_servers(Servers.remove, 1)
     assert journal.undone(noted(meant, None), saved(meant)).draft.changes["language"] == "de"
     assert journal.undone(noted(meant, None), Draft(STORED)).moved == ("Language",)
 
@@ -238,14 +252,14 @@ def test_a_replaced_key_cannot_be_brought_back_and_a_first_one_can_be_cleared() 
 
 
 def test_secrets_of_servers_come_from_what_is_there_and_are_named_where_they_are_gone() -> None:
-    edited = undo_of(Draft(STORED).edit_server(0, FILES.model_copy(update={"command": "uvx"})))
-    disabled = undo_of(Draft(STORED).disable_server(0))
+    edited = undo_of(Draft(STORED).change_servers(Servers.edit, 0, FILES.model_copy(update={"command": "uvx"})))
+    disabled = undo_of(Draft(STORED).change_servers(Servers.disable, 0))
     for undo in (edited, disabled):
         assert not undo.left_out
         assert undo.draft.changes["mcp_config"].stdio_servers == (FILES, PLAIN)
-        assert undo.draft.to_keep_here == ()
-    assert undo_of(Draft(STORED).disable_server(0, with_secrets=False)).left_out == ("stdio files: K",)
-    removed = undo_of(Draft(STORED).remove_server(0))
+        assert undo.draft.servers.to_keep_here == ()
+    assert undo_of(Draft(STORED).change_servers(Servers.disable, 0, with_secrets=False)).left_out == ("stdio files: K",)
+    removed = undo_of(Draft(STORED).change_servers(Servers.remove, 0))
     assert removed.left_out == ("stdio files: K",)
     assert {problem.row for problem in removed.draft.errors} == {removed.draft.servers.edited[0].row}
 
@@ -253,7 +267,9 @@ def test_secrets_of_servers_come_from_what_is_there_and_are_named_where_they_are
 def test_deleted_and_disabled_servers_come_back_to_their_places() -> None:
     third, fourth = (PLAIN.model_copy(update={"name": name}) for name in ("third", "fourth"))
     before = Draft(Settings(mcp_config=McpConfig(stdio_servers=(PLAIN, FILES, third, fourth))))
-    meant = before.remove_server(0).disable_server(1).remove_server(2)
+    meant = (
+        before.change_servers(Servers.remove, 0).change_servers(Servers.disable, 1).change_servers(Servers.remove, 2)
+    )
     kept = noted(meant, saved(meant).base)
     written = json.loads(kept.model_dump_json())
     for change in written["servers"]:  # a file may be without them
@@ -264,7 +280,7 @@ def test_deleted_and_disabled_servers_come_back_to_their_places() -> None:
 
 
 def test_the_lines_say_what_was_changed() -> None:
-    meant = Draft(STORED).set("language", "fr").set("llm_api_key", SecretStr("x")).disable_server(1)
+    meant = Draft(STORED).set("language", "fr").set("llm_api_key", SecretStr("x")).change_servers(Servers.disable, 1)
     last = noted(meant, None)
     assert (last.when, last.release) == (NOON, "1.6.0")
     assert last.lines == (

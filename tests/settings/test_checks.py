@@ -5,10 +5,10 @@ from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, Std
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.catalogue import BY_KEY
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.fields import Problem, Severity, error
+from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.masks import MASK
 from quarterdeck.settings.mcp import Servers
-from quarterdeck.settings.mcp_checks import problems, server_findings
+from quarterdeck.settings.mcp_checks import problems, server_problems
 
 
 def problem_of(key: str, typed: str) -> Problem | None:
@@ -79,7 +79,7 @@ def test_bad_input_stops_the_save_with_one_sentence(key: str, typed: str) -> Non
 def test_odd_input_only_warns(key: str, typed: str) -> None:
     problem = problem_of(key, typed)
     assert problem is not None
-    assert problem.severity is Severity.WARNING
+    assert not problem.stops
 
 
 @pytest.mark.parametrize(("key", "typed"), each_of(GOOD))
@@ -140,5 +140,5 @@ def test_no_problem_quotes_a_secret() -> None:
 
 def test_a_header_behind_a_mask_has_to_be_typed_again() -> None:
     headers = {"X-Key": SecretStr(MASK), "X-Other": SecretStr("typed")}
-    (found,) = server_findings(SseServer.model_validate({"url": "https://a.example/sse", "headers": headers}))
-    assert found == ("headers", error("The value of a header is hidden; type it again."))
+    (found,) = server_problems(SseServer.model_validate({"url": "https://a.example/sse", "headers": headers}))
+    assert found == Problem("The value of a header is hidden; type it again.", member="headers")

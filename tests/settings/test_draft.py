@@ -7,6 +7,7 @@ from quarterdeck.client.models.settings import LOAD_ONLY, Settings
 from quarterdeck.settings.catalogue import BY_KEY, CATALOGUE, described
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.fields import Unreadable
+from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_server import name_of
 from tests.settings.strategies import EDITS, RECORDS, edited
 
@@ -76,21 +77,21 @@ def test_what_was_stored_badly_before_only_warns_and_empty_text_counts_as_not_se
 def test_server_rows_are_edited_removed_and_restored() -> None:
     first, second = StdioServer(name="one", command="npx"), StdioServer(name="two", command="uvx")
     draft = Draft(Settings(mcp_config=McpConfig(stdio_servers=(first, second))))
-    removed = draft.remove_server(0)
+    removed = draft.change_servers(Servers.remove, 0)
     assert removed.changes["mcp_config"].stdio_servers == (second,)
-    assert not removed.restore_server(0).edited
-    renamed = draft.edit_server(1, second.model_copy(update={"name": "zwei"}))
+    assert not removed.change_servers(Servers.restore, 0).edited
+    renamed = draft.change_servers(Servers.edit, 1, second.model_copy(update={"name": "zwei"}))
     assert [server.name for server in renamed.changes["mcp_config"].stdio_servers] == ["one", "zwei"]
-    added = draft.add_server(StdioServer(name="three", command="npx"), after=0)
+    added = draft.change_servers(Servers.add, StdioServer(name="three", command="npx"), after=0)
     assert [name_of(entry.server) for entry in added.servers.entries] == ["one", "three", "two"]
-    assert not added.remove_server(2).edited
+    assert not added.change_servers(Servers.remove, 2).edited
 
 
 def test_unknown_members_of_servers_and_of_the_list_are_carried() -> None:
     config = McpConfig.model_validate({"stdio_servers": [{"name": "one", "command": "npx", "cwd": "/w"}], "mode": "x"})
     draft = Draft(Settings(mcp_config=config))
     server = draft.servers.entries[0].server
-    sent = draft.edit_server(0, server.model_copy(update={"command": "uvx"})).changes["mcp_config"]
+    sent = draft.change_servers(Servers.edit, 0, server.model_copy(update={"command": "uvx"})).changes["mcp_config"]
     assert sent.model_dump()["mode"] == "x"
     assert sent.stdio_servers[0].model_dump()["cwd"] == "/w"
 

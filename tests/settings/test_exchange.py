@@ -13,6 +13,7 @@ from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import OBJECT, Field, Group
 from quarterdeck.settings.files import ImportRefused, imported
 from quarterdeck.settings.form_fields import CANONICAL, FormFields
+from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_server import bare
 from tests.settings.strategies import MARKED_RECORDS, marked_drafts
 
@@ -49,7 +50,7 @@ def test_only_what_the_file_names_is_changed_and_what_it_says_is_not_set_is_unse
 
 
 def test_a_server_keeps_the_secret_stored_for_it_and_another_has_to_be_typed() -> None:
-    text = written(Draft(STORED).edit_server(0, FILES.model_copy(update={"command": "uvx"})))
+    text = written(Draft(STORED).change_servers(Servers.edit, 0, FILES.model_copy(update={"command": "uvx"})))
     (server,) = imported(text, Draft(STORED)).draft.changes["mcp_config"].stdio_servers
     assert (server.command, server.env) == ("uvx", FILES.env)
     elsewhere = imported(text, Draft(Settings()))

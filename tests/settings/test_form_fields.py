@@ -8,11 +8,12 @@ from quarterdeck.client.models.server import FieldRules, Generation, KeyState, S
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.nested import AGENT_KIND
 from quarterdeck.client.options import SchemaChoice, SchemaField
-from quarterdeck.settings.checks import findings
+from quarterdeck.settings import checks
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control, Group, Unreadable
 from quarterdeck.settings.form_fields import CANONICAL, FormFields, fields_on, kind_in
-from quarterdeck.settings.review import Act, Line, problems, review
+from quarterdeck.settings.mcp import Servers
+from quarterdeck.settings.review import Line, problems, review
 from quarterdeck.settings.verify import verify
 from quarterdeck.settings.words import editable
 
@@ -96,7 +97,7 @@ def test_only_the_fields_of_the_kind_in_use_are_there() -> None:
 def test_what_is_typed_is_read_by_the_type_the_server_names(place: str, typed: str, value: object) -> None:
     entry = on(NESTED).by_key[place]
     assert entry.reads(typed) == value
-    assert value is None or any(findings(entry, value)) is isinstance(value, Unreadable)
+    assert value is None or any(checks.problems(entry, value)) is isinstance(value, Unreadable)
 
 
 def test_a_value_outside_the_servers_choices_is_an_error_and_unset_is_its_default() -> None:
@@ -141,7 +142,11 @@ def test_another_kind_of_agent_is_a_loss_and_saved_alone() -> None:
     (loss,) = review(switched, NESTED).losses
     assert "openhands" in loss.words
     assert not any(problem.stops for problem in problems(switched, NESTED))
-    both = switched.set("llm_model", "c/d").set("language", "de").add_server(StdioServer(name="x", command="y"))
+    both = (
+        switched.set("llm_model", "c/d")
+        .set("language", "de")
+        .change_servers(Servers.add, StdioServer(name="x", command="y"))
+    )
     stopped = [(problem.key, problem.row) for problem in problems(both, NESTED) if problem.stops]
     assert stopped == [("llm_model", None), (MCP, 0)]
     found = Settings(leaves={AGENT_KIND: "acp"}, confirmation_mode=False)
@@ -150,7 +155,7 @@ def test_another_kind_of_agent_is_a_loss_and_saved_alone() -> None:
 
 def test_edits_of_a_field_that_is_gone_stay_and_stop_a_save() -> None:
     place = f"{AGENT}.llm.timeout"
-    assert review(draft().set(place, 30), NESTED).lines == (Line(Act.SET, "llm", "60", "30", place=place),)
+    assert review(draft().set(place, 30), NESTED).lines == (Line("set", "llm", "60", "30", place=place),)
     edited = draft().set(place, 30).set("language", "de")
     flat = Server(Generation.FLAT, KeyState.ACCEPTED)
     moved = edited.with_fields(fields_on(flat, (), "openhands"))
@@ -162,7 +167,7 @@ def test_edits_of_a_field_that_is_gone_stay_and_stop_a_save() -> None:
 
 def test_mcp_servers_are_verified_without_secrets_where_none_are_told() -> None:
     files = StdioServer.model_validate({"name": "files", "command": "npx", "env": {"KEY": "x"}})
-    meant = Draft(STORED).add_server(files)
+    meant = Draft(STORED).change_servers(Servers.add, files)
     told = files.model_copy(update={"env": {}})
     found = STORED.model_copy(
         update={"mcp_config": meant.servers.config().model_copy(update={"stdio_servers": (told,)})}

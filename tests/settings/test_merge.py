@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from quarterdeck.client.models.mcp import McpConfig, McpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.mcp import Entry, EntryState, config_of, listed
+from quarterdeck.settings.mcp import Entry, EntryState, Servers, config_of, listed
 from quarterdeck.settings.mcp_server import as_data
 from quarterdeck.settings.merge import Side, is_another, merge, settle
 from tests.settings.strategies import EDITS, MARKED_SERVER, PLAIN_FIELDS, RECORDS, edited, marked_drafts
@@ -106,10 +106,10 @@ def test_a_merge_loses_nothing_kept_here_is_settled_by_theirs_and_is_made_once(b
     mine, theirs = both
     merge_of_both = merge(mine, theirs)
     merged = merge_of_both.draft
-    assert len(merged.to_keep_here) == len(mine.to_keep_here)
+    assert len(merged.servers.to_keep_here) == len(mine.servers.to_keep_here)
     assert merged.disabled == mine.disabled
     kept = [entry for entry in mine.servers.entries if entry.disabled and entry.was is None]
-    assert not counted(entry.server for entry in kept if not entry.removed) - counted(merged.to_keep_here)
+    assert not counted(entry.server for entry in kept if not entry.removed) - counted(merged.servers.to_keep_here)
     settled = merged
     for conflict in merge_of_both.conflicts:
         settled = settle(settled, conflict, Side.THEIRS)
@@ -126,41 +126,41 @@ def test_a_merge_loses_nothing_kept_here_is_settled_by_theirs_and_is_made_once(b
 
 
 def test_undo_still_works_after_a_merge() -> None:
-    mine = Draft(records(FILES)).set("language", "de").remove_server(0)
+    mine = Draft(records(FILES)).set("language", "de").change_servers(Servers.remove, 0)
     undone = merge(mine, records(FILES).model_copy(update={"agent": "LocAgent"})).draft.undo()
     assert (undone.value("language"), undone.value("agent")) == ("de", "LocAgent")
     assert [entry.removed for entry in undone.servers.entries] == [False]
 
 
 def test_two_decks_that_each_delete_one_of_two_equal_servers_leave_one() -> None:
-    mine = Draft(records(FILES, FILES)).remove_server(0)
+    mine = Draft(records(FILES, FILES)).change_servers(Servers.remove, 0)
     assert [entry.server for entry in merge(mine, records(FILES)).draft.servers.left] == [FILES]
 
 
 def test_of_two_with_one_name_the_edited_one_is_found_after_the_other_was_deleted() -> None:
-    mine = Draft(records(FILES, OTHER)).edit_server(1, OTHER.model_copy(update={"args": ("-y",)}))
+    mine = Draft(records(FILES, OTHER)).change_servers(Servers.edit, 1, OTHER.model_copy(update={"args": ("-y",)}))
     merged = merge(mine, records(OTHER))
     assert not merged.conflicts
     assert [entry.server for entry in merged.draft.servers.left] == [OTHER.model_copy(update={"args": ("-y",)})]
 
 
 def test_a_disabled_server_that_was_edited_or_deleted_there_stays_here() -> None:
-    disabled = Draft(records(FILES)).disable_server(0)
+    disabled = Draft(records(FILES)).change_servers(Servers.disable, 0)
     for theirs, kept in ((records(OTHER), OTHER), (records(), FILES)):
         merged = merge(disabled, theirs)
         assert not merged.conflicts
-        assert merged.draft.to_keep_here == (kept,)
+        assert merged.draft.servers.to_keep_here == (kept,)
         assert merged.draft.servers.config() == McpConfig()
 
 
 def test_what_both_sides_made_of_one_thing_is_a_conflict() -> None:
-    mine = Draft(Settings()).add_server(TOOLS.model_copy(update={"api_key": SecretStr("mine")}))
+    mine = Draft(Settings()).change_servers(Servers.add, TOOLS.model_copy(update={"api_key": SecretStr("mine")}))
     theirs = TOOLS.model_copy(update={"api_key": SecretStr("theirs")})
     merged = merge(mine, records(theirs))
     (conflict,) = merged.conflicts
     assert conflict.base is None
     assert settle(merged.draft, conflict, Side.THEIRS).servers.config().sse_servers == (theirs,)
-    unknown = Draft(records(FILES)).edit_server(0, FILES.model_copy(update={"cwd": "/mine"}))
+    unknown = Draft(records(FILES)).change_servers(Servers.edit, 0, FILES.model_copy(update={"cwd": "/mine"}))
     (conflict,) = merge(unknown, records(FILES.model_copy(update={"cwd": "/theirs"}))).conflicts
     assert conflict.row == 0
     key = Draft(Settings(llm_api_key_set=True)).set("llm_api_key", SecretStr("new"))
@@ -170,7 +170,7 @@ def test_what_both_sides_made_of_one_thing_is_a_conflict() -> None:
 
 def test_members_of_the_list_that_are_unknown_are_theirs() -> None:
     theirs = Settings(mcp_config=McpConfig.model_validate({"mode": "new"}))
-    config = merge(Draft(records(FILES)).add_server(TOOLS), theirs).draft.changes["mcp_config"]
+    config = merge(Draft(records(FILES)).change_servers(Servers.add, TOOLS), theirs).draft.changes["mcp_config"]
     assert config.model_extra == {"mode": "new"}
     assert config.sse_servers == (TOOLS,)
 

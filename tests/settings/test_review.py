@@ -8,7 +8,8 @@ from quarterdeck.client.settings import rules_of
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.form_fields import fields_on
 from quarterdeck.settings.masks import MASK
-from quarterdeck.settings.review import Act, Line, effect_word, problems, review, until_when
+from quarterdeck.settings.mcp import EntryState, Servers
+from quarterdeck.settings.review import Line, effect_word, problems, review, until_when
 
 MERGING = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True)
 NESTED = Server(Generation.NESTED, KeyState.ACCEPTED, merges=True)
@@ -35,27 +36,29 @@ STORED = Settings(
 def test_each_change_is_a_line_from_old_to_new() -> None:
     draft = Draft(STORED).set("llm_model", "a/b").set("confirmation_mode", True).set("max_budget_per_task", 5.0)
     assert review(draft, MERGING).lines == (
-        Line(Act.SET, "Model", "openai/gpt-5", "a/b"),
-        Line(Act.SET, "Budget per task, USD", "not set", "5"),
-        Line(Act.SET, "Ask before actions", "not set", "on"),
+        Line("set", "Model", "openai/gpt-5", "a/b"),
+        Line("set", "Budget per task, USD", "not set", "5"),
+        Line("set", "Ask before actions", "not set", "on"),
     )
 
 
 def test_secrets_are_named_but_never_shown() -> None:
     draft = Draft(STORED).set("llm_api_key", SecretStr("secret-d"))
     files = draft.servers.entries[1].server
-    draft = draft.edit_server(1, files.model_copy(update={"env": {"K": SecretStr("secret-e"), "L": SecretStr("x")}}))
-    draft = draft.edit_server(0, draft.servers.entries[0].server.model_copy(update={"api_key": None}))
-    draft = draft.add_server(ShttpServer(url="https://b.example/mcp?token=secret-f", timeout=30))
+    draft = draft.change_servers(
+        Servers.edit, 1, files.model_copy(update={"env": {"K": SecretStr("secret-e"), "L": SecretStr("x")}})
+    )
+    draft = draft.change_servers(Servers.edit, 0, draft.servers.entries[0].server.model_copy(update={"api_key": None}))
+    draft = draft.change_servers(Servers.add, ShttpServer(url="https://b.example/mcp?token=secret-f", timeout=30))
     lines = review(draft, MERGING).lines
     text = repr(lines)
     assert "secret" not in text
     assert "pass" not in text
     assert "private" not in text
-    assert lines[0] == Line(Act.SET, "API key", "stored", "new value")
-    assert (lines[1].act, lines[1].new) == (Act.EDITED, "key removed")
-    assert (lines[2].act, lines[2].new) == (Act.EDITED, "K new value, L added")
-    assert (lines[3].act, lines[3].new) == (Act.ADDED, "time-out 30 s")
+    assert lines[0] == Line("set", "API key", "stored", "new value")
+    assert (lines[1].act, lines[1].new) == (EntryState.EDITED, "key removed")
+    assert (lines[2].act, lines[2].new) == (EntryState.EDITED, "K new value, L added")
+    assert (lines[3].act, lines[3].new) == (EntryState.ADDED, "time-out 30 s")
 
 
 def test_what_a_replacing_server_loses_is_named_until_it_is_typed_again() -> None:
@@ -79,10 +82,10 @@ def test_what_a_server_of_the_nested_generation_loses_is_named() -> None:
     assert loss.words.startswith(f"Base URL: https://{MASK}@own.example/v1 goes with the old model's provider.")
     assert not review(Draft(stored).set("llm_model", "openai/x"), NESTED).losses
     told = McpConfig(stdio_servers=(StdioServer(name="a", command="npx"), StdioServer(name="b", command="uvx")))
-    servers = Draft(Settings(mcp_config=told)).add_server(ShttpServer(url="https://b.example/mcp"))
+    servers = Draft(Settings(mcp_config=told)).change_servers(Servers.add, ShttpServer(url="https://b.example/mcp"))
     (loss,) = review(servers, NESTED).losses
     assert loss.words.startswith("MCP servers a, b: their keys and hidden values, if they have any,")
-    assert "MCP server b: its key" in review(servers.remove_server(0), NESTED).losses[0].words
+    assert "MCP server b: its key" in review(servers.change_servers(Servers.remove, 0), NESTED).losses[0].words
 
 
 def test_a_first_save_loses_nothing() -> None:

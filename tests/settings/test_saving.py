@@ -12,6 +12,7 @@ from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.settings import PreparedRequest, rules_of
 from quarterdeck.settings.draft import MCP, Draft
+from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.merge import Conflict, Side
 from quarterdeck.settings.review import Review
 from quarterdeck.settings.save import Questions, SaveResult, complaint, save
@@ -113,7 +114,7 @@ async def test_what_cannot_be_prepared_or_concerns_only_this_machine_is_not_sent
     assert (server.stores, result.words, result.meant) == (0, "Not saved: The disk is full.", None)
     assert result.draft.changes == DRAFT.changes
     disabled = Draft(BASE, disabled=(StdioServer(name="old", command="uvx"),))
-    result = await saved(disabled.remove_server(0), server)
+    result = await saved(disabled.change_servers(Servers.remove, 0), server)
     assert (server.stores, result.saved, result.draft.edited) == (0, True, False)
 
 
@@ -143,6 +144,6 @@ def test_a_complaint_of_the_server_stands_at_its_field_or_row(
     location: tuple[str | int, ...], place: tuple[str, int | None, str] | None
 ) -> None:
     """The row is found among those that were sent, by its list and number or by the name it is stored under."""
-    problem = complaint(Draft(Settings(mcp_config=LISTED)).remove_server(1), location, "bad")
+    problem = complaint(Draft(Settings(mcp_config=LISTED)).change_servers(Servers.remove, 1), location, "bad")
     assert place == (None if problem is None else (problem.key, problem.row, problem.member))
     assert problem is None or problem.stops

@@ -4,6 +4,7 @@ from pydantic import SecretStr
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.mcp import Servers, without_duplicates
 from quarterdeck.settings.verify import ADDED_AGAIN, verify
 from tests.settings.strategies import marked_drafts, saved
 
@@ -20,7 +21,13 @@ def test_what_a_server_stored_as_it_was_asked_is_verified(draft: Draft) -> None:
 
 
 def test_all_changes_seen() -> None:
-    draft = Draft(BASE).set("language", "fr").set("llm_api_key", SecretStr("x")).add_server(FILES).add_server(TOOLS)
+    draft = (
+        Draft(BASE)
+        .set("language", "fr")
+        .set("llm_api_key", SecretStr("x"))
+        .change_servers(Servers.add, FILES)
+        .change_servers(Servers.add, TOOLS)
+    )
     stored = ShttpServer(url=TOOLS.url, timeout=60)
     config = McpConfig(stdio_servers=(FILES,), shttp_servers=(stored,))
     found = BASE.model_copy(update={"language": "fr", "llm_api_key_set": True, "mcp_config": config})
@@ -54,9 +61,13 @@ def test_a_secret_the_server_does_not_tell_of_is_not_counted_as_seen() -> None:
 
 def test_servers_are_verified_one_by_one() -> None:
     base = BASE.model_copy(update={"mcp_config": McpConfig(stdio_servers=(FILES,), shttp_servers=(TOOLS,))})
-    draft = Draft(base).remove_server(0).edit_server(1, FILES.model_copy(update={"command": "uvx"}))
+    draft = (
+        Draft(base)
+        .change_servers(Servers.remove, 0)
+        .change_servers(Servers.edit, 1, FILES.model_copy(update={"command": "uvx"}))
+    )
     assert verify(draft, base).good == 0
-    (back,) = verify(Draft(base).remove_server(1), base).differences
+    (back,) = verify(Draft(base).change_servers(Servers.remove, 1), base).differences
     assert (back.found, back.note) == ("there", ADDED_AGAIN)
     assert {difference.found for difference in verify(draft, base).differences} == {"there", "different"}
     done = base.model_copy(update={"mcp_config": draft.changes["mcp_config"]})
@@ -72,9 +83,14 @@ def test_what_a_server_fills_in_at_a_first_save_is_no_difference() -> None:
 
 def test_a_removed_copy_that_the_server_adds_itself_is_told_and_is_no_failure() -> None:
     twice = Settings(mcp_config=McpConfig(stdio_servers=(FILES, FILES)))
-    seen = verify(Draft(twice).remove_duplicates().set("language", "fr"), twice.model_copy(update={"language": "fr"}))
+    seen = verify(
+        Draft(twice).change_servers(without_duplicates).set("language", "fr"),
+        twice.model_copy(update={"language": "fr"}),
+    )
     assert (seen.stored, seen.readable, seen.good, seen.returned) == (True, 1, 1, ("stdio files",))
-    gone = verify(Draft(twice).remove_duplicates(), Settings(mcp_config=McpConfig(stdio_servers=(FILES,))))
+    gone = verify(
+        Draft(twice).change_servers(without_duplicates), Settings(mcp_config=McpConfig(stdio_servers=(FILES,)))
+    )
     assert (gone.readable, gone.good, gone.returned) == (1, 1, ())
 
 
@@ -92,7 +108,7 @@ def test_what_the_server_dropped_beside_the_settings_of_the_form_is_named() -> N
 def test_of_two_servers_with_one_name_the_one_that_did_not_arrive_is_counted() -> None:
     twice = Settings(mcp_config=McpConfig(stdio_servers=(FILES, FILES)))
     other = FILES.model_copy(update={"name": "other"})
-    seen = verify(Draft(twice).remove_server(0).edit_server(1, other), twice)
+    seen = verify(Draft(twice).change_servers(Servers.remove, 0).change_servers(Servers.edit, 1, other), twice)
     assert (seen.asked, seen.good, seen.untouched) == (2, 0, True)
     assert [(each.label, each.found) for each in seen.differences] == [
         ("stdio other", "not there"),

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from quarterdeck.client.redact import is_mask
 from quarterdeck.settings import masks
-from quarterdeck.settings.fields import Check, Field, Finding, Unreadable, error, typed, warning
+from quarterdeck.settings.fields import Check, Field, Problem, Unreadable, error, typed, warning
 
 BLANK = re.compile(r"\s")
 _SHELL = re.compile(r'["$\\`]')
@@ -26,22 +26,22 @@ _MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
 _HERE = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "::1"})  # noqa: S104 - names to recognise, nothing is bound
 
 
-def findings(entry: Field, value: Any) -> Iterator[Finding]:
+def problems(entry: Field, value: Any) -> Iterator[Problem]:
     """What is wrong with a value of a setting, which is not None."""
     if isinstance(value, Unreadable):
         yield error(f"This is not {entry.kind.words}; type one such as {entry.kind.example}.")
         return
     usual = secret if entry.secret else plain if isinstance(value, str) else hidden_inside
     for check in (usual, *entry.checks):
-        if finding := check(value):
-            yield finding
+        if problem := check(value):
+            yield problem
     if entry.choices and value not in entry.choices:
         named = ", ".join(map(str, entry.choices))
         others = warning("The deck does not know this value; it is sent as typed.")
         yield error(f"This server takes only {named}.") if entry.only_choices else others
 
 
-def plain(value: str) -> Finding | None:
+def plain(value: str) -> Problem | None:
     """One line without control characters, and not a mask."""
     if _CONTROL.search(value):
         return error("This contains a line break or control character; type one plain line.")
@@ -50,12 +50,12 @@ def plain(value: str) -> Finding | None:
     return hidden_part(value)
 
 
-def hidden_part(value: str) -> Finding | None:
+def hidden_part(value: str) -> Problem | None:
     """No part of it still hidden; what was not touched never comes here."""
     return error("Type the hidden part again; it is not shown.") if masks.holds_mask(value) else None
 
 
-def secret(value: SecretStr) -> Finding | None:
+def secret(value: SecretStr) -> Problem | None:
     """A key as a provider gives it out: no mask, quotes, header word or blanks."""
     text = value.get_secret_value()
     if not text.strip():
@@ -71,13 +71,13 @@ def secret(value: SecretStr) -> Finding | None:
     return None
 
 
-def search_key(value: SecretStr) -> Finding | None:
+def search_key(value: SecretStr) -> Problem | None:
     """A key for the search provider."""
     known_start = value.get_secret_value().startswith("tvly-")
     return None if known_start else warning("Tavily keys begin with tvly-; others may be ignored.")
 
 
-def hidden_inside(value: object) -> Finding | None:
+def hidden_inside(value: object) -> Problem | None:
     """No part of a list or object still hidden."""
     return hidden_part(typed(value))
 
@@ -86,7 +86,7 @@ def between(least: float, most: float | None = None) -> Check:
     """A finite number with bounds."""
     bounds = f"{least:g} or more" if most is None else f"{least:g} to {most:g}"
 
-    def check(value: float) -> Finding | None:
+    def check(value: float) -> Problem | None:
         fits = math.isfinite(value) and value >= least and (most is None or value <= most)
         return None if fits else error(f"This must be {bounds}.")
 
@@ -99,27 +99,27 @@ def rarely_above(most: int) -> Check:
     return lambda value: warning(f"More than {most} is unusual.") if value > most else None
 
 
-def small_budget(value: float) -> Finding | None:
+def small_budget(value: float) -> Problem | None:
     """A budget that the service's own pages do not keep."""
     return warning("The service's web page turns a budget below 1 into no limit.") if 0 < value < 1 else None
 
 
-def model(value: str) -> Finding | None:
+def model(value: str) -> Problem | None:
     """provider/model."""
     if BLANK.search(value):
         return error("A model name has no spaces; type it as provider/model.")
     return None if "/" in value else warning("Without a provider the server guesses it; provider/model is safer.")
 
 
-def address(value: str) -> Finding | None:
+def address(value: str) -> Problem | None:
     """An http or https address with a host."""
-    finding = web_address(value, ("http", "https"))
-    if finding is None and is_here(value):
+    problem = web_address(value, ("http", "https"))
+    if problem is None and is_here(value):
         return warning("This is looked up from the server and its sandboxes, not from this machine.")
-    return finding
+    return problem
 
 
-def web_address(value: str, schemes: tuple[str, ...]) -> Finding | None:
+def web_address(value: str, schemes: tuple[str, ...]) -> Problem | None:
     """An address with one of the schemes, a host and a real port."""
     wanted = " or ".join(f"{scheme}://" for scheme in schemes[:2])
     parts = split_address(value)
@@ -148,20 +148,20 @@ def is_here(value: str) -> bool:
     return parts is not None and parts.hostname in _HERE
 
 
-def image(value: str) -> Finding | None:
+def image(value: str) -> Problem | None:
     """A container image reference."""
     if not _IMAGE.fullmatch(value):
         return error("This is not an image name; type it as repository/name:tag.")
     return None if ":" in value.rsplit("/", 1)[-1] else warning("Without a tag the newest image is taken.")
 
 
-def git_identity(value: str) -> Finding | None:
+def git_identity(value: str) -> Problem | None:
     """Text that stays text: servers pass it through a shell."""
     if _SHELL.search(value):
         return error('The characters " $ \\ ` break the git configuration in the sandbox; leave them out.')
     return None
 
 
-def mail(value: str) -> Finding | None:
+def mail(value: str) -> Problem | None:
     """Name, at sign, domain."""
     return None if _MAIL.fullmatch(value) else warning("This does not look like an e-mail address.")

@@ -1,21 +1,22 @@
 """Edits not yet saved: a value that every change makes anew, so that undo is going back to an older one."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Concatenate, ParamSpec
 
 from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.settings import Settings, SettingsChanges
 from quarterdeck.settings import checks, mcp_checks
-from quarterdeck.settings.fields import Control, Field, Finding, Problem, Severity, Unreadable, warning
+from quarterdeck.settings.fields import Control, Field, Problem, Unreadable, warning
 from quarterdeck.settings.form_fields import CANONICAL, FormFields
-from quarterdeck.settings.mcp import Servers, without_duplicates
+from quarterdeck.settings.mcp import Servers
 
 MCP = "mcp_config"
+P = ParamSpec("P")
 STEPS_KEPT = 200
 """How many changes can be undone."""
 
@@ -117,38 +118,11 @@ class Draft:
         """Drop all edits."""
         return self._step(NO_EDITS)
 
-    def add_server(self, server: McpServer, after: int | None = None) -> "Draft":
-        """Add an MCP server below the row `after`, or at the end."""
-        return self.set(MCP, self.servers.add(server, after))
-
-    def edit_server(self, row: int, server: McpServer) -> "Draft":
-        """Change an MCP server."""
-        return self.set(MCP, self.servers.edit(row, server))
-
-    def remove_server(self, row: int) -> "Draft":
-        """Remove an MCP server, at the save."""
-        return self.set(MCP, self.servers.remove(row))
-
-    def restore_server(self, row: int) -> "Draft":
-        """Take back the removal or the edits of an MCP server."""
-        return self.set(MCP, self.servers.restore(row))
-
-    def disable_server(self, row: int, *, with_secrets: bool = True) -> "Draft":
-        """Have this machine keep an MCP server in the server's place, at the save."""
-        return self.set(MCP, self.servers.disable(row, with_secrets=with_secrets))
-
-    def enable_server(self, row: int) -> "Draft":
-        """Have the server hold a disabled MCP server again, at the save."""
-        return self.set(MCP, self.servers.enable(row))
-
-    def remove_duplicates(self) -> "Draft":
-        """Remove all but the first of each group of equal MCP servers."""
-        return self.set(MCP, without_duplicates(self.servers))
-
-    @property
-    def to_keep_here(self) -> tuple[McpServer, ...]:
-        """The MCP servers that this machine has to keep once the save is done."""
-        return self.servers.to_keep_here
+    def change_servers(
+        self, change: Callable[Concatenate[Servers, P], Servers], *args: P.args, **kwargs: P.kwargs
+    ) -> "Draft":
+        """Call a method of `Servers` on the MCP list, and take what it makes of it."""
+        return self.set(MCP, change(self.servers, *args, **kwargs))
 
     def undo(self) -> "Draft":
         """Go back by one change."""
@@ -177,7 +151,7 @@ class Draft:
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
         """What is wrong, in the order of the form; what is stored already and was not edited only warns."""
-        return tuple(problems_of(self))
+        return tuple(_problems_of(self))
 
     @property
     def errors(self) -> tuple[Problem, ...]:
@@ -217,26 +191,24 @@ class Draft:
         return replace(self, edits=edits, past=(*self.past, self.edits)[-STEPS_KEPT:], future=())
 
 
-def problems_of(draft: Draft) -> Iterator[Problem]:
+def _problems_of(draft: Draft) -> Iterator[Problem]:
     """Each field's problem and all those of the MCP list; what is stored already and was not edited only warns."""
     for entry in draft.fields.fields:
         if entry.control is Control.SERVERS:
-            yield from mcp_checks.problems(draft.servers)
-        elif finding := _finding(draft, entry):
-            severity = finding.severity if entry.key in draft.edits else Severity.WARNING
-            yield Problem(entry.key, finding.words, severity)
+            yield from (replace(problem, key=MCP) for problem in mcp_checks.problems(draft.servers))
+        elif problem := _problem(draft, entry):
+            yield replace(problem, key=entry.key, stops=problem.stops and entry.key in draft.edits)
 
 
-def _finding(draft: Draft, entry: Field) -> Finding | None:
+def _problem(draft: Draft, entry: Field) -> Problem | None:
     value = draft.value(entry.key)
     if value is None or (value == "" and entry.key not in draft.edits):  # servers treat empty text as not set
         return None
-    findings = list(checks.findings(entry, value))
-    findings.sort(key=lambda found: found.severity is not Severity.ERROR)
-    return findings[0] if findings else _in_context(draft, entry.key)
+    found = sorted(checks.problems(entry, value), key=lambda problem: not problem.stops)
+    return found[0] if found else _in_context(draft, entry.key)
 
 
-def _in_context(draft: Draft, key: str) -> Finding | None:
+def _in_context(draft: Draft, key: str) -> Problem | None:
     """What is odd about a value only beside another one."""
     if key == "llm_base_url" and str(draft.value("llm_model") or "").startswith("openhands/"):
         return warning("Models that begin with openhands/ have an address of their own; leave this not set.")

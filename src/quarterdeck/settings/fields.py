@@ -9,52 +9,36 @@ from enum import StrEnum
 from typing import Any
 
 
-class Severity(StrEnum):
-    """Whether a problem stops a save."""
-
-    ERROR = "error"
-    WARNING = "warning"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One sentence about one value; it never quotes a secret."""
-
-    words: str
-    severity: Severity = Severity.ERROR
-
-
 @dataclass(frozen=True)
 class Problem:
-    """A finding at its place: a field of the settings, and in the MCP list the row and its member."""
+    """One sentence on what is wrong, which never quotes a secret.
 
-    key: str
+    A check knows only the value; whoever asks puts in the place: a field, and in the MCP list the row and its member.
+    """
+
     words: str
-    severity: Severity = Severity.ERROR
+    stops: bool = True
+    """Whether nothing may be sent while it stands; else the user may overrule it."""
+    key: str = ""
     row: int | None = None
     member: str = ""
 
-    @property
-    def stops(self) -> bool:
-        """Whether nothing may be sent while it stands."""
-        return self.severity is Severity.ERROR
+
+def error(words: str) -> Problem:
+    """A problem that stops a save."""
+    return Problem(words)
 
 
-def error(words: str) -> Finding:
-    """A finding that stops a save."""
-    return Finding(words)
-
-
-def warning(words: str) -> Finding:
-    """A finding the user should know of and may overrule."""
-    return Finding(words, Severity.WARNING)
+def warning(words: str) -> Problem:
+    """A problem the user should know of and may overrule."""
+    return Problem(words, stops=False)
 
 
 _WHOLE = re.compile(r"[+-]?\d{1,18}")
 _NUMBER = re.compile(r"[+-]?(\d{1,15}([.,]\d*)?|[.,]\d+)([eE][+-]?\d{1,2})?")
 
 
-Check = Callable[[Any], Finding | None]
+Check = Callable[[Any], Problem | None]
 """Value (never None) -> what is wrong with it."""
 
 

@@ -72,7 +72,7 @@ def undone(saved: Saved, now: Draft) -> Restored:
 
 def _words(line: Line) -> str:
     change = f"{_cut(line.old)} → {_cut(line.new)}" if line.old or line.new else ""
-    return " ".join(filter(None, (f"{line.label}:", line.act.value, change)))
+    return " ".join(filter(None, (f"{line.label}:", line.act, change)))
 
 
 def _cut(text: str) -> str:

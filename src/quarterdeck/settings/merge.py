@@ -88,7 +88,7 @@ def settle(draft: Draft, conflict: Conflict, side: Side) -> Draft:
     if entry is None:
         return draft
     if entry.was is None:
-        return draft.remove_server(entry.row)
+        return draft.change_servers(Servers.remove, entry.row)
     return draft.set(MCP, draft.servers.enable(entry.row).edit(entry.row, entry.was))
 
 

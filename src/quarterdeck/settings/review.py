@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.server import Server
-from quarterdeck.client.models.settings import Loss as ClientLoss
+from quarterdeck.client.models.settings import Loss
 from quarterdeck.client.nested import AGENT, AGENT_KIND, PLACES
 from quarterdeck.client.settings import losses as client_losses
 from quarterdeck.settings import words
@@ -55,14 +54,6 @@ UNKNOWN = "this server's release is not known, and a save may erase what it does
 TYPE_AGAIN = "unless you go back and type them again."
 
 
-@dataclass(frozen=True)
-class Loss:
-    """A stored value that a save takes away although nobody asked for it."""
-
-    key: str
-    words: str
-
-
 def refusals(draft: Draft, server: Server) -> Iterator[Problem]:
     """Edits that this server would not keep."""
     for key, value in draft.edits.items():
@@ -74,9 +65,9 @@ def refusals(draft: Draft, server: Server) -> Iterator[Problem]:
         if value is not None:
             continue
         if not rules.clearable:
-            yield Problem(key, "This server keeps the stored value when it is cleared; replace it instead.")
+            yield Problem("This server keeps the stored value when it is cleared; replace it instead.", key=key)
         elif not rules.nullable and rules.clear_with is None:
-            yield Problem(key, "This server needs a value here.")
+            yield Problem("This server needs a value here.", key=key)
 
 
 def problems(draft: Draft, server: Server | None) -> tuple[Problem, ...]:
@@ -84,15 +75,15 @@ def problems(draft: Draft, server: Server | None) -> tuple[Problem, ...]:
     return (*draft.problems, *(refusals(draft, server) if server else ()))
 
 
-def losses(draft: Draft, server: Server) -> Iterator[Loss]:
-    """What a save loses on this server, unless it is typed again."""
+def losses(draft: Draft, server: Server) -> Iterator[Problem]:
+    """Stored values that a save takes away although nobody asked for it, unless they are typed again."""
     for lost in client_losses(draft.base, draft.changes, server):
-        yield Loss(lost.field, _loss_words(draft, lost))
+        yield Problem(_loss_words(draft, lost), key=lost.field)
     if server.nested:
         yield from _lost_by_disabling(draft)
 
 
-def _loss_words(draft: Draft, lost: ClientLoss) -> str:
+def _loss_words(draft: Draft, lost: Loss) -> str:
     """What goes, why, and what can be done."""
     if lost.field == AGENT_KIND:
         return (
@@ -119,14 +110,14 @@ def _loss_words(draft: Draft, lost: ClientLoss) -> str:
     return f"{label}: {UNKNOWN} Type it again to keep it."
 
 
-def _lost_by_disabling(draft: Draft) -> Iterator[Loss]:
+def _lost_by_disabling(draft: Draft) -> Iterator[Problem]:
     """What is lost of MCP servers that are disabled where the secrets of none are told."""
     for entry in draft.servers.edited:
         if entry.state is EntryState.DISABLED and entry.was is not None and not words.has_secret(entry.server):
-            yield Loss(
-                MCP,
+            yield Problem(
                 f"{words.server_title(entry.server)}: this server does not tell its key and hidden values, "
                 "so they cannot be kept here. Type them first, or when it is used again.",
+                key=MCP,
             )
 
 
@@ -137,32 +128,22 @@ def _goes_with_kind(key: str) -> bool:
 def _at(draft: Draft, key: str, sentence: str) -> Problem:
     """A problem of an edit, of MCP servers at the first one that is edited."""
     rows = (entry.row for entry in draft.servers.edited) if key == MCP else ()
-    return Problem(key, sentence, row=next(iter(rows), None))
+    return Problem(sentence, key=key, row=next(iter(rows), None))
 
 
+SET, UNSET = "set", "unset"
 KEPT_HERE = "kept on this machine"
 COMES_BACK = "Where the server's own config.toml has it, the server adds it again."
 WITH_SECRETS = "Its secrets go into a private file on this machine."
 HERE_ONLY = "Kept on this machine only; the server is not asked."
 
 
-class Act(StrEnum):
-    """What happens to a line's thing, servers by the state of their row; the value is its word."""
-
-    SET = "set"
-    UNSET = "unset"
-    ADDED = "added"
-    EDITED = "edited"
-    REMOVED = "removed"
-    DISABLED = "disabled"
-    ENABLED = "enabled"
-
-
 @dataclass(frozen=True)
 class Line:
     """One change. All texts are raw; `note` says why it may have no effect."""
 
-    act: Act
+    act: str
+    """`SET` or `UNSET`, of an MCP server the state of its row."""
     label: str
     old: str
     new: str
@@ -175,7 +156,7 @@ class Line:
 class Review:
     """All that is to be known before a save."""
 
-    losses: tuple[Loss, ...]
+    losses: tuple[Problem, ...]
     lines: tuple[Line, ...]
     warnings: tuple[Problem, ...]
     fields: FormFields
@@ -208,7 +189,7 @@ def lines(draft: Draft, server: Server | None = None) -> Iterator[Line]:
                 is_copy = changed.removed and changed.row in copies
                 yield replace(line, note=COMES_BACK) if is_copy else line
             continue
-        act = Act.UNSET if draft.edits[key] is None else Act.SET
+        act = UNSET if draft.edits[key] is None else SET
         entry, new = draft.field_at(key), words.change_words(draft, key)
         place = key if entry.described else ""
         yield Line(act, entry.label, words.former(draft, key), new, effect(key, server), place)
@@ -223,7 +204,7 @@ def _server_line(entry: Entry) -> Line:
         new = {EntryState.REMOVED: "", EntryState.DISABLED: KEPT_HERE}.get(state, words.server_details(server))
     here = HERE_ONLY if entry.local and state is not EntryState.DISABLED else ""
     kept = _kept_note(server) if entry.disabled and not entry.removed else ""
-    return Line(Act(state.value), words.server_title(before), old, new, f"{here} {kept}".strip())
+    return Line(state, words.server_title(before), old, new, f"{here} {kept}".strip())
 
 
 def _kept_note(server: McpServer) -> str:

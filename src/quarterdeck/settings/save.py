@@ -211,9 +211,9 @@ def complaint(draft: Draft, location: Sequence[str | int], message: str) -> Prob
             return None
         case ("mcp_config", *rest):
             row, member = _place(draft.servers, rest)
-            return Problem(MCP, f"The server says: {message}", row=row, member=member)
+            return Problem(f"The server says: {message}", key=MCP, row=row, member=member)
         case (str(key), *_):
-            return Problem(key, f"The server says: {message}")
+            return Problem(f"The server says: {message}", key=key)
         case _:
             return None
 

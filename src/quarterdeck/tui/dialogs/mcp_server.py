@@ -10,9 +10,8 @@ from textual.widgets import Input
 
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, StdioServer
 from quarterdeck.settings import mcp_checks
-from quarterdeck.settings.fields import Problem, Severity, Unreadable, as_whole
+from quarterdeck.settings.fields import Problem, Unreadable, as_whole
 from quarterdeck.settings.mcp import converted
-from quarterdeck.settings.mcp_checks import KEY
 from quarterdeck.settings.mcp_server import transport_of
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone
@@ -107,9 +106,8 @@ class McpServerDialog(Dialog[McpServer]):
             return
         self._members["timeout"].display = isinstance(self._server, ShttpServer)
         address = self._members["url"].query_one(LineInput).value.strip()
-        finding = mcp_checks.url(address, transport_of(self._server))
-        doubt = finding is not None and finding.severity is Severity.WARNING
-        self._members["type"].say(finding.words if finding and doubt else "", stops=False)
+        problem = mcp_checks.url(address, transport_of(self._server))
+        self._members["type"].say(problem.words if problem and not problem.stops else "", stops=False)
 
     @on(CommandInput.Changed)
     def _command_changed(self, event: CommandInput.Changed) -> None:
@@ -155,5 +153,5 @@ class McpServerDialog(Dialog[McpServer]):
                 case LineInput(value=value):
                     members[name] = was if value == shown(str(was)) else value.strip()
         differing = {name: value for name, value in members.items() if value != getattr(self._server, name, None)}
-        found = [Problem(KEY, words, member=name) for name, words in problems.items()]
+        found = [Problem(words, member=name) for name, words in problems.items()]
         return self._server.model_copy(update=differing), found

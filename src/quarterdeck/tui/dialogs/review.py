@@ -1,7 +1,7 @@
 """What a save will do, to be agreed to: losses first, each change from old to new, the request on demand."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -9,7 +9,8 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from quarterdeck.client.settings import PreparedRequest
-from quarterdeck.settings.review import Act, Line, Review
+from quarterdeck.settings.mcp import EntryState
+from quarterdeck.settings.review import UNSET, Line, Review
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.base import SCROLLING, Dialog
@@ -19,8 +20,8 @@ from quarterdeck.tui.text import Shown
 LABEL_WIDTH = 24
 BLANK: Cell = ()
 NO_REQUEST = Shown("None: this concerns only what this machine keeps.")
-_TONES = {Act.UNSET: Tone.WARN, Act.REMOVED: Tone.WARN}
-_BY_ITSELF = {Act.ADDED: "added", Act.REMOVED: "deleted"}
+_TONES: Mapping[str, Tone] = {UNSET: Tone.WARN, EntryState.REMOVED: Tone.WARN}
+_BY_ITSELF: Mapping[str, str] = {EntryState.ADDED: "added", EntryState.REMOVED: "deleted"}
 
 
 class ReviewDialog(Dialog[bool]):
@@ -136,7 +137,7 @@ def _change_lines(line: Line) -> Iterator[Cell]:
     below = [(line.place, Tone.MUTED), (line.note, Tone.REST)]
     if line.act in _BY_ITSELF:
         yield (label, (Shown(_BY_ITSELF[line.act]), tone))
-        below.insert(0, (line.new if line.act is Act.ADDED else "", Tone.MUTED))
+        below.insert(0, (line.new if line.act == EntryState.ADDED else "", Tone.MUTED))
     else:
         old: Cell = ((text.line(line.old), Tone.MUTED), (Shown(" → "), Tone.MUTED)) if line.old else ()
         yield (label, *old, (text.line(line.new), tone))

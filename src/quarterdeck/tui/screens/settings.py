@@ -16,6 +16,7 @@ from quarterdeck.client.models.settings import Settings
 from quarterdeck.fleet.news import News
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.files import Imported
+from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.merge import is_another
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
@@ -212,9 +213,9 @@ class SettingsScreen(DeckScreen):
         if entry is None:
             await self.form.change(lambda draft: draft.revert(row))
         elif entry.before is None:
-            await self.form.change(lambda draft: draft.remove_server(entry.row))
+            await self.form.change(lambda draft: draft.change_servers(Servers.remove, entry.row))
         else:
-            await self.form.change(lambda draft: draft.restore_server(entry.row))
+            await self.form.change(lambda draft: draft.change_servers(Servers.restore, entry.row))
 
     async def action_unset(self) -> None:
         """Make the field under the cursor not set, or clear its secret."""

@@ -16,7 +16,7 @@ from quarterdeck.client.profiles import NAME as PROFILE_NAME
 from quarterdeck.client.redact import is_mask
 from quarterdeck.client.secrets import NAME as SECRET_NAME
 from quarterdeck.settings import checks
-from quarterdeck.settings.fields import Group, Severity
+from quarterdeck.settings.fields import Group
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
@@ -183,8 +183,8 @@ class ListActions:
         is_stored = provider in view.tokens
 
         def check(token: str) -> str | None:
-            finding = checks.secret(SecretStr(token)) if token or not is_stored else None
-            return finding.words if finding is not None and finding.severity is Severity.ERROR else None
+            problem = checks.secret(SecretStr(token)) if token or not is_stored else None
+            return problem.words if problem is not None else None
 
         async def store(typed: Typed) -> str:
             found = await client.settings.load()

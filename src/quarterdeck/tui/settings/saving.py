@@ -176,7 +176,7 @@ class Saving:
             return await self._agree(review, request, why)
 
         async def prepare(agreed: Draft) -> None:
-            await self._keep_disabled(agreed.disabled, agreed.to_keep_here, at_once=False)
+            await self._keep_disabled(agreed.disabled, agreed.servers.to_keep_here, at_once=False)
             prepared.append(agreed)
             if self.app.session is not None:
                 under_way.enter_context(self.app.session.writes.under_way("save of the settings"))
@@ -207,9 +207,9 @@ class Saving:
         """Note down what was done; what was kept here for a save that was refused, or not needed any more, goes."""
         if result.meant is not None and result.meant.changes:
             await self._note(result, result.meant)
-        if prepared is None or prepared.disabled == prepared.to_keep_here:
+        if prepared is None or prepared.disabled == prepared.servers.to_keep_here:
             return result
-        before, after = prepared.disabled, prepared.to_keep_here
+        before, after = prepared.disabled, prepared.servers.to_keep_here
         if result.meant is None:
             await self._keep_disabled(after, before)
         if result.meant is None or not result.saved:

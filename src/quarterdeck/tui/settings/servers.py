@@ -10,10 +10,9 @@ from typing import ClassVar
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.mcp import McpServer, StdioServer
 from quarterdeck.settings import mcp_checks, words
-from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.fields import Problem, Severity
-from quarterdeck.settings.mcp import Entry, converted, copy_of, duplicates, empty_server
-from quarterdeck.settings.mcp_checks import server_findings
+from quarterdeck.settings.fields import Problem
+from quarterdeck.settings.mcp import Entry, Servers, converted, copy_of, duplicates, empty_server, without_duplicates
+from quarterdeck.settings.mcp_checks import server_problems
 from quarterdeck.settings.mcp_json import pasted, without_secrets
 from quarterdeck.settings.mcp_server import Transport, bare
 from quarterdeck.settings.pasted_servers import TakenIn
@@ -76,7 +75,7 @@ class ServerList:
                 await self._add()
             case "delete" if entry is not None:
                 said = "Deleted at the next save; ctrl+z takes it back."
-                await self._change(partial(Draft.remove_server, row=entry.row), said)
+                await self._change(lambda servers: servers.remove(entry.row), said)
             case "copy_server" if entry is not None:
                 copy = copy_of(entry.server, self.form.draft.servers)
                 await self._fill_in(Shown("Copy of an MCP server"), copy, entry.row)
@@ -142,14 +141,14 @@ class ServerList:
         enabled = self.form.draft.servers.enable(entry.row).entry(entry.row)
         missing = words.to_type(enabled.server) if enabled is not None else ""
         said = f"Stored again at the next save. {missing}".strip()
-        await self._change(partial(Draft.enable_server, row=entry.row), said, Tone.WARN if missing else Tone.PLAIN)
+        await self._change(lambda servers: servers.enable(entry.row), said, Tone.WARN if missing else Tone.PLAIN)
 
     async def _disable(self, entry: Entry) -> None:
         """Have this machine keep it in the service's place."""
 
         async def answered(with_secrets: bool | None) -> None:
             if with_secrets is not None:
-                await self._change(partial(Draft.disable_server, row=entry.row, with_secrets=with_secrets), DISABLED)
+                await self._change(lambda servers: servers.disable(entry.row, with_secrets=with_secrets), DISABLED)
 
         dialog = _disable_dialog(entry, hidden=self.form.view.hides_secrets)
         if dialog is None:
@@ -162,14 +161,14 @@ class ServerList:
         other = converted(entry.server)
         if other is not None:
             said = f"It is {words.server_kind(other)} from the next save on; f2 makes it what it was."
-            await self._change(partial(Draft.edit_server, row=entry.row, server=other), said)
+            await self._change(lambda servers: servers.edit(entry.row, other), said)
 
     async def _remove_duplicates(self) -> None:
         """Delete all but one of each group of equal servers, at the next save."""
         count = sum(len(group) - 1 for group in duplicates(self.form.draft.servers))
         copies = "1 copy goes" if count == 1 else f"{count} copies go"
         said = f"{copies} at the next save. What the server's own config.toml has comes back."
-        await self._change(Draft.remove_duplicates, said)
+        await self._change(without_duplicates, said)
 
     async def _paste(self) -> None:
         """Take in servers from pasted JSON, in one step of the draft."""
@@ -177,14 +176,14 @@ class ServerList:
         async def pasted_in(taken: TakenIn | None) -> None:
             if taken is not None:
                 said = f"{taken.words}: ctrl+s reviews and saves, ctrl+z takes it back."
-                await self._change(lambda draft: draft.set(MCP, taken.servers), said, Tone.GOOD)
+                await self._change(lambda _: taken.servers, said, Tone.GOOD)
 
         read = partial(pasted, nested=self.form.view.hides_secrets)
         await self.app.push_screen(PasteServersDialog(self.form.draft.servers, read), pasted_in)
 
-    async def _change(self, change: Callable[[Draft], Draft], said: str, tone: Tone = Tone.PLAIN) -> None:
+    async def _change(self, change: Callable[[Servers], Servers], said: str, tone: Tone = Tone.PLAIN) -> None:
         before = self.form.draft
-        await self.form.change(change)
+        await self.form.change(lambda draft: draft.change_servers(change))
         if self.form.draft is not before:
             self.say(text.line(said), tone)
 
@@ -250,7 +249,7 @@ class ServerList:
 async def _check(client: Client | None, entry: Entry) -> tuple[Tried, str]:
     """Try an address from this machine; only a key that is the server's own is sent. A command is never run."""
     server, title = entry.server, words.server_title(entry.server)
-    wrong = next((finding for _, finding in server_findings(server) if finding.severity is Severity.ERROR), None)
+    wrong = next((problem for problem in server_problems(server) if problem.stops), None)
     if wrong is not None:
         return Tried(server, "not tried", Tone.BAD), f"{title} was not tried: {wrong.words}"
     if isinstance(server, StdioServer):

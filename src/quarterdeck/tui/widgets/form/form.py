@@ -18,7 +18,7 @@ from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.server import Server
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.fields import Group, Problem
-from quarterdeck.settings.mcp import Entry
+from quarterdeck.settings.mcp import Entry, Servers
 from quarterdeck.settings.mcp_server import Identity
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.paint import content, lines
@@ -197,10 +197,10 @@ class SettingsForm(Vertical):
     async def put_server(self, row: int | None, server: McpServer, *, after: int | None = None) -> None:
         """Take in an MCP server that was edited or, without a row, added; the cursor goes to it."""
         if row is not None:
-            await self.change(lambda draft: draft.edit_server(row, server))
+            await self.change(lambda draft: draft.change_servers(Servers.edit, row, server))
             return
         new = self.draft.servers.next_row
-        await self.change(lambda draft: draft.add_server(server, after))
+        await self.change(lambda draft: draft.change_servers(Servers.add, server, after))
         self.list.move_to(f"{RowKind.SERVER}{new}")
 
     async def action_leave(self, step: int) -> None:
