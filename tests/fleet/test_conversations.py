@@ -158,7 +158,7 @@ def test_a_row_carries_what_a_list_shows_of_a_conversation() -> None:
         created_at=at(0),
     )
     row = conversation_row(record)
-    assert (row.short_id, row.place, row.cost, row.updated.here) == ("012345", "acme/web@main", 1.84, at(0))
+    assert (row.short_id, row.place, row.cost, row.updated) == ("012345", "acme/web@main", 1.84, at(0))
     assert "fix login" in row.haystack
     assert "ready" in row.haystack
 

@@ -38,7 +38,7 @@ def show(arguments: CommandLine, config: Config) -> int:
         if arguments.json:
             as_json([_plain(row.record) for row in rows if row.record is not None])
         else:
-            cells = [(row.id, row.state.word, row.title, moment(row.updated.told)) for row in rows]
+            cells = [(row.id, row.state.word, row.title, moment(row.told.changed_at)) for row in rows]
             table(("ID", "STATE", "TITLE", "UPDATED (UTC)"), cells)
         if unreadable:
             note(f"{unreadable} of {unreadable + len(read)} records could not be read.")

@@ -27,10 +27,6 @@ class ServerClock(NamedTuple):
         """What the server's clock shows now."""
         return self.now + self.offset
 
-    def read(self, told: datetime | None) -> "Moment":
-        """A moment that the server told."""
-        return Moment(told, self.here(told))
-
     def here(self, told: datetime | None) -> datetime | None:
         """A moment that the server told, by the clock of this machine; None for one that is ahead of any clock."""
         if told is None or told - self.now > self.offset + FUTURE:
@@ -52,19 +48,6 @@ class ServerClock(NamedTuple):
 
 AS_TOLD = ServerClock()
 """Takes every moment as it was told."""
-
-
-class Moment(NamedTuple):
-    """When something was, as a server told it."""
-
-    told: datetime | None = None
-    """By the server's own clock."""
-    here: datetime | None = None
-    """By the clock of this machine; None also where the server tells a moment that is ahead of any clock."""
-
-    def age(self, now: datetime) -> str:
-        """How long ago it was, without seconds, or the date of one that is ahead of any clock."""
-        return self.told.date().isoformat() if self.told and not self.here else calm_age(self.here, now)
 
 
 def age(seconds: float | None) -> str:
@@ -97,6 +80,11 @@ def calm_age(moment: datetime | None, now: datetime) -> str:
     """Word how long ago a moment was, without seconds: in a list each second of each row is sent to the terminal."""
     words = age_of(moment, now)
     return UNDER_A_MINUTE if words == JUST_NOW or words.endswith("s") else words
+
+
+def age_or_date(told: datetime | None, here: datetime | None, now: datetime) -> str:
+    """Word how long ago a moment was that a server `told`, or its date where that is ahead of any clock `here`."""
+    return told.date().isoformat() if told and not here else calm_age(here, now)
 
 
 def at_least(words: str) -> str:

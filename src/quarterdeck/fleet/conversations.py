@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from quarterdeck.client.models.conversation import Conversation, StartTask
 from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus, StartTaskStatus
-from quarterdeck.fleet.ages import AS_TOLD, Moment, ServerClock, seconds_since
+from quarterdeck.fleet.ages import AS_TOLD, ServerClock, seconds_since
 from quarterdeck.fleet.filters import Grammar, Measure, Unit, haystack
 from quarterdeck.fleet.order import Rank
 
@@ -130,17 +130,19 @@ SHORT = 6
 
 
 class ConversationRow(NamedTuple):
-    """One line of the list; its texts are the server's own, raw. Either `record` or `task` is there."""
+    """One line of the list; its texts are the server's own, raw."""
 
     id: str
+    told: Conversation | StartTask
+    """What the server told of it, or of its start."""
     title: str
     repository: str | None
     branch: str | None
     state: ConversationState
-    created: Moment
-    updated: Moment
-    record: Conversation | None = None
-    task: StartTask | None = None
+    created: datetime | None
+    """By the clock of this machine; None also where the server tells a moment that is ahead of any clock."""
+    updated: datetime | None
+    """So too."""
     haystack: str = ""
     """All of its text a filter looks into, case folded."""
     unlinked: bool = False
@@ -177,10 +179,19 @@ class ConversationRow(NamedTuple):
         return f"{self.repository or ''}{branch}"
 
     @property
+    def record(self) -> Conversation | None:
+        """The conversation, None while it is being started."""
+        return self.told if isinstance(self.told, Conversation) else None
+
+    @property
+    def task(self) -> StartTask | None:
+        """Its start, None once it is a conversation."""
+        return self.told if isinstance(self.told, StartTask) else None
+
+    @property
     def sandbox_id(self) -> str | None:
         """The sandbox it lives in, as far as is known."""
-        known = self.record or self.task
-        return known.sandbox_id if known is not None else None
+        return self.told.sandbox_id
 
     @property
     def cost(self) -> float | None:
@@ -206,13 +217,13 @@ def conversation_row(
     state = conversation_state(record, last_status)
     return ConversationRow(
         id=record.id,
+        told=record,
         title=record.title or "",
         repository=record.selected_repository,
         branch=record.selected_branch,
         state=state,
-        created=clock.read(record.created_at),
-        updated=clock.read(record.updated_at or record.created_at),
-        record=record,
+        created=clock.here(record.created_at),
+        updated=clock.here(record.changed_at),
         haystack=haystack(
             record.id,
             record.title,
@@ -237,7 +248,7 @@ def rank(row: ConversationRow) -> Rank:
         group = 1 if row.needs_you else 2
     else:
         group = 3
-    newest = -row.updated.here.timestamp() if row.updated.here else 0.0
+    newest = -row.updated.timestamp() if row.updated else 0.0
     return Rank(group, newest, urgent=row.state.attention)
 
 
@@ -273,8 +284,8 @@ CONVERSATION_GRAMMAR: Grammar[ConversationRow] = Grammar(
     },
     measures={
         "cost": Measure(lambda row, now: row.cost, Unit.NUMBER),
-        "age": Measure(lambda row, now: seconds_since(row.created.here, now)),
-        "updated": Measure(lambda row, now: seconds_since(row.updated.here, now)),
+        "age": Measure(lambda row, now: seconds_since(row.created, now)),
+        "updated": Measure(lambda row, now: seconds_since(row.updated, now)),
     },
     flags={
         "no-sandbox": lambda row, now: row.unlinked,

@@ -24,25 +24,22 @@ class Rank(NamedTuple):
     """It needs a person, so that it moves at once."""
 
 
-_UNPLACED = object()
-
-
 class Order:
     """The ids of a list, each where its rank put it; moments are monotonic, in seconds."""
 
     def __init__(self) -> None:
         self.ids: list[str] = []
-        """In order; a list that was given out does not change any more."""
-        self._placed: dict[str, Any] = {}
-        """The rank that each id was put into its place by."""
+        """In order, new ones that wait for their place last; a list that was given out does not change any more."""
+        self._placed: dict[str, tuple[Any, Any]] = {}
+        """What each id was put into its place by: the value of its rank, and what follows it."""
         self._waiting: dict[str, Rank] = {}
-        """Ids that belong elsewhere by now, and those that are new: these stand last until then."""
+        """Ids that belong elsewhere by now, and those that have no place yet."""
         self._reverse = False
         self._moved_at = -HOLD
 
     def fill(self, ranks: Iterable[tuple[str, Rank]], *, reverse: bool = False) -> None:
         """Put all ids in order, at once."""
-        self._placed, self._waiting, self._reverse = dict(ranks), {}, reverse
+        self._placed, self._waiting, self._reverse = {each: rank[:2] for each, rank in ranks}, {}, reverse
         self.ids = sorted(self._placed, key=self._key)
 
     def moved(self, moment: float) -> None:
@@ -51,50 +48,46 @@ class Order:
 
     def take(self, ranks: Mapping[str, Rank], gone: Collection[str], moment: float) -> bool:
         """Take the ranks of rows that are new or have changed; whether ids come, go or move."""
-        left = self._placed.keys() & gone
-        new = [row_id for row_id in ranks if row_id not in self._placed]
-        for row_id in left:
-            del self._placed[row_id]
+        leaving = {each for each in gone if each in self._placed or each in self._waiting}
+        for row_id in leaving:
+            self._placed.pop(row_id, None)
             self._waiting.pop(row_id, None)
-        if left or new:
-            self.ids = [*(row_id for row_id in self.ids if row_id not in left), *new]
-            self._placed.update(dict.fromkeys(new, _UNPLACED))
+        coming = [each for each in ranks if each not in self._placed and each not in self._waiting]
         for row_id, rank in ranks.items():
-            placed = self._placed[row_id]
-            if placed is not _UNPLACED and placed.value == rank.value:
+            if row_id in self._placed and self._placed[row_id][0] == rank.value:
                 self._waiting.pop(row_id, None)
             else:
                 self._waiting[row_id] = rank
-        if self.settle(moment):
-            return True
-        urgent = {row_id: rank for row_id, rank in ranks.items() if rank.urgent and row_id in self._waiting}
-        return self._place(urgent) or bool(left or new)
+        if moment - self._moved_at >= HOLD:
+            placing = dict(self._waiting)
+        else:
+            placing = {each: rank for each, rank in ranks.items() if rank.urgent and each in self._waiting}
+        self._arrange(placing, leaving, coming)
+        return bool(placing or leaving or coming)
 
     def settle(self, moment: float) -> bool:
         """Put into their places all ids that wait, once the cursor has rested; whether there were any."""
-        return moment - self._moved_at >= HOLD and self._place(dict(self._waiting))
+        return moment - self._moved_at >= HOLD and self.take({}, (), moment)
 
-    def _place(self, placing: Mapping[str, Rank]) -> bool:
-        if not placing:
-            return False
-        for row_id in placing:
+    def _arrange(self, placing: Mapping[str, Rank], leaving: Collection[str], coming: Sequence[str]) -> None:
+        """Take ids out of the list, put others into their places, and new ones without a place last."""
+        moving = {*leaving, *placing}.difference(coming)
+        ids = [each for each in self.ids if each not in moving] if moving else list(self.ids)
+        ids += [each for each in coming if each not in placing]
+        for row_id, rank in placing.items():
             del self._waiting[row_id]
-        self._placed.update(placing)
-        ids = [row_id for row_id in self.ids if row_id not in placing]
-        for row_id in placing:
+            self._placed[row_id] = rank[:2]
             insort(ids, row_id, key=self._key)
         self.ids = ids
-        return True
 
     def _key(self, row_id: str) -> tuple[int, Any, str]:
-        """What ids are sorted by; new ones have no order among each other yet."""
-        rank = self._placed[row_id]
-        if rank is _UNPLACED:
+        """What ids are sorted by; those without a place have no order among each other yet."""
+        placed = self._placed.get(row_id)
+        if placed is None:
             return 2, None, row_id
-        if rank.value is None:
+        if placed[0] is None:
             return 1, None, row_id
-        both = (rank.value, rank.then)
-        return 0, _Turned(both) if self._reverse else both, row_id
+        return 0, _Turned(placed) if self._reverse else placed, row_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.enums import ExecutionStatus
 from quarterdeck.client.models.sandbox import Sandbox
-from quarterdeck.fleet.ages import AS_TOLD, Moment, ServerClock, seconds_since
+from quarterdeck.fleet.ages import AS_TOLD, ServerClock, seconds_since
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.filters import Grammar, Measure, Unit, haystack
 from quarterdeck.fleet.order import Rank
@@ -39,7 +39,7 @@ class SandboxRow(NamedTuple):
     """Since when nothing has happened in it; None while it works, while it is not up, and when it is not known."""
     spent: float = 0.0
     """US dollars its conversations have cost so far."""
-    created: Moment = Moment()
+    created: datetime | None = None
 
     @property
     def short_id(self) -> str:
@@ -106,7 +106,7 @@ def sandbox_row(
         working,
         _quiet_since(memory.settled, conversations, clock) if complete and not working else None,
         sum(spent(conversation) for conversation in conversations),
-        clock.read(record.created_at),
+        clock.here(record.created_at),
     )
 
 
@@ -120,7 +120,7 @@ def _quiet_since(settled: SandboxState, conversations: tuple[Conversation, ...],
         return None
     if not conversations:
         return settled.since
-    moments = [clock.here(each.updated_at or each.created_at) for each in conversations]
+    moments = [clock.here(each.changed_at) for each in conversations]
     newest = max((moment for moment in moments if moment is not None), default=None)
     return max(newest, settled.since) if newest is not None and settled.exact else newest
 
@@ -235,7 +235,7 @@ SANDBOX_GRAMMAR: Grammar[SandboxRow] = Grammar(
     measures={
         "quiet": Measure(_quiet_seconds),
         "cost": Measure(lambda row, now: row.spent, Unit.NUMBER),
-        "age": Measure(lambda row, now: seconds_since(row.created.here, now)),
+        "age": Measure(lambda row, now: seconds_since(row.created, now)),
         "for": Measure(lambda row, now: seconds_since(row.memory.state(now).since, now)),
     },
     flags={

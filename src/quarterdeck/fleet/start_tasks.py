@@ -83,7 +83,7 @@ def worth_showing(
         return False
     if task.id in followed:
         return True
-    moment = task.updated_at or task.created_at
+    moment = task.changed_at
     limit = FAILED_RECENTLY if task.status == StartTaskStatus.ERROR else RECENT
     return moment is not None and now - moment <= limit
 
@@ -95,13 +95,13 @@ def start_row(task: StartTask, clock: ServerClock = AS_TOLD) -> ConversationRow:
     request = task.request or StartRequest()
     return ConversationRow(
         id=task.id,
+        told=task,
         title=request.title or "",
         repository=request.selected_repository,
         branch=request.selected_branch,
         state=ConversationState(progress.words, category, progress.detail),
-        created=clock.read(task.created_at),
-        updated=clock.read(task.updated_at or task.created_at),
-        task=task,
+        created=clock.here(task.created_at),
+        updated=clock.here(task.changed_at),
         haystack=haystack(task.id, request.title, request.selected_repository, request.selected_branch, progress.words),
     )
 

@@ -4,7 +4,7 @@ All moments are seconds since 1970. Decks beside each other keep one file: for e
 the later look win.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from math import inf, nextafter
 from typing import Annotated, ClassVar, NamedTuple
@@ -67,6 +67,8 @@ class Unread(Part[KeptUnread]):
 
     def __init__(self) -> None:
         super().__init__()
+        self.ids: set[str] = set()
+        """The conversations that carry the mark."""
         self._known: dict[str, Outcome] = {}
         self._elsewhere: set[str] = set()
         """Those that only another run or another deck has read so far."""
@@ -77,13 +79,14 @@ class Unread(Part[KeptUnread]):
         """
 
     def __contains__(self, conversation_id: str) -> bool:
-        outcome = self._known.get(conversation_id)
-        return outcome is not None and outcome.unread
+        return conversation_id in self.ids
 
-    @property
-    def ids(self) -> Set[str]:
-        """The conversations that carry the mark."""
-        return {each for each, outcome in self._known.items() if outcome.unread}
+    def _know(self, conversation_id: str, outcome: Outcome) -> None:
+        self._known[conversation_id] = outcome
+        if outcome.unread:
+            self.ids.add(conversation_id)
+        else:
+            self.ids.discard(conversation_id)
 
     # What is read and looked at
 
@@ -110,7 +113,7 @@ class Unread(Part[KeptUnread]):
             after = self._came_to(conversation_id, state.word, changed, moment)
         else:
             return False
-        self._known[conversation_id] = after
+        self._know(conversation_id, after)
         self._elsewhere.discard(conversation_id)
         if before is not None and (before.word, before.unread) == (after.word, after.unread):
             return False
@@ -135,7 +138,7 @@ class Unread(Part[KeptUnread]):
         for each in conversation_ids:
             outcome = self._known.get(each)
             if outcome is not None and outcome.word != AT_WORK:
-                self._known[each] = outcome._replace(looked=max(now.timestamp(), nextafter(outcome.after, inf)))
+                self._know(each, outcome._replace(looked=max(now.timestamp(), nextafter(outcome.after, inf))))
                 seen.add(each)
                 self.changed.set()
         return frozenset(seen)
@@ -144,15 +147,15 @@ class Unread(Part[KeptUnread]):
 
     def recall(self, kept: KeptUnread | None) -> frozenset[str]:
         """Take what an earlier run or another deck kept; gives the conversations whose mark it changed."""
-        before = self.ids
+        before = frozenset(self.ids)
         if kept is not None:
             self._since = max(kept.since, self._since or 0.0)
             for each, theirs in kept.conversations.items():
                 mine = self._known.get(each)
-                self._known[each] = _joined(mine, theirs)
+                self._know(each, _joined(mine, theirs))
                 if mine is None:
                     self._elsewhere.add(each)
-        return frozenset(before ^ self.ids)
+        return before ^ self.ids
 
     def merge(self) -> Callable[[KeptUnread | None], KeptUnread | None]:
         """What makes the next file of the one there is."""

@@ -1,5 +1,6 @@
 """App conversations, what they have cost, and the start tasks that create them."""
 
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field, SecretStr
@@ -56,6 +57,11 @@ class Conversation:
     created_at: Moment = None
     updated_at: Moment = None
 
+    @property
+    def changed_at(self) -> datetime | None:
+        """When it changed last, as far as the server tells."""
+        return self.updated_at or self.created_at
+
 
 class NewConversation(Wire):
     """What a conversation is created with; everything may be left out."""
@@ -102,3 +108,8 @@ class StartTask:
     request: StartRequest | None = None
     created_at: Moment = None
     updated_at: Moment = None
+
+    @property
+    def changed_at(self) -> datetime | None:
+        """When it changed last, as far as the server tells."""
+        return self.updated_at or self.created_at

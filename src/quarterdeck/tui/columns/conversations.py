@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from quarterdeck.client.models.conversation import Conversation
+from quarterdeck.fleet.ages import age_or_date
 from quarterdeck.fleet.conversations import Category, ConversationRow, ConversationWord
 from quarterdeck.fleet.sandboxes import short_id
 from quarterdeck.fleet.start_tasks import FAILED
@@ -76,8 +77,8 @@ COLUMNS: tuple[Column[ConversationRow], ...] = (
         "updated",
         "UPDATED",
         8,
-        lambda row, now: _quiet(row.updated.age(now)),
-        sort=lambda row: row.updated.here,
+        lambda row, now: _quiet(age_or_date(row.told.changed_at, row.updated, now)),
+        sort=lambda row: row.updated,
         right=True,
     ),
     Column("cost", "COST", 7, cost, sort=lambda row: row.cost or None, priority=2, right=True),
@@ -89,8 +90,8 @@ COLUMNS: tuple[Column[ConversationRow], ...] = (
         "created",
         "CREATED",
         9,
-        lambda row, now: _quiet(row.created.age(now)),
-        sort=lambda row: row.created.here,
+        lambda row, now: _quiet(age_or_date(row.told.created_at, row.created, now)),
+        sort=lambda row: row.created,
         priority=5,
         right=True,
     ),
@@ -152,8 +153,8 @@ def detail(row: ConversationRow, now: datetime) -> list[Cell]:
         text_fact("id", row.id),
         text_fact("repository", row.repository),
         text_fact("branch", row.branch),
-        moment_fact("created", *row.created, now),
-        moment_fact("updated", *row.updated, now),
+        moment_fact("created", row.told.created_at, row.created, now),
+        moment_fact("updated", row.told.changed_at, row.updated, now),
     ]
     return said + (_record_facts(row) if row.record is not None else [])
 

@@ -7,7 +7,7 @@ from itertools import islice
 
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.request import LoggedRequest
-from quarterdeck.fleet.ages import age, age_of, calm_age
+from quarterdeck.fleet.ages import age, age_of, age_or_date, calm_age
 from quarterdeck.fleet.conversations import conversation_state
 from quarterdeck.fleet.sandbox_state import UP, StateWord
 from quarterdeck.fleet.sandboxes import SandboxRow
@@ -95,7 +95,7 @@ def _by_title(row: SandboxRow) -> tuple[str, ...] | None:
 
 
 def _age(row: SandboxRow, now: datetime) -> Cell:
-    return cell(Shown(row.created.age(now)), Tone.MUTED)
+    return cell(Shown(age_or_date(row.record.created_at, row.created, now)), Tone.MUTED)
 
 
 COLUMNS: tuple[Column[SandboxRow], ...] = (
@@ -107,7 +107,7 @@ COLUMNS: tuple[Column[SandboxRow], ...] = (
     Column("quiet", "QUIET", 7, quiet, sort=lambda row: row.quiet_since, priority=2, right=True),
     Column("cost", "COST", 7, cost, sort=lambda row: row.spent or None, priority=3, right=True),
     text_column("spec", "SPEC", 12, lambda row: row.record.sandbox_spec_id, flex=1, priority=4),
-    Column("age", "AGE", 6, _age, sort=lambda row: row.created.here, priority=5, right=True),
+    Column("age", "AGE", 6, _age, sort=lambda row: row.created, priority=5, right=True),
     Column("urls", "URLS", 14, urls, sort=lambda row: len(row.memory.urls) or None, flex=1, priority=6),
     text_column("owner", "OWNER", 10, lambda row: row.record.created_by_user_id, priority=7),
 )
@@ -150,7 +150,7 @@ def detail(row: SandboxRow, now: datetime) -> list[Cell]:
         fact("cost so far", (money(row.spent), Tone.PLAIN)) if row.spent else fact("cost so far"),
         text_fact("id", row.id),
         text_fact("spec", record.sandbox_spec_id),
-        moment_fact("created", *row.created, now),
+        moment_fact("created", row.record.created_at, row.created, now),
         text_fact("owner", record.created_by_user_id),
         fact("key", (Shown("known, not shown" if row.memory.key is not None else "not known"), Tone.MUTED)),
     ]

@@ -67,5 +67,5 @@ def _conversation(row: ConversationRow, now: datetime) -> Cell:
         (text.line(row.title) or Shown("(untitled)"), Tone.PLAIN),
         (Shown("  "), Tone.MUTED),
         (text.line(row.state.word), Tone.MUTED),
-        (Shown(f"  {calm_age(row.updated.here, now)} ago"), Tone.MUTED),
+        (Shown(f"  {calm_age(row.updated, now)} ago"), Tone.MUTED),
     )

@@ -1,7 +1,7 @@
 """The conversations: watch them, create one, and follow how it starts."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -124,7 +124,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
     def why_not(self, command: Command) -> str | None:
         """What a command needs of the conversation under the cursor."""
         reason = super().why_not(command)
-        if reason is None and command.name == "mark_read" and not any(row.unread for row in self.rows.values()):
+        if reason is None and command.name == "mark_read" and not self._unread:
             return "Nothing is unread."
         row = self.table.cursor_row
         if reason is None and not (command.name == "delete" and self._are_only_starts()):
@@ -142,6 +142,12 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         rows, _ = self.list.targets()
         return bool(rows) and all(row.task is not None for row in rows)
 
+    @property
+    def _unread(self) -> Set[str]:
+        """The rows that carry the mark."""
+        session = self.app.session
+        return session.unread.ids & self.rows.keys() if session is not None else frozenset()
+
     # The line above the list
 
     def counts(self) -> Cell:
@@ -149,7 +155,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         session = self.app.session
         read = so_far(len(session.conversations.records), session.conversations_left) if session is not None else ()
         words = self.list.counts
-        wants = wanting(words[ConversationWord.NEEDS_YOU], sum(row.unread for row in self.rows.values()))
+        wants = wanting(words[ConversationWord.NEEDS_YOU], len(self._unread))
         return (*read, *wants, *super().counts(), *counts(words))
 
     def nothing(self) -> tuple[Shown, Shown]:
@@ -177,7 +183,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
 
     def action_mark_read(self) -> None:
         """Take the marks of all that the filter lets through away; what it hides keeps its mark."""
-        session, unread = self.app.session, {row.id for row in self.rows.values() if row.unread}
+        session, unread = self.app.session, self._unread
         seen = [row_id for row_id in self.arrangement.ids if row_id in unread]
         hidden = len(unread) - len(seen)
         if session is None or not seen:
