@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
-from quarterdeck.client.agent_server import AgentServer, read_frame
+from quarterdeck.client.agent_server import AgentServer, CopiedEvents, read_frame
 from quarterdeck.client.agent_socket import open_socket
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.limits import Limits
@@ -24,7 +24,7 @@ FRAME = '{"id": "f1", "kind": "MessageEvent", "source": "agent", "llm_message": 
 
 def agent_at(url: str, *, read_only: bool = False) -> tuple[AgentServer, list[Asked]]:
     client, server = client_of(lambda asked: Answer({"success": True}), read_only=read_only)
-    return client.agent_server(SecretStr(url), SecretStr(AGENT_KEY)), server.asked
+    return AgentServer.at(client.transport, SecretStr(url), SecretStr(AGENT_KEY)), server.asked
 
 
 async def test_its_key_goes_to_its_own_origin_and_the_servers_key_never() -> None:
@@ -56,16 +56,20 @@ async def test_a_read_only_connection_says_nothing_to_an_agent() -> None:
 def test_an_address_of_another_machines_own_is_not_asked(host: str) -> None:
     client, _ = client_of({})
     with pytest.raises(ServiceError) as refused:
-        client.agent_server(SecretStr(f"http://{host}/api/conversations/{ID}"), SecretStr(AGENT_KEY))
+        AgentServer.at(client.transport, SecretStr(f"http://{host}/api/conversations/{ID}"), SecretStr(AGENT_KEY))
     assert refused.value.kind is ErrorKind.NOT_OFFERED
-    client_at("http://127.0.0.1:3000").agent_server(
-        SecretStr(f"http://{host}/api/conversations/{ID}"), SecretStr(AGENT_KEY)
+    AgentServer.at(
+        client_at("http://127.0.0.1:3000").transport,
+        SecretStr(f"http://{host}/api/conversations/{ID}"),
+        SecretStr(AGENT_KEY),
     )
 
 
 async def test_a_message_whose_answer_is_lost_is_sent_once() -> None:
     client, server = client_of(lambda asked: Answer({"detail": "boom"}, 500))
-    agent = client.agent_server(SecretStr(f"https://sandbox.test/api/conversations/{ID}"), SecretStr(AGENT_KEY))
+    agent = AgentServer.at(
+        client.transport, SecretStr(f"https://sandbox.test/api/conversations/{ID}"), SecretStr(AGENT_KEY)
+    )
     with pytest.raises(ServiceError) as lost:
         await agent.send("once")
     assert lost.value.outcome is Outcome.UNKNOWN
@@ -74,7 +78,7 @@ async def test_a_message_whose_answer_is_lost_is_sent_once() -> None:
 
 async def test_the_servers_copy_is_read_by_its_own_key() -> None:
     client, server = client_of(lambda asked: Answer({"items": [{"id": "e", "kind": "New"}], "next_page_id": "1"}))
-    page = await client.copied_events(ID).events(newest_first=True)
+    page = await CopiedEvents(client.transport, ID).events(newest_first=True)
     assert [event.kind for event in page.events] == ["New"]
     assert page.next_page_id == "1"
     assert server.asked[0].headers["X-Session-API-Key"] == KEY
@@ -104,7 +108,7 @@ async def sockets(frames: tuple[str, ...], *, redirect: str = "") -> AsyncIterat
 
 async def heard(url: str, limits: Limits = FAST) -> list[Event | Delta]:
     async with client_at("http://127.0.0.1:3000", limits=limits) as client:
-        agent = client.agent_server(SecretStr(f"{url}/api/conversations/{ID}"), SecretStr(AGENT_KEY))
+        agent = AgentServer.at(client.transport, SecretStr(f"{url}/api/conversations/{ID}"), SecretStr(AGENT_KEY))
         async with asyncio.timeout(5), open_socket(agent) as frames:
             return [frame async for frame in frames]
 

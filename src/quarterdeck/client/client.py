@@ -7,7 +7,6 @@ from typing import Self
 
 from pydantic import SecretStr
 
-from quarterdeck.client.agent_server import AgentServer, CopiedEvents
 from quarterdeck.client.conversations import ConversationsResource
 from quarterdeck.client.describe import Probe, describe, probe, release_of
 from quarterdeck.client.models.server import Server
@@ -85,16 +84,10 @@ class Client:
             return False
         return await self._transport.alive(origin)
 
-    def agent_server(self, conversation_url: SecretStr, key: SecretStr) -> AgentServer:
-        """The agent server of one conversation, by its record's own address and key; nothing is asked yet.
-
-        Raises ServiceError(LOCAL) for an address that cannot be asked from here.
-        """
-        return AgentServer.at(self._transport, conversation_url, key)
-
-    def copied_events(self, conversation_id: str) -> CopiedEvents:
-        """What this server itself keeps of a conversation's events."""
-        return CopiedEvents(self._transport, conversation_id)
+    @property
+    def transport(self) -> Transport:
+        """The way to the server, for what is asked about one conversation alone."""
+        return self._transport
 
     async def probe(self, url: str, key: SecretStr | None = None) -> Probe:
         """Try the address of a tool server from this machine; `key` is its own and goes to that address alone.

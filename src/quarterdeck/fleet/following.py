@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pydantic import SecretStr
 
-from quarterdeck.client.agent_server import API, AgentServer, Features
+from quarterdeck.client.agent_server import API, AgentServer, CopiedEvents, Features
 from quarterdeck.client.agent_socket import open_socket
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
@@ -87,6 +87,7 @@ class Following:
         self.zone = timedelta()
         """What the sandbox's clock is ahead of UTC: it tells no zone."""
         self._client = client
+        self._copy = CopiedEvents(client.transport, conversation_id)
         self._changed = changed
         self._clock = clock
         self._remembered = remembered
@@ -124,7 +125,7 @@ class Following:
             if self.agent is not None and self._of_agent:
                 self.transcript.prepend(await self.agent.events(page_id, newest_first=True))
             else:
-                page = await self._client.copied_events(self.conversation_id).events(page_id, newest_first=True)
+                page = await self._copy.events(page_id, newest_first=True)
                 self.transcript.copied(page.events, older=True)
                 self.transcript.older = page.next_page_id
         self._changed()
@@ -205,7 +206,7 @@ class Following:
             self._set(Origin.COPY, "The server does not tell where its agent is.")
             return
         try:
-            agent = self._client.agent_server(*access)
+            agent = AgentServer.at(self._client.transport, *access)
         except ServiceError as error:
             self._set(Origin.COPY, error.words)
             return
@@ -245,7 +246,7 @@ class Following:
         self.as_of = self._clock()
 
     async def _read_copy(self) -> None:
-        page = await self._client.copied_events(self.conversation_id).events(newest_first=True)
+        page = await self._copy.events(newest_first=True)
         first = not self.transcript.known
         self.transcript.copied(page.events)
         if first:

@@ -47,6 +47,7 @@ SCREENS = {
     Place.CONVERSATIONS: ("quarterdeck.tui.screens.conversations", "ConversationsScreen"),
     Place.SANDBOXES: ("quarterdeck.tui.screens.sandboxes", "SandboxesScreen"),
     Place.SETTINGS: ("quarterdeck.tui.screens.settings", "SettingsScreen"),
+    Place.CONVERSATION: ("quarterdeck.tui.screens.conversation", "ConversationScreen"),
 }
 """The module of each screen, and its class there."""
 FIRST_ROWS_WITHIN = 0.5
@@ -155,7 +156,8 @@ class Deck(KeysInOrder):
         """What is said on the first screen."""
         self._load = load
         self._on_theme = on_theme
-        self._imported: set[Place] = set()
+        self._screens: dict[Place, Callable[..., Screen[None]]] = {}
+        """Those that are imported."""
         self.hold_keys()
 
     @property
@@ -210,15 +212,21 @@ class Deck(KeysInOrder):
         await self._load_screen(mode)
         await self.switch_mode(mode)
 
-    async def _load_screen(self, place: Place) -> None:
+    async def show_conversation(self, session: Session, conversation_id: str) -> None:
+        """Show one conversation above the screen."""
+        screen = await self._load_screen(Place.CONVERSATION)
+        await self.push_screen(screen(session, conversation_id))
+
+    async def _load_screen(self, place: Place) -> Callable[..., Screen[None]]:
         """Have a screen imported, in a thread, unless that was done."""
-        if place in self._imported:
-            return
-        module, name = SCREENS[place]
-        screen = getattr(await asyncio.to_thread(import_module, module), name)
-        if place not in self._imported:  # else it was asked for twice at once
-            self._imported.add(place)
-            self.add_mode(place, screen)
+        if place not in self._screens:
+            module, name = SCREENS[place]
+            screen: Callable[..., Screen[None]] = getattr(await asyncio.to_thread(import_module, module), name)
+            if place not in self._screens:  # else it was asked for twice at once
+                self._screens[place] = screen
+                if place is not Place.CONVERSATION:
+                    self.add_mode(place, screen)
+        return self._screens[place]
 
     async def action_conversations(self) -> None:
         """Show the conversations."""

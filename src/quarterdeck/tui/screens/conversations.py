@@ -27,7 +27,6 @@ from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.lists.conversation_commands import ConversationCommands, ask_for_titles
 from quarterdeck.tui.lists.folding import Folding
 from quarterdeck.tui.lists.source import Source
-from quarterdeck.tui.screens.conversation import ConversationScreen
 from quarterdeck.tui.screens.list import ListScreen
 from quarterdeck.tui.text import Shown
 
@@ -170,7 +169,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         conversation_id = self.list.source.became(session, row.id)
         if row.record is not None or conversation_id != row.id:
             self.looked_at(row.id)
-            await self.app.push_screen(ConversationScreen(session, conversation_id))
+            await self.app.show_conversation(session, conversation_id)
         else:
             await self.action_detail()
 
