@@ -275,3 +275,10 @@ async def test_the_first_failed_try_is_said_and_what_goes_on_behind_it(tmp_path:
     async with seated(answering(FakeServer(answer)), PROD, crashes=tmp_path, size=WIDE) as seat:
         await seat.sees("The conversations could not be read.", "nothing read yet", "next try in")
         assert tries.count(f"{CONVERSATIONS}/search") == 1
+
+
+async def test_a_list_behind_a_refused_redirect_is_not_said_to_be_read(tmp_path: Path) -> None:
+    elsewhere = Answer(b"", 302, {"Location": "https://login.example.org/"})
+    async with seated(answering(FakeServer(lambda asked: elsewhere)), PROD, crashes=tmp_path, size=WIDE) as seat:
+        await seat.sees("The conversations could not be read.", "login.example.org")
+        assert "Reading the conversations" not in seat.text
