@@ -21,7 +21,6 @@ from quarterdeck.fleet.bulk import (
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row
-from quarterdeck.fleet.timeline import Cause
 
 from .fakes import FakeClock, at, failure, sandbox
 
@@ -263,17 +262,6 @@ async def test_a_retry_tries_only_what_failed() -> None:
     assert run.ended
 
 
-async def test_what_failed_and_was_read_done_later_counts_as_done() -> None:
-    fleet = fleet_of(1)
-    fleet.faults = {"box-000": [BROKEN]}
-    run = bulk(fleet)
-    await played(fleet, run)
-    fleet.memories.observe([sandbox("PAUSED", "box-000")], at(0), beginning=False)
-    run.look()
-    assert states(run) == {"box-000": RowState.DONE}
-    assert run.rows["box-000"].words == ""
-
-
 @pytest.mark.parametrize("kind", [ErrorKind.AUTH, ErrorKind.NOT_OFFERED, ErrorKind.UNREACHABLE])
 async def test_what_goes_wrong_for_all_rows_is_not_tried_with_all(kind: ErrorKind) -> None:
     fleet = fleet_of(50)
@@ -315,19 +303,3 @@ def test_verdicts_follow_readings_and_not_what_was_answered() -> None:
     assert change_verdict(memories.by_id["b"], Action.RESUME) is None
     deleted = [change_verdict(memories.by_id.get(i), Action.DELETE) for i in "acd"]
     assert deleted == [None, RowState.DONE, RowState.DONE]
-
-
-def test_a_pause_that_somebody_undid_between_two_readings_is_known_by_the_new_key() -> None:
-    memories = SandboxMemories()
-    before, after = sandbox("RUNNING", "a", served=True), sandbox("RUNNING", "a", served=True, key="another")
-    memories.observe([before], at(0), beginning=False)
-    memories.asked("a", Action.PAUSE, at(1))
-    memories.observe([before], at(2), beginning=False)
-    assert change_verdict(memories.by_id["a"], Action.PAUSE) is None
-    memories.observe([after], at(3), beginning=False)
-    assert change_verdict(memories.by_id["a"], Action.PAUSE) is RowState.UNDONE
-    assert memories.by_id["a"].state(at(3)).words == "Running"
-    told = [(event.what, event.cause) for event in memories.timelines.of("a")[1:]]
-    assert told == [("Paused", Cause.YOU), ("Running", Cause.SERVER)]
-    memories.asked("a", Action.PAUSE, at(4))
-    assert change_verdict(memories.by_id["a"], Action.PAUSE) is None

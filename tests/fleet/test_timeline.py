@@ -148,7 +148,7 @@ def test_a_change_found_after_a_gap_has_no_known_cause_and_no_known_moment() -> 
     watched.read(3640, "-", "PAUSED")
     assert watched.told("a")[-1] == ("Paused", Cause.UNKNOWN)
     assert watched.told("b")[-1] == ("Paused", Cause.UNKNOWN)
-    assert "1h00m" in watched.timelines.of("a")[-1].words
+    assert "nobody watched" in watched.timelines.of("a")[-1].words
     assert watched.timelines.of("a")[0].lasted is None
     watched.read(3700, "-", "-", "PAUSED")
     assert watched.told("c")[-1] == ("Paused", Cause.SERVER)

@@ -1,11 +1,18 @@
+"""What conversations came to and who has looked, from run to run and from deck to deck; which of them ring."""
+
 import pytest
 
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.fleet.ages import ServerClock
-from quarterdeck.fleet.conversations import conversation_state
 from quarterdeck.fleet.unread import KEPT, KeptUnread, Unread
 
 from .fakes import at
+
+
+def record(agent: str | None, *, sandbox: str = "RUNNING", name: str = "c", updated: float = 0.0) -> Conversation:
+    return Conversation(
+        id=name, title=f"Title {name}", sandbox_status=sandbox, execution_status=agent, updated_at=at(updated)
+    )
 
 
 def read(
@@ -16,10 +23,11 @@ def read(
     sandbox: str = "RUNNING",
     name: str = "c",
     updated: float | None = None,
-) -> bool:
-    changed = at(second if updated is None else updated)
-    record = Conversation(id=name, sandbox_status=sandbox, execution_status=agent, updated_at=changed)
-    return marks.observe(name, conversation_state(record), changed, at(second))
+) -> list[str]:
+    """Take a reading; gives what is rung for."""
+    told = record(agent, sandbox=sandbox, name=name, updated=second if updated is None else updated)
+    changed = marks.read([told], {}, ServerClock(at(second)))
+    return [news.words for news in marks.calls(changed, {name: told}, {}, whole=False)]
 
 
 def kept(marks: Unread, before: KeptUnread | None = None) -> KeptUnread:
@@ -46,10 +54,9 @@ def told(story: str) -> Unread:
         name, _, word = what.rpartition(":")
         if word == "look":
             marks.looked([name or "c"], at(float(second)))
-        elif word.isupper():
-            read(marks, float(second), None, sandbox=word, name=name or "c")
         else:
-            read(marks, float(second), word, name=name or "c")
+            agent, sandbox = (None, word) if word.isupper() else (word, "RUNNING")
+            read(marks, float(second), agent, sandbox=sandbox, name=name or "c")
     return marks
 
 
@@ -78,38 +85,27 @@ def test_what_an_agent_came_to_is_unread_until_somebody_looks(story: str, unread
     assert told(story).ids == set(unread)
 
 
-def test_only_news_is_told() -> None:
-    marks = told("running@0")
-    assert [read(marks, second, "finished") for second in (5, 6)] == [True, False]
-    assert marks.looked(["c", "none"], at(6)) == {"c"}
-    assert not read(marks, 7, "finished")
-
-
 def test_the_next_run_finds_the_marks_and_what_finished_meanwhile() -> None:
-    marks = told("a:running@0 b:finished@0 a:finished@5 d:running@5")
-    later = again(kept(marks))
-    assert "a" in later, "it is marked before anything is read"
+    later = again(kept(told("a:running@0 b:finished@0 a:finished@5 d:running@5")))
+    assert "a" in later.ids, "it is marked before anything is read"
     for name in "abcd":
         read(later, 900, "finished", name=name, updated=0 if name == "b" else 800)
     assert later.ids == {"a", "c", "d"}
 
 
-def test_what_worked_and_finished_again_while_no_deck_ran_is_unseen_again() -> None:
-    marks = told("running@0 finished@5 look@8")
-    note = kept(marks)
-    quiet, busy = again(note), again(note)
-    read(quiet, 900, "finished", updated=5)
-    read(busy, 900, "finished", updated=600)
-    assert (quiet.ids, busy.ids) == (set(), {"c"})
+@pytest.mark.parametrize(("updated", "unread"), [(5, set()), (600, {"c"})])
+def test_what_worked_and_finished_again_while_no_deck_ran_is_unseen_again(updated: float, unread: set[str]) -> None:
+    later = again(kept(told("running@0 finished@5 look@8")))
+    read(later, 900, "finished", updated=updated)
+    assert later.ids == unread
 
 
 def test_a_late_change_of_what_is_seen_sets_no_mark_in_this_run_nor_in_the_next() -> None:
     marks = told("running@0 finished@5 look@8")
     read(marks, 30, "finished", updated=20)
-    assert marks.ids == set()
     later = again(kept(marks))
     read(later, 900, "finished", updated=20)
-    assert later.ids == set()
+    assert (marks.ids, later.ids) == (set(), set())
 
 
 def test_with_two_decks_a_look_in_one_takes_the_mark_of_both() -> None:
@@ -118,8 +114,7 @@ def test_with_two_decks_a_look_in_one_takes_the_mark_of_both() -> None:
     assert other.ids == {"c"}, "nothing was noted yet"
     note = kept(other, kept(one))
     other.recall(note)
-    assert other.ids == set()
-    assert again(note).ids == set()
+    assert other.ids == again(note).ids == set()
 
 
 def test_with_two_decks_what_one_missed_is_unseen_in_the_end() -> None:
@@ -128,34 +123,13 @@ def test_with_two_decks_what_one_missed_is_unseen_in_the_end() -> None:
         assert again(note).ids == {"c"}
 
 
-def test_a_reading_like_the_last_one_counts_of_an_agent_at_work_and_of_what_another_deck_told() -> None:
-    def same(marks: Unread, agent: str, second: float) -> bool:
-        """Whether a reading that changed no record, taken so late, is news."""
-        record = Conversation(id="c", sandbox_status="RUNNING", execution_status=agent, updated_at=at(5))
-        return bool(marks.read([record], {}, ServerClock(at(second))))
-
-    one, other = Unread(), Unread()
-    one.recall(None)
-    read(one, 0, "running")
-    assert not same(one, "running", 9)
-    assert kept(one).conversations["c"].after == at(9).timestamp(), "work is kept as of its last reading"
-    read(one, 10, "finished", updated=5)
-    assert not same(one, "finished", 11)
-    read(other, 12, "running")
-    read(other, 14, "error")
-    one.recall(kept(other))
-    assert same(one, "finished", 15)
-    assert not same(one, "finished", 16)
-
-
 def test_decks_beside_each_other_keep_what_only_the_other_has_read() -> None:
     one, other = (told(f"{name}:running@0 {name}:finished@5") for name in "ab")
     assert again(kept(one, kept(other))).ids == {"a", "b"}
 
 
 def test_only_the_newest_are_noted_and_what_is_left_out_does_not_come_back_as_news() -> None:
-    marks = Unread()
-    read(marks, 0, "running", name="w")
+    marks = told("w:running@0")
     for number in range(KEPT + 10):
         read(marks, 10 + number, "finished", name=f"{number}")
         marks.looked([f"{number}"], at(10 + number))
@@ -167,17 +141,54 @@ def test_only_the_newest_are_noted_and_what_is_left_out_does_not_come_back_as_ne
     assert later.ids == set()
 
 
-def test_old_conversations_nobody_worked_in_are_not_kept() -> None:
-    marks = Unread()
-    for number in range(50):
-        read(marks, 0, "finished", name=f"{number}", updated=-3600)
-    assert kept(marks).conversations == {}
-
-
 def test_a_clock_that_was_wrong_once_hides_no_news() -> None:
-    marks = Unread()
-    read(marks, 9_000_000, "finished", name="old")
-    later = again(kept(marks))
+    later = again(kept(told("old:finished@9000000")))
     read(later, 10, "running", name="old", updated=10)
     read(later, 20, "finished", name="new", updated=15)
     assert later.ids == {"new"}
+
+
+# Those that ring
+
+
+@pytest.mark.parametrize(
+    ("story", "rung"),
+    [
+        *((f"running {out} {out}", out) for out in ("Needs you", "Finished", "Error", "Stuck")),
+        ("Finished idle", ""),
+        ("Finished Finished Needs you", "Needs you"),
+        ("running Finished PAUSED STARTING RUNNING Finished ERROR", "Finished"),
+    ],
+)
+def test_what_a_watched_one_comes_to_is_rung_for_once(story: str, rung: str) -> None:
+    agents = {"Needs": "waiting_for_confirmation", "you": ""}
+    first, *steps = (agents.get(step, step.lower() if step.istitle() else step) for step in story.split())
+    marks = told(f"{first}@0")
+    marks.watch([record(first)])
+    heard = []
+    for second, step in enumerate(filter(None, steps), 1):
+        agent, sandbox = (None, step) if step.isupper() else (step, "RUNNING")
+        heard += read(marks, second, agent, sandbox=sandbox)
+    assert heard == ([f"Title c: {rung}."] if rung else [])
+
+
+@pytest.mark.parametrize(("updated", "rings"), [(50, False), (150, True)])
+def test_what_was_watched_asleep_rings_only_when_something_was_done_since(updated: float, rings: bool) -> None:
+    marks = told("PAUSED@100")
+    marks.watch([record(None, sandbox="PAUSED")])
+    assert bool(read(marks, 200, "finished", updated=updated)) is rings
+
+
+def test_the_next_run_rings_for_what_happened_meanwhile_and_for_what_another_deck_watches() -> None:
+    one, other = told("a:running@0 b:running@0 a:finished@10"), told("d:running@0")
+    one.watch([record("running", name=name) for name in "abc"])
+    one.unwatch("c")
+    other.watch([record("running", name="d")])
+    later = again(kept(one, kept(other)))
+    assert later.watched.keys() == {"a", "b", "d"}
+    assert not read(later, 900, "finished", name="a", updated=10)
+    assert read(later, 900, "error", name="b", updated=700)
+    found = later.by_urgency({name: record("finished", name=name) for name in "ab"}, {})
+    assert {each.id: each.since for each in found} == {"a": at(10).timestamp(), "b": at(700).timestamp(), "d": 0.0}
+    later.unwatch("a")
+    assert again(kept(later, kept(one))).watched.keys() == {"b", "d"}

@@ -64,7 +64,7 @@ async def test_a_cap_noted_in_an_earlier_run_is_shown_and_a_disk_that_hangs_hold
     async with at_conversations(full_fleet(), tmp_path, state=late, size=WIDE) as seat:
         await seat.sees(
             "Fix login",
-            "is not noted down for the next run: the disk does not answer.",
+            "Not everything is noted down for the next run: the disk does not answer.",
         )
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.config.connections import Connection
-from quarterdeck.fleet.notify import MOST
+from quarterdeck.fleet.unread import MOST
 from quarterdeck.tui.kept_state import KeptState, M
 from quarterdeck.tui.notice import notice
 from quarterdeck.tui.text import line
@@ -96,7 +96,7 @@ async def test_the_conversation_of_a_sandbox_is_watched_from_the_list_of_sandbox
         await seat.press("w")
         await seat.sees("no conversation lives in it.")
         await watch(seat, "box")
-        assert list(seat.session.watched.ids) == ["c1"]
+        assert list(seat.session.unread.watched) == ["c1"]
         await seat.press("w")
         await seat.until(lambda: not seat.session.watched)
 
@@ -119,9 +119,9 @@ async def test_the_next_run_watches_the_same_and_says_what_came_of_them(fleet: F
     del fleet.conversations["c3"]
     async with at_conversations(fleet, tmp_path, state=state) as seat:
         await seat.sees("watching: Fix login - ◆ Needs you", "+1")
-        await seat.until(lambda: set(seat.session.watched.ids) == {"c1", "c2"})
+        await seat.until(lambda: set(seat.session.unread.watched) == {"c1", "c2"})
         await seat.press("w")
-        await seat.until(lambda: set(seat.session.watched.ids) == {"c2"})
+        await seat.until(lambda: set(seat.session.unread.watched) == {"c2"})
     async with at_conversations(fleet, tmp_path, state=state) as seat:
         await seat.sees("watching: Migrate schema - ● Working")
 
@@ -169,14 +169,14 @@ def test_a_notice_is_written_as_the_terminal_takes_it(environ: dict[str, str], w
 
 class Unreadable(KeptState):
     async def read(self, model: type[M], about: str) -> M | None:
-        if model.kind in ("watched", "unread"):
+        if model.kind == "unread":
             raise ServiceError(ErrorKind.LOCAL, f"The page of {model.kind} is no file.")
         return await super().read(model, about)
 
 
 async def test_where_nothing_can_be_kept_that_is_said_and_the_watch_works(fleet: FakeFleet, tmp_path: Path) -> None:
     async with at_conversations(fleet, tmp_path, state=Unreadable(tmp_path / "state"), size=(120, 36)) as seat:
-        await seat.sees("not noted down for the next run: The page")
+        await seat.sees("noted down for the next run: The page")
         await watch(seat, "c1")
         await comes_to(seat, fleet, c1="finished")
         await seat.sees("Fix login: Finished.", "+ 1 unread")

@@ -178,7 +178,6 @@ async def _keep_reading(client: Client, job: BulkJob, memories: SandboxMemories)
         failures, rest = 0, EVERY
         memories.observe((record for record in records.values() if record is not None), utc_now(), beginning=False)
         memories.forget([sandbox_id for sandbox_id, record in records.items() if record is None])
-        job.look()
 
 
 @contextmanager

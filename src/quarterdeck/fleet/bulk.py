@@ -153,18 +153,16 @@ def change_verdict(memory: SandboxMemory | None, action: Action) -> RowState | N
     """What the readings say of what was asked of a sandbox; `memory` is None for what is not listed.
 
     A change is done when it is seen: whoever asks for it makes sure it was not so before. What has failed instead
-    stays so, and what was paused and runs again was resumed by somebody else.
+    stays so.
     """
     if memory is None or memory.status == SandboxStatus.MISSING:
         return RowState.DONE if action is Action.DELETE else RowState.GONE
     if action is Action.DELETE:
         return None
-    word = memory.settled.known
-    if word is StateWord.ERROR:
+    if memory.settled.word == StateWord.ERROR:
         return RowState.FAILED
-    if action is Action.PAUSE:
-        return RowState.DONE if word is StateWord.PAUSED else RowState.UNDONE if memory.resumed else None
-    return RowState.DONE if word in UP else None
+    wanted = (StateWord.PAUSED,) if action is Action.PAUSE else UP
+    return RowState.DONE if memory.settled.word in wanted else None
 
 
 def listed_verdict(row_id: str, listed: Container[str]) -> RowState | None:
@@ -221,9 +219,8 @@ class BulkJob:
         self._progress = progress
         self._clock = clock
         self._sleep = sleep
-        self._stopped = self._goes_on = False
+        self._stopped = False
         self._resume_at = 0.0
-        self._queue: list[str] = []
         self._tries: Counter[str] = Counter()
         self._pending: dict[str, tuple[float, str]] = {}
         """Rows the readings decide: until when they may, and what counts when they do not; empty for "unchanged"."""
@@ -276,36 +273,37 @@ class BulkJob:
 
     async def run(self) -> None:
         """Do it to the rows in line; returns when every row has come to its end."""
-        self._stopped, self._goes_on = False, True
+        self._stopped, self._away = False, 0
         self._tries.clear()
-        self._away = 0
-        self._queue = [row.id for row in self.rows.values() if row.state is RowState.WAITING]
         async with asyncio.TaskGroup() as group:
-            senders = [group.create_task(self._send_all()) for _ in range(AT_ONCE)]
-            group.create_task(self._follow(senders))
+            for _ in range(AT_ONCE):
+                group.create_task(self._send_all())
+            group.create_task(self._follow())
 
     def stop(self, words: str = "Stopped before its turn.") -> None:
         """Ask for nothing more; what was asked for already is still followed to its end."""
         self._stopped = True
-        for row_id in self._queue:
-            self._say(row_id, RowState.STOPPED, words)
-        self._queue.clear()
+        self._move(frozenset({RowState.WAITING}), RowState.STOPPED, words)
 
     def retry_failed(self) -> bool:
         """Put the rows that were tried and not done back into line for the next `run()`; whether there are any."""
-        failed = [row.id for row in self.rows.values() if row.state in RETRIED]
-        for row_id in failed:
-            self._say(row_id, RowState.WAITING)
-        return bool(failed)
+        return self._move(RETRIED, RowState.WAITING)
+
+    def _move(self, states: Collection[RowState], to: RowState, words: str = "") -> bool:
+        """Have all rows in these states come to another; whether there are any."""
+        found = [row.id for row in self.rows.values() if row.state in states]
+        for row_id in found:
+            self._say(row_id, to, words)
+        return bool(found)
 
     # Asking the server
 
     async def _send_all(self) -> None:
-        while self._queue:
+        while (row := next((row for row in self.rows.values() if row.state is RowState.WAITING), None)) is not None:
             if (wait := self.waits) > 0:
                 await self._sleep(min(wait, LOOK_AGAIN))  # it may be stopped meanwhile
             else:
-                await self._send(self._queue.pop(0))
+                await self._send(row.id)
 
     async def _send(self, row_id: str) -> None:
         self._say(row_id, RowState.SENT)
@@ -334,58 +332,44 @@ class BulkJob:
                 self.stop(f"Not tried: {words}")
 
     def _again_after(self, row_id: str, error: ServiceError, words: str) -> None:
-        """All wait as long as the server asks; the row stands first in line then."""
+        """All wait as long as the server asks; the row is in line again, before those not asked for yet."""
         asked = error.retry_after if error.retry_after is not None and error.retry_after > 0 else WAIT
         self._tries[row_id] += 1
         if asked > LONGEST_ASKED_FOR or self._tries[row_id] >= TRIES:
             self._say(row_id, RowState.FAILED, words)
             self.stop(f"Not tried: {words}")
-        elif self._stopped:
-            self._say(row_id, RowState.STOPPED, words)
         else:
             self._resume_at = max(self._resume_at, self._clock() + asked)
-            self._say(row_id, RowState.WAITING, words)
-            self._queue.insert(0, row_id)
+            self._say(row_id, RowState.STOPPED if self._stopped else RowState.WAITING, words)
 
     # What the readings say
 
     def _decide_by_reading(self, row_id: str, within: float, otherwise: str = "") -> None:
         self._pending[row_id] = self._clock() + within, otherwise
 
-    def look(self) -> None:
-        """Take what the readings say by now; `run` does so until its end, later ones may be taken by calling it.
-
-        Somebody else may change back what is done already: that counts for as long as the rest goes on.
-        """
-        for row in list(self.rows.values()):
-            verdict = self.order.verdict(row.id)
-            if row.id in self._pending:
-                self._decide(row.id, verdict)
-            elif row.state in RETRIED and verdict in (RowState.DONE, RowState.GONE):
-                self._decided(row.id, verdict)
-            elif row.state is RowState.DONE and self._goes_on and verdict is not RowState.DONE:
-                self._decided(row.id, verdict or RowState.UNDONE)
-
-    def _decide(self, row_id: str, verdict: RowState | None) -> None:
-        until, otherwise = self._pending[row_id]
-        if verdict is None and self._clock() < until:
-            return
-        del self._pending[row_id]
-        if verdict is not None or not otherwise:
-            self._decided(row_id, verdict or RowState.UNCHANGED)
-        else:
-            self._say(row_id, RowState.FAILED, otherwise)
-
-    def _decided(self, row_id: str, verdict: RowState) -> None:
-        self._say(row_id, verdict, _WHY.get(verdict, ""))
-
-    async def _follow(self, senders: list[asyncio.Task[None]]) -> None:
+    async def _follow(self) -> None:
+        """Take what the readings say until every row has come to its end."""
         while True:
-            self.look()
-            if all(sender.done() for sender in senders) and not self._pending:
-                self._goes_on = False
+            for row in list(self.rows.values()):
+                self._look(row)
+            if self.ended:
                 return
             await self._sleep(LOOK_AGAIN)
+
+    def _look(self, row: BulkRow) -> None:
+        """Take what the readings say of a row; what is done may be changed back while the rest goes on."""
+        verdict = self.order.verdict(row.id)
+        until, otherwise = self._pending.get(row.id, (0.0, ""))
+        if row.state is RowState.DONE and verdict is not RowState.DONE:
+            verdict = verdict or RowState.UNDONE
+        elif row.id not in self._pending or (verdict is None and self._clock() < until):
+            return
+        self._pending.pop(row.id, None)
+        if verdict is None and otherwise:
+            self._say(row.id, RowState.FAILED, otherwise)
+        else:
+            verdict = verdict or RowState.UNCHANGED
+            self._say(row.id, verdict, _WHY.get(verdict, ""))
 
     def _say(self, row_id: str, state: RowState, words: str = "") -> None:
         row = self.rows[row_id] = BulkRow(row_id, state, words)

@@ -3,6 +3,7 @@
 Before they start or resume one, servers pause the oldest-created running ones above a cap, and tell nobody.
 """
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -11,8 +12,7 @@ from typing import Annotated, ClassVar, NamedTuple
 from pydantic import Field
 
 from quarterdeck.client.models.sandbox import Sandbox
-from quarterdeck.fleet.kept import KeptModel, Part
-from quarterdeck.fleet.news import About
+from quarterdeck.fleet.kept import KeptModel
 from quarterdeck.fleet.sandbox_state import UP, SandboxMemory, StateWord
 from quarterdeck.fleet.sandboxes import short_id
 from quarterdeck.fleet.timeline import Cause, Event, Timelines
@@ -98,15 +98,13 @@ class _Coming:
     displaced: int = 0
 
 
-class Displacement(Part[KeptCap]):
+class Displacement:
     """The starts and resumes of this deck whose consequences are still being looked for, and what they taught."""
 
-    MODEL = KeptCap
-    ABOUT = About.SANDBOXES
-    WHAT = "What happens to sandboxes"
+    model = KeptCap
 
     def __init__(self) -> None:
-        super().__init__()
+        self.changed = asyncio.Event()
         self.learned: KeptCap | None = None
         self._coming: list[_Coming] = []
 

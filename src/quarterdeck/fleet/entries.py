@@ -4,10 +4,11 @@ Texts are the server's own, raw; times are by the clock of the sandbox.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from difflib import SequenceMatcher
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from quarterdeck.client.models.enums import ExecutionStatus
@@ -131,55 +132,34 @@ POLICIES = {"NeverConfirm": "never", "AlwaysConfirm": "always", "ConfirmRisky": 
 Ending = ObservationEvent | RejectionEvent | AgentErrorEvent
 
 
-class Orphan(NamedTuple):
-    """What came of an action that was not seen, and when the agent had begun to run before it."""
-
-    ending: Ending
-    went_on: datetime | None
-
-
 class Entries:
     """Makes entries of events that come in the order of the log."""
 
-    def __init__(self) -> None:
+    def __init__(self, events: Iterable[Event] = ()) -> None:
         self.listed: list[Entry] = []
         self._calls: dict[str, int] = {}
         """Where the entry of a tool call is."""
         self.went_on: datetime | None = None
         """When the agent began to run last: what it had asked for begins only then."""
-        self.orphans: list[Orphan] = []
-        """What came of actions that were not seen: they are in the part of the log before this one."""
+        for event in events:
+            self.add(event)
 
     def add(self, event: Event) -> None:
         """Take the next event."""
         match event:
-            case MessageEvent():
-                self._message(event)
             case ActionEvent():
-                self._begin(_action_entry(event))
+                self._put(_action_entry(event))
             case ObservationEvent() | RejectionEvent() | AgentErrorEvent():
-                self._end(event, self.went_on)
+                action = self._entry_of(event.tool_call_id)
+                bare = Entry(event.id, EntryKind.TOOL, event.timestamp, event.tool_name, call=event.tool_call_id)
+                self._put(_ended(action or bare, event, began(action, self.went_on) if action is not None else None))
             case ForeignCallEvent():
-                self._foreign(event)
+                self._put(_foreign_entry(event, self._entry_of(event.tool_call_id)))
             case _:
                 if isinstance(event, StateEvent) and event.value == ExecutionStatus.RUNNING:
                     self.went_on = event.timestamp
-                if (entry := _other_entry(event)) is not None:
-                    self.listed.append(entry)
-
-    def join(self, newer: "Entries") -> None:
-        """Append the entries of the part of the log that follows this one."""
-        found = [orphan for orphan in newer.orphans if orphan.ending.tool_call_id in self._calls]
-        for ending, went_on in found:
-            self._end(ending, went_on or self.went_on)
-        paired = {orphan.ending.id for orphan in found}
-        kept = [entry for entry in newer.listed if entry.id not in paired]
-        self._calls |= {entry.call: at for at, entry in enumerate(kept, len(self.listed)) if entry.call}
-        self.listed += kept
-        self.orphans += [
-            Orphan(ending, went_on or self.went_on) for ending, went_on in newer.orphans if ending.id not in paired
-        ]
-        self.went_on = newer.went_on or self.went_on
+                if (entry := _single_entry(event)) is not None:
+                    self._put(entry)
 
     @property
     def open_actions(self) -> tuple[Entry, ...]:
@@ -187,59 +167,22 @@ class Entries:
         listed = (self.listed[at] for at in sorted(self._calls.values()))
         return tuple(entry for entry in listed if entry.outcome is Outcome.OPEN)
 
-    def _message(self, event: MessageEvent) -> None:
-        kind = EntryKind.PERSON if event.source == "user" else EntryKind.AGENT
-        if event.source == "environment":
-            self.listed.append(Entry(event.id, EntryKind.QUIET, event.timestamp, "", event.text))
-            return
-        parts, thought = event.llm_message.content, event.llm_message.reasoning_content
-        text = "\n\n".join(filter(None, (text_of(parts), *_pictures(parts))))
-        who = "you" if kind is EntryKind.PERSON else "agent"
-        self.listed.append(Entry(event.id, kind, event.timestamp, who, text=text, thought=thought))
+    def _entry_of(self, call: str) -> Entry | None:
+        at = self._calls.get(call)
+        return self.listed[at] if at is not None else None
 
-    def _begin(self, entry: Entry) -> None:
+    def _put(self, entry: Entry) -> None:
+        """Append an entry, or put it in the place of the one of the same tool call."""
+        at = self._calls.get(entry.call)
+        if at is not None:
+            self.listed[at] = entry
+            return
         if entry.call:
             self._calls[entry.call] = len(self.listed)
         self.listed.append(entry)
 
-    def _end(self, event: Ending, went_on: datetime | None) -> None:
-        at = self._calls.get(event.tool_call_id)
-        if at is None or any(event.tool_call_id == other.ending.tool_call_id for other in self.orphans):
-            self.orphans.append(Orphan(event, went_on))
-        if at is None:
-            bare = Entry(event.id, EntryKind.TOOL, event.timestamp, event.tool_name, call=event.tool_call_id)
-            self._begin(_ended(bare, event, None))
-            return
-        self.listed[at] = _ended(self.listed[at], event, began(self.listed[at], went_on))
 
-    def _foreign(self, event: ForeignCallEvent) -> None:
-        outcome = {"completed": Outcome.DONE, "failed": Outcome.FAILED}.get(event.status, Outcome.RUNS_ON)
-        at = self._calls.get(event.tool_call_id)
-        before = self.listed[at] if at is not None else None
-        entry = Entry(
-            before.id if before else event.id,
-            EntryKind.TOOL,
-            before.at if before else event.timestamp,
-            event.tool_kind or "tool",
-            title=event.title or (before.title if before else ""),
-            text=_as_text(event.raw_output) or _as_text(event.raw_input),
-            outcome=Outcome.FAILED if event.is_error else outcome,
-            seconds=_seconds(before.at, event.timestamp) if before else None,
-            call=event.tool_call_id,
-        )
-        if at is None:
-            self._begin(entry)
-        else:
-            self.listed[at] = entry
-
-
-def _pictures(parts: Sequence[Part]) -> list[str]:
-    """A line for each picture, with its size where it is sent along and its address where not."""
-    told = []
-    for url in (each for part in parts for each in part.image_urls):
-        size = f"{len(url) * 3 // 4 / 1024:.0f} kB" if url.startswith("data:") else url
-        told.append(f"(a picture, {size})")
-    return told
+# Tool calls and what came of them
 
 
 def _action_entry(event: ActionEvent) -> Entry:
@@ -278,15 +221,14 @@ def _title(event: ActionEvent) -> str:
     if event.tool_name == "file_editor" and _member(action, "path"):
         verb = _member(action, "command")
         return f"{'' if verb in ('create', 'str_replace', 'insert') else verb + ' '}{_member(action, 'path')}".strip()
-    for name in ("command", "path", "url", "query"):
-        if words := _member(action, name):
-            return words
+    if words := next(filter(None, (_member(action, name) for name in ("command", "path", "url", "query"))), ""):
+        return words
     if not action:
         return event.tool_call.arguments if event.tool_call is not None else ""
     if event.tool_name == "task_tracker":
-        return _member(action, "command") or "task list"
+        return "task list"
     given = {name: value for name, value in action.items() if name != "kind" and value not in (None, "", False)}
-    return _as_text(given) if given else ""
+    return _as_text(given)
 
 
 def _member(action: Mapping[str, Any], name: str) -> str:
@@ -306,32 +248,34 @@ LONGEST_DIFF = 400
 
 
 def _edit(action: Mapping[str, Any]) -> Edit | None:
-    """What an edit does, by its own words."""
-    path = _member(action, "path")
+    """What an edit does, by its own words; where a replacement begins is told only by what came of it."""
+    old, first = "", 1
     match action.get("command"):
         case "create":
-            return Edit(path, 1, tuple(("+", each) for each in _member(action, "file_text").splitlines()))
+            new = _member(action, "file_text")
         case "insert":
-            line = action.get("insert_line")
+            line, new = action.get("insert_line"), _member(action, "new_str")
             first = line + 1 if isinstance(line, int) else 1
-            return Edit(path, first, tuple(("+", each) for each in _member(action, "new_str").splitlines()))
         case "str_replace":
-            old, new = _member(action, "old_str"), _member(action, "new_str")
-            return Edit(path, 0, tuple(_difference(old.splitlines(), new.splitlines())))
+            old, new, first = _member(action, "old_str"), _member(action, "new_str"), 0
         case _:
             return None
+    return Edit(_member(action, "path"), first, _difference(old, new))
 
 
-def _difference(old: list[str], new: list[str]) -> list[tuple[str, str]]:
-    if max(len(old), len(new)) > LONGEST_DIFF:
-        return [("-", each) for each in old] + [("+", each) for each in new]
+@lru_cache(maxsize=1024)
+def _difference(before: str, after: str) -> tuple[tuple[str, str], ...]:
+    """Which lines go, come and stay; a log may be read again and again."""
+    old, new = before.splitlines(), after.splitlines()
+    if not old or max(len(old), len(new)) > LONGEST_DIFF:
+        return (*(("-", each) for each in old), *(("+", each) for each in new))
     lines: list[tuple[str, str]] = []
     for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
             lines += [(" ", each) for each in old[a:b]]
         else:
             lines += [("-", each) for each in old[a:b]] + [("+", each) for each in new[c:d]]
-    return lines
+    return tuple(lines)
 
 
 def began(action: Entry, went_on: datetime | None) -> datetime | None:
@@ -360,17 +304,25 @@ def _observed(entry: Entry, event: ObservationEvent, seconds: float | None) -> E
         return entry if entry.text or entry.thought else entry._replace(text=text_of(seen.content))
     failed = seen.is_error or (seen.exit_code or 0) > 0
     outcome = Outcome.FAILED if failed else Outcome.RUNS_ON if seen.exit_code == -1 else Outcome.DONE
-    edit = entry.edit
-    if edit is not None and not edit.first and seen.old_content is not None and not failed:
+    edit = None if failed else entry.edit
+    if edit is not None and not edit.first and seen.old_content is not None:
         old = "\n".join(words for sign, words in edit.lines if sign != "+")
         at = seen.old_content.find(old)
         edit = edit._replace(first=seen.old_content.count("\n", 0, at) + 1 if at >= 0 else 0)
-    return entry._replace(
-        outcome=outcome,
-        exit_code=seen.exit_code,
-        seconds=seconds,
-        text="" if edit is not None and not failed else text_of(seen.content),
-        edit=None if failed else edit,
+    text = "" if edit is not None else text_of(seen.content)
+    return entry._replace(outcome=outcome, exit_code=seen.exit_code, seconds=seconds, text=text, edit=edit)
+
+
+def _foreign_entry(event: ForeignCallEvent, before: Entry | None) -> Entry:
+    """A call of an agent that tells with each event all that is known of it by then."""
+    outcome = {"completed": Outcome.DONE, "failed": Outcome.FAILED}.get(event.status, Outcome.RUNS_ON)
+    first = before or Entry(event.id, EntryKind.TOOL, event.timestamp, "tool", call=event.tool_call_id)
+    return first._replace(
+        who=event.tool_kind or "tool",
+        title=event.title or first.title,
+        text=_as_text(event.raw_output) or _as_text(event.raw_input),
+        outcome=Outcome.FAILED if event.is_error else outcome,
+        seconds=_seconds(first.at, event.timestamp) if before is not None else None,
     )
 
 
@@ -378,38 +330,50 @@ def _seconds(begun: datetime | None, ended: datetime | None) -> float | None:
     return max((ended - begun).total_seconds(), 0.0) if begun and ended else None
 
 
-def _other_entry(event: Event) -> Entry | None:
-    """The entry of an event that stands alone; None for one that only the head of the screen shows."""
+# What stands alone
+
+
+def _single_entry(event: Event) -> Entry | None:
+    """The entry of an event that belongs to no tool call; None for one that only the head of the screen shows."""
+    entry = Entry(event.id, EntryKind.QUIET, event.timestamp, "")
     match event:
+        case MessageEvent(source="environment"):
+            return entry._replace(title=event.text)
+        case MessageEvent():
+            parts, thought = event.llm_message.content, event.llm_message.reasoning_content
+            text = "\n\n".join(filter(None, (text_of(parts), *_pictures(parts))))
+            kind, who = (EntryKind.PERSON, "you") if event.source == "user" else (EntryKind.AGENT, "agent")
+            return entry._replace(kind=kind, who=who, text=text, thought=thought)
         case StateEvent():
             words = _state_words(event)
-            return Entry(event.id, EntryKind.QUIET, event.timestamp, "", words) if words else None
+            return entry._replace(title=words) if words else None
         case ConversationErrorEvent():
-            return Entry(event.id, EntryKind.ERROR, event.timestamp, "error", event.code, event.detail)
+            return entry._replace(kind=EntryKind.ERROR, who="error", title=event.code, text=event.detail)
         case CondensationEvent():
             words = f"{len(event.forgotten_event_ids)} events summarised"
-            return Entry(event.id, EntryKind.QUIET, event.timestamp, "", words, event.summary)
+            return entry._replace(title=words, text=event.summary)
         case HookEvent():
             outcome = Outcome.DONE if event.success and not event.blocked else Outcome.FAILED
             title = " ".join(filter(None, (event.hook_event_type, event.hook_command)))
             text = "\n".join(filter(None, (event.reason, event.stdout, event.stderr)))
-            return Entry(
-                event.id,
-                EntryKind.TOOL,
-                event.timestamp,
-                "hook",
-                title,
-                text,
-                outcome=outcome,
-                exit_code=event.exit_code,
-            )
+            hook = entry._replace(kind=EntryKind.TOOL, who="hook", title=title, text=text)
+            return hook._replace(outcome=outcome, exit_code=event.exit_code)
         case MarkEvent():
-            return Entry(event.id, EntryKind.QUIET, event.timestamp, "", MARKS.get(event.kind, event.kind))
+            return entry._replace(title=MARKS.get(event.kind, event.kind))
         case OtherEvent():
             title = f"{event.kind} ({event.source})" if event.source else event.kind
-            return Entry(event.id, EntryKind.OTHER, event.timestamp, "", title, _as_text(event.body))
+            return entry._replace(kind=EntryKind.OTHER, title=title, text=_as_text(event.body))
         case _:
             return None
+
+
+def _pictures(parts: Sequence[Part]) -> list[str]:
+    """A line for each picture, with its size where it is sent along and its address where not."""
+    told = []
+    for url in (each for part in parts for each in part.image_urls):
+        size = f"{len(url) * 3 // 4 / 1024:.0f} kB" if url.startswith("data:") else url
+        told.append(f"(a picture, {size})")
+    return told
 
 
 def _state_words(event: StateEvent) -> str:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import NamedTuple
 
 from pydantic import SecretStr
 
@@ -48,11 +47,8 @@ class Origin(StrEnum):
     GONE = "deleted"
 
 
-class Access(NamedTuple):
-    """Where the agent server of a conversation is, with its own key."""
-
-    conversation_url: SecretStr
-    key: SecretStr
+Access = tuple[SecretStr, SecretStr]
+"""The address of a conversation on its agent server, and the key of that server."""
 
 
 class Following:
@@ -68,7 +64,7 @@ class Following:
         conversation_id: str,
         changed: Callable[[], None],
         clock: Callable[[], datetime],
-        remembered: Callable[[str], tuple[SecretStr, SecretStr] | None] = lambda sandbox_id: None,
+        remembered: Callable[[str], Access | None] = lambda sandbox_id: None,
     ) -> None:
         self.conversation_id = conversation_id
         self.transcript = Transcript()
@@ -182,12 +178,8 @@ class Following:
                 await self._catch_up()
                 return
         except ServiceError as error:
-            if (
-                self._live
-                and self.heard_at is not None
-                and self.heard_at > began
-                and error.kind is not ErrorKind.MISSING
-            ):
+            told_since = self._live and self.heard_at is not None and self.heard_at > began
+            if told_since and error.kind is not ErrorKind.MISSING:
                 return  # too busy to answer, and it tells all the same
             await self._doubt(error)
         if not self._of_agent:
@@ -197,9 +189,6 @@ class Following:
         """Find the agent server and see that it answers; without one the origin says why."""
         record = await self._read_record()
         if record is None:
-            self._set(Origin.GONE, "The server does not have this conversation any more.")
-            return
-        if self._sleeps(record):
             return
         access = self._access_of(record)
         if access is None:
@@ -262,54 +251,55 @@ class Following:
         self._set(Origin.SILENT, error.words)
         record = await self._read_record()
         if record is None:
-            self.agent = None
-            self._set(Origin.GONE, "The server does not have this conversation any more.")
-        elif self._sleeps(record):
-            pass
-        elif error.kind is ErrorKind.MISSING:
+            return
+        if error.kind is ErrorKind.MISSING:
             self.agent = None
             self._set(Origin.COPY, "Its agent server does not know it; it may have been started anew.")
         elif self._access_of(record) != self._access or error.kind is ErrorKind.AUTH:
             self.agent = None
 
-    def _sleeps(self, record: Conversation) -> bool:
-        """Whether its sandbox cannot answer now; one that sleeps may come back as it was."""
+    async def _read_record(self) -> Conversation | None:
+        """Its record; None where that says that its agent cannot answer now, and the origin says why."""
+        record = await self._listed()
+        if record is None:
+            self.agent = None
+            self._set(Origin.GONE, "The server does not have this conversation any more.")
+            return None
+        self.record = record
         match record.sandbox_status:
-            case SandboxStatus.PAUSED:
+            case SandboxStatus.PAUSED:  # it may come back as it was
                 self._set(Origin.ASLEEP, "Its sandbox is paused; r resumes it.")
             case SandboxStatus.MISSING | SandboxStatus.ERROR as status:
                 self.agent = None
                 gone = "gone" if status == SandboxStatus.MISSING else "in error"
                 self._set(Origin.COPY, f"Its sandbox is {gone}.")
             case _:
-                return False
-        return True
+                return record
+        return None
+
+    async def _listed(self) -> Conversation | None:
+        batch = await self._client.conversations.read((self.conversation_id,), background=True)
+        if batch is not None:
+            return batch[0]
+        async for page in self._client.conversations.pages(background=True):
+            for record in page.items:
+                if record.id == self.conversation_id:
+                    return record
+        return None
 
     def _set(self, origin: Origin, note: str = "") -> None:
         self.origin, self.note = origin, note
 
-    async def _read_record(self) -> Conversation | None:
-        batch = await self._client.conversations.read((self.conversation_id,), background=True)
-        if batch is not None:
-            self.record = batch[0]
-            return self.record
-        async for page in self._client.conversations.pages(background=True):
-            for record in page.items:
-                if record.id == self.conversation_id:
-                    self.record = record
-                    return record
-        return None
-
     def _access_of(self, record: Conversation) -> Access | None:
         """Where its agent server is by its record, or where it was while it was told."""
         if record.conversation_url is not None and record.session_api_key is not None:
-            return Access(record.conversation_url, record.session_api_key)
+            return record.conversation_url, record.session_api_key
         known = self._remembered(record.sandbox_id) if record.sandbox_id is not None else None
         if known is None:
             return self._access
         url, key = known
         base = url.get_secret_value().partition("?")[0].rstrip("/")
-        return Access(SecretStr(f"{base}{API}{record.id}"), key)
+        return SecretStr(f"{base}{API}{record.id}"), key
 
     # Listening
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -11,6 +11,8 @@ from quarterdeck.fleet.news import About, News
 
 READ_WITHIN = 1.0
 """Seconds that the lists wait for what earlier runs kept."""
+REST = 5.0
+"""Seconds between a change and its being written, so that many changes are written once."""
 
 
 class KeptModel(BaseModel):
@@ -36,41 +38,39 @@ class StateFiles(Protocol):
         ...
 
 
-class Part(Generic[M]):
-    """Something that is kept; it sets `changed` whenever there is something new to write."""
+class Part(Protocol[M]):
+    """Something that is kept."""
 
-    MODEL: type[M]
-    ABOUT: ClassVar[About]
-    """The list it tells something of."""
-    WHAT: ClassVar[str]
-    """What a person calls it."""
-    REST: ClassVar[float] = 2.0
-    """Seconds between a change and its being written, so that many changes are written once."""
-    SHARED: ClassVar[bool] = False
-    """Whether what other decks wrote is taken at each writing, and not only at the start."""
+    @property
+    def model(self) -> type[M]:
+        """What stands in its file."""
+        ...
 
-    def __init__(self) -> None:
-        self.changed = asyncio.Event()
+    @property
+    def changed(self) -> asyncio.Event:
+        """Set whenever there is something new to write."""
+        ...
 
     def recall(self, kept: M | None) -> frozenset[str]:
-        """Take what was kept by an earlier run or another deck; gives the ids of which there is something new."""
-        raise NotImplementedError
+        """Take what an earlier run or another deck kept; gives the conversations of which there is something new."""
+        ...
 
     def merge(self) -> Callable[[M | None], M | None]:
         """What makes the next file of the one there is; nothing it uses changes afterwards."""
-        raise NotImplementedError
+        ...
 
 
 class Keeper:
-    """Keeps parts of a session in the state files of one server.
+    """Keeps parts of a session in the state files of one server, where other decks keep theirs.
 
-    `publish` is told of what another deck wrote, and once what cannot be read or written.
+    `publish` is told of what another deck wrote, and once why something cannot be read or written.
     """
 
     def __init__(self, files: StateFiles, server: str, publish: Callable[[News], None]) -> None:
         self._files = files
         self._server = server
         self._publish = publish
+        self._complained = False
 
     async def recall(self, parts: Sequence[Part[Any]]) -> list[Part[Any]]:
         """Read all of them at once; gives those that could be read, for only they may be written."""
@@ -80,9 +80,12 @@ class Keeper:
     async def _recall(self, part: Part[Any]) -> bool:
         try:
             async with asyncio.timeout(READ_WITHIN):
-                part.recall(await self._files.read(part.MODEL, self._server))
-        except (ServiceError, TimeoutError) as error:
-            self._tell(part, error)
+                part.recall(await self._files.read(part.model, self._server))
+        except ServiceError as error:
+            self._complain(f"{error.words} {error.advice}")
+            return False
+        except TimeoutError:
+            self._complain("the disk does not answer.")
             return False
         return True
 
@@ -92,24 +95,22 @@ class Keeper:
             while True:
                 try:
                     await part.changed.wait()
-                    await asyncio.sleep(part.REST)
+                    await asyncio.sleep(REST)
                 except asyncio.CancelledError:
                     if part.changed.is_set():
                         await self._write(part)
                     raise
                 part.changed.clear()
-                kept = await self._write(part)
-                if part.SHARED and (news := part.recall(kept)):
-                    self._publish(News(part.ABOUT, news))
+                if news := part.recall(await self._write(part)):
+                    self._publish(News(About.CONVERSATIONS, news))
         except ServiceError as error:
-            self._tell(part, error)
+            self._complain(f"{error.words} {error.advice}")
 
     async def _write(self, part: Part[M]) -> M | None:
-        return await self._files.change(part.MODEL, self._server, part.merge())
+        return await self._files.change(part.model, self._server, part.merge())
 
-    def _tell(self, part: Part[Any], error: ServiceError | TimeoutError) -> None:
-        why = "the disk does not answer."
-        if isinstance(error, ServiceError):
-            why = f"{error.words} {error.advice}"
-        words = f"{part.WHAT} is not noted down for the next run: {why}"
-        self._publish(News(part.ABOUT, words=words))
+    def _complain(self, why: str) -> None:
+        if not self._complained:
+            self._complained = True
+            words = f"Not everything is noted down for the next run: {why}"
+            self._publish(News(About.CONVERSATIONS, words=words))

@@ -28,9 +28,7 @@ CHECK_AFTER = 3
 CHECK_AGAIN = timedelta(seconds=60)
 """Between two such questions."""
 CHECK_STARTING_AGAIN = timedelta(seconds=5)
-"""The least between two to one that is coming up: the longer that takes, the more lies between them."""
-SHARE_OF_STARTING = 4
-"""Between two of these lies the time that it has been coming up, divided by this."""
+"""The same to one that is coming up, until that is slow."""
 
 
 class StateWord(StrEnum):
@@ -71,6 +69,8 @@ class Asked(NamedTuple):
     at: datetime
     answered: bool = False
     """The server said that it did it; only a reading shows that it did."""
+    here: bool = True
+    """It was asked for here, and not only seen to begin."""
 
 
 class SandboxState(NamedTuple):
@@ -106,15 +106,19 @@ class SandboxState(NamedTuple):
         return age if self.exact else at_least(age)
 
 
-class Flip(NamedTuple):
+class Left(NamedTuple):
     """What a sandbox was before it became what it is, when nobody here had asked for the change."""
 
-    left: str
-    """The word it had."""
+    word: str
     at: datetime
     """When it was left, or last read again without being believed."""
-    again: bool = False
-    """The last reading said so again; a second one in a row is believed."""
+
+
+class Doubted(NamedTuple):
+    """A word that is not believed yet, and how many readings in a row have said it."""
+
+    word: str
+    times: int
 
 
 class SandboxMemory(NamedTuple):
@@ -122,10 +126,10 @@ class SandboxMemory(NamedTuple):
 
     status: str
     """The server's last word."""
-    has_run: bool
-    """Read as RUNNING, and not as PAUSED, ERROR or MISSING since."""
     settled: SandboxState
     """The word the readings alone give, and since when."""
+    has_run: bool = False
+    """Read as RUNNING, and not as PAUSED, ERROR or MISSING since."""
     asked: Asked | None = None
     quiet: int = 0
     """STARTING readings in a row of one that has run, counted up to `CHECK_AFTER`."""
@@ -136,11 +140,8 @@ class SandboxMemory(NamedTuple):
     """Its addresses as last told while it was up; a pause keeps them, for it may come back there."""
     key: SecretStr | None = None
     """The key of its agent server, as last told since it runs."""
-    errors: int = 0
-    """ERROR readings in a row, not believed yet."""
-    flip: Flip | None = None
-    resumed: bool = False
-    """It was paused as it was asked here, and has been resumed since, by somebody else."""
+    left: Left | None = None
+    doubted: Doubted | None = None
 
     def state(self, now: datetime) -> SandboxState:
         """What to say of it now."""
@@ -156,7 +157,7 @@ class SandboxMemory(NamedTuple):
         if self.quiet:
             return settled._replace(note=_IDLE)
         if settled.word == StateWord.MISSING and self.status != SandboxStatus.MISSING:
-            return settled._replace(note="The server answered that it is not there; the next readings tell.")
+            return settled._replace(note="The server answered that it is not there; the next reading tells.")
         return settled
 
     def in_transition(self, now: datetime) -> bool:
@@ -177,9 +178,7 @@ class SandboxMemory(NamedTuple):
         """Whether its agent server should be asked whether it is alive, because readings alone do not tell."""
         if self.agent_server is None or not (self.comes_up or self.quiet >= CHECK_AFTER):
             return False
-        rest = CHECK_AGAIN
-        if self.comes_up:
-            rest = min(max(CHECK_STARTING_AGAIN, (now - self.settled.since) / SHARE_OF_STARTING), CHECK_AGAIN)
+        rest = CHECK_STARTING_AGAIN if self.comes_up and self.in_transition(now) else CHECK_AGAIN
         return self.checked_at is None or now - self.checked_at >= rest
 
 
@@ -193,56 +192,46 @@ def after_reading(
 
     `beginning` says that a sandbox read for the first time was not there before, so that its start was seen to begin.
     """
+    status = record.status
     if memory is None:
-        return _first_memory(record, now, beginning=beginning)
-    errors = _errors(memory, record.status)
-    status = SandboxStatus.STARTING if 0 < errors < ERRORS_BELIEVED else record.status
+        memory = _before_any_reading(status, now, beginning=beginning)
+    idle = memory.has_run and status == SandboxStatus.STARTING
+    word = StateWord.RUNNING if idle else WORDS.get(status, status)
+    times = memory.doubted.times + 1 if memory.doubted is not None and memory.doubted.word == word else 1
+    if times < _needed(memory, word, now):
+        left = memory.left and memory.left._replace(at=now)
+        return memory._replace(left=left, doubted=Doubted(word, times))
     stopped = status in _STOPPED
     has_run = status == SandboxStatus.RUNNING or (memory.has_run and not stopped)
-    idle = has_run and status == SandboxStatus.STARTING
-    word = StateWord.RUNNING if idle else WORDS.get(status, status)
-    if (doubted := _doubted(memory, word, now)) is not None:
-        return memory._replace(flip=doubted)
-    resumed = not stopped and (memory.resumed or _paused_and_resumed(memory, record))
     after = SandboxMemory(
-        status=record.status,
-        has_run=has_run,
+        status=status,
         settled=_state_of(memory, word, now),
-        asked=None if resumed else _unconfirmed(memory, status, now, has_run=has_run),
+        has_run=has_run,
+        asked=_unconfirmed(memory, status, now, has_run=has_run),
         quiet=min(memory.quiet + 1, CHECK_AFTER) if idle else 0,
         checked_at=memory.checked_at if status == SandboxStatus.STARTING else None,
         answered=memory.answered if idle else None,
         urls=(record.exposed_urls or memory.urls) if status in _HAS_ADDRESS else (),
         key=(record.session_api_key or memory.key) if has_run else None,
-        errors=errors,
-        flip=_flip(memory, word, now),
-        resumed=resumed,
+        left=_left(memory, word, now),
     )
     return memory if memory == after else after
 
 
-def _first_memory(record: Sandbox, now: datetime, *, beginning: bool) -> SandboxMemory:
-    """What the first reading says; a start that was seen to begin counts as asked for."""
-    errors = int(beginning and record.status == SandboxStatus.ERROR)
-    status = SandboxStatus.STARTING if errors else record.status
-    has_run = status == SandboxStatus.RUNNING
-    return SandboxMemory(
-        status=record.status,
-        has_run=has_run,
-        settled=SandboxState(WORDS.get(status, status), now, exact=beginning),
-        asked=Asked(Action.START, now) if beginning and status == SandboxStatus.STARTING else None,
-        urls=record.exposed_urls if status in _HAS_ADDRESS else (),
-        key=record.session_api_key if has_run else None,
-        errors=errors,
-    )
+def _before_any_reading(status: str, now: datetime, *, beginning: bool) -> SandboxMemory:
+    """What is thought of one that is read for the first time; of one that begins, that it starts."""
+    word = WORDS.get(status, status)
+    if beginning and word in (StateWord.STARTING, StateWord.ERROR):
+        starting = SandboxState(StateWord.STARTING, now, exact=True)
+        return SandboxMemory(SandboxStatus.STARTING, starting, asked=Asked(Action.START, now, here=False))
+    return SandboxMemory(status, SandboxState(word, now, exact=beginning))
 
 
 def after_missing(memory: SandboxMemory, now: datetime) -> SandboxMemory:
-    """Note that the server said that it is not there, when something was asked of it; a reading may know better."""
+    """Note that the server answered that it is not there; the next reading may know better."""
     if memory.settled.word == StateWord.MISSING:
         return memory
-    missing = SandboxState(StateWord.MISSING, now, exact=True)
-    return memory._replace(settled=missing, asked=None, quiet=0, flip=Flip(memory.settled.word, now))
+    return memory._replace(settled=SandboxState(StateWord.MISSING, now, exact=True), asked=None, quiet=0, left=None)
 
 
 def after_check(memory: SandboxMemory, now: datetime, *, answered: bool) -> SandboxMemory:
@@ -253,43 +242,24 @@ def after_check(memory: SandboxMemory, now: datetime, *, answered: bool) -> Sand
     return memory._replace(answered=answered) if memory.quiet else memory
 
 
-def _errors(memory: SandboxMemory, status: str) -> int:
-    """ERROR readings in a row, this one included, while it is starting; else none."""
-    if status != SandboxStatus.ERROR:
-        return 0
-    if memory.errors:
-        return min(memory.errors + 1, ERRORS_BELIEVED)
-    asked = memory.asked
-    return int(asked is not None and (memory.comes_up or asked.action in (Action.START, Action.RESUME)))
+def _needed(memory: SandboxMemory, word: str, now: datetime) -> int:
+    """How many readings in a row it takes to believe a word; what was asked for here is never doubted."""
+    if word == memory.settled.word:
+        return 1
+    if memory.asked is not None:
+        booting = memory.asked.action in (Action.START, Action.RESUME)
+        return ERRORS_BELIEVED if booting and word == StateWord.ERROR else 1
+    flips = memory.left is not None and word == memory.left.word and now - memory.left.at < FLIPS
+    return 2 if flips else 1
 
 
-def _doubted(memory: SandboxMemory, word: str, now: datetime) -> Flip | None:
-    """What to remember in place of going back to what it just was; None when the reading is to be believed.
-
-    What was asked for here is never doubted.
-    """
-    flip = memory.flip
-    if flip is None or memory.asked is not None or word == memory.settled.word:
-        return None
-    if flip.again or word != flip.left or now - flip.at >= FLIPS:
-        return None
-    return flip._replace(at=now, again=True)
-
-
-def _flip(memory: SandboxMemory, word: str, now: datetime) -> Flip | None:
+def _left(memory: SandboxMemory, word: str, now: datetime) -> Left | None:
     """What it was before, after a reading that is believed; a way back from a word nobody knows is no flip."""
     if memory.asked is not None:
         return None
     if word == memory.settled.word:
-        return memory.flip and memory.flip._replace(again=False)
-    return Flip(memory.settled.word, now) if word in _KNOWN else None
-
-
-def _paused_and_resumed(memory: SandboxMemory, record: Sandbox) -> bool:
-    """Whether it was paused and resumed between two readings: some servers give it a new key then."""
-    pausing = memory.asked is not None and memory.asked.action is Action.PAUSE
-    keys = memory.key, record.session_api_key
-    return pausing and None not in keys and keys[0] != keys[1]
+        return memory.left
+    return Left(memory.settled.word, now) if word in _KNOWN else None
 
 
 def _state_of(memory: SandboxMemory, word: str, now: datetime) -> SandboxState:
@@ -304,11 +274,11 @@ def _state_of(memory: SandboxMemory, word: str, now: datetime) -> SandboxState:
 
 
 def _unconfirmed(memory: SandboxMemory, status: str, now: datetime, *, has_run: bool) -> Asked | None:
-    """What is still under way after this reading; a start that was seen to begin counts as asked for."""
+    """What is still under way after this reading; a start that was seen to begin is, too."""
     asked = memory.asked
     if status == SandboxStatus.STARTING and not has_run:
         if asked is None:
-            return Asked(Action.START, now) if memory.status in _STOPPED else None
+            return Asked(Action.START, now, here=False) if memory.status in _STOPPED else None
         return asked._replace(action=Action.START) if asked.action is Action.RESUME else asked
     if asked is None or asked.action is Action.START:
         return None
@@ -337,7 +307,7 @@ def _under_way(read: SandboxState, asked: Asked, now: datetime) -> SandboxState:
     if asked.action is Action.DELETE and in_time:
         return read._replace(longer=f"{read.words}, deleting")
     if asked.action is not Action.START and not in_time:
-        note = f"{asked.action.title()} was asked for {age_of(asked.at, now)} ago; the server has not done it."
+        note = f"{asked.action.title()} was asked for {age_of(asked.at, now)} ago; no reading has shown it."
         return read._replace(longer=f"still {read.words}", note=note)
     state = SandboxState(_UNDER_WAY[asked.action], asked.at, exact=True)
     if in_time:

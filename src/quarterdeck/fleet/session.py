@@ -22,13 +22,12 @@ from quarterdeck.fleet.displacement import Displacement, forecast, probable_cap,
 from quarterdeck.fleet.kept import Keeper, StateFiles
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.news import About, News
-from quarterdeck.fleet.notify import Watches
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import Residents, SandboxRow, Unlinked, find_unlinked, sandbox_row, short_id
 from quarterdeck.fleet.server_watch import ServerWatch
 from quarterdeck.fleet.start_tasks import Dismissed, StartTasks, in_progress, start_row, worth_showing
 from quarterdeck.fleet.store import Changes
-from quarterdeck.fleet.unread import Unread
+from quarterdeck.fleet.unread import Unread, Watched
 from quarterdeck.fleet.watch import Watch
 from quarterdeck.fleet.writes import LOST, Starts, Writes
 
@@ -65,7 +64,6 @@ class Session:
         self.last_statuses: dict[str, str | None] = {}
         """The last word of the agent in each conversation."""
         self.unread = Unread()
-        self.watched = Watches()
         self.dismissed = Dismissed()
         self.job: BulkJob | None = None
         """The bulk command that was given last."""
@@ -88,7 +86,7 @@ class Session:
             self._tasks = group
             group.create_task(self._server.run())
             if self._keeper is not None:
-                parts = (self.memories.timelines, self.displacement, self.unread, self.watched, self.dismissed)
+                parts = (self.memories.timelines, self.displacement, self.unread, self.dismissed)
                 for part in await self._keeper.recall(parts):
                     group.create_task(self._keeper.keep(part))
             # What is looked at first is asked for first: each answer takes its milliseconds.
@@ -169,8 +167,8 @@ class Session:
             record,
             self.last_statuses.get(conversation_id),
             sandboxes=None if self.sandboxes.health.incomplete else self.sandboxes.records,
-            unread=conversation_id in self.unread,
-            watched=conversation_id in self.watched,
+            unread=conversation_id in self.unread.ids,
+            watched=conversation_id in self.unread.watched,
             clock=self.server_clock,
         )
 
@@ -211,7 +209,7 @@ class Session:
         unsettled = [each for each in shown if self.residents.sandbox_of(each) in self._unsettled]
         starting = in_progress(self.start_tasks.records.values(), self.server_clock.there)
         self._look_at(About.SANDBOXES, self.sandboxes, moving)
-        self._look_at(About.CONVERSATIONS, self.conversations, unsettled, always=self.watched.ids)
+        self._look_at(About.CONVERSATIONS, self.conversations, unsettled, always=self.unread.watched)
         self._look_at(About.START_TASKS, self.start_tasks, starting)
 
     def _look_at(
@@ -241,9 +239,6 @@ class Session:
         for displaced in self.displacement.read(self.memories.timelines, now):
             words = displaced.words(self.residents.title_in)
             self._publish(News(About.SANDBOXES, frozenset(displaced.ids), words=words))
-        if self.job is not None:
-            # A state may last for one reading only, and later ones may tell more of what counted as not done.
-            self.job.look()
         self._find_lost(About.SANDBOXES, self.sandboxes)
 
     def _conversations_read(self, changes: Changes[Conversation]) -> None:
@@ -260,7 +255,7 @@ class Session:
         marked = self.unread.read(changes.read, self.last_statuses, clock)
         touched = self.residents.update(records, other | changes.gone)
         whole = not self.conversations.health.incomplete
-        for news in self.watched.read(records, self.last_statuses, clock, whole=whole):
+        for news in self.unread.calls(marked, records, self.last_statuses, whole=whole):
             self._publish(news)
         if self._unsettled:
             read = {record.sandbox_id for record in changes.read}
@@ -440,19 +435,21 @@ class Session:
         if seen := self.unread.looked(conversation_ids, self._clock()):
             self._publish(News(About.CONVERSATIONS, seen))
 
+    @property
+    def watched(self) -> Sequence[Watched]:
+        """The conversations watched, the one that needs a person most first."""
+        return self.unread.by_urgency(self.conversations.records, self.last_statuses)
+
     def watch(self, conversation_ids: Sequence[str]) -> Sequence[str]:
         """Watch these as well; gives those for which there was no room."""
-        clock, told = self.server_clock, self.last_statuses
         records = self.conversations.records
-        known = [records[each] for each in conversation_ids if each in records]
-        left_out = [record.id for record in known if not self.watched.begin(record, told.get(record.id), clock)]
+        left_out = self.unread.watch(records[each] for each in conversation_ids if each in records)
         self._watched_changed(conversation_ids)
         return left_out
 
     def unwatch(self, conversation_ids: Sequence[str]) -> None:
         """Watch these no longer."""
-        for each in conversation_ids:
-            self.watched.end(each)
+        self.unread.unwatch(conversation_ids)
         self._watched_changed(conversation_ids)
 
     def _watched_changed(self, conversation_ids: Iterable[str]) -> None:

@@ -1,5 +1,6 @@
 """Start tasks, each about to be a conversation: how far it has come, whether it is shown, its row."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Container, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import ClassVar, NamedTuple
@@ -11,8 +12,7 @@ from quarterdeck.client.paging import Page
 from quarterdeck.fleet.ages import AS_TOLD, ServerClock, stopwatch
 from quarterdeck.fleet.conversations import Category, ConversationRow, ConversationState
 from quarterdeck.fleet.filters import haystack
-from quarterdeck.fleet.kept import KeptModel, Part
-from quarterdeck.fleet.news import About
+from quarterdeck.fleet.kept import KeptModel
 
 STEPS: dict[str, str] = {
     StartTaskStatus.WORKING: "beginning",
@@ -117,15 +117,13 @@ class KeptDismissed(KeptModel):
     ids: tuple[str, ...]
 
 
-class Dismissed(Part[KeptDismissed]):
+class Dismissed:
     """The start tasks that are not shown, here and in later runs: servers list them for ever."""
 
-    MODEL = KeptDismissed
-    ABOUT = About.START_TASKS
-    WHAT = "What you dismissed"
+    model = KeptDismissed
 
     def __init__(self) -> None:
-        super().__init__()
+        self.changed = asyncio.Event()
         self._ids: dict[str, None] = {}
 
     def __contains__(self, task_id: object) -> bool:
@@ -140,7 +138,7 @@ class Dismissed(Part[KeptDismissed]):
         """Take what earlier runs dismissed."""
         if kept is not None:
             self._ids = dict.fromkeys([*kept.ids, *self._ids])
-        return frozenset(self._ids)
+        return frozenset()
 
     def merge(self) -> Callable[[KeptDismissed | None], KeptDismissed | None]:
         """What makes the next file of the one there is."""

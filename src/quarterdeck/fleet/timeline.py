@@ -3,6 +3,7 @@
 All times are UTC moments of this machine.
 """
 
+import asyncio
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -10,10 +11,8 @@ from typing import ClassVar, NamedTuple
 
 from pydantic import AwareDatetime
 
-from quarterdeck.fleet.ages import age
-from quarterdeck.fleet.kept import KeptModel, Part
-from quarterdeck.fleet.news import About
-from quarterdeck.fleet.sandbox_state import Action, SandboxMemory, StateWord
+from quarterdeck.fleet.kept import KeptModel
+from quarterdeck.fleet.sandbox_state import UP, Action, Asked, SandboxMemory, StateWord
 
 EVENTS = 20
 """Kept of one sandbox, the newest."""
@@ -72,43 +71,39 @@ class KeptTimelines(KeptModel):
 
 _EXPLAINS = {
     Action.PAUSE: frozenset({StateWord.PAUSED}),
-    Action.RESUME: frozenset({StateWord.STARTING, StateWord.RUNNING}),
-    Action.START: frozenset({StateWord.STARTING, StateWord.RUNNING}),
+    Action.RESUME: UP,
+    Action.START: UP,
     Action.DELETE: frozenset({StateWord.MISSING}),
 }
 _ASKED = "you asked for it"
 _NOT_ASKED = "nobody here asked for it"
 _PERHAPS = "perhaps the start you asked for"
-_UNDONE = "resumed before a reading showed the pause; nobody here asked for it"
 _FIRST = "first seen so"
 _CLOSED = "changed while nobody watched"
 
 
-class Timelines(Part[KeptTimelines]):
+class Timelines:
     """The timelines of all sandboxes of one server; a reading that changes nothing costs nothing here.
 
-    `SandboxMemories` tells of readings and of what is asked for; whoever finds displaced ones tells of those.
+    `SandboxMemories` tells of what readings made of them; whoever finds displaced ones tells of those.
     """
 
-    MODEL = KeptTimelines
-    ABOUT = About.SANDBOXES
-    WHAT = "What happens to sandboxes"
-    REST = 30.0
+    model = KeptTimelines
 
     def __init__(self) -> None:
-        super().__init__()
+        self.changed = asyncio.Event()
         self._by_id: dict[str, tuple[Event, ...]] = {}
         """Those of which nothing was heard for longest first."""
         self._last_seen: dict[str, datetime] = {}
         """When the ones that are not listed now were listed last."""
-        self._asked: dict[str, tuple[Action, datetime]] = {}
         self._starts = 0
         """Starts that were asked for and are not answered."""
         self._perhaps: set[str] = set()
         """What appeared while a start was not answered."""
+        self._ours: set[str] = set()
+        """What starts made that were asked for here."""
         self._lost_at: datetime | None = None
         self._read_at: datetime | None = None
-        self._gap = timedelta()
         self._caught_up_at: datetime | None = None
 
     def of(self, sandbox_id: str) -> tuple[Event, ...]:
@@ -120,7 +115,7 @@ class Timelines(Part[KeptTimelines]):
     def read(self, now: datetime) -> None:
         """Note that a reading came in."""
         if self._read_at is not None and now - self._read_at > GAP:
-            self._gap, self._caught_up_at = now - self._read_at, now + CATCHING_UP
+            self._caught_up_at = now + CATCHING_UP
         self._read_at = now
 
     def observe(self, sandbox_id: str, before: SandboxMemory | None, after: SandboxMemory, now: datetime) -> None:
@@ -131,12 +126,11 @@ class Timelines(Part[KeptTimelines]):
             self.changed.set()  # when it was listed last is news, too
             if not events and len(self._by_id) >= IDS:
                 return
-        elif after.resumed and not before.resumed:
-            self._paused_unseen(sandbox_id, now)
-        if (before is not None and before.settled.word == word) or (events and events[-1].what == word):
+        elif before.settled.word == word:
             return
-        cause, words = self._cause(sandbox_id, word, now, known=before is not None, began=after.settled.exact)
-        self._keep(sandbox_id, with_next(events, Event(word, now, cause=cause, words=words)))
+        if not events or events[-1].what != word:
+            cause, words = self._cause(sandbox_id, before, after, now)
+            self._keep(sandbox_id, with_next(events, Event(word, now, cause=cause, words=words)))
 
     def gone(self, sandbox_ids: Iterable[str]) -> None:
         """Note that these are not listed any more; what happened to them stays known for a while."""
@@ -154,12 +148,12 @@ class Timelines(Part[KeptTimelines]):
     def start_ended(self, now: datetime, *, lost: bool = False) -> None:
         """Note that such a start was answered, or that its answer is `lost` and nobody knows what became of it.
 
-        Once all are answered, what appeared meanwhile and was not `asked` is somebody else's.
+        Once all are answered, what appeared meanwhile and was not `started` is somebody else's.
         """
         self._starts -= 1
         if lost:
             self._lost_at = now
-        if not self._starts and not self._was_lost(now):
+        if not self._is_awaited(now):
             for sandbox_id in self._perhaps:
                 self._explain(sandbox_id, _not_ours)
             self._perhaps.clear()
@@ -168,16 +162,11 @@ class Timelines(Part[KeptTimelines]):
         """Whether it may be what a start made that is not answered yet."""
         return sandbox_id in self._perhaps
 
-    def asked(self, sandbox_id: str, action: Action, now: datetime) -> None:
-        """Note that something is asked of it here; a start once its answer names it, and it may be listed by then."""
-        self._asked[sandbox_id] = action, now
-        if action is Action.START:
-            self._perhaps.discard(sandbox_id)
-            self._explain(sandbox_id, _from_start)
-
-    def refused(self, sandbox_id: str) -> None:
-        """Note that what was asked of it will not be done."""
-        self._asked.pop(sandbox_id, None)
+    def started(self, sandbox_id: str) -> None:
+        """Note that it is what a start made that was asked for here; it may have been listed before."""
+        self._ours.add(sandbox_id)
+        self._perhaps.discard(sandbox_id)
+        self._explain(sandbox_id, _from_start)
 
     def displaced(self, sandbox_ids: Iterable[str], by: str) -> None:
         """Note that the server paused these to make room for what was started or resumed here, `by` its short id."""
@@ -186,13 +175,6 @@ class Timelines(Part[KeptTimelines]):
             *earlier, last = self.of(sandbox_id)
             self._keep(sandbox_id, (*earlier, last._replace(cause=Cause.DISPLACED, words=words)))
 
-    def _paused_unseen(self, sandbox_id: str, now: datetime) -> None:
-        """Note a pause that was asked for here, and that somebody undid before a reading showed it."""
-        self._asked.pop(sandbox_id, None)
-        paused = Event(StateWord.PAUSED, now, cause=Cause.YOU, words=_ASKED)
-        again = Event(StateWord.RUNNING, now, cause=Cause.SERVER, words=_UNDONE)
-        self._keep(sandbox_id, with_next(with_next(self.of(sandbox_id), paused), again))
-
     def _explain(self, sandbox_id: str, explained: Callable[[Event], Event]) -> None:
         events: tuple[Event, ...] = ()
         for event in self.of(sandbox_id):
@@ -200,41 +182,33 @@ class Timelines(Part[KeptTimelines]):
         if events:
             self._keep(sandbox_id, events)
 
-    def _cause(self, sandbox_id: str, word: str, now: datetime, *, known: bool, began: bool) -> tuple[Cause, str]:
-        action = self._asked_for(sandbox_id, word, now)
-        if action is not None and word in _EXPLAINS[action]:
-            return Cause.YOU, _ASKED
-        if action is not None and action is not Action.PAUSE:
-            return Cause.SERVER, _became_of(action)
+    def _cause(
+        self, sandbox_id: str, before: SandboxMemory | None, after: SandboxMemory, now: datetime
+    ) -> tuple[Cause, str]:
+        ours = sandbox_id in self._ours
+        asked = before.asked if before is not None else Asked(Action.START, now, here=False) if ours else None
+        if asked is not None and (asked.here or ours) and now - asked.at <= ANSWERED_BY:
+            if after.settled.word in _EXPLAINS[asked.action]:
+                return Cause.YOU, _ASKED
+            if asked.action is not Action.PAUSE:
+                return Cause.SERVER, _became_of(asked.action)
         if sandbox_id in self._perhaps:
             return Cause.UNKNOWN, _PERHAPS
-        if known:
-            return self._seen_late(now) or (Cause.SERVER, _NOT_ASKED)
+        if before is not None:
+            missed = self._caught_up_at is not None and now <= self._caught_up_at
+            return (Cause.UNKNOWN, _CLOSED) if missed else (Cause.SERVER, _NOT_ASKED)
         if sandbox_id in self._by_id:
             return Cause.UNKNOWN, _CLOSED
-        if not began:
+        if not after.settled.exact:
             return Cause.UNKNOWN, _FIRST
-        if self._starts or self._was_lost(now):
+        if self._is_awaited(now):
             self._perhaps.add(sandbox_id)
             return Cause.UNKNOWN, _PERHAPS
         return Cause.SERVER, _NOT_ASKED
 
-    def _was_lost(self, now: datetime) -> bool:
-        """Whether a start whose answer was lost may still show what it did."""
-        return self._lost_at is not None and now - self._lost_at <= CATCHING_UP
-
-    def _seen_late(self, now: datetime) -> tuple[Cause, str] | None:
-        """What is to be said of a change that may have happened while nothing was read."""
-        if self._caught_up_at is None or now > self._caught_up_at:
-            return None
-        return Cause.UNKNOWN, f"changed while nothing was read for {age(self._gap.total_seconds())}"
-
-    def _asked_for(self, sandbox_id: str, word: str, now: datetime) -> Action | None:
-        """What was asked of it here not long ago; any change but that to starting settles it, and a deletion none."""
-        action, at = self._asked.get(sandbox_id, (None, now))
-        if word != StateWord.STARTING and action is not Action.DELETE:
-            self._asked.pop(sandbox_id, None)
-        return action if now - at <= ANSWERED_BY else None
+    def _is_awaited(self, now: datetime) -> bool:
+        """Whether what a start made that was asked for here may still appear."""
+        return bool(self._starts) or (self._lost_at is not None and now - self._lost_at <= CATCHING_UP)
 
     def _keep(self, sandbox_id: str, events: tuple[Event, ...]) -> None:
         self._by_id.pop(sandbox_id, None)
@@ -248,10 +222,11 @@ class Timelines(Part[KeptTimelines]):
     # From run to run
 
     def recall(self, kept: KeptTimelines | None) -> frozenset[str]:
-        """Take what an earlier run kept, before anything is read; gives the ids it tells of."""
-        for sandbox_id, (seen_at, events) in list(kept.sandboxes.items())[-IDS:] if kept is not None else ():
-            self._last_seen[sandbox_id], self._by_id[sandbox_id] = seen_at, events
-        return frozenset(self._by_id)
+        """Take what an earlier run or another deck kept of sandboxes that nothing is known of here."""
+        for sandbox_id, (seen_at, events) in kept.sandboxes.items() if kept is not None else ():
+            if sandbox_id not in self._by_id and len(self._by_id) < IDS:
+                self._last_seen[sandbox_id], self._by_id[sandbox_id] = seen_at, events
+        return frozenset()
 
     def merge(self) -> Callable[[KeptTimelines | None], KeptTimelines | None]:
         """What makes the next file of the one there is: what another deck kept of other sandboxes stays."""
@@ -282,7 +257,7 @@ def _from_start(event: Event) -> Event:
     """What was seen of a sandbox before the start that made it was answered."""
     if event.words not in (_PERHAPS, _NOT_ASKED):
         return event
-    if event.what in _EXPLAINS[Action.START]:
+    if event.what in UP:
         return event._replace(cause=Cause.YOU, words=_ASKED)
     return event._replace(cause=Cause.SERVER, words=_became_of(Action.START))
 

@@ -7,6 +7,7 @@ socket has told stands at the end until the list has it.
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
+from itertools import chain
 from typing import NamedTuple
 
 from pydantic import ValidationError
@@ -65,13 +66,12 @@ class Transcript:
         self.older: str | None = None
         """The page before what is known; None at the beginning of the log."""
         self.outgoing: tuple[Outgoing, ...] = ()
-        self.latest_at: datetime | None = None
-        """When the newest event was, by the clock of the sandbox."""
         self._log: list[Event] = []
         self._listed: set[str] = set()
         self._tail: dict[str, Event] = {}
         """What only the socket has told."""
-        self._entries = Entries()
+        self._made: Entries | None = None
+        """The entries of all that is known; None where they have to be made anew."""
         self._written: list[str] = []
         self._thought: list[str] = []
         self._overheard = ""
@@ -92,6 +92,12 @@ class Transcript:
         return [*listed, *([written] if written is not None else ()), *sent]
 
     @property
+    def _entries(self) -> Entries:
+        if self._made is None:
+            self._made = Entries((*self._log, *self._tail.values()))
+        return self._made
+
+    @property
     def last_id(self) -> str | None:
         """The last event that the server's list has told: what follows it is asked for."""
         return self._log[-1].id if self._log else None
@@ -100,6 +106,12 @@ class Transcript:
     def known(self) -> int:
         """How many events."""
         return len(self._log) + len(self._tail)
+
+    @property
+    def latest_at(self) -> datetime | None:
+        """When the newest event was, by the clock of the sandbox."""
+        newest_first = chain(reversed(self._tail.values()), reversed(self._log))
+        return next((event.timestamp for event in newest_first if event.timestamp is not None), None)
 
     @property
     def waiting(self) -> bool:
@@ -153,22 +165,15 @@ class Transcript:
 
     def begin(self, page: EventPage) -> None:
         """Take the newest page, newest first; what was known before is forgotten, but not what is on its way."""
-        self._log, self._listed, self._tail = [], set(), {}
-        self._entries = Entries()
+        self._set_log((), {})
         self.older = page.next_page_id
-        self._list(reversed(page.events))
+        self.catch_up(reversed(page.events))
 
     def prepend(self, page: EventPage) -> None:
         """Take the page before what is known, newest first."""
         events = [event for event in reversed(page.events) if event.id not in self._listed]
-        self._listed |= {event.id for event in events}
-        self._log = events + self._log
+        self._set_log([*events, *self._log], self._tail)
         self.older = page.next_page_id
-        before = Entries()
-        for event in events:
-            before.add(event)
-        before.join(self._entries)
-        self._entries = before
 
     @property
     def unlisted(self) -> frozenset[str]:
@@ -177,22 +182,16 @@ class Transcript:
 
     def catch_up(self, events: Iterable[Event], unlisted: frozenset[str] = frozenset()) -> None:
         """Take what the server lists after `last_id`; `unlisted` as it was before that was asked, once all came."""
-        new = [event for event in events if event.id not in self._listed]
-        ids, told = [event.id for event in new], list(self._tail)
-        both = min(len(ids), len(told))
-        for event_id in ids:
-            self._tail.pop(event_id, None)
-        dropped = unlisted & self._tail.keys()
-        for event_id in dropped:
-            del self._tail[event_id]
-        if told[:both] == ids[:both] and not dropped:
-            self._log += new[:both]
-            self._listed.update(ids[:both])
-            self._list(new[both:])
-            return
-        self._log += filter(_in_log, new)
+        new = [event for event in events if event.id not in self._listed and _in_log(event)]
+        told, ids = list(self._tail), [event.id for event in new]
+        self._tail = {each: event for each, event in self._tail.items() if each not in unlisted.union(ids)}
+        self._log += new
         self._listed.update(ids)
-        self._rebuild()
+        if [*ids, *self._tail][: len(told)] != told:
+            self._made = None  # the list has another order than the socket, or lacks what that told
+        elif self._made is not None:
+            for event in new[len(told) :]:
+                self._made.add(event)
         for event in new:
             if event.id not in told:
                 self._note(event)
@@ -204,10 +203,8 @@ class Transcript:
         """
         told = events[::-1]
         in_order = (*told, *self._log) if older else (*self._log, *told)
-        by_id = {event.id: event for event in in_order if event.id not in self._tail}
-        self._log = sorted(filter(_in_log, by_id.values()), key=lambda event: event.timestamp or _BEGINNING)
-        self._listed = {event.id for event in self._log}
-        self._rebuild()
+        by_id = {event.id: event for event in in_order if event.id not in self._tail and _in_log(event)}
+        self._set_log(sorted(by_id.values(), key=lambda event: event.timestamp or _BEGINNING), self._tail)
         for event in self._log:
             self._note(event)
 
@@ -221,10 +218,11 @@ class Transcript:
             return
         if _ends_an_answer(frame):
             self._written, self._thought = [], []
-        if frame.id in self._listed or frame.id in self._tail or frame.kind in _NOT_LISTED:
+        if frame.id in self._listed or frame.id in self._tail or not _in_log(frame):
             return
         self._tail[frame.id] = frame
-        self._entries.add(frame)
+        if self._made is not None:
+            self._made.add(frame)
         self._note(frame)
 
     def state(self, state: AgentState) -> None:
@@ -237,28 +235,19 @@ class Transcript:
 
     def sending(self, message: Outgoing) -> None:
         """Show a message that is being sent, or how far it has come by now."""
-        others = tuple(each for each in self.outgoing if each.id != message.id)
-        self.outgoing = (*others, message)
+        self.sent(message.id)
+        self.outgoing = (*self.outgoing, message)
 
     def sent(self, message_id: str) -> None:
         """Show a message no longer as one on its way."""
         self.outgoing = tuple(each for each in self.outgoing if each.id != message_id)
 
-    def _list(self, events: Iterable[Event]) -> None:
-        for event in filter(_in_log, events):
-            self._log.append(event)
-            self._listed.add(event.id)
-            self._entries.add(event)
-            self._note(event)
-
-    def _rebuild(self) -> None:
-        self._entries = Entries()
-        for event in (*self._log, *self._tail.values()):
-            self._entries.add(event)
+    def _set_log(self, log: Iterable[Event], tail: dict[str, Event]) -> None:
+        self._log, self._tail, self._made = list(log), tail, None
+        self._listed = {event.id for event in self._log}
 
     def _note(self, event: Event) -> None:
         """What an event says of the whole conversation."""
-        self.latest_at = event.timestamp or self.latest_at
         if isinstance(event, MessageEvent) and event.source == "user":
             self._overheard = event.id if self._written or self._thought else ""
             arrived = next((each for each in self.outgoing if each.text == event.text), None)

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.client.models.conversation import Conversation, StartTask
 from quarterdeck.fleet.news import About, News
-from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import short_id
 from quarterdeck.fleet.timeline import Timelines
 
@@ -98,7 +97,7 @@ class Starts:
         for record in told:
             self._without_sandbox.discard(record.id)
             if record.sandbox_id is not None:
-                self._timelines.asked(record.sandbox_id, Action.START, self._clock())
+                self._timelines.started(record.sandbox_id)
             self._timelines.start_ended(self._clock())
         return bool(told)
 

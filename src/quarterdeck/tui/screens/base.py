@@ -137,7 +137,7 @@ class DeckScreen(Screen[None]):
 
     def _show_watched(self) -> None:
         """Say how the watched conversations are, in a line that is there only while there are any."""
-        watched = self.app.session.watched.by_urgency if self.app.session is not None else ()
+        watched = self.app.session.watched if self.app.session is not None else ()
         if watched or self._watching:
             self._watching = bool(watched)
             show_watched(self, self.message_line, watched, self.app.clock())

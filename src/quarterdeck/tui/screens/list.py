@@ -13,8 +13,8 @@ from quarterdeck.client.errors import ServiceError
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.filters import statuses_in, with_statuses
 from quarterdeck.fleet.news import About, News
-from quarterdeck.fleet.notify import MOST
 from quarterdeck.fleet.session import Session
+from quarterdeck.fleet.unread import MOST
 from quarterdeck.fleet.views import KeptViews, View
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
@@ -379,7 +379,7 @@ class ListScreen(DeckScreen, Generic[R]):
         record = session.conversations.records.get(found[0])
         what = (record.title if record is not None else None) or found[0]
         what = what if len(found) == 1 else f"{len(found)} conversations"
-        if all(each in session.watched for each in found):
+        if all(each in session.unread.watched for each in found):
             session.unwatch(found)
             self.say(text.line(f"No longer watching {what}."))
         elif left_out := session.watch(found):

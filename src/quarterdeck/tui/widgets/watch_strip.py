@@ -11,7 +11,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from quarterdeck.fleet.ages import calm_age
-from quarterdeck.fleet.notify import Watched
+from quarterdeck.fleet.unread import Watched
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.look import glyph
