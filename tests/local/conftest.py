@@ -14,8 +14,8 @@ from typing import Any
 import httpx
 import pytest
 
-from quarterdeck.local.runtime.base import Identity
 from quarterdeck.local.runtime.sessions import Process, members
+from quarterdeck.local.sandboxes import Identity
 from quarterdeck.local.service import LocalService
 from quarterdeck.local.specs import BUILT_IN, Spec
 from tests.servers import Mode, open_server

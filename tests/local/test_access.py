@@ -30,25 +30,18 @@ GUARDED = [
 ]
 
 
-@pytest.mark.parametrize("path", OPEN)
-async def test_health_and_description_need_no_key(caller: Caller, path: str) -> None:
+async def test_health_and_description_need_no_key(caller: Caller) -> None:
     del caller.http.headers["X-Session-API-Key"]
-    assert (await caller.http.get(path)).status_code == 200
+    assert [(await caller.http.get(path)).status_code for path in OPEN] == [200] * len(OPEN)
 
 
-@pytest.mark.parametrize("key", [None, "", "wrong", "ключ"])
-async def test_missing_empty_and_wrong_keys_are_refused_alike(caller: Caller, key: str | None) -> None:
+@pytest.mark.parametrize("key", ["", "wrong", "ключ"])
+async def test_empty_and_wrong_keys_are_refused_alike(caller: Caller, key: str) -> None:
     del caller.http.headers["X-Session-API-Key"]
-    headers = {} if key is None else {b"X-Session-API-Key": key.encode()}
+    headers = {b"X-Session-API-Key": key.encode()}
     for method, path in GUARDED:
         answer = await caller.http.request(method, path, headers=headers, json={})
         assert (answer.status_code, answer.json()) == (401, {"detail": "Unauthorized"}), (method, path)
-
-
-async def test_a_key_in_another_header_is_no_key(caller: Caller) -> None:
-    key = caller.http.headers.pop("X-Session-API-Key")
-    answer = await caller.http.get("/api/settings", headers={"Authorization": f"Bearer {key}"})
-    assert answer.status_code == 401
 
 
 async def test_only_what_is_well_formed_is_asked_for_its_key(caller: Caller) -> None:
@@ -80,14 +73,8 @@ async def test_single_records_are_read_by_batch_only(caller: Caller, path: str) 
     assert (await caller.http.get(path)).status_code == 405
 
 
-async def test_a_body_without_end_is_cut_off(caller: Caller) -> None:
-    answer = await caller.http.post("/api/settings", content=b" " * 9_000_000)
-    assert answer.status_code == 413
-
-
 async def test_what_can_be_chosen_is_told_in_bare_lists(caller: Caller) -> None:
     for name in ("models", "agents", "security-analyzers"):
         offered = await caller.get(f"/api/options/{name}")
         assert offered
         assert all(isinstance(one, str) for one in offered)
-    assert (await caller.get("/api/options/config"))["APP_MODE"] == "oss"

@@ -113,7 +113,7 @@ async def test_two_openers_share_settings(open_service: Opener) -> None:
 
 async def test_a_damaged_database_is_named(tmp_path: Path) -> None:
     (tmp_path / "service.db").write_bytes(b"not a database" * 100)
-    with pytest.raises(LocalServiceError, match="is damaged or no database"):
+    with pytest.raises(LocalServiceError, match="file is not a database"):
         await LocalService.open(tmp_path)
     assert (tmp_path / "service.db").read_bytes() == b"not a database" * 100
 

@@ -10,9 +10,9 @@ import httpx
 import pytest
 
 from quarterdeck.client.models.enums import UrlName
-from quarterdeck.local.runtime.base import READY_WITHIN
-from quarterdeck.local.runtime.launching import Place
+from quarterdeck.local.runtime.processes import Place
 from quarterdeck.local.runtime.sessions import read_process
+from quarterdeck.local.sandboxes import READY_WITHIN
 from quarterdeck.local.specs import BUILT_IN, Spec
 from tests.local.conftest import Caller, Opener, leaders, processes, until
 

@@ -191,13 +191,3 @@ async def test_tokens_are_kept_and_only_their_providers_told(caller: Caller, fol
     assert answer.json()["secrets_store"] == {"provider_tokens": {}}
     assert "ghp" not in answer.text
     assert stored(folder, "secrets")["custom_secrets"]["A"]["secret"] == "1"
-
-
-async def test_a_replacing_service_clears_and_stores_masks_as_real_ones_do(open_service: Opener, folder: Path) -> None:
-    caller = await open_service(store="replace")
-    await caller.post("/api/settings", SECRETS)
-    await caller.post("/api/settings", {"llm_api_key": "", "search_api_key": ""})
-    assert (stored(folder)["llm_api_key"], stored(folder)["search_api_key"]) == (None, "tvly-1")
-    await caller.post("/api/settings", {"llm_api_key": MASK, "search_api_key": " ", "future": 1})
-    assert (stored(folder)["llm_api_key"], stored(folder)["search_api_key"]) == (MASK, None)
-    assert "future" not in stored(folder)

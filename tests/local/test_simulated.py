@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 
-from quarterdeck.local.runtime.simulated import Faults, Simulation
+from quarterdeck.local.runtime.simulated import Simulation
 from tests.local.conftest import until
 from tests.local.simulated import CONVERSATIONS, SANDBOXES, simulated
 
@@ -88,18 +88,19 @@ async def test_so_many_change_in_a_second_and_the_shares_stay() -> None:
 
 
 async def test_faults_happen_to_whom_they_are_said_to() -> None:
-    async with simulated(STILL) as service:
+    faulty = replace(STILL, with_faults=True)
+    async with simulated(faulty) as service:
         running = [record["id"] for record in await service.all() if record["status"] == "RUNNING"]
-    fails, ignored, gone, good, *_ = running
-    faults = Faults(frozenset({fails}), frozenset({ignored}), frozenset({gone}), rate_limit_at=5, retry_after=7)
-    async with simulated(replace(STILL, faults=faults)) as service:
-        answers = {one: await service.http.post(f"{SANDBOXES}/{one}/pause") for one in (fails, ignored, gone, good)}
-        limited = await service.http.post(f"{SANDBOXES}/{running[4]}/pause")
+        fails, ignored, gone = (next(one for one in running if one in group) for group in faulty.faults()[:3])
+        good = next(one for one in running if one not in {fails, ignored, gone})
+        answers = [await service.http.post(f"{SANDBOXES}/{one}/pause") for one in (fails, ignored, gone, good)]
+        assert [answer.status_code for answer in answers] == [500, 200, 404, 200]
         service.time.passes(5)
-        assert [answer.status_code for answer in answers.values()] == [500, 200, 404, 200]
-        assert (limited.status_code, limited.headers["Retry-After"]) == (429, "7")
         assert [await service.status(one) for one in (fails, ignored, good)] == ["RUNNING", "RUNNING", "PAUSED"]
         assert await service.sandbox(gone) is None
+        more = [await service.http.post(f"{SANDBOXES}/{good}/resume") for _ in range(20)]
+        limited = next(answer for answer in more if answer.status_code != 200)
+        assert (limited.status_code, limited.headers["Retry-After"]) == (429, "2")
 
 
 async def test_a_conversation_is_created_once_its_sandbox_runs_and_is_changed_and_deleted() -> None:

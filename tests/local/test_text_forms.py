@@ -9,7 +9,7 @@ from rich.pretty import pretty_repr
 
 from quarterdeck import local
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.local.runtime.base import Sandbox
+from quarterdeck.local.sandboxes import Sandbox
 
 SECRET = "sentinel-secret"
 
@@ -30,4 +30,5 @@ def test_no_body_shows_what_any_of_its_members_holds(model: type[BaseModel]) -> 
 
 
 def test_no_sandbox_shows_its_key() -> None:
-    assert SECRET not in repr(Sandbox("a", "files", "", SecretStr(SECRET), SandboxStatus.RUNNING))
+    sandbox = Sandbox(id="a", spec_id="files", created_at="", key=SecretStr(SECRET), status=SandboxStatus.RUNNING)
+    assert SECRET not in repr(sandbox)

@@ -1,9 +1,10 @@
 """A server of the flat generation that *replaces* as releases 1.2 and 1.6 do, and answers yes to what it did not do."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from quarterdeck.local.bodies import SettingsBody
-from quarterdeck.local.errors import UnknownNameError
+from quarterdeck.client.models.enums import GitProvider
+from quarterdeck.local.bodies import ProviderToken, SettingsBody
+from quarterdeck.local.errors import RefusalError
 from quarterdeck.local.secrets import Secrets, unless_blank
 from quarterdeck.local.service import Generation, flat
 from quarterdeck.local.settings import DEFAULTS, Settings
@@ -18,20 +19,30 @@ KEPT = ("llm_model", "llm_api_key", "llm_base_url", "user_consents_to_analytics"
 
 
 class ReplacingSettings(Settings):
-    """Stores whole records, masks too, and no `secrets_store`."""
+    """Stores whole records and no `secrets_store`."""
 
     async def save(self, body: SettingsBody) -> None:
         await self.store.change(settings=lambda stored: replace(stored, body.sent()))
 
 
-class CarelessSecrets(Secrets):
+class CheckedTokens(Secrets):
+    """Refuses the token "refused", as its provider would."""
+
+    async def set_tokens(self, tokens: Mapping[GitProvider, ProviderToken]) -> None:
+        for provider, sent in tokens.items():
+            if sent.token and sent.token.get_secret_value() == "refused":
+                raise RefusalError(f"The {provider} token is refused.", 401)
+        await super().set_tokens(tokens)
+
+
+class CarelessSecrets(CheckedTokens):
     """Answers yes to a change of a secret that is not there, as long as nobody ever stored any."""
 
-    async def change(self, rule: Callable[[Record], Record]) -> None:
+    async def change(self, rule: Callable[[Record], None]) -> None:
         try:
             await super().change(rule)
-        except UnknownNameError:
-            if await self.read() is not None:
+        except RefusalError as error:
+            if error.status != 404 or await self.read() is not None:
                 raise
 
 

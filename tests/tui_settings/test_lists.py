@@ -105,7 +105,7 @@ async def test_a_token_is_set_beside_others_and_all_are_cleared(sit: Sit, store:
         assert not (await seat.stored()).provider_tokens_set
 
 
-@pytest.mark.parametrize("store", ["merge", "nested"])
+@pytest.mark.parametrize("store", ["replace", "nested"])
 async def test_a_refused_token_is_said_at_its_place_and_the_key_stays_good(sit: Sit, store: Mode) -> None:
     async with sit(stored=FULL, store=store) as seat:
         await seat.go_to("token:")

@@ -1,13 +1,12 @@
 """`quarterdeck serve`: the local service on loopback."""
 
 import asyncio
-from dataclasses import replace
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.output import CommandError
 from quarterdeck.config.load import Config
 from quarterdeck.local.errors import LocalServiceError
-from quarterdeck.local.runtime.simulated import Simulation, some_faults
+from quarterdeck.local.runtime.simulated import Simulation
 from quarterdeck.local.serve import serve
 
 
@@ -17,7 +16,7 @@ def run(arguments: CommandLine, config: Config) -> int:
         words = "`serve` runs the local service; it takes no server and has no read-only mode."
         raise CommandError(words, "Leave out --url, --connection and --read-only.", status=2)
     try:
-        asyncio.run(serve(config.folders.data, arguments.port, simulation=_simulation(arguments)))
+        asyncio.run(serve(config.folders.data, arguments.port, _simulation(arguments)))
     except LocalServiceError as error:
         raise CommandError(str(error)) from error
     return 0
@@ -31,5 +30,4 @@ def _simulation(arguments: CommandLine) -> Simulation | None:
             raise CommandError(words, "Give --simulate N too.", status=2)
         return None
     churn = 1.0 if arguments.churn is None else arguments.churn
-    simulation = Simulation(arguments.simulate, churn)
-    return replace(simulation, faults=some_faults(simulation.ids())) if arguments.faults else simulation
+    return Simulation(arguments.simulate, churn, with_faults=arguments.faults)

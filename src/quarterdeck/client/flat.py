@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from quarterdeck.client.models.enums import is_mask
 from quarterdeck.client.models.mcp import McpConfig
 from quarterdeck.client.models.server import FieldRules, Server
 from quarterdeck.client.models.settings import LOAD_ONLY, SECRET_FIELDS, Loss, Settings, SettingsChanges
-from quarterdeck.client.redact import invalid, is_mask
+from quarterdeck.client.redact import invalid
 
 FLAT_SETTINGS = "/api/settings"
 KNOWN_BY = frozenset({"user_version", "v1_enabled", "condenser_max_size"})

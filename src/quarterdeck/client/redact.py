@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from quarterdeck.client.errors import ErrorKind, FieldProblem, Outcome, ServiceError
+from quarterdeck.client.models.enums import is_mask
 
 Location = tuple[str | int, ...]
 SHORTEST = 4
@@ -23,7 +24,6 @@ _SECRET_NAME = re.compile(
 )
 _OPEN_OF_AUTH = ("strategy", "header_name")
 """What says how something signs in, and nothing of what with."""
-_MASK = re.compile(r"[*•●∙·]+|<(?:hidden|redacted|masked|secret)>|\[(?:hidden|redacted|masked)\]", re.I)
 
 
 def is_secret_name(name: str) -> bool:
@@ -33,11 +33,6 @@ def is_secret_name(name: str) -> bool:
     `auth_type` is not. Numbers and flags are never secret: `max_output_tokens` is a number of them.
     """
     return _SECRET_NAME.search(name[-40:]) is not None
-
-
-def is_mask(text: str) -> bool:
-    """Whether a text stands for a hidden value: a server would store it as the value (SERVERS.md: masks)."""
-    return _MASK.fullmatch(text.strip()) is not None
 
 
 def scrub(text: str, secrets: Iterable[str]) -> str:

@@ -1,97 +1,137 @@
-"""The agents of conversations: what can be asked of them, and the service's own answer, which is that none runs."""
+"""The agents of conversations with the logs of what happened, and the service's own, which is that none runs."""
 
 import asyncio
+import json
 import uuid
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any, Protocol
 
 from quarterdeck.client.models.enums import ExecutionStatus
-from quarterdeck.local.bodies import MessageBody
-from quarterdeck.local.events import NEVER, EventLogs, last_message, made, message_members, text_part
+from quarterdeck.local.events import DELTA, NEVER, MessageBody, Policy, made, message, text_part
+from quarterdeck.local.records import Page, Window
 from quarterdeck.local.runtime.play import Play
 from quarterdeck.local.store import Record, Store
 
 NOBODY_ANSWERS = (
     "No agent runs here: this is Quarterdeck's local service. It keeps what is written, and nobody answers it."
 )
+MOST_WAITING = 10_000
+"""Events that wait for a listener; one that reads slower than that misses some, and has the log to catch up from."""
 
 
-class Agents(Protocol):
-    """The agents of all conversations of a store; each is asked by the id of its conversation, which exists."""
+class Agents(ABC):
+    """The agents of all conversations of a store, each asked by the id of its conversation, which exists.
 
-    logs: EventLogs
+    An event has an id of its own, and its place in the log, which only grows, is its order.
+    """
 
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._writing = asyncio.Lock()
+        self._listening: dict[str, set[asyncio.Queue[Record]]] = {}
+
+    @abstractmethod
     async def begin(self, conversation_id: str) -> None:
         """Make sure that a conversation has its log, which begins with its first message."""
 
+    @abstractmethod
     async def state(self, conversation_id: str) -> Record:
         """How the agent is."""
 
-    async def send(self, conversation_id: str, message: MessageBody) -> None:
+    @abstractmethod
+    async def send(self, conversation_id: str, body: MessageBody) -> None:
         """Take a message, and let the agent run if the message says so."""
 
+    @abstractmethod
     async def act(self, conversation_id: str, act: Callable[[Play], None]) -> None:
-        """Stop the agent, let it go on, answer it; done once its tools have ended, if it waits for them.
+        """Stop the agent, let it go on, answer it. Raises what the act raises."""
 
-        Raises `AlreadyRunningError`.
-        """
+    @contextmanager
+    def listen(self, conversation_id: str) -> Iterator[asyncio.Queue[Record]]:
+        """What happens from now on."""
+        queue: asyncio.Queue[Record] = asyncio.Queue()
+        listening = self._listening.setdefault(conversation_id, set())
+        listening.add(queue)
+        try:
+            yield queue
+        finally:
+            listening.discard(queue)
+            if not listening:
+                self._listening.pop(conversation_id, None)
+
+    async def page(self, conversation_id: str, page_id: str | None, limit: int, *, newest_first: bool) -> Page[Record]:
+        """A page of the log that begins with the event of that id; one that is not known gives the first page."""
+        begin = await self._store.select("events", "conversation_id = ? AND id = ?", (conversation_id, page_id or ""))
+        compare, order = ("<=", "DESC") if newest_first else (">=", "ASC")
+        condition = f"place {compare} {begin[0]['place']}" if begin else "1"
+        rows = await self._store.select(
+            "events",
+            f"conversation_id = ? AND {condition} ORDER BY place {order} LIMIT {limit + 1}",
+            (conversation_id,),
+        )
+        items = [json.loads(row["body"]) for row in rows[:limit]]
+        return Page(items=items, next_page_id=rows[limit]["id"] if len(rows) > limit else None)
+
+    async def copies(self, conversation_id: str, window: Window, *, newest_first: bool) -> Page[Record]:
+        """A page of the log as app servers keep copies of it."""
+        order = "DESC" if newest_first else "ASC"
+        condition = f"conversation_id = ? ORDER BY place {order}{window.sql}"
+        rows = await self._store.select("events", condition, (conversation_id,))
+        return window.page([json.loads(row["body"]) for row in rows])
+
+    async def _happened(self, conversation_id: str, events: Sequence[Record]) -> None:
+        """Write down what happened, all but pieces of answers, and tell it to whoever listens."""
+        kept = [event for event in events if event["kind"] != DELTA]
+        async with self._store.transaction() as connection:
+            await connection.executemany(
+                "INSERT INTO events"
+                " SELECT ?1, coalesce(max(place), 0) + 1, ?2, ?3 FROM events WHERE conversation_id = ?1",
+                [(conversation_id, event["id"], json.dumps(event)) for event in kept],
+            )
+            if kept:
+                changed = (f"{kept[-1]['timestamp']}Z", conversation_id)
+                await connection.execute("UPDATE conversations SET updated_at = ? WHERE id = ?", changed)
+        for queue in self._listening.get(conversation_id, ()):
+            for event in events:
+                if queue.qsize() < MOST_WAITING:
+                    queue.put_nowait(event)
 
 
-class NoAgents:
+class NoAgents(Agents):
     """Keeps what people write in conversations in which no agent runs, and says so once in each."""
-
-    def __init__(self, store: Store) -> None:
-        self.logs = EventLogs(store)
-        self._store = store
-        self._writing = asyncio.Lock()
 
     async def begin(self, conversation_id: str) -> None:
         """Write down the first message, and that nobody answers it."""
         async with self._writing:
-            if not await self.logs.count(conversation_id):
+            if not await self._store.count("events", "conversation_id = ?", (conversation_id,)):
                 (row,) = await self._store.by_ids("conversations", [conversation_id])
-                born = datetime.fromisoformat(row["created_at"])
-                said = [_message("user", "user", [text_part(row["message"])], born)] if row["message"] else []
-                words = _message("environment", "system", [text_part(NOBODY_ANSWERS)], born)
-                await self.logs.append(conversation_id, [*said, words])
+                said = [_said("user", "user", [text_part(row["message"])])] if row["message"] else []
+                note = _said("environment", "system", [text_part(NOBODY_ANSWERS)])
+                await self._happened(conversation_id, [*said, note])
 
-    async def state(self, conversation_id: str) -> Record:
+    async def state(self, _conversation_id: str) -> Record:
         """Idle, as ever."""
-        (row,) = await self._store.by_ids("conversations", [conversation_id])
-        return told_state(row, ExecutionStatus.IDLE, NEVER, {"usage_to_metrics": {}})
+        return state_told(ExecutionStatus.IDLE, NEVER, {})
 
-    async def send(self, conversation_id: str, message: MessageBody) -> None:
+    async def send(self, conversation_id: str, body: MessageBody) -> None:
         """Write it down."""
-        now = datetime.now(UTC)
-        said = _message("user", "user", [part.model_dump() for part in message.content], now)
-        happened = [said, last_message(said["id"], str(uuid.uuid4()), now)]
         async with self._writing:
-            await self.logs.append(conversation_id, happened)
-            await self._store.run(
-                "UPDATE conversations SET updated_at = ? WHERE id = ?", (f"{said['timestamp']}Z", conversation_id)
-            )
-        self.logs.tell(conversation_id, happened)
+            await self._happened(conversation_id, [_said("user", "user", body.parts())])
 
     async def act(self, conversation_id: str, act: Callable[[Play], None]) -> None:
         """Nobody is there to do it."""
 
 
-def told_state(row: Any, status: str, policy: Mapping[str, Any], stats: Record) -> Record:
-    """A conversation as its agent server tells it; `row` is the stored one."""
+def state_told(status: str, policy: Policy, stats: Record) -> Record:
+    """How an agent is, as its agent server tells it."""
     return {
-        "id": str(uuid.UUID(row["id"])),
-        "title": row["title"],
         "execution_status": status,
-        "confirmation_policy": dict(policy),
-        "security_analyzer": None if policy["kind"] == NEVER["kind"] else {"kind": "LLMSecurityAnalyzer"},
-        "stats": stats,
-        "agent": {"kind": "Agent", "llm": {"model": row["llm_model"]}},
-        "tags": {},
-        "created_at": row["created_at"],
-        "updated_at": row["updated_at"],
+        "confirmation_policy": policy.told(),
+        "stats": {"usage_to_metrics": stats},
     }
 
 
-def _message(source: str, role: str, parts: list[Record], at: datetime) -> Record:
-    return made("MessageEvent", source, str(uuid.uuid4()), at, **message_members(role, parts))
+def _said(source: str, role: str, parts: Sequence[Record]) -> Record:
+    return made("MessageEvent", source, str(uuid.uuid4()), datetime.now(UTC), **message(role, parts))

@@ -1,26 +1,53 @@
-"""What the service answers with: records, pages of them, and the texts of times."""
+"""What the service answers with, whatever the resource: pages, times, keys, and that something was done."""
 
+import json
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
+from uuid import UUID
 
-from fastapi import Depends, Query
+from fastapi import Depends, HTTPException, Query, Request, Response
+from pydantic import SecretStr
 from typing_extensions import TypedDict
 
 T = TypeVar("T")
 Limit = Annotated[int, Query(ge=1, le=100)]
+AGENT_PREFIX = "/agent"
+"""Where the agent servers of all sandboxes are."""
 
 
 def stamp(moment: datetime) -> str:
-    """Write a time in UTC with microseconds and Z, so that texts sort as times do; one without a zone means UTC."""
-    aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    return aware.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    """Write a time in UTC with microseconds and Z, so that texts sort as times do."""
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def now() -> str:
     """The time now."""
     return stamp(datetime.now(UTC))
+
+
+def new_key() -> SecretStr:
+    """A key that nobody guesses."""
+    return SecretStr(secrets.token_urlsafe(32))
+
+
+def told(body: object, status: int = 200) -> Response:
+    """A JSON answer in ASCII, which also holds text that is no valid Unicode."""
+    return Response(json.dumps(body), status, media_type="application/json")
+
+
+class Done(TypedDict):
+    """A change was made."""
+
+    success: bool
+
+
+class Message(TypedDict):
+    """A change was made, in words."""
+
+    message: str
 
 
 class Page(TypedDict, Generic[T]):
@@ -56,83 +83,19 @@ class Window:
 Paging = Annotated[Window, Depends()]
 
 
-class ExposedUrl(TypedDict):
-    """One address of a sandbox; its query holds the sandbox's key."""
-
-    name: str
-    url: str
-    port: int
+async def _agent_server(request: Request) -> str:
+    return f"{str(request.base_url).rstrip('/')}{AGENT_PREFIX}"
 
 
-class SandboxRecord(TypedDict):
-    """A sandbox; key and addresses are told only while it is RUNNING."""
-
-    id: str
-    created_by_user_id: str | None
-    sandbox_spec_id: str
-    status: str
-    session_api_key: str | None
-    exposed_urls: list[ExposedUrl] | None
-    created_at: str
+AgentServerUrl = Annotated[str, Depends(_agent_server)]
+"""Where the agents of conversations are asked, by the name under which this service was asked itself."""
 
 
-class SpecRecord(TypedDict):
-    """A template a sandbox is started from."""
-
-    id: str
-    command: list[str] | None
-    created_at: str
-    initial_env: dict[str, str]
-    working_dir: str
-
-
-class ConversationRecord(TypedDict):
-    """A conversation; what its agent is at is told only while its sandbox runs."""
-
-    id: str
-    created_by_user_id: str | None
-    sandbox_id: str
-    selected_repository: str | None
-    selected_branch: str | None
-    git_provider: str | None
-    title: str | None
-    trigger: str | None
-    pr_number: list[int]
-    llm_model: str | None
-    metrics: dict[str, Any] | None
-    parent_conversation_id: str | None
-    sub_conversation_ids: list[str]
-    public: bool | None
-    created_at: str
-    updated_at: str
-    sandbox_status: str
-    execution_status: str | None
-    conversation_url: str | None
-    session_api_key: str | None
-
-
-class StartTaskRecord(TypedDict):
-    """The work of creating one conversation."""
-
-    id: str
-    created_by_user_id: str | None
-    status: str
-    detail: str | None
-    app_conversation_id: str | None
-    sandbox_id: str | None
-    agent_server_url: str | None
-    request: dict[str, Any]
-    created_at: str
-    updated_at: str
-
-
-class Done(TypedDict):
-    """A change was made."""
-
-    success: bool
-
-
-class Message(TypedDict):
-    """A change was made, in words."""
-
-    message: str
+def hex_ids(ids: Sequence[str]) -> list[str]:
+    """Ids as they are stored, from uuids with or without dashes; raises 400 for too many and for what is no uuid."""
+    if len(ids) >= 100:
+        raise HTTPException(400, "Too many ids requested. Maximum is 99.")
+    try:
+        return [UUID(one).hex for one in ids]
+    except ValueError:
+        raise HTTPException(400, f"Invalid UUID format for ids: {list(ids)}") from None

@@ -1,21 +1,21 @@
-"""The stored secrets: custom ones, and tokens of git providers; what a change makes of them, as pure functions.
+"""``/api/secrets`` and the tokens of git providers: written, never told; what a change makes of what is stored.
 
 They are one document: `provider_tokens` has `token` and `host` by provider, `custom_secrets` has `secret` and
 `description` by name. None stands for secrets that nobody ever stored.
 """
 
-import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from copy import deepcopy
 
-from quarterdeck.local.errors import TakenNameError, TokenRefusedError, UnknownNameError
+from fastapi import APIRouter
+
+from quarterdeck.client.models.enums import GitProvider
+from quarterdeck.local.bodies import Body, ProviderToken, Secret
+from quarterdeck.local.errors import RefusalError
+from quarterdeck.local.records import Message
 from quarterdeck.local.store import Record, Store
 
-NO_SECRETS: Record = {"provider_tokens": {}, "custom_secrets": {}}
-REFUSED_TOKEN = "refused"  # noqa: S105 - a word, and no secret
-"""No provider is asked about a token, so any is taken but this one, for tests of what a refusal looks like."""
-
-_MASK = re.compile(r"[*•●∗⁎＊]+")
+_NO_SECRETS: Record = {"provider_tokens": {}, "custom_secrets": {}}
 
 
 class Secrets:
@@ -28,14 +28,69 @@ class Secrets:
         """All of it, values included; None when nobody ever stored any."""
         return await self._store.document("secrets")
 
-    async def change(self, rule: Callable[[Record], Record]) -> None:
-        """Store what `rule` makes of it; raises what `rule` raises, and stores nothing then."""
-        await self._store.change(secrets=lambda stored: rule(stored or NO_SECRETS))
+    async def listing(self) -> list[dict[str, str]]:
+        """Name and description of each custom secret, in the order in which they were stored."""
+        entries: Mapping[str, Record] = (await self.read() or _NO_SECRETS)["custom_secrets"]
+        return [{"name": name, "description": entry.get("description") or ""} for name, entry in entries.items()]
 
+    async def change(self, rule: Callable[[Record], None]) -> None:
+        """Let a rule change them, and store that; raises what the rule raises, and stores nothing then."""
 
-def is_mask(text: str) -> bool:
-    """Whether a text is what is shown in the place of a secret."""
-    return _MASK.fullmatch(text.strip()) is not None
+        def changed(stored: Record | None) -> Record:
+            secrets = deepcopy(stored or _NO_SECRETS)
+            rule(secrets)
+            return secrets
+
+        await self._store.change(secrets=changed)
+
+    async def create(self, name: str, value: str, description: str | None, *, over: bool = False) -> None:
+        """Store a custom secret; `over` takes the place of one of that name, and keeps its description without one.
+
+        Raises `RefusalError` (400) when the name is taken and that was not wanted.
+        """
+
+        def rule(stored: Record) -> None:
+            before = stored["custom_secrets"].get(name)
+            if before is not None and not over:
+                raise _taken(name)
+            kept = (before or {}).get("description") if description is None else description
+            stored["custom_secrets"][name] = {"secret": value, "description": kept or ""}
+
+        await self.change(rule)
+
+    async def describe(self, name: str, new_name: str, description: str | None) -> None:
+        """Rename and describe a custom secret, as the last one; without a description it has none.
+
+        Raises `RefusalError`: 404 when there is none of that name, 400 when there is one of the new name.
+        """
+
+        def rule(stored: Record) -> None:
+            entry = _take(stored, name)
+            if new_name in stored["custom_secrets"]:
+                raise _taken(new_name)
+            stored["custom_secrets"][new_name] = entry | {"description": description or ""}
+
+        await self.change(rule)
+
+    async def delete(self, name: str) -> None:
+        """Delete a custom secret. Raises `RefusalError` (404) when there is none of that name."""
+
+        def rule(stored: Record) -> None:
+            _take(stored, name)
+
+        await self.change(rule)
+
+    async def set_tokens(self, tokens: Mapping[GitProvider, ProviderToken]) -> None:
+        """Store these as all there are; a provider that is sent without a token keeps its own, at the host sent."""
+
+        def rule(stored: Record) -> None:
+            before, stored["provider_tokens"] = stored["provider_tokens"], {}
+            for provider, sent in tokens.items():
+                entry = sent.model_dump(mode="json")
+                token = unless_blank(entry["token"]) or before.get(provider, {}).get("token")
+                stored["provider_tokens"][provider] = {"token": token, "host": entry["host"]}
+
+        await self.change(rule)
 
 
 def unless_blank(text: str | None) -> str | None:
@@ -43,76 +98,15 @@ def unless_blank(text: str | None) -> str | None:
     return text if text and text.strip() else None
 
 
-def listing(stored: Record | None) -> list[dict[str, str]]:
-    """Name and description of each custom secret, in the order in which they were stored."""
-    entries: Mapping[str, Record] = (stored or NO_SECRETS)["custom_secrets"]
-    return [{"name": name, "description": entry.get("description") or ""} for name, entry in entries.items()]
-
-
-def added(stored: Record, name: str, value: str, description: str | None) -> Record:
-    """With a new custom secret. Raises `TakenNameError` when there is one of that name."""
-    if name in stored["custom_secrets"]:
-        raise TakenNameError(f"There is a secret {name} already.")
-    return written(stored, name, value, description)
-
-
-def written(stored: Record, name: str, value: str, description: str | None) -> Record:
-    """With a custom secret, new or in the place of one of that name; without a description that one's is kept."""
-    if description is None:
-        description = stored["custom_secrets"].get(name, {}).get("description")
-    entry = {"secret": value, "description": description or ""}
-    return stored | {"custom_secrets": stored["custom_secrets"] | {name: entry}}
-
-
-def described(stored: Record, name: str, new_name: str, description: str | None) -> Record:
-    """With a custom secret renamed and described, as the last one; without a description it has none.
-
-    Raises `UnknownNameError` when there is none of that name, `TakenNameError` when there is one of the new name.
-    """
-    others = dict(stored["custom_secrets"])
-    entry = _taken_from(others, name)
-    if new_name in others:
-        raise TakenNameError(f"There is a secret {new_name} already.")
-    return stored | {"custom_secrets": others | {new_name: entry | {"description": description or ""}}}
-
-
-def removed(stored: Record, name: str) -> Record:
-    """Without a custom secret. Raises `UnknownNameError` when there is none of that name."""
-    others = dict(stored["custom_secrets"])
-    _taken_from(others, name)
-    return stored | {"custom_secrets": others}
-
-
-def with_tokens(stored: Record, sent: Mapping[str, Mapping[str, str | None]]) -> Record:
-    """With these tokens as all there are; a provider that is sent without a token keeps its own, at the host sent.
-
-    Raises `TokenRefusedError` for a mask, and for `REFUSED_TOKEN`.
-    """
-    tokens: Record = {}
-    for provider, entry in sent.items():
-        token = unless_blank(entry.get("token"))
-        if token is not None and (is_mask(token) or token == REFUSED_TOKEN):
-            raise TokenRefusedError(f"The {provider} token is refused.")
-        tokens[provider] = {
-            "token": token or stored["provider_tokens"].get(provider, {}).get("token"),
-            "host": entry.get("host"),
-        }
-    return stored | {"provider_tokens": tokens}
-
-
-def without_tokens(stored: Record) -> Record:
-    """Without the token of any git provider."""
-    return stored | {"provider_tokens": {}}
-
-
 def providers_set(stored: Record | None) -> dict[str, str | None]:
     """The host of each git provider that has a token."""
-    tokens: Mapping[str, Record] = (stored or NO_SECRETS)["provider_tokens"]
+    tokens: Mapping[str, Record] = (stored or _NO_SECRETS)["provider_tokens"]
     return {name: entry.get("host") for name, entry in tokens.items() if entry.get("token")}
 
 
-def merged(stored: Record, sent: Record) -> Record:
+def merged(stored: Record | None, sent: Record) -> Record:
     """With the `secrets_store` of a settings body: by name, null keeps a secret and "" takes it away with its entry."""
+    stored = stored or _NO_SECRETS
     return (stored | sent) | {
         group: _merged_entries(stored[group], sent[group], member)
         for group, member in (("provider_tokens", "token"), ("custom_secrets", "secret"))
@@ -122,15 +116,78 @@ def merged(stored: Record, sent: Record) -> Record:
 def _merged_entries(stored: Mapping[str, Record], sent: Mapping[str, Record], secret: str) -> Record:
     entries = dict(stored)
     for name, entry in sent.items():
-        before = stored.get(name, {})
         told = {member: value for member, value in entry.items() if value is not None}
-        value = entry.get(secret)
-        entries[name] = before | told | {secret: before.get(secret) if value is None else unless_blank(value)}
-    return {name: entry for name, entry in entries.items() if entry.get(secret) is not None}
+        entries[name] = stored.get(name, {}) | told
+    return {name: entry for name, entry in entries.items() if unless_blank(entry.get(secret))}
 
 
-def _taken_from(entries: dict[str, Any], name: str) -> Record:
-    if name not in entries:
-        raise UnknownNameError(f"There is no secret {name}.")
-    entry: Record = entries.pop(name)
+def _take(stored: Record, name: str) -> Record:
+    if name not in stored["custom_secrets"]:
+        raise RefusalError(f"There is no secret {name}.", 404)
+    entry: Record = stored["custom_secrets"].pop(name)
     return entry
+
+
+def _taken(name: str) -> RefusalError:
+    return RefusalError(f"There is a secret {name} already.", 400, "message")
+
+
+class DescribedBody(Body):
+    """Name and description of a secret; a value beside them is ignored."""
+
+    name: str
+    description: str | None = None
+
+
+class SecretBody(DescribedBody):
+    """A secret."""
+
+    value: Secret
+
+
+class TokensBody(Body):
+    """Tokens by git provider."""
+
+    provider_tokens: dict[GitProvider, ProviderToken] = {}
+
+
+def secrets_router(secrets: Secrets) -> APIRouter:
+    """List, create, describe, rename and delete secrets; set and clear tokens."""
+    router = APIRouter(prefix="/api", tags=["Secrets"])
+
+    @router.get("/secrets")
+    async def read() -> dict[str, list[dict[str, str]]]:
+        """All secrets without their values, the one stored last at the end."""
+        return {"custom_secrets": await secrets.listing()}
+
+    @router.post("/secrets", status_code=201)
+    async def create(body: SecretBody) -> Message:
+        """Store a new secret; 400 when there is one of that name."""
+        await secrets.create(body.name, body.value.get_secret_value(), body.description)
+        return Message(message="Secret stored")
+
+    @router.put("/secrets/{name}")
+    async def describe(name: str, body: DescribedBody) -> Message:
+        """Rename and describe a secret; 404 when there is none of that name."""
+        await secrets.describe(name, body.name, body.description)
+        return Message(message="Secret changed")
+
+    @router.delete("/secrets/{name}")
+    async def delete(name: str) -> Message:
+        """Delete a secret; 404 when there is none of that name."""
+        await secrets.delete(name)
+        return Message(message="Secret deleted")
+
+    @router.post("/add-git-providers")
+    async def set_tokens(body: TokensBody) -> Message:
+        """Store the tokens sent as all there are."""
+        await secrets.set_tokens(body.provider_tokens)
+        return Message(message="Tokens stored")
+
+    @router.post("/unset-provider-tokens")
+    async def clear_tokens() -> Message:
+        """Forget all tokens."""
+        await secrets.set_tokens({})
+        return Message(message="Tokens cleared")
+
+    return router

@@ -4,64 +4,83 @@ import asyncio
 import os
 import signal
 import socket
+from ipaddress import ip_address
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from hypercorn.asyncio import serve as serve_asgi
 from hypercorn.config import Config
 from pydantic import SecretStr
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
 
 from quarterdeck.local.errors import LocalServiceError
-from quarterdeck.local.guard import LoopbackOnly
-from quarterdeck.local.runtime.launching import new_key
+from quarterdeck.local.records import new_key
 from quarterdeck.local.runtime.simulated import Simulation
 from quarterdeck.local.service import App, LocalService
 
-_ENDINGS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
-
-async def serve(folder: Path, port: int, key: SecretStr | None = None, *, simulation: Simulation | None = None) -> None:
+async def serve(folder: Path, port: int, simulation: Simulation | None = None) -> None:
     """Serve a data folder on 127.0.0.1 until SIGTERM, SIGINT or SIGHUP; sandboxes go on running.
 
     With a `simulation` the folder is left alone, and what it describes is served instead. Port 0 takes a free one. The
-    key is the one given, else that of QUARTERDECK_API_KEY, else a made one. Says `serving http://127.0.0.1:N` on
-    standard output, and a made key on the line after it. Raises `LocalServiceError` when the port or the folder cannot
-    be used, or the key cannot be sent in a header.
+    key is that of QUARTERDECK_API_KEY, else a made one. Says `serving http://127.0.0.1:N` on standard output, and a
+    made key on the line after it. Raises `LocalServiceError` when the port or the folder cannot be used, or the key
+    cannot be sent in a header.
     """
-    given = key or SecretStr(os.environ.get("QUARTERDECK_API_KEY", ""))
-    made = new_key()
-    checked = _checked(given) or made
+    given = _given_key()
+    key = given or new_key()
     if simulation is None:
-        service = await LocalService.open(folder, key=checked)
+        service = await LocalService.open(folder, key=key)
     else:
-        service = await LocalService.simulated(simulation, key=checked)
+        service = await LocalService.simulated(simulation, key=key)
     try:
         listening = _listen(port)
-        ending = _ending()
+        ending = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, ending.set)
         print(f"serving http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
-        if service.key is made:
-            print(f"key {made.get_secret_value()}", flush=True)
-        await _answer(LoopbackOnly(service.app), listening.detach(), ending)
+        if given is None:
+            print(f"key {key.get_secret_value()}", flush=True)
+        config = Config()
+        config.bind = [f"fd://{listening.detach()}"]
+        config.loglevel = "WARNING"
+        config.graceful_timeout = 1.0
+        config.include_server_header = False
+        app: App = LoopbackOnly(service.app)
+        await serve_asgi(app, config, shutdown_trigger=ending.wait)
     finally:
         await service.close()
 
 
-def _ending() -> asyncio.Event:
-    """Set by a signal to end; from now on signals do nothing else."""
-    ending = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in _ENDINGS:
-        loop.add_signal_handler(number, ending.set)
-    return ending
+class LoopbackOnly:
+    """Answers 421 (RFC 9110) to what is asked of another host than this machine.
+
+    A web page can have its own name resolve to 127.0.0.1 and ask under that name; the Host header gives it away.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what names loopback."""
+        if scope["type"] not in ("http", "websocket") or _is_loopback(Headers(scope=scope).get("host", "")):
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await WebSocketClose(1008)(scope, receive, send)
+        else:
+            words = "This service answers to localhost and 127.0.0.1 only"
+            await PlainTextResponse(words, 421)(scope, receive, send)
 
 
-async def _answer(app: App, listening: int, ending: asyncio.Event) -> None:
-    """Answer what comes to a listening socket, given by its number, until told to end; closes it."""
-    config = Config()
-    config.bind = [f"fd://{listening}"]
-    config.loglevel = "WARNING"
-    config.graceful_timeout = 1.0
-    config.include_server_header = False
-    await serve_asgi(app, config, shutdown_trigger=ending.wait)
+def _is_loopback(host: str) -> bool:
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+        return name == "localhost" or ip_address(name).is_loopback
+    except ValueError:
+        return False
 
 
 def _listen(port: int) -> socket.socket:
@@ -73,9 +92,9 @@ def _listen(port: int) -> socket.socket:
         ) from error
 
 
-def _checked(key: SecretStr) -> SecretStr | None:
-    """The key without blanks around it; None when nothing is left."""
-    text = key.get_secret_value().strip()
+def _given_key() -> SecretStr | None:
+    """The key of the environment without blanks around it; None when nothing is left."""
+    text = os.environ.get("QUARTERDECK_API_KEY", "").strip()
     if any(not "!" <= letter <= "~" for letter in text):
         raise LocalServiceError("The key has characters that cannot be sent. Use letters, digits and punctuation.")
     return SecretStr(text) if text else None

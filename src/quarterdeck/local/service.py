@@ -1,38 +1,40 @@
 """The local service, opened on a data folder: its parts put together, and the ASGI app over them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import secrets
+import sqlite3
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response, Security
+from fastapi.exceptions import RequestValidationError
+from fastapi.security import APIKeyHeader
 from pydantic import SecretStr
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from quarterdeck import __version__
-from quarterdeck.local.answers import OF_ALL, OF_FLAT, Answers
-from quarterdeck.local.conversations import Conversations
-from quarterdeck.local.errors import LocalServiceError
-from quarterdeck.local.guard import BodyLimit, KeyGuard, ToTheEnd
-from quarterdeck.local.routes.about import health_router, options_router
-from quarterdeck.local.routes.agent import agent_router, copies_router
-from quarterdeck.local.routes.conversations import conversations_router, start_tasks_router
-from quarterdeck.local.routes.sandboxes import sandboxes_router, specs_router
-from quarterdeck.local.routes.settings import secrets_router, settings_router
-from quarterdeck.local.runtime.base import Runtime
-from quarterdeck.local.runtime.launching import new_key
-from quarterdeck.local.runtime.processes import ProcessRuntime
-from quarterdeck.local.runtime.simulated import Clock, SimulatedRuntime, Simulation
-from quarterdeck.local.sandboxes import Sandboxes
-from quarterdeck.local.secrets import Secrets
-from quarterdeck.local.settings import Settings
+from quarterdeck.local.about import health_router, options_router
+from quarterdeck.local.agent_server import agent_router, copies_router
+from quarterdeck.local.conversations import Conversations, conversations_router
+from quarterdeck.local.errors import LocalServiceError, RefusalError
+from quarterdeck.local.records import new_key, told
+from quarterdeck.local.runtime.processes import ProcessSandboxes
+from quarterdeck.local.runtime.simulated import Clock, SimulatedSandboxes, Simulation
+from quarterdeck.local.sandboxes import Sandboxes, sandboxes_router, specs_router
+from quarterdeck.local.secrets import Secrets, secrets_router
+from quarterdeck.local.settings import Settings, settings_router
 from quarterdeck.local.specs import BUILT_IN, Spec
-from quarterdeck.local.start_tasks import StartTasks
-from quarterdeck.local.store import Ownership, Store
+from quarterdeck.local.start_tasks import StartTasks, start_tasks_router
+from quarterdeck.local.store import Changes, Ownership, Store
 
 App = Callable[..., Awaitable[None]]
 """An ASGI app."""
+Handler = Callable[[Request, Exception], Awaitable[Response]]
+"""Answers an exception."""
 
 _REAL = "Settings, sandboxes as local processes, and conversations that are stored. It runs no agent."
 _SIMULATED = "Settings, and simulated sandboxes and conversations: they are in memory only, and none of them is real."
@@ -44,20 +46,19 @@ class Generation:
 
     store: str
     """How settings are stored, as the service says of itself."""
-    answers: Answers
     routers: Sequence[APIRouter]
     """Paths of its own, which need the key."""
     llm_model: Callable[[], Awaitable[str | None]]
     """Gives the model that conversations begin with."""
+    handlers: Mapping[type[Exception], Handler] = field(default_factory=dict)
+    """What it answers otherwise."""
     needs: Sequence[Callable[[], Awaitable[object]]] = ()
     """What has to go well before sandboxes and conversations are told of."""
 
 
 def flat(settings: Settings, secrets: Secrets, store: str) -> Generation:
     """The paths of releases 1.2 and 1.6."""
-    return Generation(
-        store, OF_FLAT, (settings_router(settings), secrets_router(secrets), options_router()), settings.llm_model
-    )
+    return Generation(store, (settings_router(settings), secrets_router(secrets), options_router()), settings.llm_model)
 
 
 def merging(store: Store) -> Generation:
@@ -96,9 +97,9 @@ class LocalService:
             opened.callback(ownership.close)
             store = await Store.open(folder / "service.db")
             opened.push_async_callback(store.close)
-            runtime = ProcessRuntime(folder / "sandboxes", store, specs, ownership)
+            sandboxes = ProcessSandboxes(folder / "sandboxes", store, specs, ownership)
             key = key or new_key()
-            app, start_tasks = await asyncio.to_thread(build, store, runtime, key, folder, speaking)
+            app, start_tasks = await asyncio.to_thread(build, store, sandboxes, key, speaking(store))
             if ownership.held():
                 await start_tasks.go_on()
             return cls(app, key, opened.pop_all())
@@ -109,14 +110,12 @@ class LocalService:
     ) -> "LocalService":
         """Open a service of which nothing is kept and nothing is real, with a key made if none is given."""
         async with AsyncExitStack() as opened:
-            store = await Store.in_memory()
+            store = await Store.open(None)
             opened.push_async_callback(store.close)
-            runtime = SimulatedRuntime(simulation, store, clock)
-            await runtime.open()
+            sandboxes = SimulatedSandboxes(simulation, store, clock)
+            await sandboxes.open()
             key = key or new_key()
-            app, _ = await asyncio.to_thread(
-                build, store, runtime, key, Path.home(), merging, simulated=simulation.sandboxes
-            )
+            app, _ = await asyncio.to_thread(build, store, sandboxes, key, merging(store), simulation.sandboxes)
             return cls(app, key, opened.pop_all())
 
     async def close(self) -> None:
@@ -125,20 +124,13 @@ class LocalService:
 
 
 def build(
-    store: Store,
-    runtime: Runtime,
-    key: SecretStr,
-    folder: Path,
-    speaking: Callable[[Store], Generation],
-    simulated: int | None = None,
+    store: Store, sandboxes: Sandboxes, key: SecretStr, generation: Generation, simulated: int | None = None
 ) -> tuple[FastAPI, StartTasks]:
     """Build the app, and the start tasks that it works at. Blocks for tens of milliseconds.
 
-    Everything but health and its own description needs the key, agent servers that of their sandbox. `folder` is on the
-    disk it says how full it is of; `simulated` how many sandboxes are pretended, None when they are real.
+    Everything but health and its own description needs the key, agent servers that of their sandbox. `simulated` says
+    how many sandboxes are pretended, None when they are real.
     """
-    generation = speaking(store)
-    sandboxes = Sandboxes(store, runtime)
     conversations = Conversations(store, sandboxes)
     start_tasks = StartTasks(store, sandboxes, conversations, generation.llm_model)
     app = FastAPI(
@@ -146,25 +138,75 @@ def build(
         version=__version__,
         description=_REAL if simulated is None else _SIMULATED,
     )
-    for kind, answer in {**OF_ALL, **generation.answers}.items():
-        app.add_exception_handler(kind, answer)
-    app.add_middleware(BodyLimit)
+    for kind, handler in {**_HANDLERS, **generation.handlers}.items():
+        app.add_exception_handler(kind, handler)
     app.add_middleware(ToTheEnd, changes=store.changes)
-    app.include_router(health_router(folder, generation.store, simulated))
-    app.include_router(agent_router(store, runtime, conversations))
-    guard = Depends(KeyGuard(key))
-    for router in generation.routers:
+    app.include_router(health_router(generation.store, simulated))
+    app.include_router(agent_router(store, sandboxes, conversations))
+    guard = Depends(_guard(key))
+    for router in (*generation.routers, specs_router(sandboxes.specs)):
         app.include_router(router, dependencies=[guard])
-    app.include_router(specs_router(runtime.specs), prefix="/api/v1", dependencies=[guard])
-    first = [guard, *(Depends(need) for need in generation.needs), Depends(runtime.catch_up)]
+    first = [guard, *(Depends(need) for need in generation.needs), Depends(sandboxes.catch_up)]
     for router in (
         sandboxes_router(sandboxes),
         start_tasks_router(start_tasks),
-        conversations_router(conversations, start_tasks),
-        copies_router(runtime, conversations),
+        conversations_router(conversations),
+        copies_router(sandboxes, conversations),
     ):
         app.include_router(router, prefix="/api/v1", dependencies=first)
     return app, start_tasks
+
+
+def _guard(key: SecretStr) -> Callable[..., Awaitable[None]]:
+    """A dependency that lets pass who has the key; missing, empty and wrong are answered alike, and as fast."""
+
+    async def check(
+        sent: Annotated[str | None, Security(APIKeyHeader(name="X-Session-API-Key", auto_error=False))],
+    ) -> None:
+        if not secrets.compare_digest((sent or "").encode(), key.get_secret_value().encode()):
+            raise HTTPException(401, "Unauthorized")
+
+    return check
+
+
+class ToTheEnd:
+    """Does all that a request asks for, whoever gives up waiting for the answer."""
+
+    def __init__(self, app: ASGIApp, changes: Changes) -> None:
+        self._app = app
+        self._changes = changes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on a request as one change; a socket lasts, and says itself what has to be whole."""
+        answer = self._app(scope, receive, send)
+        await (self._changes.run(answer) if scope["type"] == "http" else answer)
+
+
+async def _on_invalid(_request: Request, error: Exception) -> Response:
+    """Answer 422 as FastAPI does, without what was sent: it would echo secrets."""
+    assert isinstance(error, RequestValidationError)
+    problems = [{"type": one["type"], "loc": one["loc"], "msg": one["msg"], "input": None} for one in error.errors()]
+    return told({"detail": problems}, 422)
+
+
+async def _on_refusal(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, RefusalError)
+    return told({error.member: str(error)}, error.status)
+
+
+async def _on_failure(_request: Request, error: Exception) -> Response:
+    """Answer 500 with the words of a failure of ours, or of the database."""
+    words = str(error) if isinstance(error, LocalServiceError) else f"The local service cannot use its data: {error}."
+    return told({"detail": words}, 500)
+
+
+_HANDLERS: Mapping[type[Exception], Handler] = {
+    RequestValidationError: _on_invalid,
+    RefusalError: _on_refusal,
+    LocalServiceError: _on_failure,
+    sqlite3.Error: _on_failure,
+    OSError: _on_failure,
+}
 
 
 def _take_folder(folder: Path) -> tuple[Path, Ownership]:

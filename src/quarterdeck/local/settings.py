@@ -1,27 +1,19 @@
-"""The stored settings: what a store makes of the record, and what a load tells of it, as pure functions.
+"""``/api/settings``: what a store makes of the stored record, and what a load tells of it.
 
 A store *merges*: nothing is lost that a body leaves out.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from fastapi import APIRouter, Response
 
-from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, SecretStr
-
-from quarterdeck.local.bodies import SettingsBody
-from quarterdeck.local.secrets import NO_SECRETS, is_mask, merged, providers_set, unless_blank
+from quarterdeck.local.bodies import McpConfigBody, SettingsBody
+from quarterdeck.local.records import Message, told
+from quarterdeck.local.secrets import merged, providers_set, unless_blank
 from quarterdeck.local.store import Record, Store
-
-Location = tuple[str | int, ...]
 
 DEFAULTS: Record = SettingsBody().model_dump(mode="json", exclude={"secrets_store"})
 """The record of somebody who has set nothing."""
-
 _SECRETS = ("llm_api_key", "search_api_key", "sandbox_api_key")
 _NOT_STORED_HERE = frozenset({"llm_api_key_set", "search_api_key_set", "provider_tokens_set", "secrets_store"})
-_NO_SERVERS: Record = {"sse_servers": [], "stdio_servers": [], "shttp_servers": []}
-_SHORTEST_MASK_OF_ENVIRONMENT = 3  # a single star is a value like any other there
 
 
 class Settings:
@@ -40,14 +32,12 @@ class Settings:
         return (await self.store.document("settings") or {}).get("llm_model")
 
     async def save(self, body: SettingsBody) -> None:
-        """Store what a body had, all of it or nothing. Raises `RequestValidationError` for masks."""
-        if masked := [_mask_at(location) for location in masked_secrets(body)]:
-            raise RequestValidationError(masked)
+        """Store what a body had, all of it or nothing."""
         sent = body.sent()
         secrets = sent.get("secrets_store")
         await self.store.change(
             settings=lambda stored: merge(stored, sent),
-            secrets=lambda stored: merged(stored or NO_SECRETS, secrets) if secrets else None,
+            secrets=lambda stored: merged(stored, secrets) if secrets else None,
         )
 
 
@@ -55,14 +45,13 @@ def merge(stored: Record | None, sent: Record) -> Record:
     """Store what was sent and keep the rest: null unsets, but of a secret null keeps and "" clears."""
     record = DEFAULTS | (stored or {})
     for name, value in sent.items():
-        if name in _NOT_STORED_HERE:
-            continue
         if name in _SECRETS:
             record[name] = record[name] if value is None else unless_blank(value)
-        elif name == "mcp_config":
-            record[name] = None if value is None else {**_NO_SERVERS, **(record[name] or {}), **value}
-        else:
-            record[name] = None if name == "llm_base_url" and value == "" else value
+        elif name == "mcp_config" and value is not None:
+            record[name] = {**McpConfigBody().model_dump(), **(record[name] or {}), **value}
+        elif name not in _NOT_STORED_HERE:
+            record[name] = value
+    record["llm_base_url"] = record["llm_base_url"] or None
     return record
 
 
@@ -79,24 +68,20 @@ def load_response(record: Record, secrets: Record | None = None) -> Record:
     }
 
 
-def masked_secrets(value: object, place: Location = ()) -> Iterator[Location]:
-    """Where a body has a mask in the place of a secret: somebody showed it and it was never the secret."""
-    match value:
-        case SecretStr():
-            text = value.get_secret_value().strip()
-            if is_mask(text) and len(text) >= (_SHORTEST_MASK_OF_ENVIRONMENT if "env" in place[-2:-1] else 1):
-                yield place
-        case BaseModel():
-            for name, member in value:
-                yield from masked_secrets(member, (*place, name))
-        case dict():
-            for name, member in value.items():
-                yield from masked_secrets(member, (*place, name))
-        case list():
-            for index, member in enumerate(value):
-                yield from masked_secrets(member, (*place, index))
+def settings_router(settings: Settings) -> APIRouter:
+    """Load and store settings."""
+    router = APIRouter(prefix="/api/settings", tags=["Settings"])
 
+    @router.get("", response_model=None)
+    async def load() -> Response:
+        """Load the settings; 404 with `error` when nothing is stored."""
+        record = await settings.load()
+        return told({"error": "Settings not found"}, 404) if record is None else told(record)
 
-def _mask_at(location: Location) -> dict[str, Any]:
-    words = "Value error, this is a mask and not the secret; leave it out to keep what is stored"
-    return {"type": "value_error", "loc": ("body", *location), "msg": words}
+    @router.post("")
+    async def store(body: SettingsBody) -> Message:
+        """Store settings."""
+        await settings.save(body)
+        return Message(message="Settings stored")
+
+    return router

@@ -1,27 +1,53 @@
-"""Start tasks: the work of creating a conversation, step by step; a step is entered only if it does something."""
+"""``POST /api/v1/app-conversations`` and ``start-tasks``: the work of creating a conversation, step by step.
 
-import json
+A step is entered only if it does something.
+"""
+
+import asyncio
 import os
+import re
 import sqlite3
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
 
-from quarterdeck.client.models.enums import SandboxStatus, StartTaskStatus
-from quarterdeck.local.bodies import StartConversationBody
-from quarterdeck.local.conversations import Conversations
-from quarterdeck.local.errors import LocalServiceError, SandboxError
-from quarterdeck.local.records import Page, StartTaskRecord, Window, now
-from quarterdeck.local.repository import Repository
-from quarterdeck.local.runtime.base import Identity
-from quarterdeck.local.runtime.sessions import Seen, identify, look
-from quarterdeck.local.sandboxes import Sandboxes
+from fastapi import APIRouter, Query
+from pydantic import Json
+
+from quarterdeck.client.models.enums import GitProvider, SandboxStatus, StartTaskStatus
+from quarterdeck.local.bodies import Body
+from quarterdeck.local.conversations import Conversations, StartConversationBody
+from quarterdeck.local.errors import LocalServiceError
+from quarterdeck.local.records import Page, Paging, Window, hex_ids, now
+from quarterdeck.local.runtime.sessions import Seen, identify, inherited_environment, look
+from quarterdeck.local.sandboxes import Identity, Sandboxes
 from quarterdeck.local.store import Store
 
 _UNDER_WAY = "status NOT IN ('READY', 'ERROR')"
+_HOSTS = {
+    GitProvider.GITHUB: "github.com",
+    GitProvider.GITLAB: "gitlab.com",
+    GitProvider.BITBUCKET: "bitbucket.org",
+}
+_QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "true", "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh"}
+
+
+class StartTaskRecord(Body):
+    """The work of creating one conversation."""
+
+    id: str
+    status: str
+    detail: str | None
+    app_conversation_id: str | None
+    sandbox_id: str | None
+    request: Json[dict[str, Any]]
+    created_at: str
+    updated_at: str
 
 
 class StartTasks:
-    """The start tasks of one data folder; `llm_model` gives the model of conversations that name none."""
+    """The start tasks of one store; `llm_model` gives the model of conversations that name none."""
 
     def __init__(
         self,
@@ -48,31 +74,27 @@ class StartTasks:
         """Take up the tasks whose service ended before they did."""
         for row in await self._store.select("start_tasks", _UNDER_WAY):
             runner = Identity(row["runner_pid"], row["runner_ticks"], row["runner_boot"])
-            if runner == _self() or look(runner) is Seen.GONE:
+            if runner == identify(os.getpid()) or look(runner) is Seen.GONE:
                 self._store.changes.begin(self._work(row))
 
     async def create(self, request: StartConversationBody) -> StartTaskRecord:
         """Begin the work of creating a conversation and give its task as it begins."""
-        task_id, created_at, runner = uuid.uuid4().hex, now(), _self()
-        conversation_id = request.conversation_id.hex if request.conversation_id else uuid.uuid4().hex
-        taken = conversation_id in await self._conversations.read([conversation_id]) or await self._store.count(
-            "start_tasks", f"{_UNDER_WAY} AND conversation_id = ?", (conversation_id,)
-        )
-        await self._store.run(
-            "INSERT INTO start_tasks VALUES (?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?)",
-            (
-                task_id,
-                StartTaskStatus.ERROR if taken else StartTaskStatus.WORKING,
-                f"There is a conversation {conversation_id} already." if taken else None,
-                conversation_id,
-                request.model_dump_json(),
-                *(created_at, created_at),
-                *(runner.pid, runner.ticks, runner.boot),
-            ),
-        )
+        task_id, runner = uuid.uuid4().hex, identify(os.getpid())
+        assert runner, "this process runs"
+        row = {
+            "id": task_id,
+            "status": StartTaskStatus.WORKING,
+            "conversation_id": uuid.uuid4().hex,
+            "request": request.model_dump_json(),
+            "created_at": now(),
+            "updated_at": now(),
+            "runner_pid": runner.pid,
+            "runner_ticks": runner.ticks,
+            "runner_boot": runner.boot,
+        }
+        await self._store.insert("start_tasks", row)
         (task,) = await self._store.by_ids("start_tasks", [task_id])
-        if not taken:
-            self._store.changes.begin(self._work(task))
+        self._store.changes.begin(self._work(task))
         return _record(task)
 
     async def _work(self, task: sqlite3.Row) -> None:
@@ -84,35 +106,34 @@ class StartTasks:
     async def _take_steps(self, task: sqlite3.Row) -> None:
         request = StartConversationBody.model_validate_json(task["request"])
         sandbox_id = await self._store.changes.run(self._take_sandbox(task, request.sandbox_id))
-        sandbox = (await self._sandboxes.read([sandbox_id])).get(sandbox_id)
+        sandbox = await self._sandboxes.one(sandbox_id)
         if sandbox is None or sandbox.status is not SandboxStatus.RUNNING:
             await self._enter(task, StartTaskStatus.WAITING_FOR_SANDBOX)
             await self._sandboxes.until_ready(sandbox_id)
-        if request.selected_repository:
-            repository = Repository.named(request.selected_repository, request.selected_branch, request.git_provider)
-            workspace = self._sandboxes.runtime.workspace(sandbox_id)
-            if workspace and not (workspace / repository.name).exists():
+        workspace = self._sandboxes.workspace(sandbox_id)
+        if request.selected_repository and workspace:
+            address = _address(request)
+            folder = workspace / address.rstrip("/").rpartition("/")[2].removesuffix(".git")
+            if not folder.exists():
                 await self._enter(task, StartTaskStatus.PREPARING_REPOSITORY)
-                await repository.fetch(workspace)
+                await _clone(address, request.selected_branch, folder)
         await self._enter(task, StartTaskStatus.STARTING_CONVERSATION)
         model = request.llm_model or await self._llm_model()
         await self._conversations.add(task["conversation_id"], sandbox_id, request, model)
-        await self._sandboxes.runtime.agents.begin(task["conversation_id"])
+        await self._sandboxes.agents.begin(task["conversation_id"])
         await self._enter(task, StartTaskStatus.READY)
 
     async def _take_sandbox(self, task: sqlite3.Row, wanted: str | None) -> str:
         """The sandbox the conversation belongs to, noted in the task: the one asked for, or a new one."""
         sandbox_id: str | None = task["sandbox_id"] or wanted
         if sandbox_id is None:
-            sandbox_id = await self._sandboxes.runtime.start(self._sandboxes.runtime.specs[0])
+            sandbox_id = await self._sandboxes.start(self._sandboxes.specs[0])
         else:
-            sandbox = (await self._sandboxes.read([sandbox_id])).get(sandbox_id)
-            if sandbox is None:
-                raise SandboxError(f"There is no sandbox {sandbox_id}.")
-            if sandbox.status in {SandboxStatus.MISSING, SandboxStatus.ERROR}:
-                raise SandboxError(f"Sandbox {sandbox_id} is not running ({sandbox.status}).")
+            sandbox = await self._sandboxes.one(sandbox_id)
+            if sandbox is None or sandbox.status in {SandboxStatus.MISSING, SandboxStatus.ERROR}:
+                raise LocalServiceError(f"There is no sandbox {sandbox_id} that runs or could go on.")
             if sandbox.status is SandboxStatus.PAUSED:
-                await self._sandboxes.runtime.resume(sandbox_id)
+                await self._sandboxes.resume(sandbox_id)
         await self._store.run("UPDATE start_tasks SET sandbox_id = ? WHERE id = ?", (sandbox_id, task["id"]))
         return sandbox_id
 
@@ -123,25 +144,73 @@ class StartTasks:
         )
 
 
-def _self() -> Identity:
-    """This very process."""
-    identity = identify(os.getpid())
-    if identity is None:
-        raise LocalServiceError("The system does not tell of this process.")
-    return identity
-
-
 def _record(row: sqlite3.Row) -> StartTaskRecord:
     ready = row["status"] == StartTaskStatus.READY
-    return StartTaskRecord(
-        id=row["id"],
-        created_by_user_id=None,
-        status=row["status"],
-        detail=row["detail"],
-        app_conversation_id=row["conversation_id"] if ready else None,
-        sandbox_id=row["sandbox_id"],
-        agent_server_url=None,
-        request=json.loads(row["request"]),
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
+    return StartTaskRecord(**dict(row), app_conversation_id=row["conversation_id"] if ready else None)
+
+
+def _address(request: StartConversationBody) -> str:
+    """Where a repository is that a person names: a local path, an address, or owner/name at its provider.
+
+    Raises `LocalServiceError` for a text that cannot be one.
+    """
+    text = request.selected_repository or ""
+    if not f"{text}{request.selected_branch or ''}".isprintable() or text.rstrip("/").endswith(("/.", "/..")):
+        raise LocalServiceError("This names no repository. Give a path, an address, or owner/name.")
+    if "://" in text or text.startswith(("/", "git@")):
+        return text
+    if text.startswith("~/"):
+        return str(Path(text).expanduser())
+    host = _HOSTS.get(request.git_provider or GitProvider.GITHUB)
+    if host is None or not re.fullmatch(r"[\w.-]+(/[\w.-]+)+", text):
+        raise LocalServiceError("Give the whole address of the repository, such as https://host/owner/name.")
+    return f"https://{host}/{text}.git"
+
+
+async def _clone(address: str, branch: str | None, folder: Path) -> None:
+    """Fetch a repository; git takes away what it began when it fails or is told to end.
+
+    Raises `LocalServiceError` with git's own last words.
+    """
+    wanted = [f"--branch={branch}"] if branch else []
+    git = await asyncio.create_subprocess_exec(
+        *("git", "clone", "--quiet", *wanted, "--", address, str(folder)),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+        env={**inherited_environment(), **_QUIET},
+        start_new_session=True,  # keeps ssh from asking for a password on the deck's terminal
     )
+    try:
+        _, errors = await git.communicate()
+    finally:
+        if git.returncode is None:
+            git.terminate()
+            await git.wait()
+    if git.returncode:
+        words = re.sub(r"://[^/@\s]*@", "://", errors.decode(errors="replace").strip())
+        raise LocalServiceError(f"git could not fetch it: {words.rpartition(chr(10))[2] or 'no word why'}")
+
+
+def start_tasks_router(start_tasks: StartTasks) -> APIRouter:
+    """Create conversations, and list and read the tasks that do."""
+    router = APIRouter(prefix="/app-conversations", tags=["Conversations"])
+
+    @router.post("")
+    async def create(body: StartConversationBody) -> StartTaskRecord:
+        """Begin to create a conversation; the answer is its start task as it begins."""
+        return await start_tasks.create(body)
+
+    @router.get("/start-tasks/search")
+    async def search(window: Paging) -> Page[StartTaskRecord]:
+        """A page of start tasks, newest first."""
+        return await start_tasks.page(window)
+
+    @router.get("/start-tasks")
+    async def read(ids: Annotated[list[str], Query()]) -> list[StartTaskRecord | None]:
+        """Start tasks by id, null for those that do not exist."""
+        wanted = hex_ids(ids)
+        found = await start_tasks.read(wanted)
+        return [found.get(one) for one in wanted]
+
+    return router

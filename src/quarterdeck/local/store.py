@@ -5,7 +5,7 @@ import fcntl
 import json
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -109,28 +109,25 @@ class Store:
         self._writing = asyncio.Lock()
 
     @classmethod
-    async def open(cls, path: Path) -> "Store":
-        """Open the database at `path`, made if there is none. Raises `LocalServiceError`."""
-        try:
-            _make_private(path)
-            connection = await aiosqlite.connect(path, timeout=5.0, isolation_level=None)
-        except (OSError, sqlite3.Error) as error:
-            raise LocalServiceError(f"The local service cannot open {path}: {error}.") from error
-        try:
-            await _prepare(connection, path)
-        except sqlite3.Error as error:
-            await connection.close()
-            raise LocalServiceError(_why_not(path, error)) from error
-        except LocalServiceError:
-            await connection.close()
-            raise
-        return cls(connection)
+    async def open(cls, path: Path | None) -> "Store":
+        """Open the database at `path`, made if there is none, or without a path one that is gone when it is closed.
 
-    @classmethod
-    async def in_memory(cls) -> "Store":
-        """Open a database that is gone when it is closed."""
-        connection = await aiosqlite.connect(":memory:", isolation_level=None)
-        await _prepare(connection, Path(":memory:"))
+        Raises `LocalServiceError`.
+        """
+        try:
+            if path is not None:
+                _make_private(path)
+            connection = await aiosqlite.connect(path or ":memory:", timeout=5.0, isolation_level=None)
+            try:
+                await _prepare(connection)
+            except BaseException:
+                await connection.close()
+                raise
+        except (OSError, sqlite3.Error) as error:
+            raise LocalServiceError(
+                f"The local service cannot use {path}: {error}. Close what else uses it; a damaged one can be moved"
+                " away, and the local service makes a new one."
+            ) from error
         return cls(connection)
 
     async def close(self) -> None:
@@ -160,6 +157,12 @@ class Store:
         statement = f"SELECT count(*) FROM {table} WHERE {condition}"  # noqa: S608 - values travel as parameters
         (row,) = await self._connection.execute_fetchall(statement, parameters)
         return int(row[0])
+
+    async def insert(self, table: str, row: Mapping[str, Any]) -> None:
+        """Add a row, unless there is one of its id already; its names are the program's own."""
+        names, places = ", ".join(row), ", ".join("?" * len(row))
+        statement = f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({places})"  # noqa: S608 - values travel as parameters
+        await self.run(statement, tuple(row.values()))
 
     async def run(self, statement: str, parameters: Sequence[Any] = ()) -> int:
         """Do one change; how many rows it made or changed."""
@@ -238,30 +241,16 @@ def _make_private(path: Path) -> None:
     path.chmod(0o600)
 
 
-async def _prepare(connection: aiosqlite.Connection, path: Path) -> None:
+async def _prepare(connection: aiosqlite.Connection) -> None:
+    """Bring the database to the form of this program."""
     connection.row_factory = sqlite3.Row
     await connection.execute("PRAGMA journal_mode = WAL")
     await connection.execute("PRAGMA synchronous = FULL")  # what was answered with yes also outlives a power failure
-    version = await _version(connection)
-    if version > len(_STEPS):
-        raise LocalServiceError(f"{path} was made by a newer Quarterdeck. Update this one, or name another folder.")
-    if version < len(_STEPS):
-        await connection.execute("BEGIN EXCLUSIVE")
-        for step in _STEPS[await _version(connection) :]:  # asked again: somebody else may have taken them meanwhile
-            for statement in step.split(";\n"):
-                await connection.execute(statement)
-        await connection.execute("COMMIT")
-
-
-async def _version(connection: aiosqlite.Connection) -> int:
+    await connection.execute("BEGIN EXCLUSIVE")  # somebody else may open it meanwhile
     (row,) = await connection.execute_fetchall("PRAGMA user_version")
-    return int(row[0])
-
-
-def _why_not(path: Path, error: sqlite3.Error) -> str:
-    code = getattr(error, "sqlite_errorcode", None)
-    if code in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}:
-        return f"{path} is damaged or no database. Move it away to begin anew; the local service makes a new one."
-    if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-        return f"{path} is locked by another program. Close that one and try again."
-    return f"The local service cannot use {path}: {error}."
+    if row[0] > len(_STEPS):
+        raise LocalServiceError("Its data was made by a newer Quarterdeck. Update this one, or name another folder.")
+    for step in _STEPS[row[0] :]:
+        for statement in step.split(";\n"):
+            await connection.execute(statement)
+    await connection.execute("COMMIT")

@@ -12,7 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from pydantic import SecretStr
 
-from quarterdeck.client.redact import is_mask
+from quarterdeck.client.models.enums import is_mask
 from quarterdeck.settings import masks
 from quarterdeck.settings.fields import Check, Field, Problem, Unreadable, error, typed, warning
 

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
+from quarterdeck.client.models.enums import is_mask
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, StdioServer
-from quarterdeck.client.redact import is_mask
 from quarterdeck.settings import checks
 from quarterdeck.settings.fields import Problem, error, warning
 from quarterdeck.settings.mcp import Entry, EntryState, Servers

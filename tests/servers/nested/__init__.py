@@ -3,12 +3,10 @@
 from fastapi import Request, Response
 from fastapi.responses import PlainTextResponse
 
-from quarterdeck.local.answers import Words
-from quarterdeck.local.errors import TakenNameError, TokenRefusedError, UnknownNameError
-from quarterdeck.local.secrets import Secrets
+from quarterdeck.local.errors import RefusalError
+from quarterdeck.local.records import told
 from quarterdeck.local.service import Generation
 from quarterdeck.local.store import Store
-from tests.servers.nested.profiles import ProfileRefusedError
 from tests.servers.nested.routes import (
     nested_options_router,
     nested_profiles_router,
@@ -16,29 +14,32 @@ from tests.servers.nested.routes import (
     nested_settings_router,
 )
 from tests.servers.nested.settings import InvalidSettingsError, NestedSettings, UnreadableSettingsError
+from tests.servers.replacing import CheckedTokens
 
 
 def nested(store: Store) -> Generation:
     settings = NestedSettings(store)
     return Generation(
         "nested",
-        {
-            UnknownNameError: Words(404, "detail"),
-            TakenNameError: Words(400, "detail"),
-            TokenRefusedError: Words(401, "detail"),
-            ProfileRefusedError: Words(409, "detail"),
-            InvalidSettingsError: Words(400, "error"),
-            UnreadableSettingsError: _crash,
-        },
         (
             nested_settings_router(settings),
             nested_profiles_router(settings),
-            nested_secrets_router(Secrets(store)),
+            nested_secrets_router(CheckedTokens(store)),
             nested_options_router(),
         ),
         settings.llm_model,
+        handlers={RefusalError: _on_refusal, InvalidSettingsError: _on_invalid, UnreadableSettingsError: _crash},
         needs=(settings.read,),
     )
+
+
+async def _on_refusal(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, RefusalError)
+    return told({"detail": str(error)}, error.status)
+
+
+async def _on_invalid(_request: Request, error: Exception) -> Response:
+    return told({"error": str(error)}, 400)
 
 
 async def _crash(_request: Request, _error: Exception) -> Response:

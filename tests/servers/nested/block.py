@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer, SecretStr, SerializationInfo, model_validator
 
-from quarterdeck.local.secrets import is_mask
+from quarterdeck.client.models.enums import is_mask
 
 TOLD: Mapping[str, bool] = {"told": True}
 """The context in which a record is dumped to be told to a client; without it, it is dumped to be stored."""

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
-from quarterdeck.local.errors import RefusalError, UnknownNameError
+from quarterdeck.local.errors import RefusalError
 from tests.servers.nested.agent import Llm
 from tests.servers.nested.block import TOLD
 from tests.servers.nested.record import NestedRecord, Profiles
@@ -12,10 +12,6 @@ from tests.servers.nested.record import NestedRecord, Profiles
 Record = dict[str, Any]
 ProfileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
 MOST = 10
-
-
-class ProfileRefusedError(RefusalError):
-    """There is a profile of that name already, or there are too many."""
 
 
 class StrictLlm(Llm):
@@ -49,16 +45,16 @@ def listing(record: NestedRecord | None) -> Record:
 
 
 def detail(record: NestedRecord | None, name: str) -> Record:
-    """All of one profile but its secrets. Raises `UnknownNameError`."""
+    """All of one profile but its secrets."""
     llm = _profile(record.llm_profiles if record else Profiles(), name)
     return {"name": name, "config": llm.model_dump(mode="json", context=TOLD), "api_key_set": llm.api_key is not None}
 
 
 def saved(record: NestedRecord, name: str, body: SaveProfileBody) -> NestedRecord:
-    """With a profile, new or in the place of one of that name. Raises `ProfileRefusedError` when there are too many."""
+    """With a profile, new or in the place of one of that name."""
     kept = record.llm_profiles
     if name not in kept.profiles and len(kept.profiles) >= MOST:
-        raise ProfileRefusedError(f"There are {MOST} profiles, and there can be no more. Delete one of them first.")
+        raise RefusalError(f"There are {MOST} profiles, and there can be no more. Delete one of them first.", 409)
     llm = Llm.model_validate((body.llm or record.agent_settings.llm).model_dump())
     if not body.include_secrets:
         llm = Llm.model_validate(llm.model_dump(context=TOLD))
@@ -69,18 +65,18 @@ def saved(record: NestedRecord, name: str, body: SaveProfileBody) -> NestedRecor
 
 
 def activated(record: NestedRecord, name: str) -> NestedRecord:
-    """With the model of a profile in use. Raises `UnknownNameError`."""
+    """With the model of a profile in use."""
     kept = record.llm_profiles
     agent = record.agent_settings.model_copy(update={"llm": _profile(kept, name)})
     return _with(record.model_copy(update={"agent_settings": agent}), kept.profiles, name)
 
 
 def renamed(record: NestedRecord, name: str, new_name: str) -> NestedRecord:
-    """With another name for a profile, in its place. Raises `UnknownNameError`, or `ProfileRefusedError` when taken."""
+    """With another name for a profile, in its place."""
     kept = record.llm_profiles
     _profile(kept, name)
     if new_name != name and new_name in kept.profiles:
-        raise ProfileRefusedError(f"There is a profile {new_name} already.")
+        raise RefusalError(f"There is a profile {new_name} already.", 409)
     profiles = {new_name if one == name else one: llm for one, llm in kept.profiles.items()}
     return _with(record, profiles, new_name if kept.active == name else kept.active)
 
@@ -95,7 +91,7 @@ def deleted(record: NestedRecord, name: str) -> NestedRecord:
 
 def _profile(kept: Profiles, name: str) -> Llm:
     if name not in kept.profiles:
-        raise UnknownNameError(f"There is no profile {name}.")
+        raise RefusalError(f"There is no profile {name}.", 404)
     return kept.profiles[name]
 
 

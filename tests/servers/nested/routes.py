@@ -8,12 +8,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Response
 from pydantic import AfterValidator
 
-from quarterdeck.local import secrets as rules
-from quarterdeck.local.answers import json_answer
-from quarterdeck.local.bodies import DescribedBody, SecretBody, TokensBody
-from quarterdeck.local.records import Limit, Message, Page
-from quarterdeck.local.routes import about
-from quarterdeck.local.secrets import Secrets
+from quarterdeck.local.about import MODELS
+from quarterdeck.local.records import Limit, Message, Page, told
+from quarterdeck.local.secrets import DescribedBody, SecretBody, Secrets, TokensBody
 from tests.servers.nested import profiles
 from tests.servers.nested.profiles import ProfileName, RenameProfileBody, SaveProfileBody
 from tests.servers.nested.record import ECHOED
@@ -35,15 +32,15 @@ def nested_settings_router(settings: NestedSettings) -> APIRouter:
     async def load() -> Response:
         """Load the settings; 404 with `error` when nothing is stored."""
         record = await settings.load()
-        return json_answer(404, {"error": "Settings not found"}) if record is None else json_answer(200, record)
+        return told({"error": "Settings not found"}, 404) if record is None else told(record)
 
     @router.post("", response_model=None)
     async def change(body: dict[str, Any]) -> Response:
         """Change what is sent; 422 with `keys` for what a load tells and only a difference changes."""
         if echoed := [name for name in ECHOED if name in body]:
-            return json_answer(422, {"error": "These members are changed by their _diff.", "keys": echoed})
+            return told({"error": "These members are changed by their _diff.", "keys": echoed}, 422)
         await settings.patch(body)
-        return json_answer(200, {"message": "Settings stored"})
+        return told({"message": "Settings stored"})
 
     @router.get("/agent-schema")
     async def of_agent() -> dict[str, Any]:
@@ -96,7 +93,7 @@ def nested_profiles_router(settings: NestedSettings) -> APIRouter:
 
 _LIMIT = 50
 UNVERIFIED = {"openai/gpt-4.1", "gemini/gemini-2.5-flash", "ollama/llama3"}
-MODELS = [(*model.partition("/")[::2], model not in UNVERIFIED) for model in about.MODELS]
+OFFERED = [(*model.partition("/")[::2], model not in UNVERIFIED) for model in MODELS]
 """Provider, name, and whether it is verified."""
 VariableName = Annotated[str, AfterValidator(_check_name)]
 
@@ -118,39 +115,37 @@ def nested_secrets_router(secrets: Secrets) -> APIRouter:
         """The id of the next page is the last name of this one."""
         found = [
             secret
-            for secret in sorted(rules.listing(await secrets.read()), key=lambda secret: secret["name"])
+            for secret in sorted(await secrets.listing(), key=lambda secret: secret["name"])
             if name__contains.lower() in secret["name"].lower() and secret["name"] > page_id
         ]
         return Page(items=found[:limit], next_page_id=found[limit - 1]["name"] if len(found) > limit else None)
 
     @router.post("/git-providers")
     async def set_tokens(body: TokensBody) -> Message:
-        tokens = body.tokens()
-        await secrets.change(lambda stored: rules.with_tokens(stored, tokens))
+        await secrets.set_tokens(body.provider_tokens)
         return Message(message="Tokens stored")
 
     @router.delete("/git-providers")
     async def clear_tokens() -> Message:
-        await secrets.change(rules.without_tokens)
+        await secrets.set_tokens({})
         return Message(message="Tokens cleared")
 
     @router.post("", status_code=201)
     async def write(body: NestedSecretBody) -> Message:
         """Store a secret, without asking in the place of one of that name."""
-        value = body.value.get_secret_value()
-        await secrets.change(lambda stored: rules.written(stored, body.name, value, body.description))
+        await secrets.create(body.name, body.value.get_secret_value(), body.description, over=True)
         return Message(message="Secret stored")
 
     @router.put("/{name}")
     async def describe(name: str, body: NestedDescribedBody) -> Message:
-        await secrets.change(lambda stored: rules.described(stored, name, body.name, body.description))
+        await secrets.describe(name, body.name, body.description)
         return Message(message="Secret changed")
 
     @router.delete("/{name}")
     async def delete(name: str) -> Message:
         """Delete a secret; done to nothing where nothing was ever stored, as real servers do."""
         if await secrets.read() is not None:
-            await secrets.change(lambda stored: rules.removed(stored, name))
+            await secrets.delete(name)
         return Message(message="Secret deleted")
 
     return router
@@ -170,7 +165,7 @@ def nested_options_router() -> APIRouter:
     ) -> Page[dict[str, Any]]:
         found = [
             {"provider": provider, "name": name, "verified": verified, "hidden": False, "canonical": None}
-            for provider, name, verified in MODELS
+            for provider, name, verified in OFFERED
             if query.lower() in f"{provider}/{name}".lower()
             and verified__eq in {None, verified}
             and provider__eq in {None, provider}

@@ -4,16 +4,16 @@ from collections.abc import Callable
 
 from pydantic import ValidationError
 
-from quarterdeck.local.errors import RefusalError, UnknownNameError
+from quarterdeck.local.errors import LocalServiceError, RefusalError
 from quarterdeck.local.store import Store
 from tests.servers.nested.record import NestedRecord, Record, load_response, patched, words_of
 
 
-class InvalidSettingsError(RefusalError):
+class InvalidSettingsError(LocalServiceError):
     """These settings cannot be stored."""
 
 
-class UnreadableSettingsError(RefusalError):
+class UnreadableSettingsError(LocalServiceError):
     """What is stored are no settings any more."""
 
 
@@ -49,12 +49,12 @@ class NestedSettings:
         await self._store.change(nested_settings=rule)
 
     async def change(self, rule: Callable[[NestedRecord], NestedRecord]) -> None:
-        """Store what `rule` makes of the record; raises what it raises, or `UnknownNameError` when there is none."""
+        """Store what `rule` makes of the record; raises what it raises, or `RefusalError` when there is none."""
 
         def on_stored(stored: Record | None) -> Record:
             record = _read(stored)
             if record is None:
-                raise UnknownNameError("Settings not found")
+                raise RefusalError("Settings not found", 404)
             return rule(record).stored()
 
         await self._store.change(nested_settings=on_stored)

@@ -1,5 +1,6 @@
 """The words of the wire. Records keep a server's word as it came; these are the known ones."""
 
+import re
 from enum import StrEnum
 
 
@@ -59,3 +60,11 @@ class GitProvider(StrEnum):
     FORGEJO = "forgejo"
     AZURE_DEVOPS = "azure_devops"
     ENTERPRISE_SSO = "enterprise_sso"
+
+
+_MASK = re.compile(r"[*∗⁎＊•●∙·]+|<(?:hidden|redacted|masked|secret)>|\[(?:hidden|redacted|masked)\]", re.I)
+
+
+def is_mask(text: str) -> bool:
+    """Whether a text stands for a hidden value: a server would store it as the value (SERVERS.md: masks)."""
+    return _MASK.fullmatch(text.strip()) is not None

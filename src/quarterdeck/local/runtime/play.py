@@ -1,24 +1,23 @@
 """A conversation with a simulated agent: what it says and does with time, and what people make it do."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from itertools import chain
 from random import Random
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from fastapi import HTTPException
+
 from quarterdeck.client.models.enums import ExecutionStatus as Status
-from quarterdeck.local.errors import AlreadyRunningError
-from quarterdeck.local.events import NEVER, last_message, made, message_members, text_part, time_told
-from quarterdeck.local.runtime import script
-from quarterdeck.local.runtime.script import Answer, Call
+from quarterdeck.local.events import DELTA, NEVER, Policy, made, message, text_part
+from quarterdeck.local.runtime.script import RISKS, SCENES, Answer, Call, answers, first_prompt
 from quarterdeck.local.store import Record
 
-RISKY: Record = {"kind": "ConfirmRisky", "threshold": "HIGH", "confirm_unknown": False}
+RISKY = Policy(kind="ConfirmRisky", threshold="HIGH")
 CONTEXT = 200_000
 """Tokens that fit into the model."""
-_TOKENS = (180, 900)
-"""Between how many tokens an answer makes the context longer."""
 _DOLLARS_PER_TOKEN = 4e-6
 _THINKS = (0.8, 3.0)
 """Between how many seconds a model takes before its first word."""
@@ -27,8 +26,12 @@ _BETWEEN_RUNS = (60.0, 1500.0)
 _REPEATS = 3
 """How often an agent does the same before it is stuck."""
 INTERRUPTED = "Tool call interrupted before completion. The conversation was paused."
-DELTA = "StreamingDeltaEvent"
-"""A piece of an answer that is still coming: told to whoever listens, and not kept."""
+_SCENE_BEFORE = {
+    Status.WAITING_FOR_CONFIRMATION: SCENES.questions,
+    Status.ERROR: SCENES.failures,
+    Status.STUCK: SCENES.repeated,
+}
+"""What an agent does last that reads so."""
 
 
 class Action(NamedTuple):
@@ -42,22 +45,19 @@ class Action(NamedTuple):
 class Play:
     """One conversation; `now` only moves in `pass_time`, and `told` collects events until it is taken."""
 
-    def __init__(self, dice: Random, model: str | None, now: datetime) -> None:
+    def __init__(self, dice: Random, now: datetime) -> None:
         self.now = now
         self.status = Status.IDLE
-        self.policy: Mapping[str, Any] = dict(dice.choice((RISKY, RISKY, NEVER)))
+        self.policy = dice.choice((RISKY, RISKY, NEVER))
         self.cost = 0.0
         self.told: list[Record] = []
-        self.waiting: tuple[Action, ...] = ()
+        self._waiting: Sequence[Action] = ()
         """What is to be accepted or refused."""
-        self.at_work: tuple[Action, ...] = ()
-        """What the tools are at, and what comes after it; a message is not taken meanwhile."""
+        self._at_work: Sequence[Action] = ()
+        """What the tools are at, and what comes after it."""
         self._dice = dice
-        self._model = model
         self._context = 3_000
-        self._answers = script.answers(dice)
-        self._next: Answer | None = None
-        """What the model answers before anything else."""
+        self._answers = answers(dice)
         self._coming: Answer | None = None
         """What the model was stopped at, and answers when it is asked again."""
         self._work: Iterator[float] = iter(())
@@ -65,9 +65,8 @@ class Play:
         self._due: datetime | None = None
         """When it goes on; None while it rests."""
         self._streams = True
-        self._pausing = False
-        self._stored: list[str] = []
-        """Ids of all that was told."""
+        self._ids: list[str] = []
+        """Of all that was told and is kept."""
 
     # Time
 
@@ -93,60 +92,47 @@ class Play:
         """Take a message."""
         if self.status in (Status.FINISHED, Status.STUCK):
             self._become(Status.IDLE)
-        said = self._tell("MessageEvent", "user", **message_members("user", parts))
-        self.told.append(last_message(said["id"], self._new_id(), self.now))
+        self._tell("MessageEvent", "user", **message("user", parts))
         if run and self.status is not Status.RUNNING:
             self.go_on()
 
     def go_on(self) -> None:
-        """Run: do what waits, else think about what was said. Raises `AlreadyRunningError`."""
+        """Run: do what waits, else think about what was said. Raises `HTTPException` (409) for one that runs."""
         if self.status is Status.RUNNING:
-            raise AlreadyRunningError("Conversation already running. Wait for completion or pause first.")
+            raise HTTPException(409, "Conversation already running. Wait for completion or pause first.")
         if self.status is not Status.FINISHED:
-            actions, self.waiting = self.waiting, ()
-            self._pausing = False
+            actions, self._waiting = self._waiting, ()
             self._become(Status.RUNNING)
             self._work = self._run(actions)
             self._work_on()
 
-    def pause(self) -> None:
-        """Stop: after the tools that are at work, else at once."""
-        if self.at_work:
-            self._pausing = True
-        elif self.status not in (Status.FINISHED, Status.WAITING_FOR_CONFIRMATION, Status.PAUSED):
-            self._stop("PauseEvent")
-
     def interrupt(self) -> None:
         """Stop at once, in the middle of a tool."""
         if self.status is Status.RUNNING:
-            for action in self.at_work:
+            for action in self._at_work:
                 self._fail(action, INTERRUPTED)
-            self._stop("InterruptEvent")
+            self._due, self._at_work = None, ()
+            self._tell("InterruptEvent", "user")
+            self._become(Status.PAUSED)
 
     def accept(self) -> None:
         """Do what waits, if anything does."""
-        if self.waiting:
+        if self._waiting:
             self.go_on()
 
     def reject(self, reason: str) -> None:
         """Do not do what waits, if anything does; the agent rests then."""
-        if self.waiting:
-            actions, self.waiting = self.waiting, ()
+        if self._waiting:
+            actions, self._waiting = self._waiting, ()
             self._become(Status.IDLE)
             for action in actions:
-                about = {"tool_name": action.call.tool, "tool_call_id": action.call_id}
                 said = {"rejection_reason": reason, "rejection_source": "user", "action_id": action.id}
-                self._tell("UserRejectObservation", "environment", **about, **said)
+                self._tell("UserRejectObservation", "environment", **_about(action), **said)
 
-    def ask(self, policy: Mapping[str, Any]) -> None:
+    def ask(self, policy: Policy) -> None:
         """Ask from now on as this says."""
         self.policy = policy
-        self._state("confirmation_policy", policy)
-
-    def _stop(self, kind: str) -> None:
-        self._due, self.at_work = None, ()
-        self._tell(kind, "user")
-        self._become(Status.PAUSED)
+        self._state("confirmation_policy", policy.told())
 
     # What the agent does
 
@@ -154,8 +140,7 @@ class Play:
         """Do what was accepted, then ask the model and do what it answers until the agent rests."""
         yield from self._do(accepted)
         while self.status is Status.RUNNING:
-            answer = self._coming = self._next or self._coming or next(self._answers)
-            self._next = None
+            answer = self._coming = self._coming or next(self._answers)
             yield from self._speak(answer)
             self._coming = None
             self._spend()
@@ -172,12 +157,15 @@ class Play:
             elif answer.calls:
                 actions = self._begin(answer)
                 if any(map(self._asks_about, answer.calls)):
-                    self.waiting = actions
+                    self._waiting = actions
                     self._become(Status.WAITING_FOR_CONFIRMATION)
                 else:
                     yield from self._do(actions)
             else:
-                self._conclude(answer)
+                reasoning = {"reasoning_content": answer.reasoning} if answer.reasoning else {}
+                said = message("assistant", [text_part(answer.text)], **reasoning)
+                self._tell("MessageEvent", "agent", **said)
+                self._become(Status.FINISHED)
 
     def _speak(self, answer: Answer) -> Iterator[float]:
         """Let the model think; its words come in pieces, before the answer comes whole."""
@@ -188,115 +176,72 @@ class Play:
                 for piece in re.findall(r"(?:\S+\s*){1,3}", text):
                     yield _BETWEEN_WORDS
                     self._tell_piece(**{member: piece})
-        yield 0.1
 
     def _do(self, actions: Sequence[Action]) -> Iterator[float]:
         """Let the tools work, one after the other."""
-        self.at_work = tuple(actions)
+        self._at_work = actions
         for action in actions:
             yield action.call.seconds
-            self.at_work = self.at_work[1:]
+            self._at_work = self._at_work[1:]
             self._end(action)
         if actions:
-            self._state("stats", self.stats)
-        if actions and actions[-1].call.tool == "finish":
-            self._become(Status.FINISHED)
-        elif self._pausing:
-            self._stop("PauseEvent")
+            self._state("stats", {"usage_to_metrics": self.stats})
+            if actions[-1].call.tool == "finish":
+                self._become(Status.FINISHED)
 
     def _asks_about(self, call: Call) -> bool:
-        if call.tool in ("finish", "think") or self.policy["kind"] == NEVER["kind"]:
+        if call.tool in ("finish", "think") or self.policy.kind == NEVER.kind:
             return False
-        if self.policy["kind"] == "AlwaysConfirm":
+        if self.policy.kind == "AlwaysConfirm":
             return True
-        if call.risk not in script.RISKS:
-            return bool(self.policy.get("confirm_unknown"))
-        return script.RISKS.index(call.risk) >= script.RISKS.index(self.policy.get("threshold", "HIGH"))
+        return call.risk in RISKS and RISKS.index(call.risk) >= RISKS.index(self.policy.threshold)
 
-    def _begin(self, answer: Answer) -> tuple[Action, ...]:
+    def _begin(self, answer: Answer) -> Sequence[Action]:
         """Tell of all calls of one answer; its thought stands at the first."""
-        response = self._response_id()
-        actions = []
-        for place, call in enumerate(answer.calls):
+        actions: list[Action] = []
+        for call in answer.calls:
             call_id = f"call_{self._dice.getrandbits(48):012x}"
-            members: Record = {"thought": [text_part(answer.text if place == 0 else "")]}
-            if answer.reasoning and place == 0:
-                members["reasoning_content"] = answer.reasoning
-            if call.kind:
-                members["action"] = {**call.action, "kind": f"{call.kind}Action"}
-            written = {"name": call.tool, "arguments": call.arguments, "origin": "completion"}
             event = self._tell(
                 "ActionEvent",
                 "agent",
-                **members,
-                thinking_blocks=[],
+                thought=[text_part("" if actions else answer.text)],
+                reasoning_content="" if actions else answer.reasoning,
+                action={**call.action, "kind": f"{call.kind}Action"} if call.kind else None,
                 tool_name=call.tool,
                 tool_call_id=call_id,
-                tool_call={"id": call_id, **written},
-                llm_response_id=response,
+                tool_call={"arguments": call.arguments},
                 security_risk=call.risk,
                 summary=call.summary,
             )
             actions.append(Action(event["id"], call_id, call))
-        return tuple(actions)
+        return actions
 
     def _end(self, action: Action) -> None:
-        call = action.call
-        if (observed := call.observed) is None:
-            self._fail(action, call.error)
-            return
-        self._tell(
-            "ObservationEvent",
-            "environment",
-            tool_name=call.tool,
-            tool_call_id=action.call_id,
-            observation={**observed, "kind": f"{call.kind}Observation"},
-            action_id=action.id,
-            extended_content=[],
-        )
+        if (observed := action.call.observed) is None:
+            self._fail(action, action.call.error)
+        else:
+            observation = {**observed, "kind": f"{action.call.kind}Observation"}
+            about = {**_about(action), "action_id": action.id}
+            self._tell("ObservationEvent", "environment", **about, observation=observation)
 
     def _fail(self, action: Action, error: str) -> None:
-        self._tell("AgentErrorEvent", "agent", tool_name=action.call.tool, tool_call_id=action.call_id, error=error)
-
-    def _conclude(self, answer: Answer) -> None:
-        members = message_members("assistant", [text_part(answer.text)])
-        if answer.reasoning:
-            members["llm_message"]["reasoning_content"] = answer.reasoning
-        self._tell("MessageEvent", "agent", **members, llm_response_id=self._response_id())
-        self._become(Status.FINISHED)
+        self._tell("AgentErrorEvent", "agent", **_about(action), error=error)
 
     def _condense(self, summary: str) -> None:
         self._tell("CondensationRequest", "environment")
-        self._tell(
-            "Condensation",
-            "environment",
-            forgotten_event_ids=self._stored[2:-1][:30],
-            summary=summary,
-            summary_offset=2,
-            llm_response_id=self._response_id(),
-        )
+        self._tell("Condensation", "environment", forgotten_event_ids=self._ids[2:-1][:30], summary=summary)
         self._context = 6_000
 
     # What is told
 
     @property
     def stats(self) -> Record:
-        """What it has cost, as it is told."""
-        usage = {
-            "prompt_tokens": self._context * 4,
-            "completion_tokens": self._context // 8,
-            "per_turn_token": self._context,
-        }
-        agent = {
-            "model_name": self._model,
-            "accumulated_cost": round(self.cost, 4),
-            "max_budget_per_task": None,
-            "accumulated_token_usage": {"model": self._model, **usage, "context_window": CONTEXT},
-        }
-        return {"usage_to_metrics": {"agent": agent}}
+        """What it has cost by the use of the model, as it is told."""
+        usage = {"per_turn_token": self._context, "context_window": CONTEXT}
+        return {"agent": {"accumulated_cost": round(self.cost, 4), "accumulated_token_usage": usage}}
 
     def _spend(self) -> None:
-        tokens = self._dice.randint(*_TOKENS)
+        tokens = self._dice.randint(180, 900)
         self._context += tokens
         self.cost += (self._context // 10 + tokens) * _DOLLARS_PER_TOKEN
 
@@ -310,7 +255,7 @@ class Play:
 
     def _tell(self, kind: str, source: str, **members: Any) -> Record:
         event = made(kind, source, self._new_id(), self.now, **members)
-        self._stored.append(event["id"])
+        self._ids.append(event["id"])
         self.told.append(event)
         return event
 
@@ -320,63 +265,55 @@ class Play:
     def _new_id(self) -> str:
         return str(UUID(int=self._dice.getrandbits(128), version=4))
 
-    def _response_id(self) -> str:
-        return f"sim-{self._dice.getrandbits(32):08x}"
-
     # How it came to be as it is
 
     def introduce(self) -> None:
         """Tell what a model is told before anything."""
-        prompt = {"system_prompt": text_part("You are a simulated agent: no model is asked."), "tools": []}
-        self._tell("SystemPromptEvent", "agent", **prompt, dynamic_context=text_part(""))
+        self._tell("SystemPromptEvent", "agent")
 
     def rehearse(self, title: str, end: Status) -> None:
         """Play what led to how it is now, all of it in the past, the last of it at the moment it began with."""
         began, self._streams = self.now, False
         self.policy = RISKY if end is Status.WAITING_FOR_CONFIRMATION else self.policy
         self.introduce()
-        self.say([text_part(script.first_prompt(title))], run=True)
+        self.say([text_part(first_prompt(title))], run=True)
         for _ in range(self._dice.choice((0, 0, 1, 1, 2, 6))):
             self._until(Status.FINISHED)
             self.now += timedelta(seconds=self._dice.uniform(*_BETWEEN_RUNS))
-            self.say([text_part(script.next_prompt(self._dice))], run=True)
-        self._end_as(end)
+            self._prompt(run=True)
+        for _ in range(self._dice.randint(3, 12)):
+            if self._due:
+                self.pass_time(self._due)
+        match end:
+            case Status.IDLE:
+                self._until(Status.FINISHED)
+                self._prompt(run=False)
+            case Status.PAUSED:
+                self._until(Status.RUNNING)
+                self.interrupt()
+            case _:
+                if scenes := _SCENE_BEFORE.get(end):
+                    self._answers = chain([self._dice.choice(scenes)], self._answers)
+                self._until(end)
         ago, self._streams = self.now - began, True
         self.put_off(-ago)
         for event in self.told:
-            event["timestamp"] = time_told(datetime.fromisoformat(event["timestamp"]) - ago)
+            event["timestamp"] = (datetime.fromisoformat(event["timestamp"]) - ago).isoformat(timespec="microseconds")
 
-    def _until(self, *ends: Status) -> None:
+    def _prompt(self, *, run: bool) -> None:
+        self.say([text_part(self._dice.choice(SCENES.prompts))], run=run)
+
+    def _until(self, end: Status) -> None:
         """Play on until it is so; whatever is asked meanwhile gets an answer, mostly yes."""
-        while self.status not in ends:
+        while self.status is not end:
             if self._due:
                 self.pass_time(self._due)
-            elif self.waiting:
+            elif self._waiting:
                 self.now += timedelta(seconds=self._dice.uniform(5, 60))
                 self.accept() if self._dice.random() < 0.7 else self.reject("Not over what others have pushed, please.")
             else:
                 self.say([text_part("Please go on.")], run=True)
 
-    def _end_as(self, end: Status) -> None:
-        for _ in range(self._dice.randint(3, 12)):
-            if self._due:
-                self.pass_time(self._due)
-        match end:
-            case Status.FINISHED | Status.IDLE:
-                self._until(Status.FINISHED)
-                if end is Status.IDLE:
-                    self.say([text_part(script.next_prompt(self._dice))], run=False)
-            case Status.WAITING_FOR_CONFIRMATION:
-                self._next = script.one_of(self._dice, "questions")
-                self._until(Status.WAITING_FOR_CONFIRMATION)
-            case Status.ERROR:
-                self._next = script.one_of(self._dice, "failures")
-                self._until(Status.ERROR)
-            case Status.STUCK:
-                self._next = script.one_of(self._dice, "repeated")
-                self._until(Status.STUCK)
-            case Status.PAUSED:
-                self._until(Status.RUNNING)
-                self.interrupt()
-            case _:
-                self._until(Status.RUNNING)
+
+def _about(action: Action) -> Record:
+    return {"tool_name": action.call.tool, "tool_call_id": action.call_id}

@@ -1,21 +1,22 @@
 """Sandboxes as sessions of processes that outlive the service, known again by the identity of their leader."""
 
 import asyncio
+import os
 import secrets
+import shutil
+import socket
 import sqlite3
 import time
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.local.agents import NoAgents
-from quarterdeck.local.errors import LocalServiceError, SandboxError
-from quarterdeck.local.records import ExposedUrl, now
-from quarterdeck.local.runtime.base import READY_WITHIN, Sandbox
-from quarterdeck.local.runtime.launching import Place, free_port, launch, new_key
-from quarterdeck.local.runtime.sessions import Seen, continue_session, end_session, look, stop_session
+from quarterdeck.local.errors import LocalServiceError
+from quarterdeck.local.records import new_key, now
+from quarterdeck.local.runtime.sessions import Seen, continue_session, end_session, launch, look, stop_session
+from quarterdeck.local.sandboxes import READY_WITHIN, ExposedUrl, Sandbox, Sandboxes
 from quarterdeck.local.specs import Spec
 from quarterdeck.local.store import Ownership, Store
 
@@ -23,16 +24,37 @@ _ANSWERS_WITHIN = 0.5
 """Seconds for an answer to come."""
 
 
-class ProcessRuntime:
+class Place:
+    """The folder of one sandbox: where its command runs, what it has written, and the FIFO that it may read."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.workspace = folder / "workspace"
+        self.log = folder / "output.log"
+        self.input = folder / "input"
+
+    def make(self, *, with_input: bool) -> None:
+        """Create it, for its owner alone."""
+        self.folder.mkdir(mode=0o700, parents=True)
+        self.workspace.mkdir()
+        if with_input:
+            os.mkfifo(self.input, 0o600)
+
+    def remove(self) -> None:
+        """Remove it with all that is in it, also from folders that their maker made read-only."""
+        for parent, folders, _ in os.walk(self.folder):
+            for folder in (Path(parent) / name for name in folders):
+                if not folder.is_symlink():
+                    folder.chmod(0o700)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class ProcessSandboxes(Sandboxes):
     """Runs sandboxes in folders of their own under one folder."""
 
-    answers_when_ready = True
-
     def __init__(self, folder: Path, store: Store, specs: Sequence[Spec], ownership: Ownership) -> None:
-        self.agents = NoAgents(store)
-        self.specs = specs
+        super().__init__(store, specs, NoAgents(store))
         self._folder = folder
-        self._store = store
         self._addresses = {spec.id: spec.address for spec in specs}
         self._ownership = ownership
         self._silent_since: dict[int, float] = {}
@@ -40,24 +62,19 @@ class ProcessRuntime:
         self._given_ports: set[int] = set()
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
-    async def catch_up(self) -> None:
-        """Nothing: what became of a process is seen when it is looked at."""
-
-    async def look(self, sandboxes: Sequence[Sandbox]) -> list[Sandbox]:
+    async def look(self, sandboxes: Sequence[Sandbox]) -> Sequence[Sandbox]:
         """See what became of these sandboxes, and store what is news."""
         seen = await asyncio.to_thread(lambda: [look(sandbox.leader) for sandbox in sandboxes])
-        silences = await asyncio.gather(*map(self._silence, sandboxes, seen))
-        owner = self._ownership.held()
+        statuses = await asyncio.gather(*map(self._judge, sandboxes, seen))
         current = []
-        for sandbox, sight, silence in zip(sandboxes, seen, silences, strict=True):
-            status = judge(sandbox, sight, silence, owner=owner)
-            news = replace(sandbox, status=status, has_run=sandbox.has_run or status is SandboxStatus.RUNNING)
-            if news != sandbox:
+        for sandbox, status in zip(sandboxes, statuses, strict=True):
+            has_run = sandbox.has_run or status is SandboxStatus.RUNNING
+            if (status, has_run) != (sandbox.status, sandbox.has_run):
                 await self._store.run(
                     "UPDATE sandboxes SET status = ?, has_run = max(has_run, ?) WHERE id = ?",
-                    (status, news.has_run, sandbox.id),
+                    (status, has_run, sandbox.id),
                 )
-            current.append(news)
+            current.append(sandbox.model_copy(update={"status": status, "has_run": has_run}))
         return current
 
     def addresses(self, sandbox: Sandbox, _agent_server: str) -> list[ExposedUrl]:
@@ -74,26 +91,41 @@ class ProcessRuntime:
 
     def last_words(self, sandbox_id: str) -> str:
         """The last line a sandbox wrote, if any. Blocks."""
-        return self._place(sandbox_id).last_words()
+        try:
+            with self._place(sandbox_id).log.open("rb") as log:
+                log.seek(max(0, log.seek(0, os.SEEK_END) - 2000))
+                return log.read().decode(errors="replace").strip().rpartition("\n")[2].strip()
+        except FileNotFoundError:
+            return ""
 
     async def start(self, spec: Spec) -> str:
-        """Start the processes of a new sandbox and give its id; it may not answer yet. Raises `SandboxError`."""
+        """Start the processes of a new sandbox and give its id; it may not answer yet."""
         sandbox_id, key, created_at = secrets.token_hex(10), new_key(), now()
         port = await self._take_port() if spec.address else None
         place = self._place(sandbox_id)
-        environment = {"SESSION_API_KEY": key.get_secret_value(), "SANDBOX_ID": sandbox_id}
+        environment = {**spec.environment, "SESSION_API_KEY": key.get_secret_value(), "SANDBOX_ID": sandbox_id}
+        feed = place.input if spec.reads_input else Path(os.devnull)
         try:
-            await asyncio.to_thread(place.make, spec)
-            leader = await asyncio.to_thread(launch, spec, place, port, environment)
-        except (SandboxError, OSError):
+            await asyncio.to_thread(place.make, with_input=spec.reads_input)
+            leader = await asyncio.to_thread(
+                launch, spec.command_line(port), place.workspace, place.log, feed, environment
+            )
+        except (LocalServiceError, OSError):
             await asyncio.to_thread(place.remove)
             raise
+        row = {
+            "id": sandbox_id,
+            "spec_id": spec.id,
+            "created_at": created_at,
+            "key": key.get_secret_value(),
+            "port": port,
+            "pid": leader.pid,
+            "ticks": leader.ticks,
+            "boot": leader.boot,
+            "status": SandboxStatus.STARTING,
+        }
         try:
-            await self._store.run(
-                "INSERT INTO sandboxes (id, spec_id, created_at, key, port, pid, ticks, boot, status)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'STARTING')",
-                (sandbox_id, spec.id, created_at, key.get_secret_value(), port, leader.pid, leader.ticks, leader.boot),
-            )
+            await self._store.insert("sandboxes", row)
         except sqlite3.Error:
             await end_session(leader)
             raise
@@ -135,8 +167,9 @@ class ProcessRuntime:
         return True
 
     async def _stored(self, sandbox_id: str) -> Sandbox | None:
+        """A sandbox as it was last seen."""
         rows = await self._store.by_ids("sandboxes", [sandbox_id])
-        return Sandbox.of(rows[0]) if rows else None
+        return Sandbox(**dict(rows[0])) if rows else None
 
     async def _check_own(self, sandbox: Sandbox) -> None:
         """Refuse to end what may run out of sight: its processes cannot be seen here, and the owner saw them alive."""
@@ -150,37 +183,36 @@ class ProcessRuntime:
         return Place(self._folder / sandbox_id)
 
     async def _take_port(self) -> int:
+        """A port of 127.0.0.1 that nobody listens on and no sandbox was given."""
         rows = await self._store.select("sandboxes", "port IS NOT NULL")
-        port = free_port(self._given_ports | {row["port"] for row in rows})
-        self._given_ports.add(port)
-        return port
+        taken = self._given_ports | {row["port"] for row in rows}
+        while True:
+            with socket.create_server(("127.0.0.1", 0)) as trial:
+                port = int(trial.getsockname()[1])
+            if port not in taken:
+                self._given_ports.add(port)
+                return port
 
-    async def _silence(self, sandbox: Sandbox, seen: Seen) -> float | None:
-        """For how many seconds the address of a sandbox has been silent while its processes ran; None if it answers."""
-        if sandbox.port is None or seen is not Seen.ALIVE:
-            return None
+    async def _judge(self, sandbox: Sandbox, seen: Seen) -> SandboxStatus:
+        """Say what state a sandbox is in.
+
+        Only the owner of the data folder declares a sandbox dead: to everybody else, who may just not see its
+        processes, it is what the owner last saw.
+        """
+        if seen is Seen.GONE:
+            if not self._ownership.held():
+                return sandbox.status
+            return SandboxStatus.MISSING if sandbox.has_run else SandboxStatus.ERROR
+        if seen is Seen.STOPPED:
+            return SandboxStatus.PAUSED
+        if sandbox.port is None:
+            return SandboxStatus.RUNNING
         if await answers(sandbox.port):
             self._silent_since.pop(sandbox.port, None)
-            return None
-        now = time.monotonic()
-        return now - self._silent_since.setdefault(sandbox.port, now)
-
-
-def judge(sandbox: Sandbox, seen: Seen, silence: float | None, *, owner: bool) -> SandboxStatus:
-    """Say what state a sandbox is in; `silence` in seconds is None when its address answers or it has none.
-
-    Only the owner of the data folder declares a sandbox dead: to everybody else, who may just not see its processes, it
-    is what the owner last saw.
-    """
-    if seen is Seen.GONE:
-        if not owner:
-            return sandbox.status
-        return SandboxStatus.MISSING if sandbox.has_run else SandboxStatus.ERROR
-    if seen is Seen.STOPPED:
-        return SandboxStatus.PAUSED
-    if silence is None:
-        return SandboxStatus.RUNNING
-    return SandboxStatus.STARTING if silence < READY_WITHIN else SandboxStatus.ERROR
+            return SandboxStatus.RUNNING
+        moment = time.monotonic()
+        silent = moment - self._silent_since.setdefault(sandbox.port, moment)
+        return SandboxStatus.STARTING if silent < READY_WITHIN else SandboxStatus.ERROR
 
 
 async def answers(port: int) -> bool:

@@ -4,10 +4,12 @@ What can happen stands in `scenes.json`: another answer, tool or failure is anot
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+
+from pydantic import TypeAdapter
 
 from quarterdeck.local.store import Record
 
@@ -52,22 +54,30 @@ class Answer:
 
     text: str = ""
     reasoning: str = ""
-    calls: tuple[Call, ...] = ()
-    error: Sequence[str] | None = None
+    calls: Sequence[Call] = ()
+    error: Sequence[str] = ()
     """Code and words of what ends the run."""
     summarised: str = ""
     """What stands for the older events from now on; asking for it is no answer to the person."""
     stuck: bool = False
 
 
-def _read(members: Record) -> Answer:
-    calls: Sequence[Record] = members.pop("calls", ())
-    return Answer(**members, calls=tuple(Call(**call) for call in calls))
+@dataclass(frozen=True)
+class _Scenes:
+    """All that can happen; a run is its opening, middle and closing with the others in between."""
+
+    opening: Sequence[Answer]
+    middle: Sequence[Answer]
+    closing: Sequence[Answer]
+    endings: Sequence[Answer]
+    asides: Sequence[Answer]
+    questions: Sequence[Answer]
+    failures: Sequence[Answer]
+    repeated: Sequence[Answer]
+    prompts: Sequence[str]
 
 
-_SCENES = json.loads(Path(__file__).with_name("scenes.json").read_text(encoding="utf-8"))
-_PROMPTS = _SCENES.pop("prompts")
-_ANSWERS: Mapping[str, Sequence[Answer]] = {name: tuple(map(_read, answers)) for name, answers in _SCENES.items()}
+SCENES = TypeAdapter(_Scenes).validate_json(Path(__file__).with_name("scenes.json").read_bytes())
 
 
 def first_prompt(title: str) -> str:
@@ -76,31 +86,21 @@ def first_prompt(title: str) -> str:
     return f"{wish}\n\nIt should go on working for those who use it now, and have a test."
 
 
-def next_prompt(dice: Random) -> str:
-    """What a person goes on with."""
-    return str(dice.choice(_PROMPTS))
-
-
-def one_of(dice: Random, scenes: str) -> Answer:
-    """One of the answers of that kind."""
-    return dice.choice(_ANSWERS[scenes])
-
-
 def answers(dice: Random) -> Iterator[Answer]:
     """All that a model answers: one run after the other, each of which ends with words or an error."""
     while True:
-        yield from _ANSWERS["opening"]
-        for answer in _ANSWERS["middle"]:
+        yield from SCENES.opening
+        for answer in SCENES.middle:
             if dice.random() < _ASIDE:
-                yield one_of(dice, "asides")
+                yield dice.choice(SCENES.asides)
             yield answer
         if dice.random() < _QUESTION:
-            yield one_of(dice, "questions")
+            yield dice.choice(SCENES.questions)
         fate = dice.random()
         if fate < _FAILURE:
-            yield one_of(dice, "failures")
+            yield dice.choice(SCENES.failures)
         elif fate < _FAILURE + _REPEATS:
-            yield one_of(dice, "repeated")
+            yield dice.choice(SCENES.repeated)
         else:
-            yield from _ANSWERS["closing"]
-            yield one_of(dice, "endings")
+            yield from SCENES.closing
+            yield dice.choice(SCENES.endings)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from heapq import nlargest
 from random import Random
 from typing import Any, TypeVar
 
@@ -144,9 +143,3 @@ def _title(dice: Random) -> str:
 def weighted(dice: Random, weights: Mapping[T, float]) -> T:
     """One of these, each as often as its weight says."""
     return dice.choices(list(weights), list(weights.values()))[0]
-
-
-def weighted_sample(dice: Random, weights: Mapping[T, float], number: int) -> list[T]:
-    """So many different ones, each as likely as its weight says (the method of Efraimidis and Spirakis)."""
-    ranks = {each: dice.random() ** (1 / weight) for each, weight in weights.items()}
-    return nlargest(number, ranks, key=ranks.__getitem__)

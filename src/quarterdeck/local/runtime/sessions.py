@@ -1,11 +1,13 @@
-"""Processes by identity, and signals to every process of a session."""
+"""Sandboxes as sessions of processes: started apart from the service, known by identity, signalled whole."""
 
 import asyncio
 import functools
 import os
 import signal
+import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
@@ -13,14 +15,18 @@ from pathlib import Path
 
 import psutil
 
-from quarterdeck.local.runtime.base import Identity
+from quarterdeck.local.errors import LocalServiceError
+from quarterdeck.local.sandboxes import Identity
 
+_SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
+_LAUNCHES_WITHIN = 15.0
+"""Seconds for a supervisor to say that its command runs."""
+_SETTLES_WITHIN = 5.0
+"""Seconds that signalled processes have to stop, go on or end."""
 _HAS_PROC = Path("/proc/self/stat").exists()
 _STOPPED = frozenset("Tt")
 _GONE = frozenset("ZX")
 _PSUTIL_STATES = {psutil.STATUS_STOPPED: "T", psutil.STATUS_ZOMBIE: "Z", psutil.STATUS_DEAD: "X"}
-_SETTLES_WITHIN = 5.0
-"""Seconds that signalled processes have to stop, go on or end."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,35 @@ def read_with_psutil(pid: int) -> Process | None:
         return None
 
 
+def launch(command: tuple[str, ...], folder: Path, log: Path, feed: Path, environment: Mapping[str, str]) -> Identity:
+    """Start a session in which a command runs, and give the identity of its leader; blocks for ~30 ms.
+
+    Its output goes to `log`, its input comes from `feed`. Raises `LocalServiceError` when it cannot be run.
+    """
+    try:
+        report = subprocess.run(
+            [sys.executable, "-I", "-S", _SUPERVISOR, str(log), str(feed), *command],
+            cwd=folder,
+            env={**inherited_environment(), **environment},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_LAUNCHES_WITHIN,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise LocalServiceError("The sandbox did not start in time.") from None
+    if not report.stdout.strip().isdecimal():
+        raise LocalServiceError(f"The sandbox could not be started: {report.stderr.strip()[-300:] or 'no word why'}")
+    leader = int(report.stdout)
+    return identify(leader) or Identity(leader, 0, boot_id())  # no live process has started at tick 0
+
+
+def inherited_environment() -> dict[str, str]:
+    """Our environment without what is for Quarterdeck alone, keys among it."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("QUARTERDECK_")}
+
+
 def identify(pid: int) -> Identity | None:
     """The identity of a process; None when it is gone."""
     found = read_process(pid)
@@ -91,10 +126,8 @@ def members(leader: Identity) -> list[Process]:
     The number of a session is not given to a new process while a member lives, so a process of another start under the
     leader's pid means that the session is over.
     """
-    if leader.boot != boot_id():
-        return []
     at_pid = read_process(leader.pid)
-    if at_pid and at_pid.ticks != leader.ticks:
+    if leader.boot != boot_id() or (at_pid and at_pid.ticks != leader.ticks):
         return []
     processes = (read_process(pid) for pid in psutil.pids())
     return [found for found in processes if found and found.session == leader.pid and found.state not in _GONE]

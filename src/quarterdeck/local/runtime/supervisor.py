@@ -1,105 +1,63 @@
 """The small process that leads a sandbox's session: starts its command, reaps, ends with it.
 
 Run as a script by its path, with the standard library alone: ``supervisor.py LOG INPUT COMMAND...``. It forks the
-leader into a session of its own, says the leader's pid on standard output once the command runs, and exits; when the
-command cannot be run it says why on standard error and exits with 1. LOG takes the command's output (a pipe would hang
-or kill it once its reader is gone); INPUT is what it reads: the null device, or a FIFO that never ends.
+leader into a session of its own and exits. The leader says its pid on standard output once the command runs, or why it
+cannot be run on standard error. LOG takes the command's output (a pipe would hang or kill it once its reader is gone);
+INPUT is what it reads: the null device, or a FIFO that never ends.
 """
 
 import ctypes
 import os
 import signal
+import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
 _SET_PARENT_DEATH_SIGNAL = 1
 _SET_CHILD_SUBREAPER = 36
-_GRACE = 3.0
-"""Seconds that what the command left behind has to end after SIGTERM."""
 
 
-def main(log: str, feed: str, *command: str) -> int:
-    """Fork the leader and report what became of it."""
-    reading, writing = os.pipe()
-    leader = os.fork()
-    if leader == 0:
-        os.close(reading)
-        os.setsid()
-        os._exit(_lead(log, feed, command, writing))
-    os.close(writing)
-    with os.fdopen(reading) as report:
-        trouble = report.read()
-    print(trouble or leader, file=sys.stderr if trouble else sys.stdout)
-    return 1 if trouble else 0
-
-
-def _lead(log: str, feed: str, command: tuple[str, ...], report: int) -> int:
-    """Be the leader: run the command, reap until it ends, end what it left, give its exit status."""
+def lead(log: str, feed: str, *command: str) -> None:
+    """Be the leader: run the command, reap until it ends, and end what it left."""
+    os.setsid()
     _process_control(_SET_CHILD_SUBREAPER, 1)
     try:
-        output = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        source = os.open(feed, os.O_RDWR)
+        child = subprocess.Popen(
+            command,
+            stdin=os.open(feed, os.O_RDWR),
+            stdout=os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600),
+            stderr=subprocess.STDOUT,
+            preexec_fn=lambda: _process_control(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL),  # noqa: PLW1509 - one thread
+        )
     except OSError as error:
-        os.write(report, str(error).encode())
-        return 1
-    for target, inherited in ((0, source), (1, output), (2, output)):
-        os.dup2(inherited, target)
-    child = os.fork()
-    if child == 0:
-        _become(command, report)
-    os.close(report)
+        sys.exit(str(error))
 
     def pass_on(number: int, _frame: FrameType | None) -> None:
         with suppress(ProcessLookupError):
-            os.kill(child, number)
+            os.kill(child.pid, number)
 
     signal.signal(signal.SIGTERM, pass_on)
-    ended, status = os.wait()
-    while ended != child:
-        ended, status = os.wait()
+    print(os.getpid(), flush=True)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for inherited in (0, 1, 2):
+        os.dup2(nowhere, inherited)
+    while os.wait()[0] != child.pid:
+        pass
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    _end_children()
-    code = os.waitstatus_to_exitcode(status)
-    return code if code >= 0 else 128 - code
-
-
-def _become(command: tuple[str, ...], report: int) -> None:
-    """Turn into the command; what prevents it goes to the report, which running it closes."""
-    _process_control(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-    for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(ignored_by_python, signal.SIG_DFL)
-    try:
-        os.execvp(command[0], command)  # noqa: S606 - the command of a spec, no shell
-    except OSError as error:
-        os.write(report, f"{command[0]}: {error.strerror}".encode())
-        os._exit(127)
-
-
-def _end_children() -> None:
-    """End every descendant: as subreaper the leader gets those whose parents died."""
-    deadline = time.monotonic() + _GRACE
-    number = signal.SIGTERM
-    asked: set[int] = set()
     while children := _children():
-        for child in children - asked:
-            os.kill(child, number)
-        asked |= children
-        if os.waitpid(-1, os.WNOHANG)[0] == 0:
-            time.sleep(0.02)
-        if number == signal.SIGTERM and time.monotonic() > deadline:
-            number = signal.SIGKILL
-            asked.clear()
+        for pid in children:
+            os.kill(pid, signal.SIGKILL)
+        os.wait()
 
 
-def _children() -> set[int]:
-    """Pids of the direct children; none where the kernel does not tell."""
+def _children() -> list[int]:
+    """Pids of the direct children, whose parents may have died: as subreaper the leader gets those too."""
     try:
-        return {int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()}
-    except FileNotFoundError:
-        return set()
+        return [int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
+    except FileNotFoundError:  # the kernel does not tell
+        return []
 
 
 def _process_control(option: int, value: int) -> None:
@@ -108,5 +66,5 @@ def _process_control(option: int, value: int) -> None:
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+if __name__ == "__main__" and os.fork() == 0:
+    lead(*sys.argv[1:])

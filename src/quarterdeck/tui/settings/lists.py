@@ -10,10 +10,10 @@ from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.models.enums import is_mask
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import CustomSecret, Profiles, ProviderToken
 from quarterdeck.client.profiles import NAME as PROFILE_NAME
-from quarterdeck.client.redact import is_mask
 from quarterdeck.client.secrets import NAME as SECRET_NAME
 from quarterdeck.settings import checks
 from quarterdeck.settings.fields import Group

@@ -1,0 +1,187 @@
+"""What an agent server offers for its conversations, below ``/agent``: log, state, messages, answers, and the socket.
+
+Each sandbox is an agent server of its own, known by its key: it has the conversations of that sandbox and no others.
+"""
+
+import asyncio
+import json
+import secrets
+from collections.abc import Callable
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated, Any
+from uuid import UUID, uuid4
+
+from fastapi import APIRouter, Depends, Header, HTTPException, WebSocket, WebSocketDisconnect
+
+from quarterdeck.client.models.enums import SandboxStatus
+from quarterdeck.local.bodies import Body
+from quarterdeck.local.conversations import Conversations
+from quarterdeck.local.events import MessageBody, Policy, made
+from quarterdeck.local.records import AGENT_PREFIX, Done, Limit, Page, Paging
+from quarterdeck.local.runtime.play import Play
+from quarterdeck.local.sandboxes import Sandboxes
+from quarterdeck.local.store import Store
+
+VERSION = "1.34.0"
+"""The agent server of release 1.11: what is offered here is as there."""
+LISTENS_EVERY = 0.1
+"""Seconds between two looks at what happened by itself while somebody listens."""
+OWN = "/api/conversations/{conversation_id}"
+
+
+class Order(StrEnum):
+    """How events can be sorted."""
+
+    TIMESTAMP = "TIMESTAMP"
+    TIMESTAMP_DESC = "TIMESTAMP_DESC"
+
+
+class AnswerBody(Body):
+    """An answer to what an agent asks."""
+
+    accept: bool
+    reason: str = "User rejected the action."
+
+
+class PolicyBody(Body):
+    """When the agent asks from now on."""
+
+    policy: Policy
+
+
+def agent_router(store: Store, sandboxes: Sandboxes, conversations: Conversations) -> APIRouter:
+    """The agent servers of all sandboxes."""
+    router = APIRouter(prefix=AGENT_PREFIX, tags=["Agent server"])
+    agents = sandboxes.agents
+
+    async def let_in(conversation_id: UUID, x_session_api_key: Annotated[str, Header()] = "") -> str:
+        """The id as it is stored, with its log begun.
+
+        Raises 401 for a key of no sandbox, 404 for a conversation of another one, 503 while the sandbox does not run.
+        """
+        key = x_session_api_key
+        homes = await store.select("sandboxes", "key = ?", (key,)) if key else []
+        if not homes or not secrets.compare_digest(homes[0]["key"].encode(), key.encode()):
+            raise HTTPException(401, "Unauthorized")
+        await sandboxes.catch_up()
+        found = (await conversations.read([conversation_id.hex])).get(conversation_id.hex)
+        if found is None or found.sandbox_id != homes[0]["id"]:
+            raise HTTPException(404)
+        if found.sandbox_status != SandboxStatus.RUNNING:
+            raise HTTPException(503, f"The sandbox does not run: it is {found.sandbox_status}.")
+        await agents.begin(conversation_id.hex)
+        return conversation_id.hex
+
+    allowed = Depends(let_in)
+
+    @router.get("/alive")
+    async def alive() -> dict[str, str]:
+        """The agent server is there."""
+        return {"status": "ok"}
+
+    @router.get("/server_info")
+    async def server_info() -> dict[str, Any]:
+        """What it is."""
+        return {"title": "Quarterdeck's local service", "version": VERSION}
+
+    @router.get(OWN)
+    async def state(conversation: Annotated[str, allowed]) -> dict[str, Any]:
+        """How the conversation is."""
+        return {"id": str(UUID(conversation)), **await agents.state(conversation)}
+
+    @router.get(f"{OWN}/events/search")
+    async def search(
+        conversation: Annotated[str, allowed],
+        page_id: str | None = None,
+        limit: Limit = 100,
+        sort_order: Order = Order.TIMESTAMP,
+    ) -> Page[dict[str, Any]]:
+        """A page in the order of the log, or against it; its id is that of its first event."""
+        return await agents.page(conversation, page_id, limit, newest_first=sort_order is Order.TIMESTAMP_DESC)
+
+    @router.post(f"{OWN}/events")
+    async def send(conversation: Annotated[str, allowed], body: MessageBody) -> Done:
+        """Say something."""
+        await agents.send(conversation, body)
+        return Done(success=True)
+
+    async def done(conversation: str, act: Callable[[Play], None]) -> Done:
+        await agents.act(conversation, act)
+        return Done(success=True)
+
+    @router.post(f"{OWN}/run")
+    async def run(conversation: Annotated[str, allowed]) -> Done:
+        """Let the agent go on: what waits to be accepted is done. 409 when it runs already."""
+        return await done(conversation, Play.go_on)
+
+    @router.post(f"{OWN}/interrupt")
+    async def interrupt(conversation: Annotated[str, allowed]) -> Done:
+        """Stop the agent at once."""
+        return await done(conversation, Play.interrupt)
+
+    @router.post(f"{OWN}/events/respond_to_confirmation")
+    async def respond(conversation: Annotated[str, allowed], body: AnswerBody) -> Done:
+        """Accept or refuse what waits; done also where nothing does."""
+        return await done(conversation, Play.accept if body.accept else lambda play: play.reject(body.reason))
+
+    @router.post(f"{OWN}/confirmation_policy")
+    async def set_policy(conversation: Annotated[str, allowed], body: PolicyBody) -> Done:
+        """Say when the agent asks."""
+        return await done(conversation, lambda play: play.ask(body.policy))
+
+    @router.websocket("/sockets/events/{conversation_id}")
+    async def listen(socket: WebSocket, conversation_id: UUID) -> None:
+        """Tell how the agent is, and what happens from now on; closed at once without the key of the sandbox."""
+        try:
+            key = socket.headers.get("x-session-api-key", "")
+            conversation = await store.changes.run(let_in(conversation_id, key))
+        except HTTPException:
+            await socket.close()
+            return
+        await socket.accept()
+        try:
+            async with asyncio.TaskGroup() as both:
+                both.create_task(_until_they_leave(socket))
+                both.create_task(_tell(socket, conversation))
+        except* (WebSocketDisconnect, RuntimeError):  # RuntimeError: something was told after they had left
+            pass
+
+    async def _tell(socket: WebSocket, conversation: str) -> None:
+        with agents.listen(conversation) as happening:
+            state = {"key": "full_state", "value": await agents.state(conversation)}
+            now = made("ConversationStateUpdateEvent", "environment", str(uuid4()), datetime.now(UTC), **state)
+            await socket.send_text(json.dumps(now))
+            while True:
+                try:
+                    event = await asyncio.wait_for(happening.get(), LISTENS_EVERY)
+                except TimeoutError:
+                    await store.changes.run(sandboxes.catch_up())
+                else:
+                    await socket.send_text(json.dumps(event))
+
+    return router
+
+
+async def _until_they_leave(socket: WebSocket) -> None:
+    """Raise `WebSocketDisconnect` then; what is sent here until then means nothing."""
+    while True:
+        await socket.receive_text()
+
+
+def copies_router(sandboxes: Sandboxes, conversations: Conversations) -> APIRouter:
+    """What the app server itself keeps of the events, which is read also while the sandbox sleeps or is gone."""
+    router = APIRouter(prefix="/conversation/{conversation_id}/events", tags=["Conversations"])
+
+    @router.get("/search")
+    async def search(
+        conversation_id: UUID, window: Paging, sort_order: Order = Order.TIMESTAMP
+    ) -> Page[dict[str, Any]]:
+        """A page of them; 404 when there is no such conversation."""
+        if conversation_id.hex not in await conversations.read([conversation_id.hex]):
+            raise HTTPException(404)
+        await sandboxes.agents.begin(conversation_id.hex)
+        newest_first = sort_order is Order.TIMESTAMP_DESC
+        return await sandboxes.agents.copies(conversation_id.hex, window, newest_first=newest_first)
+
+    return router
