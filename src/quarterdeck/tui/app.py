@@ -41,8 +41,6 @@ if TYPE_CHECKING:  # what is loaded behind the frame
     from quarterdeck.fleet.session import Session
     from quarterdeck.tui.kept_state import RunState
 
-FRAME = "frame"
-"""Mode of the frame."""
 SCREENS = {
     Place.CONVERSATIONS: ("quarterdeck.tui.screens.conversations", "ConversationsScreen"),
     Place.SANDBOXES: ("quarterdeck.tui.screens.sandboxes", "SandboxesScreen"),
@@ -104,7 +102,6 @@ class Deck(KeysInOrder):
     TITLE = "Quarterdeck"
     CSS_PATH = "quarterdeck.tcss"
     BINDINGS = [Binding("ctrl+q", "quit", "Quit", show=False, priority=True)]
-    DEFAULT_MODE = FRAME
 
     edits: var[int] = var(0)
     """Unsaved edits in the settings."""
@@ -132,7 +129,6 @@ class Deck(KeysInOrder):
         for own in THEMES:
             self.register_theme(own)
         self.set_reactive(Deck.theme, theme)
-        self.add_mode(FRAME, lambda: Frame(endpoint))
         self.crash_folder = crash_folder
         self.clock = clock
         self.quiet = quiet
@@ -167,6 +163,10 @@ class Deck(KeysInOrder):
 
     # From the frame to the first screen
 
+    def get_default_screen(self) -> Screen[None]:
+        """The frame."""
+        return Frame(self.endpoint)
+
     def on_ready(self) -> None:
         """The frame is on the screen: now the heavy work may begin."""
         self._show_first_screen()
@@ -178,7 +178,6 @@ class Deck(KeysInOrder):
         self.state: RunState = self.connecting.state
         self.connecting.open(self.endpoint)
         await self.show(Place.CONVERSATIONS)
-        self.remove_mode(FRAME)
         self.loaded.set()
         if self.notices:
             self.say_on_top(text.line(" ".join(self.notices)))
@@ -204,7 +203,7 @@ class Deck(KeysInOrder):
     @property
     def place(self) -> Place:
         """Where the person is."""
-        return Place.CONVERSATIONS if self.current_mode == FRAME else Place(self.current_mode)
+        return Place.CONVERSATIONS if self.current_mode == self.DEFAULT_MODE else Place(self.current_mode)
 
     async def show(self, place: Place) -> None:
         """Show a screen, and wait until it stands; a conversation lies above the list."""
