@@ -90,7 +90,9 @@ def test_a_member_that_no_page_knows_and_the_server_drops_is_noticed(run: Run) -
     assert "novelty: " in ended.err
 
 
-@pytest.mark.parametrize(("status", "said"), [(410, "gone for good (status 410)"), (405, "does not take GET")])
+@pytest.mark.parametrize(
+    ("status", "said"), [(410, "no settings at this path (status 410)"), (405, "does not take GET")]
+)
 def test_settings_that_are_gone_are_no_first_run(run: Run, status: int, said: str) -> None:
     asked: list[str] = []
 

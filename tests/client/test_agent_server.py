@@ -10,8 +10,8 @@ from pydantic import SecretStr
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
-from quarterdeck.client.agent_server import AgentServer, CopiedEvents, read_frame
-from quarterdeck.client.agent_socket import open_socket
+from quarterdeck.client.agent_server import AgentServer, copied_events
+from quarterdeck.client.agent_socket import open_socket, read_frame
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.limits import Limits
 from quarterdeck.client.models.event import Delta, Event
@@ -78,7 +78,7 @@ async def test_a_message_whose_answer_is_lost_is_sent_once() -> None:
 
 async def test_the_servers_copy_is_read_by_its_own_key() -> None:
     client, server = client_of(lambda asked: Answer({"items": [{"id": "e", "kind": "New"}], "next_page_id": "1"}))
-    page = await CopiedEvents(client.transport, ID).events(newest_first=True)
+    page = await copied_events(client.transport, ID)
     assert [event.kind for event in page.events] == ["New"]
     assert page.next_page_id == "1"
     assert server.asked[0].headers["X-Session-API-Key"] == KEY

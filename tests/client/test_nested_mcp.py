@@ -6,12 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
-from quarterdeck.client.nested_mcp import config_of, map_of, secrets_lost, shown_after_store
-from tests.client.fakes import Answer, client_of
-from tests.client.nested_server import RECORD, NestedServer
+from quarterdeck.client.nested_mcp import config_of, map_of, secrets_lost
+from tests.client.nested_server import NestedServer
 from tests.client.test_nested_settings import client_to
 
 LOADED = {
@@ -179,39 +178,3 @@ async def test_a_change_of_something_else_leaves_the_tool_servers_and_their_secr
     await client.settings.store(await client.settings.load(), {"llm_model": "a/b", "language": "fr"})
     assert "mcp_config" not in wire.sent("POST")[0].content.decode()
     assert keeper.record["agent_settings"]["mcp_config"]["fs"]["env"] == {"T": "kept"}
-
-
-async def test_a_load_after_a_store_tells_what_was_foreseen() -> None:
-    config = McpConfig(
-        sse_servers=(SseServer(url="https://a.example/sse", api_key=SecretStr("k1")),),
-        shttp_servers=(
-            remote(ShttpServer, "https://b.example/mcp", name="b", headers={"Authorization": "Bearer x"}),
-            remote(ShttpServer, "https://c.example/mcp", name="c", auth={"strategy": "none"}),
-        ),
-        stdio_servers=(StdioServer(name="fs", command="npx", env={"T": SecretStr("v")}),),
-    )
-    shown = shown_after_store(config)
-    assert shown.sse_servers == (
-        remote(SseServer, "https://a.example/sse", name="a-example", auth={"strategy": "bearer"}),
-    )
-    assert shown.stdio_servers[0].env == {}
-    keeper = NestedServer()
-    client, _ = client_to(keeper)
-    await client.settings.store(await client.settings.load(), {"mcp_config": shown_after_store(config)})
-    settings = await client.settings.load()
-    assert settings is not None
-    assert settings.mcp_config == shown_after_store(shown)
-
-
-async def test_a_lost_answer_of_a_store_with_hidden_secrets_is_not_taken_for_a_yes() -> None:
-    keeper = NestedServer()
-    lost_answer = [Answer(status=502)]
-    client, wire = client_of(
-        lambda asked: (keeper(asked), lost_answer.pop())[1] if asked.method == "POST" and lost_answer else keeper(asked)
-    )
-    client.server = client_to(keeper)[0].server
-    config = McpConfig(stdio_servers=(StdioServer(name="fs", command="npx", env={"T": SecretStr("v")}),))
-    with pytest.raises(ServiceError) as caught:
-        await client.settings.store(await client.settings.load(), {"mcp_config": config})
-    assert (caught.value.outcome, len(wire.sent("POST"))) == (Outcome.UNKNOWN, 1)
-    assert RECORD["agent_settings"]["mcp_config"] == {}

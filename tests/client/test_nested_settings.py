@@ -15,7 +15,7 @@ from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.models.settings import Loss, Settings
 from quarterdeck.client.settings import losses
 from tests.client.exchanges.replay import SERVERS
-from tests.client.fakes import Answer, Asked, FakeServer, client_of
+from tests.client.fakes import Answer, FakeServer, client_of
 from tests.client.nested_server import ADDRESSES, RECORD, NestedServer
 
 LLM = "agent_settings.llm"
@@ -106,7 +106,6 @@ async def test_only_what_changes_is_sent_and_where_it_belongs(changes: dict[str,
         {"agent_settings": {}},
         {"agent_settings_diff": {}},
         {"conversation_settings": None},
-        {"mcp_config": {"sse_servers": []}},
         {"max_iterations": "9"},
         {"max_iterations": None},
         {"security_analyzer": "invariant"},
@@ -363,25 +362,6 @@ async def test_a_complaint_of_the_server_names_the_field_that_was_changed() -> N
         (("agent_settings.llm.temperature",), "too hot"),
     ]
     assert "sentinel" not in caught.value.words
-
-
-@pytest.mark.parametrize("stores", [True, False])
-async def test_a_lost_answer_is_settled_by_reading_although_two_readings_are_never_alike(stores: bool) -> None:
-    keeper = NestedServer()
-    lost = [Answer(status=502)]
-
-    def script(asked: Asked) -> Answer:
-        if asked.method == "POST" and lost:
-            if stores:
-                keeper(asked)
-            return lost.pop()
-        return keeper(asked)
-
-    client, wire = client_of(script)
-    client.server = NESTED
-    await client.settings.store(await client.settings.load(), {"max_iterations": 7, f"{LLM}.temperature": 1.0})
-    assert len(wire.sent("POST")) == (1 if stores else 2)
-    assert keeper.record["conversation_settings"]["max_iterations"] == 7
 
 
 async def test_what_is_not_a_nested_record_is_not_taken_for_one() -> None:

@@ -68,7 +68,6 @@ async def test_suggestions_of_a_nested_server_are_the_models_it_has_verified() -
 async def test_what_is_not_offered_and_what_is_no_list_is_no_suggestion(release: str, answer: Answer) -> None:
     client, _ = opened(release, lambda _: answer)
     assert await client.options.models() == await client.options.agents() == ()
-    assert await client.options.security_analyzers() == ()
 
 
 async def test_a_refused_key_is_not_an_empty_list_of_suggestions() -> None:
@@ -125,7 +124,9 @@ async def test_analyzers_of_a_nested_server_are_those_of_its_schema() -> None:
 
 
 async def test_no_schema_is_no_fields() -> None:
-    assert await opened("1.11.0", lambda _: NO_ROUTE)[0].settings.schema() == ()
+    client, _ = opened("1.11.0", lambda _: NO_ROUTE)
+    assert await client.settings.schema() == ()
+    assert await client.options.security_analyzers() == ()
     client, wire = opened("1.2.1", lambda _: Answer({}))
     assert await client.settings.schema() == ()
     assert wire.asked == []

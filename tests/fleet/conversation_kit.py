@@ -33,4 +33,6 @@ def page(log: list[Event], page_id: str | None, *, newest_first: bool, limit: in
     listed = log[::-1] if newest_first else log
     start = next((at for at, event in enumerate(listed) if event.id == page_id), 0)
     rest = listed[start + limit :]
-    return EventPage(tuple(listed[start : start + limit]), rest[0].id if rest else None)
+    return EventPage.model_construct(
+        events=tuple(listed[start : start + limit]), next_page_id=rest[0].id if rest else None
+    )

@@ -29,7 +29,7 @@ async def test_an_old_agent_server_is_asked_and_never_listened_to() -> None:
         followed = following(agent)
         await followed.look()
         assert followed.origin is Origin.POLLING
-        assert followed.features.safe_socket is safe
+        assert followed.safe_socket is safe
         agent.says("and more")
         await followed.look()
         assert [entry.text for entry in followed.transcript.entries] == ["hello", "and more"]

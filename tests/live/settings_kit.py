@@ -8,11 +8,29 @@ from quarterdeck.client.models.mcp import McpConfig
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.nested import CANONICAL
+from quarterdeck.client.nested_mcp import config_of, map_of
 
 FLAGS: Mapping[str, str] = {"llm_api_key": "llm_api_key_set", "search_api_key": "search_api_key_set"}
 """Secret field -> the member that says whether one is stored."""
 _OF_PROFILES = frozenset({"llm_profiles", "active_agent_profile_id", "active_agent_profile_revision"})
 """Members that profiles own: a change of the LLM settings ends the active one."""
+
+
+def shown_after_store(config: McpConfig) -> McpConfig:
+    """What a nested server tells of tool servers once they are stored: named, and without any secret."""
+    return config_of({name: _as_loaded(members) for name, members in map_of(config).items()})
+
+
+def _as_loaded(members: Any) -> Any:
+    if not isinstance(members, dict):
+        return members
+    told = {name: value for name, value in members.items() if name not in ("env", "headers", "auth")}
+    auth, headers = members.get("auth"), members.get("headers")
+    if isinstance(auth, dict):
+        told["auth"] = {name: auth[name] for name in ("strategy", "header_name", "username") if name in auth}
+    elif auth is not None or (isinstance(headers, dict) and "authorization" in {name.lower() for name in headers}):
+        told["auth"] = {"strategy": "bearer"}
+    return told
 
 
 async def settings_of(client: Client) -> Settings:

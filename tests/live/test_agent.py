@@ -152,8 +152,8 @@ async def whole_log(chat: Chat) -> list[str]:
     agent = chat.following.agent
     assert agent is not None
     await chat.following.catch_up()
-    page = await agent.events(newest_first=True, limit=len(chat.transcript.listed_after(None)))
-    return [event.id for event in reversed(page.events)]
+    page = await agent.events(newest_first=True)
+    return [event.id for event in reversed(page.events[: len(chat.transcript.listed_after(None))])]
 
 
 async def test_what_is_risky_is_done_once_accepted(chat: Chat) -> None:

@@ -9,8 +9,8 @@ from pydantic import SecretStr
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
-from quarterdeck.client.nested_mcp import secrets_lost, shown_after_store
-from tests.live.settings_kit import changed, settings_of, unlike
+from quarterdeck.client.nested_mcp import secrets_lost
+from tests.live.settings_kit import changed, settings_of, shown_after_store, unlike
 from tests.live.summary import Notes
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]

@@ -11,8 +11,7 @@ from pydantic import SecretStr
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import SECRET_FIELDS, Settings
-from quarterdeck.client.nested_mcp import shown_after_store
-from tests.live.settings_kit import FLAGS, changed, has_field, settings_of, unlike
+from tests.live.settings_kit import FLAGS, changed, has_field, settings_of, shown_after_store, unlike
 from tests.live.test_leaves import TRIED
 from tests.live.test_mcp_servers import place
 from tests.live.values import VALUES

@@ -3,37 +3,25 @@
 It lives in the sandbox. Its key is the sandbox's own and goes to its own origin only (SERVERS.md).
 """
 
-import json
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Self
 
 from pydantic import SecretStr, ValidationError
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.event import AgentState, Delta, Event, EventPage, Listing, Policy, read_event
+from quarterdeck.client.models.event import AgentState, EventPage, Policy
 from quarterdeck.client.network import is_loopback, shown_host
 from quarterdeck.client.refusals import not_offered, offers_nothing
-from quarterdeck.client.request import Request, json_or_none, segment, wrong_shape
+from quarterdeck.client.request import Query, Request, Response, segment
 from quarterdeck.client.transport import Transport
 
 API = "/api/conversations/"
 SAFE_SOCKETS = (1, 16)
 """The agent servers before that stop answering anybody when a socket is opened while an agent works."""
-MOST = 100
+MOST = "100"
 """Events of one page; a server closes the connection when asked for more."""
 NEVER = Policy(kind="NeverConfirm")
 ALWAYS = Policy(kind="AlwaysConfirm")
 RISKY = Policy(kind="ConfirmRisky", threshold="MEDIUM")
-
-
-class Features(NamedTuple):
-    """What an agent server is."""
-
-    version: tuple[int, ...] = ()
-
-    @property
-    def safe_socket(self) -> bool:
-        """Whether a socket may be opened at any time."""
-        return self.version >= SAFE_SOCKETS
 
 
 class AgentServer:
@@ -44,9 +32,9 @@ class AgentServer:
     """
 
     def __init__(self, transport: Transport, conversation_id: str) -> None:
-        self._transport = transport
-        self._path = f"{API}{segment(conversation_id)}"
+        self.transport = transport
         self.conversation_id = conversation_id
+        self._path = f"{API}{segment(conversation_id)}"
 
     @classmethod
     def at(cls, transport: Transport, conversation_url: SecretStr, key: SecretStr) -> Self:
@@ -67,34 +55,34 @@ class AgentServer:
 
     async def alive(self) -> bool:
         """Whether anything answers there; no key is sent."""
-        return await self._transport.alive(self._transport.url)
+        return await self.transport.alive(self.transport.url)
 
-    async def features(self) -> Features:
-        """What it is; of one that does not say, nothing is known."""
+    async def safe_socket(self) -> bool:
+        """Whether a socket may be opened at any time; of a server that does not say what it is, nothing is known."""
         try:
-            about = await self._read("/server_info")
+            about = (await self._read("/server_info")).json()
         except ServiceError:
-            return Features()
+            return False
         version = about.get("version") if isinstance(about, dict) else None
         numbers = version.split(".") if isinstance(version, str) else ()
-        return Features(tuple(int(each) for each in numbers if each.isdecimal()))
+        return tuple(int(each) for each in numbers if each.isdecimal()) >= SAFE_SOCKETS
 
     async def state(self) -> AgentState:
         """How the conversation is now."""
+        response = await self._read(self._path, item=True)
         try:
-            return AgentState.model_validate(await self._read(self._path))
+            return AgentState.model_validate(response.json_or_none())
         except ValidationError:
-            raise wrong_shape("The agent server's answer cannot be read.", f"GET {self._path}") from None
+            raise response.wrong_shape("The agent server's answer cannot be read.") from None
 
-    async def events(self, page_id: str | None = None, *, newest_first: bool = False, limit: int = MOST) -> EventPage:
+    async def events(self, page_id: str | None = None, *, newest_first: bool = False) -> EventPage:
         """Read a page of the log, beginning with the event of that id; of an unknown id the first page comes."""
-        query = [("limit", str(limit)), ("sort_order", "TIMESTAMP_DESC" if newest_first else "TIMESTAMP")]
-        return _page(await self._read(f"{self._path}/events/search", *query, *_page_query(page_id)), self._path)
+        query = _page_query(page_id, newest_first=newest_first)
+        return _page(await self._read(f"{self._path}/events/search", query))
 
-    async def _read(self, path: str, *query: tuple[str, str]) -> Any:
-        item = path == self._path
-        request = Request("GET", path, query, item=item, seconds=self._transport.limits.agent, background=True)
-        return json_or_none((await self._transport.send(request)).body)
+    async def _read(self, path: str, query: Query = (), *, item: bool = False) -> Response:
+        seconds = self.transport.limits.agent
+        return await self.transport.send(Request("GET", path, query, item=item, seconds=seconds, background=True))
 
     # What is asked of the agent
 
@@ -120,7 +108,7 @@ class AgentServer:
     async def interrupt(self) -> None:
         """Stop the agent in the middle of its step; raises ServiceError(NOT_OFFERED) where that cannot be."""
         try:
-            await self._ask("/interrupt", seconds=self._transport.limits.agent)
+            await self._ask("/interrupt", seconds=self.transport.limits.agent)
         except ServiceError as error:
             if not_offered(error) or error.kind is ErrorKind.MISSING:
                 raise offers_nothing("This agent server only stops after a step.", error) from None
@@ -137,66 +125,29 @@ class AgentServer:
         await self._ask("/confirmation_policy", {"policy": {"kind": policy.kind, **risky}})
 
     async def _ask(self, what: str, body: Any = None, *, seconds: float | None = None) -> None:
-        await self._transport.send(
-            Request(
-                "POST",
-                f"{self._path}{what}",
-                body=body,
-                item=what == "/events",
-                seconds=seconds or self._transport.limits.held,
-            )
-        )
-
-    @property
-    def socket_path(self) -> str:
-        """Where its socket is."""
-        return f"/sockets/events/{segment(self.conversation_id)}"
-
-    @property
-    def transport(self) -> Transport:
-        """The way there."""
-        return self._transport
+        path, seconds = f"{self._path}{what}", seconds or self.transport.limits.held
+        await self.transport.send(Request("POST", path, body=body, item=what == "/events", seconds=seconds))
 
 
-class CopiedEvents:
-    """The app server's own copy of a conversation's events, by time, up to half a minute late; empty where it has none.
+async def copied_events(transport: Transport, conversation_id: str, page_id: str | None = None) -> EventPage:
+    """Read a page of the app server's own copy of a conversation's events, newest first, up to half a minute late.
 
-    A server reads all of them for each page, so it is not asked often.
+    Pages go by time and shift when something new arrives, so an event may come twice. A server reads all events for
+    each page, so it is not asked often.
     """
-
-    def __init__(self, transport: Transport, conversation_id: str) -> None:
-        self._transport = transport
-        self._path = f"/api/v1/conversation/{segment(conversation_id)}/events/search"
-
-    async def events(self, page_id: str | None = None, *, newest_first: bool = False, limit: int = MOST) -> EventPage:
-        """Read a page; pages shift when something new arrives, so an event may come twice."""
-        order: Literal["TIMESTAMP", "TIMESTAMP_DESC"] = "TIMESTAMP_DESC" if newest_first else "TIMESTAMP"
-        query = (("limit", str(limit)), ("sort_order", order), *_page_query(page_id))
-        limits = self._transport.limits
-        request = Request("GET", self._path, query, largest=limits.list_body, background=True)
-        try:
-            response = await self._transport.send(request)
-        except ServiceError as error:
-            if not_offered(error):
-                raise offers_nothing("This server keeps no copy of what is said.", error) from None
-            raise
-        return _page(json_or_none(response.body), self._path)
+    path = f"/api/v1/conversation/{segment(conversation_id)}/events/search"
+    query, largest = _page_query(page_id, newest_first=True), transport.limits.list_body
+    lacking = "This server keeps no copy of what is said."
+    return _page(await transport.send(Request("GET", path, query, largest=largest, background=True, lacking=lacking)))
 
 
-def _page_query(page_id: str | None) -> tuple[tuple[str, str], ...]:
-    return () if page_id is None else (("page_id", page_id),)
+def _page_query(page_id: str | None, *, newest_first: bool) -> Query:
+    order = "TIMESTAMP_DESC" if newest_first else "TIMESTAMP"
+    return ("limit", MOST), ("sort_order", order), *(() if page_id is None else (("page_id", page_id),))
 
 
-def _page(answer: Any, path: str) -> EventPage:
+def _page(response: Response) -> EventPage:
     try:
-        return Listing.model_validate(answer).page()
+        return EventPage.model_validate(response.json_or_none())
     except ValidationError:
-        raise wrong_shape("A page of events cannot be read.", f"GET {path}") from None
-
-
-def read_frame(frame: str | bytes) -> Event | Delta | None:
-    """Read what came over a socket; None for what is no event."""
-    try:
-        return read_event(json.loads(frame))
-    except (ValueError, RecursionError):
-        return None
+        raise response.wrong_shape("A page of events cannot be read.") from None

@@ -1,22 +1,19 @@
 """The socket of an agent server: it tells what happens, and is never used to say anything."""
 
+import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from datetime import UTC, datetime
 from urllib.parse import urlsplit, urlunsplit
 
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus, WebSocketException
 
-from quarterdeck.client.agent_server import AgentServer, read_frame
+from quarterdeck.client.agent_server import AgentServer
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.client.models.event import Delta, Event
+from quarterdeck.client.models.event import Delta, Event, read_event
 from quarterdeck.client.network import shown_host
-from quarterdeck.client.request import LoggedRequest
-
-GONE = 4004
-"""How a server closes the socket of a conversation it does not have."""
+from quarterdeck.client.request import Request, segment
 
 
 class _Connect(connect):
@@ -28,37 +25,34 @@ class _Connect(connect):
 
 
 async def _frames(agent: AgentServer) -> AsyncIterator[Event | Delta]:
-    transport, path = agent.transport, agent.socket_path
-    limits, options = transport.limits, await transport.socket_options()
-    started, when = time.perf_counter(), datetime.now(UTC)
-    status: int | None = None
-    kind: ErrorKind | None = None
+    transport, request = agent.transport, Request("GET", f"/sockets/events/{segment(agent.conversation_id)}")
+    limits, host, started = transport.limits, shown_host(transport.url), time.perf_counter()
+    opening = _Connect(
+        _socket_address(transport.url + request.path),
+        open_timeout=limits.agent,
+        ping_interval=limits.ping,
+        ping_timeout=limits.ping,
+        close_timeout=1.0,
+        max_size=limits.body,
+        user_agent_header="quarterdeck",
+        **await transport.socket_options(),
+    )
+    opened = False
     try:
-        async with _Connect(
-            _socket_address(transport.url + path),
-            open_timeout=limits.agent,
-            ping_interval=limits.ping,
-            ping_timeout=limits.ping,
-            close_timeout=1.0,
-            max_size=limits.body,
-            user_agent_header="quarterdeck",
-            **options,
-        ) as socket:
-            status = 101
-            transport.note(LoggedRequest("GET", path, status, None, (time.perf_counter() - started) * 1000, when))
+        async with opening as socket:
+            opened = True
+            transport.note(request, started, 101, None)
             async for frame in socket:
                 if (read := read_frame(frame)) is not None:
                     yield read
     except InvalidStatus as error:
-        status, kind = error.response.status_code, ErrorKind.DENIED
-        raise _lost(kind, f"{shown_host(transport.url)} refused a socket (status {status}).") from None
+        status = error.response.status_code
+        transport.note(request, started, status, ErrorKind.DENIED)
+        raise _lost(ErrorKind.DENIED, f"{host} refused a socket (status {status}).") from None
     except (OSError, TimeoutError, WebSocketException) as error:
-        kind = ErrorKind.BROKEN
-        words = f"The socket to {shown_host(transport.url)} broke."
-        raise _lost(kind, words) from error
-    finally:
-        if kind is not None and status != 101:
-            transport.note(LoggedRequest("GET", path, status, kind, (time.perf_counter() - started) * 1000, when))
+        if not opened:
+            transport.note(request, started, None, ErrorKind.BROKEN)
+        raise _lost(ErrorKind.BROKEN, f"The socket to {host} broke.") from error
 
 
 @asynccontextmanager
@@ -70,6 +64,14 @@ async def open_socket(agent: AgentServer) -> AsyncIterator[AsyncIterator[Event |
     """
     async with aclosing(_frames(agent)) as frames:  # type: ignore[type-var]
         yield frames
+
+
+def read_frame(frame: str | bytes) -> Event | Delta | None:
+    """Read what came over a socket; None for what is no event."""
+    try:
+        return read_event(json.loads(frame))
+    except (ValueError, RecursionError):
+        return None
 
 
 def _socket_address(url: str) -> str:

@@ -9,8 +9,8 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.base import Listed, read_as
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.client.paging import Page, Records
-from quarterdeck.client.refusals import not_offered, offers_nothing
-from quarterdeck.client.request import FAILED, Request, json_or_none, segment
+from quarterdeck.client.refusals import FAILED, NEWER, not_offered, offers_nothing
+from quarterdeck.client.request import Request, segment
 from quarterdeck.client.transport import Transport
 
 CONVERSATIONS = "/api/v1/app-conversations"
@@ -73,7 +73,7 @@ class ConversationsResource:
         """How many conversations there are; None where the server does not say."""
         request = Request("GET", f"{CONVERSATIONS}/count", background=background)
         response = await self._transport.send_if_offered(request)
-        count = None if response is None else json_or_none(response.body)
+        count = None if response is None else response.json_or_none()
         return count if type(count) is int and count >= 0 else None
 
     async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[Conversation | None, ...] | None:
@@ -87,7 +87,7 @@ class ConversationsResource:
         """
         request = Request("POST", CONVERSATIONS, body=creation_body(new), seconds=self._transport.limits.start)
         response = await self._transport.send(request)
-        answer = json_or_none(response.body)
+        answer = response.json_or_none()
         with suppress(ValueError):
             return read_as(StartTask, answer)
         with suppress(ValueError):
@@ -115,24 +115,21 @@ class ConversationsResource:
         Raises ServiceError(NOT_OFFERED) where a server has no such request, wants something else in it, or takes it and
         keeps the title.
         """
-        request = Request("PATCH", _path(conversation_id), body={"title": title})
+        request = Request("PATCH", _path(conversation_id), body={"title": title}, lacking=CANNOT_RENAME)
         try:
             response = await self._transport.send(request)
         except ServiceError as error:
-            if not not_offered(error) and not (error.kind is ErrorKind.INVALID and _wants_publicity(error)):
-                raise
-            raise offers_nothing(CANNOT_RENAME, error) from None
+            # Release 1.2 asks for the one member that it lets anybody change.
+            if error.kind is ErrorKind.INVALID and any(each.location == ("public",) for each in error.problems):
+                raise offers_nothing(CANNOT_RENAME, error) from None
+            raise
+        record: Conversation | None
         try:
-            record: Conversation | None = read_as(Conversation, json_or_none(response.body))
+            record = read_as(Conversation, response.json_or_none())
         except ValueError:
-            record = await self._read_one(conversation_id)
+            (record,) = await self.read((conversation_id,)) or (None,)
         if record is not None and (record.title or "").strip() != title.strip():
-            ignored = ServiceError(ErrorKind.NOT_OFFERED, CANNOT_RENAME, request=str(request), status=response.status)
-            raise offers_nothing(CANNOT_RENAME, ignored)
-
-    async def _read_one(self, conversation_id: str) -> Conversation | None:
-        batch = await self.read((conversation_id,))
-        return batch[0] if batch is not None else None
+            raise response.error(ErrorKind.NOT_OFFERED, CANNOT_RENAME, NEWER)
 
     async def trajectory(self, conversation_id: str) -> bytes:
         """Read all that happened in a conversation, as the zip file a server makes of it; it is held in memory.
@@ -153,17 +150,15 @@ class ConversationsResource:
                 error.advice = "Releases before 1.6 always fail at this."
             raise
         if not response.body.startswith(ZIP):
-            words, advice = "What the server sent is no zip file.", "Nothing was written."
-            raise ServiceError(ErrorKind.SHAPE, words, advice, request=str(request), status=response.status)
+            raise response.error(ErrorKind.SHAPE, "What the server sent is no zip file.", "Nothing was written.")
         return response.body
 
     async def _no_trajectory(self, conversation_id: str, error: ServiceError) -> ServiceError:
         """Tell a request that is not offered from a conversation that is not there: to both the answer is 404."""
-        batch = await self.read((conversation_id,))
-        if batch is None or batch[0] is not None:
-            return offers_nothing("This server gives no trajectories.", error)
-        words, advice = "The conversation is not there.", "Read the list again to see whether it is gone."
-        return replace(error, kind=ErrorKind.MISSING, words=words, advice=advice)
+        if await self.read((conversation_id,)) == (None,):
+            words, advice = "The conversation is not there.", "Read the list again to see whether it is gone."
+            return replace(error, kind=ErrorKind.MISSING, words=words, advice=advice)
+        return offers_nothing("This server gives no trajectories.", error)
 
     async def delete(self, conversation_id: str) -> None:
         """Delete a conversation; its sandbox goes with it when no other conversation uses it.
@@ -177,11 +172,6 @@ class ConversationsResource:
 
 def _path(conversation_id: str) -> str:
     return f"{CONVERSATIONS}/{segment(conversation_id)}"
-
-
-def _wants_publicity(error: ServiceError) -> bool:
-    """Whether a server asks for the one member that release 1.2 lets anybody change."""
-    return any(problem.location == ("public",) for problem in error.problems)
 
 
 def creation_body(new: NewConversation) -> dict[str, Any]:

@@ -1,8 +1,7 @@
 """Finding out in a few small requests what a server is, and what answers at the address of a tool server."""
 
 import time
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import SecretStr
 
@@ -11,7 +10,7 @@ from quarterdeck.client.flat import FLAT_SETTINGS
 from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.nested import NESTED_SETTINGS
 from quarterdeck.client.refusals import not_offered, nothing_stored
-from quarterdeck.client.request import Request, read_json
+from quarterdeck.client.request import Request
 from quarterdeck.client.settings import rules_of
 from quarterdeck.client.transport import Transport
 
@@ -60,9 +59,8 @@ async def _ask(transport: Transport, path: str) -> KeyState | None:
 
     "Nothing stored" and "no such path" are both 404 and differ in the body.
     """
-    request = Request("GET", path)
     try:
-        reply = await transport.send(request)
+        response = await transport.send(Request("GET", path))
     except ServiceError as error:
         if error.status in (405, 410, 500):
             return KeyState.UNPROVEN
@@ -73,13 +71,13 @@ async def _ask(transport: Transport, path: str) -> KeyState | None:
         if error.kind in (ErrorKind.AUTH, ErrorKind.DENIED):
             return KeyState.REFUSED
         raise
-    return KeyState.ACCEPTED if isinstance(read_json(reply.body, str(request), reply.status), dict) else None
+    return KeyState.ACCEPTED if isinstance(response.json(), dict) else None
 
 
 async def _object(transport: Transport, request: Request) -> dict[str, Any]:
     """Read an object that is nice to have; an empty one when it is not to be had."""
     try:
-        content = read_json((await transport.send(request)).body)
+        content = (await transport.send(request)).json()
     except ServiceError:
         return {}
     return content if isinstance(content, dict) else {}
@@ -105,8 +103,7 @@ _BRIEF = {
 }
 
 
-@dataclass(frozen=True)
-class Probe:
+class Probe(NamedTuple):
     """What came of trying an address once."""
 
     brief: str
@@ -124,19 +121,12 @@ async def probe(transport: Transport, url: str, key: SecretStr | None) -> Probe:
     try:
         status = await transport.status_at(url, transport.limits.probe, accept=EITHER, key=key, stranger=True)
     except ServiceError as error:
-        brief, told = _BRIEF.get(error.kind, "broken off"), error.words
-        if error.kind is not ErrorKind.LOCAL:
-            told += " Tried from this machine; a sandbox's network may differ."
-        return Probe(brief, told, good=False)
-    with_key = key is not None and bool(key.get_secret_value())
-    return _answered(status, (time.perf_counter() - started) * 1000, with_key=with_key)
-
-
-def _answered(status: int, ms: float, *, with_key: bool) -> Probe:
-    """What a status means for a tool server."""
-    answers = f"answers {status} from this machine in {ms:.0f} ms"
+        where = "" if error.kind is ErrorKind.LOCAL else " Tried from this machine; a sandbox's network may differ."
+        return Probe(_BRIEF.get(error.kind, "broken off"), error.words + where, good=False)
+    ms = f"{(time.perf_counter() - started) * 1000:.0f} ms"
+    answers = f"answers {status} from this machine in {ms}"
     match status:
-        case 401 | 403 if with_key:
+        case 401 | 403 if key is not None and key.get_secret_value():
             return Probe(f"key refused {status}", f"refuses its key ({status}), tried from this machine.", good=False)
         case 401 | 403:
             return Probe(f"needs a key {status}", f"needs a key ({status}), tried from this machine.", good=False)
@@ -146,6 +136,6 @@ def _answered(status: int, ms: float, *, with_key: bool) -> Probe:
             words = f"{answers}: it points to another address, which was not followed."
             return Probe(f"moved {status}", words, good=False)
         case _ if 200 <= status < 300 or status in READ_REFUSED:
-            return Probe(f"{status} in {ms:.0f} ms", f"{answers}; a sandbox's network may differ.", good=True)
+            return Probe(f"{status} in {ms}", f"{answers}; a sandbox's network may differ.", good=True)
         case _:
             return Probe(f"answers {status}", f"{answers}; that is no welcome.", good=False)

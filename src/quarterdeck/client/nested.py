@@ -1,13 +1,12 @@
 """The nested generation: what it does with each field, its records as the canonical one, and changes as diffs."""
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import SecretStr
+import pydantic
+from pydantic import InstanceOf, SecretStr, TypeAdapter, ValidationError
 
 from quarterdeck.client.errors import FieldProblem
-from quarterdeck.client.models.mcp import McpConfig
 from quarterdeck.client.models.server import FieldRules
 from quarterdeck.client.models.settings import Loss, Settings, SettingsChanges
 from quarterdeck.client.nested_mcp import config_of, map_of, secrets_lost
@@ -22,47 +21,16 @@ USUAL_KIND = "openhands"
 MADE_BY_READING = f"{AGENT}.agent_context.current_datetime"
 """A leaf that is another one at every load."""
 
-GROUPINGS = ("NO_GROUPING", "GROUP_BY_NEWEST", "LEAST_RECENTLY_USED", "FEWEST_CONVERSATIONS", "ADD_TO_ANY")
-ANALYZERS = ("llm", "none")
-LARGEST = 2**53
-"""Whole numbers up to this are the same number for every reader of JSON."""
-
-
-class Kind(NamedTuple):
-    """What a field takes, told without coercion: `words` for a person, `accepts` for a value that is not None."""
-
-    words: str
-    accepts: Callable[[object], bool]
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= LARGEST
-
-
-def _is_number(value: object) -> bool:
-    return _is_whole(value) or (isinstance(value, float) and math.isfinite(value))
-
-
-def _is_list_of_texts(value: object) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
-
-
-def _one_of(*words: str) -> Kind:
-    return Kind(f"one of {', '.join(words)}", lambda value: isinstance(value, str) and value in words)
-
-
-_TEXT = Kind("a text", lambda value: isinstance(value, str))
-_FLAG = Kind("on or off", lambda value: isinstance(value, bool))
-_WHOLE = Kind("a whole number", _is_whole)
-_NUMBER = Kind("a number", _is_number)
-_TEXTS = Kind("a list of texts", _is_list_of_texts)
-_SECRET = Kind("a secret", lambda value: isinstance(value, SecretStr))
+Grouping = Literal["NO_GROUPING", "GROUP_BY_NEWEST", "LEAST_RECENTLY_USED", "FEWEST_CONVERSATIONS", "ADD_TO_ANY"]
+Whole = Annotated[int, pydantic.Field(ge=-(2**53), le=2**53)]
+"""Numbers up to this are the same for every reader of JSON."""
+Secret = InstanceOf[SecretStr]
 
 
 class Field(NamedTuple):
-    """A canonical field: what it takes, what unsetting does, and where it stands if not at the top level."""
+    """A canonical field: the type of its values, what unsetting does, and where it stands if not at the top level."""
 
-    kind: Kind
+    type: Any
     rules: FieldRules = FieldRules()
     place: str = ""
 
@@ -73,34 +41,34 @@ _SET = FieldRules(nullable=False, clearable=False)
 _ADDRESS = FieldRules(nullable=False, clear_with="")
 
 FIELDS: Mapping[str, Field] = {
-    "language": Field(_TEXT),
-    "remote_runtime_resource_factor": Field(_WHOLE),
-    "enable_sound_notifications": Field(_FLAG, _SET),
-    "enable_proactive_conversation_starters": Field(_FLAG, _SET),
-    "user_consents_to_analytics": Field(_FLAG, _SET),
-    "sandbox_base_container_image": Field(_TEXT),
-    "sandbox_runtime_container_image": Field(_TEXT),
-    "disabled_skills": Field(_TEXTS, _SET),
-    "search_api_key": Field(_SECRET),
-    "sandbox_api_key": Field(_SECRET, FieldRules(in_effect=False)),
-    "max_budget_per_task": Field(_NUMBER),
-    "email": Field(_TEXT),
-    "email_verified": Field(_FLAG),
-    "git_user_name": Field(_TEXT),
-    "git_user_email": Field(_TEXT),
-    "git_full_clone": Field(_FLAG, _SET),
-    "v1_enabled": Field(_FLAG, _SET),
-    "sandbox_grouping_strategy": Field(_one_of(*GROUPINGS), _SET),
-    "default_sandbox_spec_id": Field(_TEXT),
-    "agent": Field(_TEXT, _SET, f"{AGENT}.agent"),
-    "llm_model": Field(_TEXT, _SET, f"{AGENT}.llm.model"),
-    "llm_api_key": Field(_SECRET, place=f"{AGENT}.llm.api_key"),
-    "llm_base_url": Field(_TEXT, _ADDRESS, f"{AGENT}.llm.base_url"),
-    "enable_default_condenser": Field(_FLAG, _SET, f"{AGENT}.condenser.enabled"),
-    "condenser_max_size": Field(_WHOLE, _SET, f"{AGENT}.condenser.max_size"),
-    "max_iterations": Field(_WHOLE, _SET, f"{CONVERSATION}.max_iterations"),
-    "confirmation_mode": Field(_FLAG, _SET, f"{CONVERSATION}.confirmation_mode"),
-    "security_analyzer": Field(_one_of(*ANALYZERS), _SET, f"{CONVERSATION}.security_analyzer"),
+    "language": Field(str),
+    "remote_runtime_resource_factor": Field(Whole),
+    "enable_sound_notifications": Field(bool, _SET),
+    "enable_proactive_conversation_starters": Field(bool, _SET),
+    "user_consents_to_analytics": Field(bool, _SET),
+    "sandbox_base_container_image": Field(str),
+    "sandbox_runtime_container_image": Field(str),
+    "disabled_skills": Field(Sequence[str], _SET),
+    "search_api_key": Field(Secret),
+    "sandbox_api_key": Field(Secret, FieldRules(in_effect=False)),
+    "max_budget_per_task": Field(float),
+    "email": Field(str),
+    "email_verified": Field(bool),
+    "git_user_name": Field(str),
+    "git_user_email": Field(str),
+    "git_full_clone": Field(bool, _SET),
+    "v1_enabled": Field(bool, _SET),
+    "sandbox_grouping_strategy": Field(Grouping, _SET),
+    "default_sandbox_spec_id": Field(str),
+    "agent": Field(str, _SET, f"{AGENT}.agent"),
+    "llm_model": Field(str, _SET, f"{AGENT}.llm.model"),
+    "llm_api_key": Field(Secret, place=f"{AGENT}.llm.api_key"),
+    "llm_base_url": Field(str, _ADDRESS, f"{AGENT}.llm.base_url"),
+    "enable_default_condenser": Field(bool, _SET, f"{AGENT}.condenser.enabled"),
+    "condenser_max_size": Field(Whole, _SET, f"{AGENT}.condenser.max_size"),
+    "max_iterations": Field(Whole, _SET, f"{CONVERSATION}.max_iterations"),
+    "confirmation_mode": Field(bool, _SET, f"{CONVERSATION}.confirmation_mode"),
+    "security_analyzer": Field(Literal["llm", "none"], _SET, f"{CONVERSATION}.security_analyzer"),
 }
 """All that may be sent, MCP servers and leaves apart (SERVERS.md: the top level is stored unread)."""
 
@@ -121,7 +89,7 @@ def nested_members(content: Mapping[str, Any]) -> dict[str, Any]:
     leaves = _leaves_of(content)
     members = {name: value for name, value in content.items() if name not in SECTIONS}
     members |= {name: leaves[place] for name, place in PLACES.items() if place in leaves}
-    servers = _section(content, AGENT).get(MCP)
+    servers = (content.get(AGENT) or {}).get(MCP)
     if isinstance(servers, dict):
         members[MCP] = config_of(servers)
     return {name: value for name, value in members.items() if value is not None} | {"leaves": leaves}
@@ -137,11 +105,15 @@ def nested_body(base: Settings | None, changes: SettingsChanges) -> dict[str, An
     if _address_goes(base, changes):
         changes = {**changes, "llm_base_url": None}
     for name, value in changes.items():
-        if name in PLACES:
-            _refuse_foreign(name, base, changes)
-            _put(body, PLACES[name], _servers(value) if name == MCP else _checked(name, value, FIELDS[name].kind))
+        if name == MCP:
+            _put(body, PLACES[MCP], {} if value is None else map_of(value))
         elif name in FIELDS:
-            body[name] = _checked(name, value, FIELDS[name].kind)
+            _refuse_foreign(name, base, changes)
+            sent = _checked(name, value, FIELDS[name].type)
+            if FIELDS[name].place:
+                _put(body, FIELDS[name].place, sent)
+            else:
+                body[name] = sent
         elif name.partition(".")[0] in SECTIONS:
             _refuse_wrong_place(name, base, changes)
             _put(body, name, _leaf(name, value, None if base is None else base.leaves.get(name)))
@@ -189,7 +161,7 @@ def at_fields(problems: Iterable[FieldProblem], changes: SettingsChanges) -> tup
     return tuple(FieldProblem(_field_at(problem.location, changes), problem.message) for problem in problems)
 
 
-def _checked(name: str, value: object, kind: Kind) -> object:
+def _checked(name: str, value: object, kind: Any) -> object:
     """Return what to send for a value, None included; raises ServiceError(INVALID) for one of another type.
 
     The rules are this generation's own and not those of a `Server` somebody made, so that nothing can be talked into
@@ -200,8 +172,10 @@ def _checked(name: str, value: object, kind: Kind) -> object:
         if not rules.clearable:
             raise invalid((name,), "this server cannot unset it.")
         return rules.clear_with
-    if not kind.accepts(value):
-        raise invalid((name,), f"this must be {kind.words}.")
+    try:
+        TypeAdapter(kind).validate_python(value, strict=True)
+    except ValidationError:
+        raise invalid((name,), "this is no value that it takes.") from None
     return value
 
 
@@ -219,59 +193,46 @@ def _within(location: Location, name: str) -> bool:
     return all(part in parts for part in (below if section in SECTIONS else name).split("."))
 
 
-def _section(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    section = content.get(name)
-    return section if isinstance(section, dict) else {}
-
-
 def _leaves_of(content: Mapping[str, Any]) -> dict[str, Any]:
     """Every value by its place: those of a section and of the groups in it; objects in a group are values."""
     leaves: dict[str, Any] = {}
     for section in SECTIONS:
-        for name, value in _section(content, section).items():
-            if name == MCP:
-                continue
-            inner = value.items() if isinstance(value, dict) else ()
-            leaves |= {f"{section}.{name}.{leaf}": held for leaf, held in inner}
-            leaves |= {} if isinstance(value, dict) else {f"{section}.{name}": value}
+        for name, value in (content.get(section) or {}).items():
+            if isinstance(value, dict) and name != MCP:
+                leaves |= {f"{section}.{name}.{leaf}": held for leaf, held in value.items()}
+            elif name != MCP:
+                leaves[f"{section}.{name}"] = value
     leaves.pop(MADE_BY_READING, None)
     return {
         place: None if isinstance(value, str) and is_secret_name(place) else value for place, value in leaves.items()
     }
 
 
-def _servers(value: Any) -> dict[str, Any]:
-    if value is None:
-        return {}
-    if not isinstance(value, McpConfig):
-        raise invalid((MCP,), "this must be a configuration of MCP servers.")
-    return map_of(value)
-
-
 def _refuse_foreign(name: str, base: Settings | None, changes: SettingsChanges) -> None:
     """Refuse a field that the agent kind in use does not have: the server would say it stored it."""
-    if base is None or AGENT_KIND in changes or name == MCP or PLACES[name] in base.leaves:
+    place = FIELDS[name].place
+    if base is None or AGENT_KIND in changes or not place.startswith(f"{AGENT}.") or place in base.leaves:
         return
     kind = base.leaves.get(AGENT_KIND, USUAL_KIND)
-    if kind != USUAL_KIND and PLACES[name].startswith(f"{AGENT}."):
+    if kind != USUAL_KIND:
         raise invalid((name,), f"agents of the kind {kind} have no such setting.")
 
 
 def _refuse_wrong_place(place: str, base: Settings | None, changes: SettingsChanges) -> None:
+    """Refuse a place that is set by another name, that is none, or that holds others."""
     known = (*CANONICAL, *changes, *(() if base is None else base.leaves))
-    if place in CANONICAL or place.startswith(f"{PLACES[MCP]}."):
-        raise invalid((place,), f"this is set as {CANONICAL.get(place, MCP)}.")
-    if "." not in place or "" in place.split(".") or any(other.startswith(f"{place}.") for other in known):
+    canonical = place in CANONICAL or place.startswith(f"{PLACES[MCP]}.")
+    no_leaf = "." not in place or "" in place.split(".")
+    if canonical or no_leaf or any(other.startswith(f"{place}.") for other in known):
         raise invalid((place,), "this is not the place of one setting.")
 
 
 def _leaf(place: str, value: Any, held: Any) -> Any:
     """What to send for a leaf: null sets the server's default, an object is merged into the one it has."""
-    if isinstance(value, str | SecretStr) and is_secret_name(place):
-        return _checked(place, value, _SECRET)
-    if place == AGENT_KIND:
-        return _checked(place, value, _TEXT)
-    return _patch(place, held if isinstance(held, dict) else {}, value) if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        return _patch(place, held if isinstance(held, dict) else {}, value)
+    secret = isinstance(value, str) and is_secret_name(place)
+    return _checked(place, value, Secret if secret else Any)
 
 
 def _patch(place: str, held: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
@@ -281,9 +242,8 @@ def _patch(place: str, held: Mapping[str, Any], new: Mapping[str, Any]) -> dict[
         if value is None:
             raise invalid((place, name), "an object here cannot hold a null.")
         inner = held.get(name)
-        patch[name] = (
-            _patch(place, inner if isinstance(inner, dict) else {}, value) if isinstance(value, dict) else value
-        )
+        old = inner if isinstance(inner, dict) else {}
+        patch[name] = _patch(place, old, value) if isinstance(value, dict) else value
     return patch
 
 

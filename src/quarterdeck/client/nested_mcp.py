@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from itertools import count
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,6 +21,11 @@ _MODELS: Mapping[str, type[McpServer]] = {
     "http": ShttpServer,
     "streamable-http": ShttpServer,
 }
+_LISTS: Mapping[str, type[McpServer]] = {
+    "sse_servers": SseServer,
+    "stdio_servers": StdioServer,
+    "shttp_servers": ShttpServer,
+}
 _TRANSPORTS: Mapping[type[McpServer], str] = {StdioServer: "stdio", SseServer: "sse", ShttpServer: "http"}
 _SSE_PATH = re.compile(r"/sse(/|$)")
 _OPEN_STRATEGIES = ("none", "oauth2")
@@ -31,22 +35,12 @@ _AUTH_LOADED = ("strategy", "header_name", "username")
 
 def config_of(servers: Mapping[str, Any]) -> McpConfig:
     """Sort a map into the three lists; the name of a server is kept as its member `name`, others as they came."""
-    lists: dict[type[McpServer], list[McpServer]] = {StdioServer: [], SseServer: [], ShttpServer: []}
-    unlisted: dict[str, Any] = {}
-    for name, members in servers.items():
-        server = _server_of(name, members)
-        if server is None:
-            unlisted[name] = members
-        else:
-            lists[type(server)].append(server)
-    return McpConfig.model_validate(
-        {
-            "sse_servers": lists[SseServer],
-            "stdio_servers": lists[StdioServer],
-            "shttp_servers": lists[ShttpServer],
-            **({UNLISTED: unlisted} if unlisted else {}),
-        }
-    )
+    listed = {name: _server_of(name, members) for name, members in servers.items()}
+    unlisted = {name: servers[name] for name, server in listed.items() if server is None}
+    lists = {
+        member: [server for server in listed.values() if isinstance(server, model)] for member, model in _LISTS.items()
+    }
+    return McpConfig.model_validate({**lists, **({UNLISTED: unlisted} if unlisted else {})})
 
 
 def map_of(config: McpConfig) -> dict[str, Any]:
@@ -55,11 +49,6 @@ def map_of(config: McpConfig) -> dict[str, Any]:
     A server without a name of its own gets one made from its host. Raises ServiceError(INVALID) for a name given twice.
     """
     return {name: _members(server) for name, server in named(config)} | _unlisted(config)
-
-
-def shown_after_store(config: McpConfig) -> McpConfig:
-    """What a load tells of a configuration once it is stored: named, and without any secret."""
-    return config_of({name: _as_loaded(members) for name, members in map_of(config).items()})
 
 
 def secrets_lost(base: Settings | None, changes: SettingsChanges) -> tuple[str, ...]:
@@ -77,20 +66,35 @@ def secrets_lost(base: Settings | None, changes: SettingsChanges) -> tuple[str, 
     )
 
 
+def named(config: McpConfig) -> Iterator[tuple[str, McpServer]]:
+    """Every server with the name it is stored under; of addresses with one name the first keeps it.
+
+    They come in the order SSE, HTTP, stdio. Raises ServiceError(INVALID) for a name given twice.
+    """
+    _refuse_double_names(config)
+    taken = {*_unlisted(config), *filter(None, map(_given_name, _servers(config)))}
+    used: set[str] = set()
+    for server in _servers(config):
+        name = _given_name(server)
+        if name is None or name in used:
+            stem = name or _host_name(server)
+            name, number = stem, 1
+            while name in taken:
+                number += 1
+                name = f"{stem}-{number}"
+        taken.add(name)
+        used.add(name)
+        yield name, server
+
+
 def _server_of(name: str, members: Any) -> McpServer | None:
     model = _model_of(members) if isinstance(members, dict) else None
     if model is None:
         return None
     try:
-        return model.model_validate({**members, **_whole_timeout(members), "name": name})
+        return model.model_validate({**members, "name": name})
     except ValidationError:
         return None
-
-
-def _whole_timeout(members: Mapping[str, Any]) -> dict[str, int]:
-    """The time-out as the whole number it was: the server answers with a point in it."""
-    timeout = members.get("timeout")
-    return {"timeout": int(timeout)} if isinstance(timeout, float) and timeout.is_integer() else {}
 
 
 def _model_of(members: Mapping[str, Any]) -> type[McpServer] | None:
@@ -113,30 +117,11 @@ def _unlisted(config: McpConfig) -> dict[str, Any]:
     return dict((config.model_extra or {}).get(UNLISTED) or {})
 
 
-def named(config: McpConfig) -> Iterator[tuple[str, McpServer]]:
-    """Every server with the name it is stored under; of addresses with one name the first keeps it.
-
-    They come in the order SSE, HTTP, stdio. Raises ServiceError(INVALID) for a name given twice.
-    """
-    _refuse_double_names(config)
-    taken = {*_unlisted(config), *filter(None, map(_given_name, _servers(config)))}
-    used: set[str] = set()
-    for server in _servers(config):
-        given = _given_name(server)
-        if given is None or given in used:
-            stem = given or _host_name(server)
-            given = next(name for number in count(1) if (name := _numbered(stem, number)) not in taken)
-        taken.add(given)
-        used.add(given)
-        yield given, server
-
-
 def _refuse_double_names(config: McpConfig) -> None:
     """A name that a person typed must not push another server aside."""
-    remote = {_given_name(server) for server in _servers(config) if not isinstance(server, StdioServer)}
-    times = Counter(server.name for server in config.stdio_servers)
+    taken = Counter((*filter(None, map(_given_name, _servers(config))), *_unlisted(config)))
     for place, server in enumerate(config.stdio_servers):
-        if times[server.name] > 1 or server.name in remote or server.name in _unlisted(config):
+        if taken[server.name] > 1:
             raise invalid(("mcp_config", "stdio_servers", place, "name"), "another server has this name.")
 
 
@@ -153,52 +138,36 @@ def _host_name(server: McpServer) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", host).strip("-") or "server"
 
 
-def _numbered(stem: str, number: int) -> str:
-    return stem if number == 1 else f"{stem}-{number}"
-
-
 def _members(server: McpServer) -> dict[str, Any]:
-    members = server.model_dump(exclude_unset=True, exclude={"name", "api_key"})
-    members = {name: value for name, value in members.items() if value is not None and name != "name"}
+    """What is stored of a server: the members it was given, and what it signs in with."""
+    given = server.model_dump(exclude_unset=True, exclude={"name", "api_key", "auth"})
+    members = {name: value for name, value in given.items() if value is not None}
     if _model_of(members) is not type(server):
         members["transport"] = _TRANSPORTS[type(server)]
-    auth = _auth(server, members.pop("auth", None))
+    auth = _auth(server)
     return members if auth is None else members | {"auth": auth}
 
 
-def _auth(server: McpServer, auth: Any) -> Any:
-    """What a server signs in with: the key that was typed, or what says something without its hidden secret."""
+def _auth(server: McpServer) -> Any:
+    """The key that was typed, or what says something without its hidden secret."""
+    auth = (server.model_extra or {}).get("auth")
     key = None if isinstance(server, StdioServer) else server.api_key
     if key is not None and key.get_secret_value():
         own = auth if isinstance(auth, dict) and auth.get("strategy") == "api_key" else {"strategy": "bearer"}
         return {**own, "value": key}
-    return auth if not isinstance(auth, dict) or _typed(auth) or auth.get("strategy") in _OPEN_STRATEGIES else None
+    hidden = isinstance(auth, dict) and not _typed(auth) and auth.get("strategy") not in _OPEN_STRATEGIES
+    return None if hidden else auth
 
 
-def _typed(auth: Mapping[str, Any]) -> bool:
-    return any(name not in _AUTH_LOADED for name in auth)
+def _typed(auth: Any) -> bool:
+    return any(name not in _AUTH_LOADED for name in auth) if isinstance(auth, dict) else auth is not None
 
 
 def _has_secret(server: McpServer) -> bool:
     members = _members(server)
-    auth = members.get("auth")
-    typed = _typed(auth) if isinstance(auth, dict) else auth is not None
-    return typed or bool(members.get("env")) or bool(members.get("headers"))
+    return bool(members.get("env") or members.get("headers")) or _typed(members.get("auth"))
 
 
 def _target(server: McpServer) -> tuple[str, ...]:
     """What a server reaches or runs: it stays the same one under another name."""
     return (server.command, *server.args) if isinstance(server, StdioServer) else (server.url,)
-
-
-def _as_loaded(members: Any) -> Any:
-    """What a load tells of the members that were sent."""
-    if not isinstance(members, dict):
-        return members
-    told = {name: value for name, value in members.items() if name not in ("env", "headers", "auth")}
-    auth, headers = members.get("auth"), members.get("headers")
-    if isinstance(auth, dict):
-        told["auth"] = {name: auth[name] for name in _AUTH_LOADED if name in auth}
-    elif auth is not None or (isinstance(headers, dict) and "authorization" in {name.lower() for name in headers}):
-        told["auth"] = {"strategy": "bearer"}
-    return told

@@ -3,10 +3,11 @@
 import asyncio
 import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+import zlib
+from collections.abc import Awaitable, Callable
+from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -14,7 +15,6 @@ import httpx
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.limits import Limits
-from quarterdeck.client.request import NEVER_OPENED
 
 EXAMPLE = "Write it like http://127.0.0.1:3000 or https://host.example/prefix."
 
@@ -89,21 +89,8 @@ def unusable(words: str, advice: str = EXAMPLE) -> ServiceError:
 App = Callable[..., Awaitable[None]]
 """An ASGI application (ASGI 3.0)."""
 CONNECTIONS = 8
-SLICE = 4096
-"""Bytes; zlib makes up to a thousand of one."""
 STRANGER = "quarterdeck_stranger"
 """Extension of a request to an address that the server does not vouch for: a CA file of its own says nothing there."""
-_CERTIFICATE = {
-    9: "it is not valid yet",
-    10: "it has expired",
-    18: "it is signed by itself",
-    19: "a part of its chain is signed by itself",
-    20: "its issuer is not known here",
-    21: "its issuer is not known here",
-    62: "it belongs to another host",
-    64: "it belongs to another address",
-}
-"""OpenSSL's verification results that people meet."""
 _READ_AGAIN = "Read again, or check that the server is up."
 _WHICH_SCHEME = "Check the port and whether it is http:// or https://."
 
@@ -126,26 +113,22 @@ class Network(httpx.AsyncBaseTransport):
         if app is not None:
             self._reads = self._writes = httpx.ASGITransport(app, raise_app_exceptions=False)
         else:
-            proxy = proxy_for(url)
-            self._reads = self._pool(self._certificates, proxy, connections=CONNECTIONS)
-            self._writes = self._pool(self._certificates, proxy, connections=0)
-        self._others: dict[tuple[str, bool, str | None], httpx.AsyncHTTPTransport] = {}
+            self._reads = self._pool(url, self._certificates, kept=CONNECTIONS)
+            self._writes = self._pool(url, self._certificates, kept=0)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request over the connections that are meant for it."""
-        if not same_origin(request.url, self._url):
-            pool: httpx.AsyncBaseTransport = await self._elsewhere(request)
-        else:
+        if same_origin(request.url, self._url):
             pool = self._reads if request.method == "GET" else self._writes
-        response = await pool.handle_async_request(request)
-        if "Content-Encoding" in response.headers and isinstance(response.stream, httpx.AsyncByteStream):
-            response.stream = _Slices(response.stream)
-        return response
+        else:
+            stranger = bool(request.extensions.get(STRANGER))
+            pool = self._pool(str(request.url), await self.trusted(request.url, stranger=stranger), kept=0)
+        return await pool.handle_async_request(request)
 
     async def aclose(self) -> None:
-        """Close all connections."""
-        for pool in (self._reads, self._writes, *self._others.values()):
-            await pool.aclose()
+        """Close all connections; those to other origins close with their answer."""
+        await self._reads.aclose()
+        await self._writes.aclose()
 
     def in_process(self, url: httpx.URL) -> bool:
         """Whether what answers at an address is the app in this process."""
@@ -157,43 +140,16 @@ class Network(httpx.AsyncBaseTransport):
             return _no_certificates()
         if self._url.scheme == "https" and not stranger:
             return self._certificates
-        return await asyncio.to_thread(httpx.create_ssl_context)
+        return await asyncio.to_thread(_usual_certificates)
 
-    async def _elsewhere(self, request: httpx.Request) -> httpx.AsyncHTTPTransport:
-        url, stranger = request.url, bool(request.extensions.get(STRANGER))
-        proxy = proxy_for(str(url))
-        kind = (url.scheme, stranger, proxy)
-        if kind not in self._others:
-            context = await self.trusted(url, stranger=stranger)
-            self._others[kind] = self._pool(context, proxy, connections=0)
-        return self._others[kind]
-
-    def _pool(self, context: ssl.SSLContext, proxy: str | None, *, connections: int) -> httpx.AsyncHTTPTransport:
-        limits = httpx.Limits(
-            max_connections=CONNECTIONS, max_keepalive_connections=connections, keepalive_expiry=self._kept
-        )
+    def _pool(self, url: str, certificates: ssl.SSLContext, *, kept: int) -> httpx.AsyncHTTPTransport:
+        limits = httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=kept, keepalive_expiry=self._kept)
         try:
-            return httpx.AsyncHTTPTransport(verify=context, proxy=proxy, limits=limits, trust_env=False)
+            return httpx.AsyncHTTPTransport(verify=certificates, proxy=proxy_for(url), limits=limits, trust_env=False)
         except (ImportError, ValueError, httpx.InvalidURL):
             words = "The proxy that the environment names cannot be used."
             advice = "It has to be one of http:// or https://; check HTTP_PROXY, HTTPS_PROXY and ALL_PROXY."
             raise unusable(words, advice) from None
-
-
-class _Slices(httpx.AsyncByteStream):
-    """A packed body in slices so small that none of them unpacks to more than a few megabytes."""
-
-    def __init__(self, stream: httpx.AsyncByteStream) -> None:
-        self._stream = stream
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for piece in self._stream:
-            for at in range(0, len(piece), SLICE):
-                yield piece[at : at + SLICE]
-
-    async def aclose(self) -> None:
-        """End the exchange."""
-        await self._stream.aclose()
 
 
 def _certificates(url: str, ca_file: str | None) -> ssl.SSLContext:
@@ -201,7 +157,7 @@ def _certificates(url: str, ca_file: str | None) -> ssl.SSLContext:
     if not url.startswith("https:"):
         return _no_certificates()
     if ca_file is None:
-        return httpx.create_ssl_context()
+        return _usual_certificates()
     path = Path(ca_file).expanduser()
     try:
         return ssl.create_default_context(cafile=path)
@@ -210,8 +166,15 @@ def _certificates(url: str, ca_file: str | None) -> ssl.SSLContext:
         raise unusable(words, "It has to be a PEM file.") from None
 
 
+@cache
+def _usual_certificates() -> ssl.SSLContext:
+    """What is trusted everywhere; it takes 20 ms to load."""
+    return httpx.create_ssl_context()
+
+
+@cache
 def _no_certificates() -> ssl.SSLContext:
-    """Certificates take 20 ms to load, and a plain address needs none."""
+    """For plain addresses."""
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
@@ -224,24 +187,19 @@ def proxy_for(url: str) -> str | None:
     return proxy if "://" in proxy else f"http://{proxy}"
 
 
-class Progress:
-    """How far an exchange came: httpx tells each step to its `trace` extension."""
-
-    def __init__(self) -> None:
-        self.failed = ""
-        """The first step that failed, such as "connection.start_tls"."""
-
-    async def __call__(self, event: str, info: Mapping[str, Any]) -> None:
-        """Take note of a step."""
-        step, _, state = event.rpartition(".")
-        if state == "failed" and not self.failed:
-            self.failed = step
+NEVER_OPENED = frozenset({ErrorKind.DNS, ErrorKind.UNREACHABLE, ErrorKind.CONNECT_TIMEOUT})
+"""No connection came about, so no server has seen the request."""
+LOST = frozenset({ErrorKind.STALLED, ErrorKind.BROKEN})
+"""The answer did not arrive whole."""
+NO_ANSWER = (httpx.HTTPError, httpx.InvalidURL, TimeoutError, UnicodeError, zlib.error)
+"""What it looks like when no whole answer arrives; UnicodeError is a host name that cannot be one."""
 
 
 def failure(error: Exception, request: str, url: httpx.URL, step: str, *, seconds: float) -> ServiceError:
-    """Make the error for a request that got no whole answer within `seconds`, whatever httpx raised.
+    """Make the error for a request that got no whole answer within `seconds`, for any of `NO_ANSWER`.
 
-    `step` is the first one that failed. The text of the cause is never used: it may repeat the key or the address.
+    `step` is the first one that failed, as httpx tells its `trace` extension: "connection.start_tls" for instance.
+    The text of the cause is never used: it may repeat the key or the address.
     """
     time = f"{round(seconds, 1 if seconds < 10 else None):g} s"
     kind, words, advice = _explained(error, url.netloc.decode(), step, time, secure=url.scheme == "https")
@@ -252,22 +210,19 @@ def failure(error: Exception, request: str, url: httpx.URL, step: str, *, second
 
 def _explained(error: Exception, host: str, step: str, time: str, *, secure: bool) -> tuple[ErrorKind, str, str]:
     """Kind, words and advice."""
-    cause = _root_cause(error)
     match error:
         case httpx.ConnectTimeout() | TimeoutError() if step.endswith("start_tls"):
             words = f"{host} took the connection but did not answer the TLS hello within {time}."
             return ErrorKind.CONNECT_TIMEOUT, words, _WHICH_SCHEME
-        case httpx.ConnectTimeout():
-            return ErrorKind.CONNECT_TIMEOUT, f"{host} did not take a connection within {time}.", _READ_AGAIN
-        case TimeoutError() if step.endswith("connect_tcp"):
-            return ErrorKind.CONNECT_TIMEOUT, f"{host} did not take a connection within {time}.", _READ_AGAIN
         case httpx.PoolTimeout():
             words = f"No connection to {host} came free within {time}."
             return ErrorKind.CONNECT_TIMEOUT, words, "Other requests are waiting for their answers; read again."
         case httpx.TimeoutException() | TimeoutError():
+            if isinstance(error, httpx.ConnectTimeout) or step.endswith("connect_tcp"):
+                return ErrorKind.CONNECT_TIMEOUT, f"{host} did not take a connection within {time}.", _READ_AGAIN
             return ErrorKind.STALLED, f"{host} gave no complete answer within {time}.", _READ_AGAIN
         case httpx.ConnectError() | httpx.ProxyError() | UnicodeError():
-            return _not_connected(cause, host, step)
+            return _not_connected(_root_cause(error), host, step)
         case httpx.LocalProtocolError() | httpx.UnsupportedProtocol() | httpx.InvalidURL():
             words = "This request cannot be written as HTTP."
             return ErrorKind.LOCAL, words, "Check the address of this connection."
@@ -290,8 +245,7 @@ def _not_connected(cause: BaseException, host: str, step: str) -> tuple[ErrorKin
         words, advice = f"No machine is known by the name of {host}.", "Check the address, or the network here."
         return ErrorKind.DNS, words, advice
     if isinstance(cause, ssl.SSLCertVerificationError):
-        reason = _CERTIFICATE.get(cause.verify_code, "it does not pass the check")
-        words = f"The certificate of {host} is not trusted: {reason}."
+        words = f"The certificate of {host} is not trusted: {cause.verify_message.rstrip('.')}."
         return ErrorKind.TLS, words, "Check the address, or have the certificate put right."
     if isinstance(cause, ssl.SSLError) or step.endswith("start_tls"):
         words = f"No secure connection to {host}: it may not speak TLS at this port."

@@ -1,6 +1,6 @@
 """What a server says of its settings: forms of them, and suggestions for fields (SERVERS.md: schemas, suggestions)."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 from pydantic import ValidationError
@@ -8,11 +8,11 @@ from pydantic import ValidationError
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.base import Listed, NullIsEmpty, Wire
 from quarterdeck.client.models.server import Server
-from quarterdeck.client.nested import AGENT, CANONICAL, CONVERSATION
+from quarterdeck.client.nested import AGENT, CONVERSATION, PLACES
 from quarterdeck.client.paging import Records
 from quarterdeck.client.redact import is_secret_name
 from quarterdeck.client.refusals import not_offered
-from quarterdeck.client.request import Request, read_json, wrong_api
+from quarterdeck.client.request import Request
 from quarterdeck.client.transport import Transport
 
 SCHEMA_PATHS: Mapping[str, str] = {
@@ -52,49 +52,38 @@ class SchemaField(Wire):
     variant: str | None = None
 
 
-def schema_fields(section: str, content: Any) -> tuple[SchemaField, ...]:
-    """Read the fields of one section's schema, without those that are canonical fields or cannot be read.
+async def read_schema(transport: Transport, section: str) -> tuple[SchemaField, ...]:
+    """Read a server's own description of one section, without what cannot be read; nothing where there is none.
 
-    The same place comes once for each agent kind that has it. Raises ServiceError(WRONG_API) for anything else.
+    The same place comes once for each agent kind that has it. Raises ServiceError(WRONG_API) for what is no schema.
     """
-    if not isinstance(content, dict) or not isinstance(content.get("sections"), list):
-        raise wrong_api("The server answered something that is not a settings schema.", f"GET {SCHEMA_PATHS[section]}")
-    fields = (_field(section, raw) for raw in _raw_fields(content["sections"]))
-    return tuple(field for field in fields if field is not None and field.place not in CANONICAL)
-
-
-def choices_at(content: Any, key: str) -> tuple[str, ...]:
-    """The values that a schema allows one of its fields."""
+    response = await transport.send_if_offered(Request("GET", SCHEMA_PATHS[section]))
+    if response is None:
+        return ()
+    content = response.json()
     sections = content.get("sections") if isinstance(content, dict) else None
-    for raw in _raw_fields(sections if isinstance(sections, list) else []):
-        if raw.get("key") == key and (field := _field("", raw)) is not None:
-            return tuple(choice.value for choice in field.choices if isinstance(choice.value, str))
-    return ()
+    if not isinstance(sections, list):
+        raise response.wrong_api("The server answered something that is not a settings schema.")
+    listed = [each.get("fields") for each in sections if isinstance(each, dict)]
+    fields = (_field(section, raw) for each in listed if isinstance(each, list) for raw in each)
+    return tuple(field for field in fields if field is not None)
 
 
-def _raw_fields(sections: list[Any]) -> Iterator[dict[str, Any]]:
-    for section in sections:
-        fields = section.get("fields") if isinstance(section, dict) else None
-        yield from (raw for raw in fields if isinstance(raw, dict)) if isinstance(fields, list) else ()
-
-
-def _field(section: str, raw: dict[str, Any]) -> SchemaField | None:
-    key, others = raw.get("key"), raw.get("depends_on")
-    if not isinstance(key, str):
+def _field(section: str, raw: Any) -> SchemaField | None:
+    if not isinstance(raw, dict) or not isinstance(raw.get("key"), str):
         return None
-    named = [other for other in others if isinstance(other, str)] if isinstance(others, list) else []
     told = {name: value for name, value in raw.items() if value is not None}
-    place = f"{section}.{key}"
+    place, others = f"{section}.{raw['key']}", told.get("depends_on")
     # A text of such a name is secret whatever the server says of it.
     secret = told.get("secret") is True or (told.get("value_type", "string") == "string" and is_secret_name(place))
-    known = {"place": place, "secret": secret, "depends_on": [f"{section}.{name}" for name in named]}
+    depends_on = [f"{section}.{other}" for other in others] if isinstance(others, list) else []
+    known = {"place": place, "secret": secret, "depends_on": depends_on}
     try:
-        return SchemaField.model_validate({"label": key, **told, **known})
+        return SchemaField.model_validate({"label": raw["key"], **told, **known})
     except ValidationError:
         return None
 
 
-FLAT_OPTIONS = "/api/options"
 MODELS = "/api/v1/config/models/search"
 MOST = 5_000
 """Suggestions taken from one answer; the longest real list has some 2,500."""
@@ -131,9 +120,9 @@ class OptionsResource:
         try:
             found = await self._models.newest(MODELS, ("verified__eq", "true"))
         except ServiceError as error:
-            if not not_offered(error):
-                raise
-            return ()
+            if not_offered(error):
+                return ()
+            raise
         return tuple(model.id for model in found if not model.hidden)
 
     async def agents(self) -> tuple[str, ...]:
@@ -142,17 +131,14 @@ class OptionsResource:
 
     async def security_analyzers(self) -> tuple[str, ...]:
         """Security analyzers; a nested server names them in its schema."""
-        if self._server().nested:
-            return choices_at(await self._content(SCHEMA_PATHS[CONVERSATION]), "security_analyzer")
-        return await self._texts("security-analyzers")
+        if not self._server().nested:
+            return await self._texts("security-analyzers")
+        fields = await read_schema(self._transport, CONVERSATION)
+        choices = (field.choices for field in fields if field.place == PLACES["security_analyzer"])
+        return tuple(choice.value for choice in next(choices, ()) if isinstance(choice.value, str))
 
     async def _texts(self, name: str) -> tuple[str, ...]:
-        content = await self._content(f"{FLAT_OPTIONS}/{name}")
+        response = await self._transport.send_if_offered(Request("GET", f"/api/options/{name}"))
+        content = None if response is None else response.json()
         items = content[:MOST] if isinstance(content, list) else ()
         return tuple(item for item in items if isinstance(item, str))
-
-    async def _content(self, path: str) -> Any:
-        """Read an answer; None for a path that is not offered."""
-        request = Request("GET", path)
-        response = await self._transport.send_if_offered(request)
-        return None if response is None else read_json(response.body, str(request), response.status)

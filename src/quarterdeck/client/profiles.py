@@ -7,7 +7,8 @@ from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Profiles
 from quarterdeck.client.redact import invalid
-from quarterdeck.client.request import Request, Response, segment, wrong_api
+from quarterdeck.client.refusals import NEWER
+from quarterdeck.client.request import Request, Response, segment
 from quarterdeck.client.transport import Transport
 
 PROFILES = "/api/v1/settings/profiles"
@@ -27,12 +28,11 @@ class ProfilesResource:
 
     async def list(self) -> Profiles:
         """Read all profiles and which one is active."""
-        request = Request("GET", PROFILES)
-        response = await self._send(request)
+        response = await self._send(Request("GET", PROFILES))
         try:
             return Profiles.model_validate_json(response.body)
         except ValueError:
-            raise wrong_api("The server answered something that is no list of profiles.", str(request), 200) from None
+            raise response.wrong_api("The server answered something that is no list of profiles.") from None
 
     async def save(self, name: str) -> None:
         """Save the stored LLM settings, key included, under a name; a profile of that name is overwritten."""
@@ -54,9 +54,7 @@ class ProfilesResource:
 
     async def _send(self, request: Request) -> Response:
         if not self._server().nested:
-            raise ServiceError(
-                ErrorKind.NOT_OFFERED, NO_PROFILES, "A newer release may offer it.", outcome=Outcome.NOT_SENT
-            )
+            raise ServiceError(ErrorKind.NOT_OFFERED, NO_PROFILES, NEWER, outcome=Outcome.NOT_SENT)
         return await self._transport.send(request._replace(lacking=NO_PROFILES))
 
 

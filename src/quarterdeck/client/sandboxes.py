@@ -1,13 +1,16 @@
 """Sandboxes and the specs they are started from."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Sequence, Set
+from contextlib import suppress
+from dataclasses import replace
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.base import Listed, read_as
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import Sandbox, SandboxSpec
 from quarterdeck.client.paging import Page, Records
-from quarterdeck.client.request import Request, read_json, segment
+from quarterdeck.client.refusals import FAILED
+from quarterdeck.client.request import Request, segment
 from quarterdeck.client.transport import Transport
 
 SANDBOXES = "/api/v1/sandboxes"
@@ -47,20 +50,18 @@ class SandboxesResource:
         request = Request("POST", SANDBOXES, query, seconds=self._transport.limits.start)
         response = await self._transport.send(request)
         try:
-            return read_as(Sandbox, read_json(response.body))
-        except (ServiceError, ValueError):
+            return read_as(Sandbox, response.json_or_none())
+        except ValueError:
             words, advice = "It was started, but the server's answer cannot be read.", "Read the list again to find it."
-            raise ServiceError(
-                ErrorKind.SHAPE, words, advice, request=str(request), status=response.status, outcome=Outcome.APPLIED
-            ) from None
+            raise replace(response.error(ErrorKind.SHAPE, words, advice), outcome=Outcome.APPLIED) from None
 
     async def pause(self, sandbox_id: str) -> None:
         """Pause a sandbox; a lost answer is followed by a reading, and by one repeat if that shows it not paused."""
-        await self._order(sandbox_id, "pause", done=_PAUSED, open_=_UP)
+        await self._order(sandbox_id, "pause", done=_PAUSED, not_done=_UP)
 
     async def resume(self, sandbox_id: str) -> None:
         """Resume a sandbox; a lost answer is followed by a reading, and by one repeat if that shows it paused."""
-        await self._order(sandbox_id, "resume", done=_UP, open_=_PAUSED)
+        await self._order(sandbox_id, "resume", done=_UP, not_done=_PAUSED)
 
     async def delete(self, sandbox_id: str) -> None:
         """Delete a sandbox; servers go by the query, not by the path, so both are made of one id (SERVERS.md)."""
@@ -73,15 +74,28 @@ class SandboxesResource:
         """Read all specs; the first one is the server's default."""
         return await self._specs.whole(f"{SPECS}/search")
 
-    async def _order(self, sandbox_id: str, verb: str, *, done: frozenset[str], open_: frozenset[str]) -> None:
-        async def settle() -> Outcome:
-            sandbox = await self._find(sandbox_id)
-            if sandbox is not None and sandbox.status in done:
-                return Outcome.APPLIED
-            return Outcome.NOT_APPLIED if sandbox is not None and sandbox.status in open_ else Outcome.UNKNOWN
+    async def _order(self, sandbox_id: str, verb: str, *, done: Set[str], not_done: Set[str]) -> None:
+        request = Request("POST", f"{SANDBOXES}/{segment(sandbox_id)}/{verb}", item=True)
+        for last in (False, True):
+            try:
+                await self._transport.send(request)
+            except ServiceError as error:
+                status = await self._status(sandbox_id) if error.outcome is Outcome.UNKNOWN else None
+                if status in done:
+                    return
+                if status not in not_done:
+                    raise
+                if last:
+                    raise _not_done(error) if error.status == FAILED else error from None
+            else:
+                return
 
-        path = f"{SANDBOXES}/{segment(sandbox_id)}/{verb}"
-        await self._transport.send(Request("POST", path, settle=settle, item=True))
+    async def _status(self, sandbox_id: str) -> str | None:
+        """What a sandbox reads; None where that cannot be told."""
+        with suppress(ServiceError):
+            sandbox = await self._find(sandbox_id)
+            return None if sandbox is None else sandbox.status
+        return None
 
     async def _find(self, sandbox_id: str) -> Sandbox | None:
         batch = await self.read((sandbox_id,))
@@ -94,6 +108,13 @@ class SandboxesResource:
         return None
 
 
-_PAUSED: frozenset[str] = frozenset({SandboxStatus.PAUSED})
-_UP: frozenset[str] = frozenset({SandboxStatus.STARTING, SandboxStatus.RUNNING})
+def _not_done(error: ServiceError) -> ServiceError:
+    """A server that answers that it failed has nothing under way for that sandbox any more."""
+    words = f"It was not done, the server failed with {error.status}. {error.server_words}".strip()
+    advice = "Its own log says more."
+    return replace(error, kind=ErrorKind.SERVER, words=words, advice=advice, outcome=Outcome.NOT_APPLIED)
+
+
+_PAUSED: Set[str] = {SandboxStatus.PAUSED}
+_UP: Set[str] = {SandboxStatus.STARTING, SandboxStatus.RUNNING}
 """A sandbox that is up reads either of these, idle ones nearly always the first."""

@@ -12,8 +12,8 @@ from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import CustomSecret, CustomSecrets, ProviderToken
 from quarterdeck.client.paging import Records
 from quarterdeck.client.redact import invalid, refuse_unsendable
-from quarterdeck.client.refusals import if_offered
-from quarterdeck.client.request import Request, Response, segment, wrong_shape
+from quarterdeck.client.refusals import not_offered, offers_nothing
+from quarterdeck.client.request import Request, Response, segment
 from quarterdeck.client.transport import Transport
 
 FLAT_SECRETS = "/api/secrets"
@@ -36,12 +36,16 @@ class SecretsResource:
 
     async def list(self) -> tuple[CustomSecret, ...]:
         """Read the names and descriptions of all custom secrets, in the server's order."""
-        try:
-            if self._server().nested:
+        if self._server().nested:
+            try:
                 return await self._records.whole(f"{NESTED_SECRETS}/search")
-            return await self._flat_list()
-        except ServiceError as error:
-            raise if_offered(error, NO_SECRETS) from None
+            except ServiceError as error:
+                raise offers_nothing(NO_SECRETS, error) if not_offered(error) else error from None
+        response = await self._transport.send(Request("GET", FLAT_SECRETS, lacking=NO_SECRETS))
+        try:
+            return CustomSecrets.model_validate_json(response.body).custom_secrets
+        except ValueError:
+            raise response.wrong_shape("The list of secrets cannot be read.") from None
 
     async def create(self, name: str, value: SecretStr, description: str | None = None) -> None:
         """Store a new secret.
@@ -112,14 +116,6 @@ class SecretsResource:
     @property
     def _path(self) -> str:
         return NESTED_SECRETS if self._server().nested else FLAT_SECRETS
-
-    async def _flat_list(self) -> tuple[CustomSecret, ...]:
-        request = Request("GET", FLAT_SECRETS)
-        response = await self._transport.send(request)
-        try:
-            return CustomSecrets.model_validate_json(response.body).custom_secrets
-        except ValueError:
-            raise wrong_shape("The list of secrets cannot be read.", str(request), response.status) from None
 
     async def _has(self, name: str) -> bool:
         return any(secret.name == name for secret in await self.list())

@@ -7,14 +7,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pydantic import SecretStr, ValidationError
+from pydantic import ValidationError
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.flat import FLAT_SETTINGS, flat_body, flat_losses, flat_members, flat_rules, mcp_body
 from quarterdeck.client.models.mcp import McpConfig
 from quarterdeck.client.models.server import FieldRules, Generation, KeyState, Server
-from quarterdeck.client.models.settings import SECRET_FIELDS, Loss, Settings, SettingsChanges
+from quarterdeck.client.models.settings import Loss, Settings, SettingsChanges
 from quarterdeck.client.nested import (
+    CANONICAL,
     NESTED_RULES,
     NESTED_SETTINGS,
     SECTIONS,
@@ -23,23 +24,15 @@ from quarterdeck.client.nested import (
     nested_losses,
     nested_members,
 )
-from quarterdeck.client.nested_mcp import shown_after_store
-from quarterdeck.client.options import SCHEMA_PATHS, SchemaField, schema_fields
-from quarterdeck.client.redact import Location, refuse_unsendable, replace_secrets, secrets_in
+from quarterdeck.client.options import SchemaField, read_schema
+from quarterdeck.client.redact import Location, refuse_unsendable, replace_secrets
 from quarterdeck.client.refusals import not_offered, nothing_stored
-from quarterdeck.client.request import (
-    KeyHeader,
-    Request,
-    Response,
-    nested_deeper,
-    read_json,
-    wrong_api,
-    wrong_shape,
-)
+from quarterdeck.client.request import WRONG_ADDRESS, KeyHeader, Request, Response
 from quarterdeck.client.transport import Transport
 
 UNASKED = Server(Generation.FLAT, KeyState.UNPROVEN, fields=flat_rules(merges=False))
 """A server before it has been described: the documented one, at its most destructive."""
+REFUSED_METHOD = 405
 DEEPEST = 50
 """Levels of nesting a record may have; real ones have five."""
 _MARK = "\ue000"
@@ -88,36 +81,30 @@ class SettingsResource:
 
     async def load(self, *, background: bool = False) -> Settings | None:
         """Load the stored settings; None when nothing has been stored yet (SERVERS.md: nothing stored)."""
-        request = Request("GET", self._path, background=background)
         try:
-            response = await self._send(request)
+            response = await self._send(Request("GET", self._path, background=background))
         except ServiceError as error:
             if nothing_stored(error):
                 return None
             if error.kind is ErrorKind.MISSING:
                 words = f"The server has no settings at this path (status {error.status}): {error.server_words}"
-                raise wrong_api(words, str(request), error.status) from None
+                raise replace(error, kind=ErrorKind.WRONG_API, words=words, advice=WRONG_ADDRESS) from None
             raise
-        content = read_json(response.body, str(request), response.status)
-        if not isinstance(content, dict) or nested_deeper(content, DEEPEST):
-            words = "The server answered something that is not a settings record."
-            raise wrong_api(words, str(request), response.status)
-        if self._server().nested and not any(content.get(section) for section in SECTIONS):
-            words = "The server answered a settings record without agent settings."
-            raise wrong_api(words, str(request), response.status)
-        return _record(nested_members(content) if self._server().nested else flat_members(content), str(request))
+        content, nested = response.json(), self._server().nested
+        if not _is_record(content, nested=nested):
+            raise response.wrong_api("The server answered something that is not a settings record.")
+        try:
+            return Settings.model_validate(nested_members(content) if nested else flat_members(content))
+        except ValidationError as error:
+            places = sorted({".".join(map(str, problem["loc"])) for problem in error.errors(include_input=False)})
+            raise response.wrong_shape(f"The stored settings cannot be read at {', '.join(places[:3])}.") from None
 
     async def schema(self) -> tuple[SchemaField, ...]:
         """Read the server's own description of its settings, canonical fields left out; nothing where there is none."""
         if not self._server().nested:
             return ()
-        fields: list[SchemaField] = []
-        for section, path in SCHEMA_PATHS.items():
-            request = Request("GET", path)
-            response = await self._transport.send_if_offered(request)
-            if response is not None:
-                fields += schema_fields(section, read_json(response.body, str(request), response.status))
-        return tuple(fields)
+        fields = [field for section in SECTIONS for field in await read_schema(self._transport, section)]
+        return tuple(field for field in fields if field.place not in CANONICAL)
 
     def preview(self, base: Settings | None, changes: SettingsChanges) -> PreparedRequest:
         """Make the exact request that would store these changes to what was loaded, without sending it.
@@ -128,7 +115,10 @@ class SettingsResource:
         server = self._server()
         _refuse_other_generation(base, server)
         if server.nested:
-            refuse_unsendable({name: _plain(value) for name, value in changes.items()})
+            plain = {
+                name: mcp_body(value) if isinstance(value, McpConfig) else value for name, value in changes.items()
+            }
+            refuse_unsendable(plain)
             body = nested_body(base, changes)
         else:
             body = flat_body(base, changes, server)
@@ -136,22 +126,10 @@ class SettingsResource:
         return PreparedRequest("POST", self._path, body, self._transport.url, self._transport.access.header)
 
     async def store(self, base: Settings | None, changes: SettingsChanges) -> None:
-        """Store changes to what was loaded.
-
-        After a lost answer the settings are read again, and the body is sent once more only if they still equal `base`.
-        That it was stored is believed of what can be read back, and a secret cannot.
-        """
+        """Store changes to what was loaded; whether they were when the answer is lost, a load has to tell."""
         prepared = self.preview(base, changes)
-
-        async def settle() -> Outcome:
-            now = await self.load()
-            if now == base:
-                return Outcome.NOT_APPLIED
-            return Outcome.APPLIED if now is not None and shows(now, changes, self._server()) else Outcome.UNKNOWN
-
-        request = Request(prepared.method, prepared.path, body=prepared.body, settle=settle)
         try:
-            await self._send(request)
+            await self._send(Request(prepared.method, prepared.path, body=prepared.body))
         except ServiceError as error:
             error.problems = at_fields(error.problems, changes) if self._server().nested else error.problems
             raise
@@ -161,31 +139,26 @@ class SettingsResource:
         try:
             return await self._transport.send(request)
         except ServiceError as error:
-            if error.status in _REFUSED:
-                words, advice = _REFUSED[error.status].format(method=request.method), "Ask whoever runs the server."
-                raise replace(error, kind=ErrorKind.NOT_OFFERED, words=words, advice=advice) from None
             known = self._server() is not UNASKED and self._server().generation is not Generation.NONE
-            if known and not_offered(error):
+            if known and not_offered(error) and error.status != REFUSED_METHOD:
                 words = "The settings are not where they were: another kind of server answers at this address now."
                 advice = "Connect again, and the deck goes by what answers then."
                 raise replace(error, words=words, advice=advice) from None
             raise
 
 
-_REFUSED = {
-    405: "The server has settings at this path, and does not take {method} there (status 405).",
-    410: "The server says that its settings are gone for good (status 410).",
-}
-"""Answers that say neither that nothing is stored nor that another server answers."""
+def _is_record(content: Any, *, nested: bool) -> bool:
+    """Whether an answer is a settings record; a nested one has sections."""
+    if not isinstance(content, dict) or _deeper(content, DEEPEST):
+        return False
+    sections = [content.get(name) or {} for name in SECTIONS]
+    return not nested or (any(sections) and all(isinstance(section, dict) for section in sections))
 
 
-def _record(members: dict[str, Any], request: str) -> Settings:
-    """Read a record; an error names the places that cannot be read, and no value."""
-    try:
-        return Settings.model_validate(members)
-    except ValidationError as error:
-        places = sorted({".".join(map(str, problem["loc"])) for problem in error.errors(include_input=False)})
-    raise wrong_shape(f"The stored settings cannot be read at {', '.join(places[:3])}.", request, 200)
+def _deeper(value: Any, levels: int) -> bool:
+    """Whether JSON is nested deeper than so many levels."""
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return levels == 0 or any(_deeper(member, levels - 1) for member in members)
 
 
 def _marked(at: Location, _: str) -> str:
@@ -199,11 +172,6 @@ def rules_of(generation: Generation, *, merges: bool) -> Mapping[str, FieldRules
     return flat_rules(merges=merges) if generation is Generation.FLAT else {}
 
 
-def shows(now: Settings, changes: SettingsChanges, server: Server) -> bool:
-    """Whether a record shows all of these changes; of a secret it can show only that none is stored."""
-    return all(_shown(now, name, value, server) for name, value in changes.items())
-
-
 def losses(base: Settings | None, changes: SettingsChanges, server: Server) -> tuple[Loss, ...]:
     """What a store of these changes takes away, or may take away, although they do not name it."""
     if base is None:
@@ -211,24 +179,6 @@ def losses(base: Settings | None, changes: SettingsChanges, server: Server) -> t
     if server.nested:
         return tuple(nested_losses(base, changes))
     return tuple(flat_losses(base, changes, server))
-
-
-def _plain(value: Any) -> Any:
-    return mcp_body(value) if isinstance(value, McpConfig) else value
-
-
-def _shown(now: Settings, name: str, value: Any, server: Server) -> bool:
-    if isinstance(value, SecretStr) or name == "secrets_store":
-        return False
-    if name in SECRET_FIELDS:
-        return getattr(now, f"{name}_set", None) is False
-    if "." in name:
-        return value is None or bool(now.leaves.get(name) == value)
-    found = getattr(now, name, None)
-    if isinstance(value, McpConfig) and server.nested:
-        return not secrets_in(mcp_body(value)) and found == shown_after_store(value)
-    # An unset text may read as an empty one.
-    return bool(found == value) or (value is None and (found == "" or found == McpConfig()))
 
 
 def _refuse_other_generation(base: Settings | None, server: Server) -> None:

@@ -7,8 +7,9 @@ import asyncio
 import copy
 import logging
 import time
+import zlib
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -22,10 +23,12 @@ from pydantic import SecretStr
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.limits import Limits, Pace
 from quarterdeck.client.network import (
+    LOST,
+    NEVER_OPENED,
+    NO_ANSWER,
     STRANGER,
     App,
     Network,
-    Progress,
     checked_address,
     failure,
     parsed,
@@ -34,29 +37,21 @@ from quarterdeck.client.network import (
     unusable,
 )
 from quarterdeck.client.redact import secrets_in
-from quarterdeck.client.refusals import if_offered, not_offered, refusal
-from quarterdeck.client.request import (
-    FAILED,
-    LOST,
-    NEVER_OPENED,
-    KeyHeader,
-    LoggedRequest,
-    Request,
-    Response,
-    again,
-    encoded,
-    query_text,
-    wrong_api,
-)
+from quarterdeck.client.refusals import FAILED, not_offered, offers_nothing, refusal
+from quarterdeck.client.request import KeyHeader, LoggedRequest, Request, Response, encoded, query_text
 
-SETTLED = Response(200, b"{}")
-"""Stands for the lost answer of a write that turned out to be done."""
 HOPS = 3
+GZIP = zlib.MAX_WBITS | 16
+"""The only packing that is asked for, as zlib names it."""
+PASSING = frozenset({502, 503, 504})
+"""Server errors that are worth asking twice."""
+LONGEST_WAIT = 30.0
+"""Seconds of a server's Retry-After that a read waits out."""
+USUAL_WAIT = 1.0
+"""Seconds to wait on "too many requests" without a Retry-After."""
+MOST_REPEATS = 2
+"""Of a read."""
 HEADERS = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": "quarterdeck"}
-PACKED = ("", "identity", "gzip", "deflate")
-"""Content encodings that are unpacked (RFC 9110 section 8.4.1)."""
-NO_ANSWER = (httpx.HTTPError, httpx.InvalidURL, TimeoutError, UnicodeError)
-"""What it looks like when no whole answer arrives; UnicodeError is a host name that cannot be one."""
 CLOCK_GRAIN = timedelta(seconds=2)
 """Below which a server's `Date` header says nothing: it counts whole seconds, and has been on its way."""
 
@@ -94,10 +89,13 @@ class Transport:
         """The server's address, without a trailing slash."""
         self.access = access
         self.limits = limits = access.limits
+        self.log: deque[LoggedRequest] = deque(maxlen=limits.log)
+        """The latest requests, newest last."""
         self.clock_offset = timedelta()
         """What the server's clock is ahead of this machine's, by its latest answer; zero where it tells none."""
         self.in_process = access.app is not None
-        self._log: deque[LoggedRequest] = deque(maxlen=limits.log)
+        self.not_offered: set[str] = set()
+        """Paths that were found not to be there, and are not asked for again."""
         self._key = _checked_key(key)
         self._pace = None if self.in_process else Pace(limits.per_second)
         self._network = Network(self.url, access.ca_file, limits, access.app) if access.transport is None else None
@@ -107,11 +105,6 @@ class Transport:
             headers=HEADERS,
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         )
-
-    @property
-    def log(self) -> Sequence[LoggedRequest]:
-        """The latest requests, newest last."""
-        return self._log
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -133,26 +126,21 @@ class Transport:
 
         Raises ServiceError(NOT_OFFERED) where no network is asked.
         """
-        if self._network is None or self._network.in_process(parsed(self.url)):
+        url = parsed(self.url)
+        if self._network is None or self._network.in_process(url):
             raise ServiceError(ErrorKind.NOT_OFFERED, "There are no sockets within this process.")
-        secure = self.url.startswith("https:")
         return {
             "additional_headers": _key_headers(self._key, self.access.header),
-            "ssl": await self._network.trusted(parsed(self.url)) if secure else None,
+            "ssl": await self._network.trusted(url) if url.scheme == "https" else None,
             "proxy": proxy_for(self.url),
         }
 
-    def note(self, request: LoggedRequest) -> None:
-        """Put a request into the log that went another way than through `send`."""
-        self._log.append(request)
-
     async def send(self, request: Request) -> Response:
-        """Send a request and return its answer of status 2xx, repeating it as the retry table allows.
+        """Send a request and return its answer of status 2xx, repeating it as `_again` allows.
 
         All tries of a read share one deadline. Raises ServiceError for every other end.
         """
-        reads = request.method == "GET"
-        if self.access.read_only and not reads:
+        if self.access.read_only and not request.reads:
             words, advice = "This connection is read-only.", "Open it without --read-only to change anything."
             raise ServiceError(ErrorKind.READ_ONLY, words, advice, request=str(request), outcome=Outcome.NOT_SENT)
         await self._turn(request)
@@ -162,23 +150,14 @@ class Transport:
             try:
                 return await self._attempt(request, attempt, since, deadline)
             except ServiceError as error:
-                wait = again(request, error, attempt - 1)
-                if wait is None:
-                    if await _ended(request, error) is Outcome.APPLIED:
-                        return SETTLED
+                wait = _again(request, error, attempt - 1)
+                wait = None if wait is None else max(wait, self.limits.repeat_after * 2 ** (attempt - 1))
+                if wait is None or (request.reads and _now() + wait >= deadline):
                     raise _final(request, error) from None
-                wait = max(wait, self.limits.repeat_after * 2 ** (attempt - 1))
-                if reads and _now() + wait >= deadline:
-                    raise
-                await asyncio.sleep(wait)
-                done = Outcome.NOT_APPLIED if reads or error.kind in NEVER_OPENED else await _settled(request)
-                if done is Outcome.APPLIED:
-                    return SETTLED
-                if done is Outcome.UNKNOWN:
-                    raise _final(request, error) from None
+            await asyncio.sleep(wait)
             await self._turn(request)
             attempt += 1
-            if not reads:
+            if not request.reads:
                 deadline = _now() + seconds
 
     async def send_if_offered(self, request: Request) -> Response | None:
@@ -211,11 +190,11 @@ class Transport:
         Nothing is followed, and the key of the server is not sent. Of a `stranger` the server knows nothing: other
         addresses it vouches for. Raises ServiceError where nothing answers, and for what cannot be read as an address.
         """
-        url, headers = parsed(address), {"Accept": accept, **_key_headers(_checked_key(key), KeyHeader.BEARER)}
-        asked = self._http.build_request("GET", url, headers=headers, timeout=self._timeout(seconds))
+        key = _checked_key(key)
+        asked = self._built("GET", parsed(address), {"Accept": accept, **_key_headers(key, KeyHeader.BEARER)}, seconds)
         asked.extensions[STRANGER] = stranger
         # Without a key, a user name in the address is sent as httpx does by itself.
-        auth = httpx.Auth() if key is not None and key.get_secret_value() else None
+        auth = None if key is None else httpx.Auth()
         async with self._answer(asked, "GET /", _now(), _now() + seconds, auth=auth) as answer:
             return answer.status_code
 
@@ -225,7 +204,7 @@ class Transport:
 
     async def _attempt(self, request: Request, attempt: int, since: float, deadline: float) -> Response:
         """Send a request once and log it; `since` is when it was sent first, on the loop's clock as the deadline."""
-        started, when = time.perf_counter(), datetime.now(UTC)
+        started = time.perf_counter()
         status: int | None = None
         kind: ErrorKind | None = None
         try:
@@ -236,33 +215,38 @@ class Transport:
             status, kind = error.status, error.kind
             raise
         finally:
-            ms = (time.perf_counter() - started) * 1000
-            self._log.append(LoggedRequest(request.method, request.path, status, kind, ms, when, attempt))
+            self.note(request, started, status, kind, attempt)
+
+    def note(
+        self, request: Request, started: float, status: int | None, kind: ErrorKind | None, attempt: int = 1
+    ) -> None:
+        """Put a request into the log that was `started` then, as `time.perf_counter` tells it."""
+        ms = (time.perf_counter() - started) * 1000
+        when = datetime.now(UTC) - timedelta(milliseconds=ms)
+        self.log.append(LoggedRequest(request.method, request.path, status, kind, ms, when, attempt))
 
     async def _exchange(self, request: Request, since: float, deadline: float) -> Response:
         """Send a request, follow a read within the same origin, and return an answer of status 2xx."""
         url = parsed(self.url + request.path + query_text(request.query))
+        content = None if request.body is None else encoded(request.body)
+        headers = _key_headers(self._key, self.access.header)
+        headers |= {} if content is None else {"Content-Type": "application/json"}
         hops = 0
         while True:
-            async with self._answer(self._built(request, url), str(request), since, deadline) as answer:
+            asked = self._built(request.method, url, headers, request.seconds or self.limits.read, content)
+            async with self._answer(asked, str(request), since, deadline) as answer:
                 self._note_clock(answer.headers.get("Date"))
                 target = _next_hop(answer)
                 if target is None or hops == HOPS:
-                    response = await _received(request, answer, request.largest or self.limits.body)
-                    return self._accepted(request, response)
+                    return self._accepted(await _received(request, answer, request.largest or self.limits.body))
             url, hops = target, hops + 1
 
-    def _built(self, request: Request, url: httpx.URL) -> httpx.Request:
-        content = None if request.body is None else encoded(request.body)
-        headers = _key_headers(self._key, self.access.header)
-        if content is not None:
-            headers["Content-Type"] = "application/json"
-        timeout = self._timeout(request.seconds or self.limits.read)
-        return self._http.build_request(request.method, url, content=content, headers=headers, timeout=timeout)
-
-    def _timeout(self, seconds: float) -> httpx.Timeout:
+    def _built(
+        self, method: str, url: httpx.URL, headers: Mapping[str, str], seconds: float, content: bytes | None = None
+    ) -> httpx.Request:
         limits = self.limits
-        return httpx.Timeout(seconds, connect=limits.connect, write=limits.write, pool=limits.pool)
+        timeout = httpx.Timeout(seconds, connect=limits.connect, write=limits.write, pool=limits.pool)
+        return self._http.build_request(method, url, content=content, headers=headers, timeout=timeout)
 
     @asynccontextmanager
     async def _answer(
@@ -272,7 +256,13 @@ class Transport:
 
         Raises ServiceError, for the request of that name, where no whole answer arrives.
         """
-        asked.extensions["trace"] = progress = Progress()
+        failed: list[str] = []
+
+        async def note_step(event: str, _: Mapping[str, Any]) -> None:
+            step, state = event.rsplit(".", 1)
+            failed.extend([step] if state == "failed" else [])
+
+        asked.extensions["trace"] = note_step
         try:
             async with asyncio.timeout_at(deadline):
                 answer = await self._http.send(asked, auth=auth, stream=True)
@@ -281,16 +271,16 @@ class Transport:
                 finally:
                     await answer.aclose()
         except NO_ANSWER as error:
-            raise failure(error, named, asked.url, progress.failed, seconds=_now() - since) from None
+            step = failed[0] if failed else ""
+            raise failure(error, named, asked.url, step, seconds=_now() - since) from None
 
-    def _accepted(self, request: Request, response: Response) -> Response:
+    def _accepted(self, response: Response) -> Response:
         """Pass on an answer of status 2xx that is data; raises ServiceError for every other."""
         if not 200 <= response.status < 300:
             key = () if self._key is None else (self._key.get_secret_value(),)
-            raise refusal(request, response, (*key, *secrets_in(request.body)))
+            raise refusal(response, (*key, *secrets_in(response.request.body)))
         if response.is_html:
-            words = f"{parsed(self.url).netloc.decode()} answered with a web page instead of data."
-            raise wrong_api(words, str(request), response.status)
+            raise response.wrong_api(f"{parsed(self.url).netloc.decode()} answered with a web page instead of data.")
         return response
 
     def _note_clock(self, date: str | None) -> None:
@@ -304,8 +294,8 @@ class Transport:
 
 def _next_hop(answer: httpx.Response) -> httpx.URL | None:
     """Where a read is sent on to within its own origin; None for every other answer."""
-    location = answer.headers.get("Location")
-    if answer.request.method != "GET" or answer.status_code not in (301, 302, 303, 307, 308) or not location:
+    location = answer.headers["Location"] if answer.has_redirect_location else ""
+    if answer.request.method != "GET" or not location:
         return None
     try:
         target = answer.url.join(location)
@@ -317,47 +307,53 @@ def _next_hop(answer: httpx.Response) -> httpx.URL | None:
 async def _received(request: Request, answer: httpx.Response, most: int) -> Response:
     """Read a body of up to `most` bytes when unpacked.
 
-    Raises ServiceError: TOO_LARGE, WRONG_API for a packing nobody asked for.
+    A byte of a packed one may stand for a thousand, so it is unpacked only as far as it may be long. Raises
+    ServiceError: TOO_LARGE, WRONG_API for a packing nobody asked for.
     """
-    status, headers = answer.status_code, answer.headers
-    if headers.get("Content-Encoding", "").strip().lower() not in PACKED:
-        raise wrong_api("The server packs its answers in a way nobody asked for.", str(request), status)
+    response = Response(request, answer.status_code, headers=answer.headers)
+    packing = answer.headers.get("Content-Encoding", "").strip().lower()
+    if packing not in ("", "identity", "gzip"):
+        raise response.wrong_api("The server packs its answers in a way nobody asked for.")
+    unpacking = zlib.decompressobj(GZIP) if packing == "gzip" else None
     body = bytearray()
-    async for piece in answer.aiter_bytes():
-        if len(body) + len(piece) > most:
-            words = f"The answer is larger than {most / 2**20:g} MB."
-            advice = "Check the address: the service has no answers of this size."
-            raise ServiceError(ErrorKind.TOO_LARGE, words, advice, request=str(request), status=status)
-        body += piece
-    return Response(status, bytes(body), headers)
+    async for piece in answer.aiter_raw():
+        body += piece if unpacking is None else unpacking.decompress(piece, most - len(body) + 1)
+        if len(body) > most:
+            words, advice = f"The answer is larger than {most / 2**20:g} MB.", "Check the address."
+            raise response.error(ErrorKind.TOO_LARGE, words, advice)
+    return response._replace(body=bytes(body))
 
 
-async def _settled(request: Request) -> Outcome:
-    """Ask whether a write was done; a question that fails leaves it unknown."""
-    try:
-        return Outcome.UNKNOWN if request.settle is None else await request.settle()
-    except ServiceError:
-        return Outcome.UNKNOWN
+def _again(request: Request, error: ServiceError, repeats: int) -> float | None:
+    """Say in how many seconds at least a request is sent again after so many repeats; None means it is not.
 
-
-async def _ended(request: Request, error: ServiceError) -> Outcome:
-    """What became of a write that is not repeated.
-
-    A server that answers that it failed has nothing under way for that record any more: one more reading tells.
+    A write is repeated once, and only where no connection came about. A read is repeated twice, but not one that has
+    waited for a connection in vain, for people want to know that at once, nor any that the watch asks, which asks
+    again by itself.
     """
-    if request.settle is not None and request.item and error.status == FAILED:
-        error.outcome = await _settled(request)
-    return error.outcome
+    unopened = error.kind in NEVER_OPENED
+    if not request.reads:
+        return 0.0 if unopened and repeats == 0 else None
+    if request.once or repeats >= MOST_REPEATS:
+        return None
+    if unopened:
+        return None if request.background or error.kind is ErrorKind.CONNECT_TIMEOUT else 0.0
+    wait = error.retry_after or 0.0
+    if error.kind is ErrorKind.RATE:
+        wait = USUAL_WAIT if error.retry_after is None else error.retry_after
+    elif error.kind not in LOST and error.status not in PASSING and (error.status != FAILED or repeats):
+        return None
+    return wait if wait <= LONGEST_WAIT else None
 
 
 def _final(request: Request, error: ServiceError) -> ServiceError:
     """The error that is raised when nothing more is tried: a write whose answer is lost has an unknown outcome."""
-    if request.lacking:
-        error = if_offered(error, request.lacking)
+    if request.lacking and not_offered(error):
+        return offers_nothing(request.lacking, error)
     failed = error.kind is ErrorKind.SERVER and error.outcome is Outcome.UNKNOWN
     lost = failed or error.kind in LOST or error.kind is ErrorKind.TOO_LARGE
     no_http = error.kind is ErrorKind.WRONG_API and error.status is None
-    if request.method == "GET" or not (lost or no_http):
+    if request.reads or not (lost or no_http):
         return error
     return replace(
         error,

@@ -27,7 +27,6 @@ from quarterdeck.client.models.event import (
     Part,
     RejectionEvent,
     StateEvent,
-    read_policy,
     text_of,
 )
 
@@ -379,7 +378,7 @@ def _pictures(parts: Sequence[Part]) -> list[str]:
 def _state_words(event: StateEvent) -> str:
     if event.key == "execution_status" and isinstance(event.value, str):
         return TOLD_STATUSES.get(event.value, "")
-    if event.key == "confirmation_policy" and (policy := read_policy(event.value)) is not None:
+    if (policy := event.state.confirmation_policy) is not None:
         return f"asks: {POLICIES.get(policy.kind, policy.kind)}"
     return ""
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from pydantic import SecretStr
 
-from quarterdeck.client.agent_server import API, AgentServer, CopiedEvents, Features
+from quarterdeck.client.agent_server import API, AgentServer, copied_events
 from quarterdeck.client.agent_socket import open_socket
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
@@ -72,7 +72,7 @@ class Following:
         """The app server's record, as read when it was needed last."""
         self.agent: AgentServer | None = None
         """Where it can be answered; None where it can only be read."""
-        self.features = Features()
+        self.safe_socket = False
         self.origin = Origin.OPENING
         self.note = ""
         """Why it does not come from the agent server, a sentence; it may hold a server's words."""
@@ -83,7 +83,6 @@ class Following:
         self.zone = timedelta()
         """What the sandbox's clock is ahead of UTC: it tells no zone."""
         self._client = client
-        self._copy = CopiedEvents(client.transport, conversation_id)
         self._changed = changed
         self._clock = clock
         self._remembered = remembered
@@ -121,7 +120,7 @@ class Following:
             if self.agent is not None and self._of_agent:
                 self.transcript.prepend(await self.agent.events(page_id, newest_first=True))
             else:
-                page = await self._copy.events(page_id, newest_first=True)
+                page = await copied_events(self._client.transport, self.conversation_id, page_id)
                 self.transcript.copied(page.events, older=True)
                 self.transcript.older = page.next_page_id
         self._changed()
@@ -202,7 +201,7 @@ class Following:
         if not await agent.alive():
             self._set(Origin.SILENT, "Its agent server does not answer.")
             return
-        self.features = await agent.features()
+        self.safe_socket = await agent.safe_socket()
         self.transcript.state(await agent.state())
         self.agent = agent
         self._access = access
@@ -235,7 +234,7 @@ class Following:
         self.as_of = self._clock()
 
     async def _read_copy(self) -> None:
-        page = await self._copy.events(newest_first=True)
+        page = await copied_events(self._client.transport, self.conversation_id)
         first = not self.transcript.known
         self.transcript.copied(page.events)
         if first:
@@ -311,7 +310,7 @@ class Following:
             if agent is None:
                 self._found.clear()
                 continue
-            if not self.features.safe_socket:
+            if not self.safe_socket:
                 return
             try:
                 async with open_socket(agent) as frames:

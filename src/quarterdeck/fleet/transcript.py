@@ -25,8 +25,6 @@ from quarterdeck.client.models.event import (
     Policy,
     StateEvent,
     Stats,
-    read_policy,
-    read_stats,
 )
 from quarterdeck.fleet.entries import Entries, Entry, EntryKind, began
 
@@ -228,7 +226,8 @@ class Transcript:
     def state(self, state: AgentState) -> None:
         """Take how the conversation is now."""
         self.status = state.execution_status or self.status
-        self.policy = state.confirmation_policy or self.policy
+        if "confirmation_policy" in state.model_fields_set:
+            self.policy = state.confirmation_policy
         self.stats = state.stats or self.stats
 
     # Messages on their way
@@ -256,13 +255,7 @@ class Transcript:
         elif isinstance(event, ActionEvent) and event.tool_name != "finish":
             self._overheard = ""
         elif isinstance(event, StateEvent):
-            match event.key:
-                case "execution_status" if isinstance(event.value, str):
-                    self.status = event.value
-                case "stats":
-                    self.stats = read_stats(event.value) or self.stats
-                case "confirmation_policy":
-                    self.policy = read_policy(event.value)
+            self.state(event.state)
         if _ends_an_answer(event):
             self._written, self._thought = [], []
 

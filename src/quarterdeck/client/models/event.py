@@ -1,11 +1,19 @@
 """The events of a conversation, read leniently: what is not known keeps its kind, source, time and body."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import (
+    BeforeValidator,
+    Field,
+    InstanceOf,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
-from quarterdeck.client.models.base import Moment, NullIsEmpty, PageId, Starred, Wire
+from quarterdeck.client.models.base import Moment, PageId, Starred, Wire
 
 Text = Annotated[str, BeforeValidator(lambda value: value if isinstance(value, str) else "")]
 """Anything but a text is none."""
@@ -44,6 +52,9 @@ class Event(Starred, Wire):
     kind: str
     source: Text = ""
     timestamp: Moment = None
+    tool_name: Text = ""
+    tool_call_id: Text = ""
+    """Of what has to do with a tool."""
 
 
 class Message(Wire):
@@ -56,7 +67,7 @@ class Message(Wire):
 class MessageEvent(Event):
     """Somebody said something; `source` "user" may be a program too."""
 
-    llm_message: Message = Message()
+    llm_message: Message = Field(default_factory=Message)
 
     @property
     def text(self) -> str:
@@ -70,12 +81,7 @@ class ToolCall(Wire):
     arguments: Text = ""
 
 
-class _OfTool(Event):
-    tool_name: Text = ""
-    tool_call_id: Text = ""
-
-
-class ActionEvent(_OfTool):
+class ActionEvent(Event):
     """The agent wants to do something; without members of `action` its arguments could not be read."""
 
     action: Members = {}
@@ -95,20 +101,20 @@ class Observation(Wire):
     old_content: str | None = None
 
 
-class ObservationEvent(_OfTool):
+class ObservationEvent(Event):
     """An action was done."""
 
-    observation: Observation = Observation()
+    observation: Observation = Field(default_factory=Observation)
 
 
-class RejectionEvent(_OfTool):
+class RejectionEvent(Event):
     """An action was refused, by a person or a hook."""
 
     rejection_reason: Text = ""
     rejection_source: Text = ""
 
 
-class AgentErrorEvent(_OfTool):
+class AgentErrorEvent(Event):
     """An action could not be done."""
 
     error: Text = ""
@@ -127,6 +133,11 @@ class StateEvent(Event):
     key: Text = ""
     value: Any = None
 
+    @property
+    def state(self) -> "AgentState":
+        """What it says of the state of the conversation."""
+        return AgentState.model_validate({self.key: self.value})
+
 
 class CondensationEvent(Event):
     """Older events were summarised for the model; they stay in the log."""
@@ -140,7 +151,6 @@ class HookEvent(Event):
 
     hook_event_type: Text = ""
     hook_command: Text = ""
-    tool_name: Text = ""
     success: Flag = False
     blocked: Flag = False
     exit_code: Count = None
@@ -152,7 +162,6 @@ class HookEvent(Event):
 class ForeignCallEvent(Event):
     """A tool call of an agent that is not OpenHands' own; later ones of one `tool_call_id` say how it goes on."""
 
-    tool_call_id: Text = ""
     title: Text = ""
     status: Text = ""
     tool_kind: Text = ""
@@ -206,35 +215,25 @@ def read_event(members: object) -> Event | Delta | None:
     if members.get("kind") == DELTA:
         text, reasoning = members.get("content"), members.get("reasoning_content")
         return Delta(text if isinstance(text, str) else "", reasoning if isinstance(reasoning, str) else "")
-    try:
-        model = _KINDS.get(members.get("kind", ""))
-        if model is not None:
+    with suppress(ValidationError, TypeError):
+        if (model := _KINDS.get(members.get("kind", ""))) is not None:
             return model.model_validate(members)
-    except (ValidationError, TypeError):
-        pass
-    try:
+    with suppress(ValidationError):
         return OtherEvent.model_validate({**members, "body": members})
-    except ValidationError:
-        return None
+    return None
 
 
-class EventPage(NamedTuple):
+def _events(items: object) -> list[Event]:
+    """The events of a page; deltas and what cannot be read are left out."""
+    read = map(read_event, items if isinstance(items, list) else ())
+    return [event for event in read if isinstance(event, Event)]
+
+
+class EventPage(Wire):
     """Events in the order asked for; `next_page_id` is the id of the first event of the next page."""
 
-    events: tuple[Event, ...]
-    next_page_id: str | None = None
-
-
-class Listing(Wire):
-    """A page of events as servers answer it."""
-
-    items: Annotated[tuple[Any, ...], NullIsEmpty] = ()
+    events: Annotated[tuple[InstanceOf[Event], ...], BeforeValidator(_events)] = Field((), validation_alias="items")
     next_page_id: PageId = None
-
-    def page(self) -> EventPage:
-        """The events among them; deltas and what cannot be read are left out."""
-        read = (read_event(item) for item in self.items)
-        return EventPage(tuple(event for event in read if isinstance(event, Event)), self.next_page_id)
 
 
 class Usage(Wire):
@@ -264,17 +263,9 @@ class Stats(Wire):
     @property
     def context(self) -> tuple[int, int]:
         """Tokens of the agent's last call, and how many fit; zero where it is not told."""
-        agent = self.usage_to_metrics.get("agent")
-        usage = agent.accumulated_token_usage if agent is not None else None
-        return (usage.per_turn_token, usage.context_window) if usage is not None else (0, 0)
-
-
-def read_stats(value: object) -> Stats | None:
-    """Read statistics, None for what cannot be read as such."""
-    try:
-        return Stats.model_validate(value)
-    except ValidationError:
-        return None
+        agent = self.usage_to_metrics.get("agent", Spent())
+        usage = agent.accumulated_token_usage or Usage()
+        return usage.per_turn_token, usage.context_window
 
 
 class Policy(Wire):
@@ -284,17 +275,20 @@ class Policy(Wire):
     threshold: Text = ""
 
 
-def read_policy(value: object) -> Policy | None:
-    """Read a policy, None for what cannot be read as one."""
+def _or_none(value: object, read: ValidatorFunctionWrapHandler) -> object:
     try:
-        return Policy.model_validate(value)
+        return read(value)
     except ValidationError:
         return None
 
 
+OrNone = WrapValidator(_or_none)
+"""What cannot be read is none."""
+
+
 class AgentState(Wire):
-    """How a conversation is, as its agent server says."""
+    """How a conversation is, as its agent server says; a `StateEvent` tells one member of it."""
 
     execution_status: Text = ""
-    confirmation_policy: Annotated[Policy | None, BeforeValidator(read_policy)] = None
-    stats: Annotated[Stats | None, BeforeValidator(read_stats)] = None
+    confirmation_policy: Annotated[Policy | None, OrNone] = None
+    stats: Annotated[Stats | None, OrNone] = None

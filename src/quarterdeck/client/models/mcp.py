@@ -11,6 +11,11 @@ def _bare_address(value: object) -> object:
     return {"url": value} if isinstance(value, str) else value
 
 
+def _without_point(value: object) -> object:
+    """A whole number as it was sent: nested servers tell it with a point."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 class SseServer(Kept):
     """A server reached over SSE."""
 
@@ -23,7 +28,7 @@ class ShttpServer(Kept):
 
     url: str
     api_key: SecretStr | None = None
-    timeout: int | float | None = None
+    timeout: Annotated[int | float | None, BeforeValidator(_without_point)] = None
 
 
 class StdioServer(Kept):
