@@ -1,9 +1,10 @@
 """What a person says to an agent sets off just what the person agreed to."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 
@@ -105,8 +106,14 @@ async def test_what_was_shown_is_accepted_and_nothing_else() -> None:
         assert sent(agent, ANSWER) == 1
 
 
-@pytest.mark.parametrize("say", ["accept", "reject", "accept_all"])
-async def test_an_answer_to_another_question_than_the_one_shown_is_not_sent(say: str) -> None:
+@pytest.mark.parametrize(
+    "say",
+    [Answering.accept, Answering.reject, partial(Answering.accept, all_that_follow=True)],
+    ids=["yes", "no", "all"],
+)
+async def test_an_answer_to_another_question_than_the_one_shown_is_not_sent(
+    say: Callable[[Answering, frozenset[str]], Awaitable[str]],
+) -> None:
     agent = FakeAgent()
     agent.asks("harmless")
     async with talking(agent) as (following, answering):
@@ -114,7 +121,7 @@ async def test_an_answer_to_another_question_than_the_one_shown_is_not_sent(say:
         agent.run()
         agent.asks("rm -r build")
         with pytest.raises(ServiceError, match="something else"):
-            await getattr(answering, say)(shown)
+            await say(answering, shown)
         assert agent.ran == ["harmless"]
         assert sent(agent, ANSWER) == 0
         assert agent.policy == "ConfirmRisky"
@@ -156,7 +163,7 @@ async def test_accepting_all_that_follows_asks_no_more() -> None:
     agent = FakeAgent()
     agent.asks("one")
     async with talking(agent) as (following, answering):
-        await answering.accept_all(question(following))
+        await answering.accept(question(following), all_that_follow=True)
         assert agent.policy == "NeverConfirm"
         assert agent.ran == ["one"]
 

@@ -13,7 +13,6 @@ from quarterdeck.fleet.sandboxes import (
     SANDBOX_GRAMMAR,
     Residents,
     SandboxRow,
-    find_unlinked,
     rank,
     sandbox_row,
     short_id,
@@ -184,7 +183,7 @@ def test_a_sweep_leaves_alone_what_is_being_paused() -> None:
 
 def test_a_sandbox_nobody_lives_in_is_unlinked_once_all_conversations_were_read() -> None:
     rows = [row(name="a"), row(talk(), name="b"), row(name="c", complete=False)]
-    assert [each.id for each in find_unlinked(rows, (), complete=True).sandboxes] == ["a"]
+    assert [each.id for each in rows if each.unlinked] == ["a"]
 
 
 def lived_in(sandbox_id: str | None, status: str | None = "PAUSED") -> Conversation:
@@ -194,9 +193,9 @@ def lived_in(sandbox_id: str | None, status: str | None = "PAUSED") -> Conversat
 def test_a_conversation_is_unlinked_when_its_sandbox_is_missing_or_no_longer_listed() -> None:
     records = [lived_in("a"), lived_in("gone"), lived_in("missing", "MISSING"), lived_in(None)]
     while_reading = [conversation_row(each) for each in records]
-    assert [each.id for each in find_unlinked((), while_reading, complete=False).conversations] == ["in missing"]
+    assert [each.id for each in while_reading if each.unlinked] == ["in missing"]
     rows = [conversation_row(each, sandboxes={"a"}) for each in records]
-    assert [each.id for each in find_unlinked((), rows, complete=True).conversations] == ["in gone", "in missing"]
+    assert [each.id for each in rows if each.unlinked] == ["in gone", "in missing"]
 
 
 # The tokens

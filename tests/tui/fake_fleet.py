@@ -191,7 +191,7 @@ async def at_conversations(
 ) -> AsyncIterator[Seat]:
     """A deck on the fleet, at its conversations, once they and what answers are known."""
     async with seated(answering(fleet.server), endpoint, size=size, crashes=tmp_path, state=state) as seat:
-        await seat.until(lambda: len(seat.list_screen.rows) >= len(fleet.conversations) and seat.session.server)
+        await seat.until(lambda: len(seat.list_screen.rows) >= len(fleet.conversations) and seat.session.server.kind)
         yield seat
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from quarterdeck.fleet.views import KeptViews, View
 from quarterdeck.tui.kept_state import KeptState
+from quarterdeck.tui.lists.arrangement import KeptViews, View
 from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations, at_sandboxes, shown
 from tests.tui.seat import WIDE, Seat
 

@@ -153,7 +153,7 @@ async def test_edits_survive_other_screens_and_are_saved_through_a_new_connectio
         await seat.sees("1 edited", "Grace")
         before = seat.deck.session
         seat.deck.connecting.open(seat.deck.endpoint)
-        while seat.deck.session in (None, before) or seat.session.server is None:
+        while seat.deck.session in (None, before) or seat.session.server.kind is None:
             await asyncio.sleep(0)
         seat.at_once("ctrl+s")
         await seat.sees("Review the changes")

@@ -22,7 +22,7 @@ class Compare(Protocol):
 async def settled(pilot: Pilot[int]) -> None:
     assert isinstance(pilot.app, Deck)
     seat = Seat(pilot.app, pilot)
-    await seat.until(lambda: seat.deck.session and seat.session.server)
+    await seat.until(lambda: seat.deck.session and seat.session.server.kind)
     await seat.press("3")
     await seat.sees("Nothing stored yet", "Max iterations")
     await seat.press("down", "enter")

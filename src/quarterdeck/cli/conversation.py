@@ -162,9 +162,7 @@ def send(arguments: CommandLine, config: Config) -> int:
         if arguments.accept is None:
             return await answering.send(text or "")
         named = frozenset(filter(None, arguments.accept.split(",")))
-        if text is None:
-            return await answering.accept(named)
-        return await answering.say_and_accept(named, text)
+        return await answering.accept(named, saying=text or "")
 
     async def act(client: Client) -> int:
         conversation = Conversation(client, arguments.id)

@@ -24,12 +24,6 @@ TOLD_WITHIN = 4
 ENDS_WITHIN = 40.0
 """Seconds in which a server has ended a run for good; until then it takes no other, though the agent reads as ready."""
 WAITING = ExecutionStatus.WAITING_FOR_CONFIRMATION
-_NOT_RUN: dict[str, str] = {
-    ExecutionStatus.RUNNING: "It works already.",
-    WAITING: "It waits for an answer to what it asks.",
-    ExecutionStatus.FINISHED: "It has finished; a message makes it go on.",
-    ExecutionStatus.DELETING: "It is being deleted.",
-}
 
 
 class Answering:
@@ -66,23 +60,17 @@ class Answering:
             why_not = f"Whether the agent goes on is not known: {error.words}"
         return "Sent." if why_not is None else f"Sent. {why_not}"
 
-    async def accept(self, shown: frozenset[str]) -> str:
-        """Let the agent do the actions that were shown; sends nothing if it waits with others by now."""
-        async with self._alone():
-            return await self._accept(shown)
+    async def accept(self, shown: frozenset[str], *, saying: str = "", all_that_follow: bool = False) -> str:
+        """Let the agent do the actions that were shown; sends nothing if it waits with others by now.
 
-    async def accept_all(self, shown: frozenset[str]) -> str:
-        """Let it do these, and all that follow without asking again."""
+        It may be told something before, and to do `all_that_follow` without asking again.
+        """
         async with self._alone():
             await self._still(shown)
-            await self._agent().set_policy(NEVER)
-            return await self._accept(shown)
-
-    async def say_and_accept(self, shown: frozenset[str], text: str) -> str:
-        """Send a message that runs nothing, then let it do the actions that were shown."""
-        async with self._alone():
-            await self._still(shown)
-            await self._agent().send(text)
+            if all_that_follow:
+                await self._agent().set_policy(NEVER)
+            if saying:
+                await self._agent().send(saying)
             return await self._accept(shown)
 
     async def reject(self, shown: frozenset[str], reason: str = "") -> str:
@@ -114,9 +102,8 @@ class Answering:
         """Let an agent go on that was stopped; never one that waits for an answer."""
         async with self._alone():
             agent = self._agent()
-            status = await self._status(agent)
-            if status in _NOT_RUN:
-                raise _not_sent(_NOT_RUN[status])
+            if await self._status(agent) == ExecutionStatus.FINISHED:
+                raise _not_sent("It has finished; a message makes it go on.")
             if (why_not := await self._run_if_nothing_waits(agent)) is not None:
                 raise _not_sent(why_not)
             return "It goes on."

@@ -27,11 +27,18 @@ WAIT = 5.0
 """Seconds to wait when a server asks for a wait and does not say how long."""
 TRIES = 5
 """Times one row is sent to a server that asks to wait."""
-HOPELESS = frozenset({ErrorKind.AUTH, ErrorKind.READ_ONLY, ErrorKind.NOT_OFFERED})
+HOPELESS = frozenset(
+    {
+        ErrorKind.AUTH,
+        ErrorKind.READ_ONLY,
+        ErrorKind.NOT_OFFERED,
+        ErrorKind.DNS,
+        ErrorKind.UNREACHABLE,
+        ErrorKind.CONNECT_TIMEOUT,
+        ErrorKind.TLS,
+    }
+)
 """What goes wrong with one row then goes wrong with all."""
-AWAY = frozenset({ErrorKind.DNS, ErrorKind.UNREACHABLE, ErrorKind.CONNECT_TIMEOUT, ErrorKind.TLS})
-AWAY_AFTER = 3
-"""Rows in a row that found no server until the rest is not tried."""
 
 
 # What it is for: taken when the key is pressed, so that it acts on what was seen then
@@ -224,7 +231,6 @@ class BulkJob:
         self._tries: Counter[str] = Counter()
         self._pending: dict[str, tuple[float, str]] = {}
         """Rows the readings decide: until when they may, and what counts when they do not; empty for "unchanged"."""
-        self._away = 0
 
     # How far it is
 
@@ -273,7 +279,7 @@ class BulkJob:
 
     async def run(self) -> None:
         """Do it to the rows in line; returns when every row has come to its end."""
-        self._stopped, self._away = False, 0
+        self._stopped = False
         self._tries.clear()
         async with asyncio.TaskGroup() as group:
             for _ in range(AT_ONCE):
@@ -312,12 +318,10 @@ class BulkJob:
         except ServiceError as error:
             self._not_answered(row_id, error)
         else:
-            self._away = 0
             self._decide_by_reading(row_id, PATIENCE)
 
     def _not_answered(self, row_id: str, error: ServiceError) -> None:
         words = f"{error.words} {error.advice}".strip()
-        self._away = self._away + 1 if error.kind in AWAY else 0
         if error.kind is ErrorKind.RATE:
             self._again_after(row_id, error, words)
         elif error.kind is ErrorKind.MISSING:
@@ -328,7 +332,7 @@ class BulkJob:
             self._decide_by_reading(row_id, PATIENCE, f"{words} No reading has shown it done.")
         else:
             self._say(row_id, RowState.FAILED, words)
-            if error.kind in HOPELESS or self._away >= AWAY_AFTER:
+            if error.kind in HOPELESS:
                 self.stop(f"Not tried: {words}")
 
     def _again_after(self, row_id: str, error: ServiceError, words: str) -> None:

@@ -1,7 +1,6 @@
 """The rows of the sandbox list, made of records, memories and the conversations that live in them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from math import inf, isfinite
 from typing import NamedTuple
@@ -290,8 +289,7 @@ def sweep(rows: Iterable[SandboxRow], threshold: timedelta, now: datetime) -> Sw
 # What lost its counterpart in the other list
 
 
-@dataclass(frozen=True)
-class Unlinked:
+class Unlinked(NamedTuple):
     """What both lists prove to be so."""
 
     sandboxes: tuple[SandboxRow, ...]
@@ -300,14 +298,3 @@ class Unlinked:
     """Those whose sandbox is missing, or was not listed when all sandboxes had been read."""
     complete: bool
     """Whether both lists have been read completely; until then more may be found, and less is claimed."""
-
-
-def find_unlinked(
-    sandboxes: Iterable[SandboxRow | None], conversations: Iterable[ConversationRow | None], *, complete: bool
-) -> Unlinked:
-    """Look through the rows of both lists."""
-    return Unlinked(
-        tuple(row for row in sandboxes if row is not None and row.unlinked),
-        tuple(row for row in conversations if row is not None and row.unlinked),
-        complete,
-    )

@@ -25,10 +25,12 @@ class ServerWatch:
     """Describes a server until it is known, and again later: another one may be put behind the same address."""
 
     def __init__(self, client: Client, publish: Callable[[News], None]) -> None:
-        self.server: Server | None = None
+        self.kind: Server | None = None
+        """What answers, None while that is not known."""
         self.trouble: ServiceError | None = None
         """Why it is not known what answers, while it is not."""
         self.release = ""
+        """Empty while it is not known."""
         self._client = client
         self._publish = publish
         self._doubted = asyncio.Event()
@@ -36,7 +38,7 @@ class ServerWatch:
     @property
     def key_refused(self) -> bool:
         """Whether a protected call said that the key is wrong or missing."""
-        return self.server is not None and self.server.key is KeyState.REFUSED
+        return self.kind is not None and self.kind.key is KeyState.REFUSED
 
     async def run(self) -> None:
         """Ask until cancelled."""
@@ -49,7 +51,7 @@ class ServerWatch:
             except ServiceError as error:
                 failures += 1
                 wait = backoff(failures, JITTER, error.retry_after)
-                if self.server is None:
+                if self.kind is None:
                     self.trouble = error
                     self._publish(News(About.SERVER))
             with suppress(TimeoutError):
@@ -60,10 +62,10 @@ class ServerWatch:
         self._doubted.set()
 
     async def _describe(self) -> None:
-        before, server = self.server, await self._client.describe()
+        before, server = self.kind, await self._client.describe()
         if server == before:
             return
-        self.server, self.trouble = server, None
+        self.kind, self.trouble = server, None
         another = before is not None and is_another(server, before)
         self._publish(News(About.SERVER, moved=another, another_server=another))
         self.release = server.release or await self._client.release() or ""

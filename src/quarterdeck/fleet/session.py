@@ -14,7 +14,6 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.client.models.sandbox import Sandbox
-from quarterdeck.client.models.server import Server
 from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.bulk import BulkJob
 from quarterdeck.fleet.conversations import ConversationRow, conversation_row, last_execution_status
@@ -23,7 +22,7 @@ from quarterdeck.fleet.kept import Keeper, StateFiles
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.sandboxes import Residents, SandboxRow, Unlinked, find_unlinked, sandbox_row, short_id
+from quarterdeck.fleet.sandboxes import Residents, SandboxRow, Unlinked, sandbox_row, short_id
 from quarterdeck.fleet.server_watch import ServerWatch
 from quarterdeck.fleet.start_tasks import Dismissed, StartTasks, in_progress, start_row, worth_showing
 from quarterdeck.fleet.store import Changes
@@ -54,7 +53,7 @@ class Session:
         self._publish = publish
         self._clock = clock
         self._keeper = None if files is None else Keeper(files, about, publish)
-        self._server = ServerWatch(client, publish)
+        self.server = ServerWatch(client, publish)
         self.sandboxes = Watch(client.sandboxes, self._sandboxes_read)
         self.conversations = Watch(client.conversations, self._conversations_read)
         self.start_tasks = Watch(StartTasks(client), self._start_tasks_read)
@@ -84,7 +83,7 @@ class Session:
         """Read until cancelled, and first what earlier runs kept: it says what of all that is news."""
         async with asyncio.TaskGroup() as group:
             self._tasks = group
-            group.create_task(self._server.run())
+            group.create_task(self.server.run())
             if self._keeper is not None:
                 parts = (self.memories.timelines, self.displacement, self.unread, self.dismissed)
                 for part in await self._keeper.recall(parts):
@@ -97,29 +96,9 @@ class Session:
         """Read everything again now; where a person `asked` for it, it shows until it is done."""
         for watch in (self.sandboxes, self.conversations, self.start_tasks):
             watch.refresh(asked=asked)
-        self._server.doubt()
+        self.server.doubt()
 
     # What is known
-
-    @property
-    def server(self) -> Server | None:
-        """What answers, None while that is not known."""
-        return self._server.server
-
-    @property
-    def trouble(self) -> ServiceError | None:
-        """Why it is not known what answers, while it is not."""
-        return self._server.trouble
-
-    @property
-    def release(self) -> str:
-        """The release that answers, empty while it is not known."""
-        return self._server.release
-
-    @property
-    def key_refused(self) -> bool:
-        """Whether a protected call said that the key is wrong or missing."""
-        return self._server.key_refused
 
     @property
     def server_clock(self) -> ServerClock:
@@ -181,10 +160,12 @@ class Session:
 
     def find_unlinked(self) -> Unlinked:
         """What lost its counterpart in the other list."""
-        return find_unlinked(
-            map(self.sandbox_row, self.sandboxes.records),
-            map(self.conversation_row, self.conversations.records),
-            complete=not (self.sandboxes.health.incomplete or self.conversations.health.incomplete),
+        sandboxes = map(self.sandbox_row, self.sandboxes.records)
+        conversations = map(self.conversation_row, self.conversations.records)
+        return Unlinked(
+            tuple(row for row in sandboxes if row is not None and row.unlinked),
+            tuple(row for row in conversations if row is not None and row.unlinked),
+            not (self.sandboxes.health.incomplete or self.conversations.health.incomplete),
         )
 
     # What is looked at
@@ -226,7 +207,7 @@ class Session:
     def _sandboxes_read(self, changes: Changes[Sandbox]) -> None:
         now, health = self._clock(), self.sandboxes.health
         if health.back:
-            self._server.doubt()
+            self.server.doubt()
         came_or_went = changes.added | changes.gone
         fresh = self.memories.observe(changes.read, now, beginning=changes.all_known)
         self.memories.forget(changes.gone)
@@ -243,7 +224,7 @@ class Session:
 
     def _conversations_read(self, changes: Changes[Conversation]) -> None:
         if self.conversations.health.back:
-            self._server.doubt()
+            self.server.doubt()
         if not self._begun and self.conversations.health.read_at is not None:
             self._begin()
         records, clock, other = self.conversations.records, self.server_clock, changes.changed | changes.added

@@ -77,7 +77,7 @@ class Connecting:
 
     def _publish(self, news: News) -> None:
         app = self._app
-        release = app.session.release if app.session is not None else ""
+        release = app.session.server.release if app.session is not None else ""
         if release and release != self.releases.at(app.endpoint):
             app.run_worker(self.releases.saw(app.endpoint, release), group="release")
         if news.wanted is not None:
@@ -90,7 +90,7 @@ class Connecting:
             app.say_on_top(words)
         if news.everywhere and news.call and not app.quiet:
             app.call_person(words)
-        if app.session is not None and app.session.key_refused and not self._key_refused:
+        if app.session is not None and app.session.server.key_refused and not self._key_refused:
             self._key_refused = True
             app.run_worker(self._ask_for_key(), group="ask for key")
 
@@ -135,7 +135,7 @@ class Connecting:
     async def _do(self, wish: Wish, names: Sequence[str]) -> tuple[Connection | None, Sequence[Span]]:
         """Do what is wished; gives the connection to go on with, None to stop here, and what there is to say."""
         endpoint, session = wish.row.connection, self._app.session
-        refused = session is not None and session.key_refused and self._is_open(endpoint)
+        refused = session is not None and session.server.key_refused and self._is_open(endpoint)
         match wish.do:
             case Do.ADD:
                 return await self._fill(Connection("", ""), None, names)
@@ -150,7 +150,7 @@ class Connecting:
                 self.open(self._app.endpoint)  # unsaved edits stay: they are put on what is read with this key
                 return None, said
             case Do.OPEN:
-                if not self._is_open(endpoint) or session is None or session.trouble is not None:
+                if not self._is_open(endpoint) or session is None or session.server.trouble is not None:
                     await self._reopen(endpoint)
                 return None, ()
         return endpoint, (_why_not(wish.row),)
@@ -276,9 +276,9 @@ class Connecting:
         )
 
     def _why_connect(self) -> Sequence[Span]:
-        if self._app.session is not None and self._app.session.key_refused:
+        if self._app.session is not None and self._app.session.server.key_refused:
             return ((Shown("The server refused the key. K: enter another one."), Tone.BAD),)
-        error = self._app.trouble or (self._app.session.trouble if self._app.session is not None else None)
+        error = self._app.trouble or (self._app.session.server.trouble if self._app.session is not None else None)
         return ((text.line(f"{error.words} {error.advice}"), Tone.WARN),) if error is not None else ()
 
 

@@ -59,7 +59,7 @@ class Talk:
             if answer == "reject":
                 send(words, lambda: answering.reject(shown, words))
             elif answer == "accept":
-                send(words, lambda: answering.say_and_accept(shown, words))
+                send(words, lambda: answering.accept(shown, saying=words))
 
         self._screen.app.push_screen(ChooseDialog(Shown("The agent waits for an answer"), (), choices), chosen)
 
@@ -134,7 +134,9 @@ class Talk:
     def _ask_for_all(self, shown: frozenset[str]) -> None:
         words = "It does these actions, and all that follow without asking,"
         until = "until its agent server starts anew or the menu (f2) says otherwise."
-        self._confirm("Accept all that follow?", (words, until), lambda: self._answering.accept_all(shown))
+        self._confirm(
+            "Accept all that follow?", (words, until), lambda: self._answering.accept(shown, all_that_follow=True)
+        )
 
     def _ask_to_resume(self, sandbox_id: str) -> None:
         session = self._session

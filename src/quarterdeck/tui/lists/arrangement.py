@@ -2,12 +2,36 @@
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Generic
+from typing import ClassVar, Generic, NamedTuple
 
 from quarterdeck.fleet.filters import Filter, Kind, kept, parse
+from quarterdeck.fleet.kept import KeptModel
 from quarterdeck.fleet.order import Order, Rank
-from quarterdeck.fleet.views import View
 from quarterdeck.tui.lists.source import R, Source
+
+
+class View(NamedTuple):
+    """How a person wants one list shown: its columns, its order, its filter."""
+
+    columns: tuple[str, ...] | None = None
+    """The columns shown, in their order; None for the ones there is room for."""
+    sort: str | None = None
+    """The column sorted by; None for the default order."""
+    reverse: bool = False
+    filter: str = ""
+    """As it was typed."""
+
+    def among(self, columns: Collection[str]) -> "View":
+        """The same without columns that are not there (any more)."""
+        chosen = None if self.columns is None else tuple(name for name in self.columns if name in columns)
+        return self._replace(columns=chosen or None, sort=self.sort if self.sort in columns else None)
+
+
+class KeptViews(KeptModel):
+    """The views of one server by the list they are of."""
+
+    kind: ClassVar[str] = "views"
+    views: dict[str, View] = {}
 
 
 class Arrangement(Generic[R]):

@@ -66,9 +66,9 @@ def open_state(session: Session | None, trouble: ServiceError | None) -> Cell:
     """How the open connection is doing, in a word or two."""
     if session is None:
         return cell(Shown("cannot open"), Tone.BAD) if trouble is not None else _HEALTH[HealthState.LOADING]
-    if session.key_refused:
+    if session.server.key_refused:
         return _HEALTH[HealthState.REFUSED]
-    if session.trouble is not None:
+    if session.server.trouble is not None:
         return _HEALTH[HealthState.OFFLINE]
     states = {session.sandboxes.health.state, session.conversations.health.state}
     return _HEALTH[next((state for state in _WORST if state in states), HealthState.LOADING)]

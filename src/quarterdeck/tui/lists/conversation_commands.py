@@ -53,7 +53,7 @@ class ConversationCommands:
 
     def why_not_offered(self, name: str) -> str | None:
         """Why this server cannot do a command, as far as asking for it told; its release tells too little."""
-        server = self._screen.app.session.server if self._screen.app.session is not None else None
+        server = self._screen.app.session.server.kind if self._screen.app.session is not None else None
         if server is None:
             return None
         found, words = self._unable.get(name, (None, ""))
@@ -68,7 +68,7 @@ class ConversationCommands:
             yield
         except ServiceError as error:
             if error.kind is ErrorKind.NOT_OFFERED:
-                self._unable[name] = (session.server, error.words)
+                self._unable[name] = (session.server.kind, error.words)
             raise
 
     # Create
@@ -184,14 +184,14 @@ def _choices(session: Session, screen: DeckScreen) -> list[tuple[Shown, str]]:
 
 
 def _applies(session: Session) -> list[Cell]:
-    if session.server is not None and session.server.local:
+    if session.server.kind is not None and session.server.kind.local:
         return [cell(Shown("The local service keeps conversations; it runs no agent in them."), Tone.MUTED)]
     return [cell(Shown("The stored settings (3) apply: model, key, tool servers, git identity."), Tone.MUTED)]
 
 
 def _goes_with(session: Session, *, several: bool) -> list[Cell]:
     whose, goes = ("Their sandboxes", "go") if several else ("Its sandbox", "goes")
-    if session.server is not None and session.server.local:
+    if session.server.kind is not None and session.server.kind.local:
         return [cell(Shown(f"{whose} stay{'' if several else 's'}."))]
     words = f"{whose} {goes} too, with all files in it, unless another conversation lives there."
     return [cell(Shown(words.replace("in it", "in them") if several else words))]

@@ -15,11 +15,10 @@ from textual.message import Message
 
 from quarterdeck.fleet.news import News
 from quarterdeck.fleet.session import Session
-from quarterdeck.fleet.views import View
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.details import LABEL_WIDE, known
-from quarterdeck.tui.lists.arrangement import Arrangement
+from quarterdeck.tui.lists.arrangement import Arrangement, View
 from quarterdeck.tui.lists.source import R, Source
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.filter_bar import FilterBar

@@ -125,7 +125,7 @@ class DeckScreen(Screen[None]):
         self.header.state = HeaderState(
             connection=text.line(self.app.endpoint.name),
             colour=self.app.endpoint.colour,
-            release=text.line(session.release) if session is not None else Shown(""),
+            release=text.line(session.server.release) if session is not None else Shown(""),
             read_only=self.app.endpoint.read_only,
             health=Shown("".join(part for part, _ in health)),
             health_tone=health[0][1] if health else Tone.MUTED,

@@ -15,7 +15,6 @@ from quarterdeck.fleet.filters import statuses_in, with_statuses
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.unread import MOST
-from quarterdeck.fleet.views import KeptViews, View
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.details import LABEL_WIDE, health_cell, why_empty
@@ -24,6 +23,7 @@ from quarterdeck.tui.copying import Copyable, copy, pick_copy
 from quarterdeck.tui.dialogs.arranging import pick_columns, pick_statuses
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.dialogs.unlinked import RowPlace, pick_unlinked
+from quarterdeck.tui.lists.arrangement import KeptViews, View
 from quarterdeck.tui.lists.live_list import LiveList
 from quarterdeck.tui.lists.sandbox_commands import SandboxCommands
 from quarterdeck.tui.lists.source import R, Source
@@ -70,7 +70,7 @@ class ListScreen(DeckScreen, Generic[R]):
         if session is None:
             waiting = self.app.trouble is None
             return cell(Shown("connecting…"), Tone.BUSY) if waiting else cell(Shown("no server"), Tone.BAD)
-        if session.key_refused:
+        if session.server.key_refused:
             return cell(Shown("key refused"), Tone.BAD)
         return health_cell(self.source.watch(session).health, monotonic())
 
@@ -107,7 +107,7 @@ class ListScreen(DeckScreen, Generic[R]):
             return Shown(f"0 of {len(self.rows):,} match."), Shown("esc shows all of them again.")
         if self.app.trouble is not None:
             return text.line(self.app.trouble.words), Shown("c chooses another server.")
-        refused = session is not None and session.key_refused
+        refused = session is not None and session.server.key_refused
         health = self.source.watch(session).health if session is not None else None
         return why_empty(health, noun, key_refused=refused) or self.nothing()
 
@@ -186,13 +186,16 @@ class ListScreen(DeckScreen, Generic[R]):
     @work(group="keep view")
     async def _keep_view(self) -> None:
         """Keep the view; what is written is how it is when its turn has come."""
-        noun = self.source.noun
         if self._view_of is None:
             return
-        try:
-            await self.app.state.change(
-                KeptViews, self._view_of.about, lambda kept: KeptViews.with_view(kept, noun, self.arrangement.view)
+
+        def change(kept: KeptViews | None) -> KeptViews:
+            return KeptViews(
+                views={**(kept.views if kept is not None else {}), self.source.noun: self.arrangement.view}
             )
+
+        try:
+            await self.app.state.change(KeptViews, self._view_of.about, change)
         except ServiceError as error:
             self.say_error(error)
 

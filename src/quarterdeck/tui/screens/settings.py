@@ -96,7 +96,7 @@ class SettingsScreen(DeckScreen):
         if self.record.failure is not None:
             return cell(Shown("not read"), Tone.BAD)
         if read_at is None:
-            failed = self._trouble() is not None or (session is not None and session.key_refused)
+            failed = self._trouble() is not None or (session is not None and session.server.key_refused)
             return cell(Shown("no settings" if failed else "loading…"), Tone.BAD if failed else Tone.BUSY)
         return cell(Shown(f"read {read_at.astimezone():%H:%M}"), Tone.GOOD)
 
@@ -140,7 +140,7 @@ class SettingsScreen(DeckScreen):
 
     def _trouble(self) -> ServiceError | None:
         session = self.app.session
-        return self.record.failure or self.app.trouble or (session.trouble if session is not None else None)
+        return self.record.failure or self.app.trouble or (session.server.trouble if session is not None else None)
 
     @on(SettingsForm.Edited)
     def _edited(self) -> None:

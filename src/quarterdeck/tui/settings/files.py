@@ -27,7 +27,7 @@ _READ: tuple[Cell, ...] = (
 
 def export_dialog(app: Deck, draft: Draft) -> FormDialog[Path]:
     """Ask for a path and write the settings there."""
-    release = app.session.release if app.session is not None else ""
+    release = app.session.server.release if app.session is not None else ""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", app.endpoint.name).strip("-.")
 
     def written(path: Path) -> str:

@@ -56,7 +56,7 @@ class Record:
     @property
     def server(self) -> Server | None:
         """The server that answers."""
-        return self._app.session.server if self._app.session is not None else None
+        return self._app.session.server.kind if self._app.session is not None else None
 
     @property
     def described(self) -> bool:
@@ -100,7 +100,7 @@ class Record:
     def to_read(self, *, again: bool, free: bool) -> Client | None:
         """What to read through now, None for not yet: what was not read, or failed, or `again` was read a while ago."""
         session = self._app.session
-        if session is None or session.server is None:
+        if session is None or session.server.kind is None:
             return None
         waited = self._tried_at is None or self._app.clock() - self._tried_at >= READ_AGAIN
         is_due = session.client is not self._asked or (waited and free and (again or self.failure is not None))

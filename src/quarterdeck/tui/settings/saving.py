@@ -141,11 +141,11 @@ class Saves:
     def _until_when(self, result: SaveResult) -> str:
         """Who goes by what was saved, and from when on."""
         session = self._app.session
-        if session is None or session.server is None or result.meant is None:
+        if session is None or session.server.kind is None or result.meant is None:
             return ""
         conversations = session.conversations.records.values()
         running = sum(each.sandbox_status == SandboxStatus.RUNNING for each in conversations)
-        said = until_when(result.meant, session.server, running)
+        said = until_when(result.meant, session.server.kind, running)
         return f"For {said}." if said else ""
 
 
@@ -227,6 +227,6 @@ class Saving:
             await self.app.state.change(DisabledServers, self.endpoint.about, lambda kept: exchanged(kept, gone, after))
 
     async def _note(self, result: SaveResult, meant: Draft) -> None:
-        release = self.app.session.release if self.app.session is not None else ""
+        release = self.app.session.server.release if self.app.session is not None else ""
         saved = journal.saved_of(meant, result.found, self.app.clock(), release)
         await self.app.state.change(journal.Journal, self.endpoint.about, lambda kept: journal.with_save(kept, saved))

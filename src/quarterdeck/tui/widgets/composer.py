@@ -1,5 +1,6 @@
 """Where a message is written, several lines of it; what is not sent is kept."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from textual import getters, on
@@ -9,13 +10,20 @@ from textual.timer import Timer
 from textual.widgets import TextArea
 
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.fleet.drafts import MessageDrafts, with_draft
+from quarterdeck.fleet.kept import KeptModel
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.widgets.form.inputs import PlainArea
 
 KEPT_AFTER = 0.5
 """Seconds after a key until a draft is written down."""
+
+
+class MessageDrafts(KeptModel):
+    """Messages that were written and not sent, by conversation."""
+
+    kind: ClassVar[str] = "message-drafts"
+    texts: Mapping[str, str] = {}
 
 
 class Composer(PlainArea):
@@ -76,7 +84,12 @@ class Composer(PlainArea):
     async def keep(self) -> None:
         """Write the draft down, or that there is none."""
         self._keeping = None
-        change = with_draft(self._conversation_id, "\n".join(filter(None, (self.sending, self.text))))
+        draft = "\n".join(filter(None, (self.sending, self.text)))
+
+        def change(kept: MessageDrafts | None) -> MessageDrafts:
+            texts = {**(kept.texts if kept is not None else {}), self._conversation_id: draft}
+            return MessageDrafts(texts={each: words for each, words in texts.items() if words.strip()})
+
         try:
             await self.app.state.change(MessageDrafts, self.app.endpoint.about, change)
         except ServiceError as error:
