@@ -4,7 +4,6 @@ from hypothesis import strategies as st
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.network import checked_address, is_loopback
-from quarterdeck.client.request import query_text
 from tests.client.fakes import Answer, client_of
 
 
@@ -80,11 +79,6 @@ async def test_a_server_sees_exactly_the_ids_that_were_asked_for(record_ids: lis
     await client.sandboxes.read(record_ids)
     assert server.asked[0].query == tuple(("id", record_id) for record_id in record_ids)
     assert server.asked[0].path == "/api/v1/sandboxes"
-
-
-def test_a_query_nobody_could_send_is_refused() -> None:
-    with pytest.raises(ServiceError):
-        query_text((("id", "\ud800"),))
 
 
 def _unquoted(text: str) -> str:

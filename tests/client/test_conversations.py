@@ -113,31 +113,7 @@ async def test_a_server_without_start_tasks_is_asked_once() -> None:
     assert len(server.asked) == 2
 
 
-@pytest.mark.parametrize(
-    ("answer", "kind"),
-    [
-        (NO_METHOD, ErrorKind.NOT_OFFERED),
-        (NO_ROUTE, ErrorKind.NOT_OFFERED),
-        (Answer({"detail": "Conversation not found"}, 404), ErrorKind.MISSING),
-    ],
-)
-async def test_a_delete_tells_a_missing_conversation_from_a_missing_call(answer: Answer, kind: ErrorKind) -> None:
-    client, _ = client_of({f"DELETE {COLLECTION}/c1": [answer]})
-    with pytest.raises(ServiceError) as caught:
-        await client.conversations.delete("c1")
-    assert caught.value.kind is kind
-
-
 COUNT = f"GET {COLLECTION}/count"
-
-
-@pytest.mark.parametrize(
-    ("answer", "count"),
-    [(Answer(340), 340), (NO_ROUTE, None), (NO_METHOD, None), (PAGE_INSTEAD, None), (Answer({"count": 1}), None)],
-)
-async def test_how_many_there_are_is_told_or_not(answer: Answer, count: int | None) -> None:
-    client, _ = client_of({COUNT: [answer]})
-    assert await client.conversations.count() == count
 
 
 RENAME, TRAJECTORY = f"PATCH {COLLECTION}/{ONE['id']}", f"GET {COLLECTION}/{ONE['id']}/download"
@@ -160,12 +136,6 @@ async def test_an_answer_without_the_record_is_followed_by_a_reading(title: str,
     except ServiceError as error:
         found = error.kind
     assert found is kind
-
-
-async def test_a_trajectory_is_the_very_file_the_server_sends() -> None:
-    content = b"PK\x03\x04" + bytes(range(256)) * 400
-    client, _ = client_of({TRAJECTORY: [Answer(content, 200, {"Content-Type": "application/zip"})]})
-    assert await client.conversations.trajectory(ONE["id"]) == content
 
 
 @pytest.mark.parametrize(

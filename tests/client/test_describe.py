@@ -63,23 +63,6 @@ async def test_the_local_service_says_what_it_is(store: str, merges: bool) -> No
     assert await client.release() == "0.1.0"
 
 
-async def test_a_server_that_cannot_be_asked_is_an_error() -> None:
-    client, _ = client_of(lambda _: Answer(status=503))
-    with pytest.raises(ServiceError) as caught:
-        await client.describe()
-    assert caught.value.kind is ErrorKind.SERVER
-
-
-async def test_a_nested_server_lacks_a_field_and_keeps_some_from_being_unset() -> None:
-    client, _ = client_of({NESTED: [RECORD]})
-    server = await client.describe()
-    assert not server.rules("enable_solvability_analysis").present
-    assert server.rules("language").present
-    assert not server.rules("max_iterations").nullable
-    assert server.rules("llm_base_url").clear_with == ""
-    assert server.rules("llm_api_key").clearable
-
-
 async def test_what_answers_behind_one_address_is_found_out_again_when_another_server_is_plugged_in() -> None:
     answers: dict[str, Answer] = {FLAT: RECORD}
     client, server = client_of(lambda asked: answers.get(f"{asked.method} {asked.path}", NO_ROUTE))

@@ -10,7 +10,6 @@ from pydantic import SecretStr
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, FieldProblem, Outcome, ServiceError
 from quarterdeck.client.models.conversation import NewConversation
-from quarterdeck.client.redact import scrub
 from tests.client.fakes import FAST, KEY, Answer, client_of
 
 SEARCH, STORE = "GET /api/v1/sandboxes/search", "POST /api/settings"
@@ -140,11 +139,6 @@ async def test_secrets_a_server_repeats_are_taken_out_of_its_words(status: int) 
         error = await failing(Answer(body, status), changes)
         assert "sentinel" not in f"{error!r} {error.words} {error.problems}"
         assert "cannot take" in error.words
-
-
-def test_a_secret_that_holds_another_leaves_nothing_of_itself() -> None:
-    assert scrub("said sentinel-key-and-more", ["sentinel-key", "sentinel-key-and-more"]) == "said …"
-    assert scrub("a short one", ["a"]) == "a short one"
 
 
 async def test_a_web_page_is_not_taken_for_an_answer_to_a_write() -> None:

@@ -48,20 +48,6 @@ async def test_a_large_answer_comes_as_pages_of_some_records_each(shape: str) ->
     assert all(one is other for one, other in zip(pages, again, strict=True))
 
 
-async def test_a_large_page_goes_on_with_the_next_one() -> None:
-    first = json.dumps({"items": records(1500), "next_page_id": "2"})
-
-    def answer(asked: Asked) -> Answer:
-        if asked.path != f"{COLLECTION}/search":
-            return NO_ROUTE
-        return Answer([{"id": "last"}]) if asked.page_id == "2" else Answer(first.encode())
-
-    client, server = client_of(answer)
-    pages = await all_pages(client)
-    assert [page.items[-1].id for page in pages[-2:]] == ["c1499", "last"]
-    assert [asked.page_id for asked in server.asked] == [None, "2"]
-
-
 @pytest.mark.parametrize("end", ["", "]x", ", 7", "] , "])
 async def test_a_large_answer_that_breaks_off_keeps_what_came_before(end: str) -> None:
     client, _ = documented((json.dumps(records(1500))[:-1] + end).encode())

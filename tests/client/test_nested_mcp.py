@@ -61,10 +61,6 @@ def test_the_list_of_a_server(members: dict[str, Any], model: type) -> None:
     assert as_sent(config) == {"x": members}
 
 
-def test_what_was_loaded_goes_back_as_it_came_without_the_shell_of_a_secret() -> None:
-    assert as_sent(config_of(LOADED)) == LOADED | {"events": {"url": "https://a.example/sse"}}
-
-
 members = st.fixed_dictionaries(
     {},
     optional={
@@ -110,25 +106,6 @@ def test_secrets_that_were_typed_are_sent_as_the_server_wants_them() -> None:
         },
         "fs": {"command": "npx", "env": {"T": "k4"}},
     }
-
-
-def test_a_transport_is_written_where_the_address_would_be_taken_for_another() -> None:
-    config = McpConfig(
-        sse_servers=(SseServer(url="https://a.example/events"),),
-        shttp_servers=(ShttpServer(url="https://b.example/sse", timeout=9),),
-    )
-    assert as_sent(config) == {
-        "a-example": {"url": "https://a.example/events", "transport": "sse"},
-        "b-example": {"url": "https://b.example/sse", "transport": "http", "timeout": 9},
-    }
-
-
-def test_servers_without_a_name_get_one_that_nobody_has() -> None:
-    config = McpConfig(
-        sse_servers=(SseServer(url="https://a.example/sse"), SseServer(url="https://a.example/sse2/sse")),
-        shttp_servers=(remote(ShttpServer, "https://x.example", name="a-example"), ShttpServer(url="")),
-    )
-    assert list(map_of(config)) == ["a-example-2", "a-example-3", "a-example", "server"]
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,6 @@ import ssl
 import tracemalloc
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
@@ -19,10 +17,9 @@ from pydantic import SecretStr
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.limits import Limits
-from quarterdeck.client.models.conversation import NewConversation
 from quarterdeck.client.request import KeyHeader
 from quarterdeck.client.transport import Access
-from tests.client.fakes import FAST, KEY, client_at, first_page, plain, raw_server
+from tests.client.fakes import FAST, KEY, client_at, plain, raw_server
 
 SHORT = Limits(read=0.15, start=0.4, alive=0.4, body=100_000, list_body=100_000, repeat_after=0, per_second=10_000)
 """What is waited for in vain is short, what a busy machine needs is not."""
@@ -130,17 +127,6 @@ async def test_cookies_are_not_kept() -> None:
     assert b"tracked" not in server.heads[1]
 
 
-async def test_this_machine_is_never_asked_through_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with raw_server(answering(EMPTY)) as proxy, raw_server(answering(EMPTY)) as server:
-        for name in ("HTTP_PROXY", "ALL_PROXY", "http_proxy"):
-            monkeypatch.setenv(name, proxy.url)
-        async with client_at(server.url) as client:
-            await anext(aiter(client.sandboxes.pages()))
-            assert await client.alive(SecretStr(server.url))
-            assert (await client.probe(server.url)).good
-    assert proxy.heads == []
-
-
 async def test_reads_keep_their_connection_and_every_write_has_its_own() -> None:
     async with (
         raw_server(
@@ -234,16 +220,6 @@ async def test_a_start_whose_answer_does_not_arrive_was_sent_exactly_once(fault:
             await client.sandboxes.start("img")
     assert (caught.value.kind, caught.value.outcome) == (ErrorKind.UNKNOWN_OUTCOME, Outcome.UNKNOWN)
     assert len(server.heads) == 1
-
-
-async def test_a_read_gets_over_two_bad_answers() -> None:
-    left = [half, resetting]
-
-    async def answer(head: bytes, writer: asyncio.StreamWriter) -> None:
-        await (left.pop() if left else answering(EMPTY))(head, writer)
-
-    async with raw_server(answer) as server, client_at(server.url, limits=SHORT) as client:
-        assert (await anext(aiter(client.sandboxes.pages()))).items == ()
 
 
 async def test_answers_of_other_shapes_of_http_are_read() -> None:
@@ -414,89 +390,3 @@ async def test_a_host_that_takes_no_connection_is_told_after_the_first_try_with_
     assert error.kind is ErrorKind.CONNECT_TIMEOUT
     assert "did not take a connection" in error.words
     assert 0.2 <= seconds_in(error.words) < 5
-
-
-async def test_a_write_that_no_connection_came_about_for_twice_tells_the_time_of_both() -> None:
-    limits = SHORT._replace(connect=0.2)
-    with full_port() as url:
-        async with client_at(url, limits=limits) as client:
-            with pytest.raises(ServiceError) as caught:
-                await client.sandboxes.pause("s1")
-            assert [logged.attempt for logged in client.log] == [1, 2]
-    assert "did not take a connection" in caught.value.words
-    assert 0.4 <= seconds_in(caught.value.words) < 5
-
-
-@pytest.mark.parametrize(
-    ("ahead", "seconds"), [(timedelta(days=1), 86_400), (timedelta(hours=-3), -10_800), (timedelta(seconds=1), 0)]
-)
-async def test_what_the_clock_of_a_server_is_ahead_is_known_from_its_answers(ahead: timedelta, seconds: int) -> None:
-    async def answer(_: bytes, writer: asyncio.StreamWriter) -> None:
-        date = format_datetime(datetime.now(UTC) + ahead, usegmt=True)
-        writer.write(plain(b'{"items": []}', "200 OK", f"Date: {date}"))
-
-    async with raw_server(answer) as server, client_at(server.url) as client:
-        assert client.clock_offset == timedelta()
-        await anext(aiter(client.sandboxes.pages()))
-        assert abs(client.clock_offset.total_seconds() - seconds) < 3
-        assert bool(client.clock_offset) == bool(seconds)
-
-
-@pytest.mark.parametrize("hangs_up", [True, False])
-async def test_a_large_body_that_is_refused_unread_is_told_as_the_server_told_it(hangs_up: bool) -> None:
-    async def refuse(_: bytes, writer: asyncio.StreamWriter) -> None:
-        writer.write(plain(b'{"detail": "Too much."}', "413 Too Large", "Connection: close"))
-        await writer.drain()
-        if not hangs_up:
-            await asyncio.sleep(0.2)
-
-    async with raw_server(refuse) as server, client_at(server.url) as client:
-        with pytest.raises(ServiceError) as caught:
-            await client.conversations.create(NewConversation(message="x" * 3_000_000))
-    assert caught.value.kind in ({ErrorKind.INVALID, ErrorKind.UNKNOWN_OUTCOME} if hangs_up else {ErrorKind.INVALID})
-    assert len(server.heads) == 1
-
-
-async def test_a_read_that_is_given_up_leaves_nothing_to_the_next_one() -> None:
-    begun = asyncio.Event()
-
-    async def answer(_: bytes, writer: asyncio.StreamWriter) -> None:
-        if not begun.is_set():
-            writer.write(plain(b'{"items": [{"id": "old", "status": "RUNNING"}]}')[:-5])
-            await writer.drain()
-            begun.set()
-            await asyncio.Event().wait()
-        writer.write(EMPTY)
-
-    async with raw_server(answer, requests_per_connection=9) as server, client_at(server.url) as client:
-        given_up = asyncio.create_task(first_page(client))
-        await begun.wait()
-        given_up.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await given_up
-        assert await first_page(client) == ()
-        assert server.connections == 2
-
-
-async def test_a_slow_answer_keeps_no_other_waiting() -> None:
-    waiting = asyncio.Event()
-
-    async def answer(head: bytes, writer: asyncio.StreamWriter) -> None:
-        if b"/sandboxes/search" in head:
-            await waiting.wait()
-        writer.write(EMPTY)
-
-    async with raw_server(answer, requests_per_connection=9) as server, client_at(server.url) as client:
-        slow = asyncio.ensure_future(first_page(client))
-        assert (await anext(aiter(client.conversations.pages()))).items == ()
-        assert not slow.done()
-        waiting.set()
-        assert await slow == ()
-
-
-def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ALL_PROXY", "gopher://user:sentinel@proxy.invalid")
-    with pytest.raises(ServiceError, match="proxy that the environment names") as caught:
-        Client("http://far.example")
-    assert caught.value.kind is ErrorKind.LOCAL
-    assert "sentinel" not in f"{caught.value.words} {caught.value.advice}"

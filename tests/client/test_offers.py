@@ -6,8 +6,8 @@ import pytest
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from tests.client.exchanges.replay import SERVERS
 from tests.client.fakes import NO_ROUTE, Answer, FakeServer, Script, client_of
+from tests.client.recorded import SERVERS
 
 PROFILES = "/api/v1/settings/profiles"
 CONFIG = "/api/v1/config"
@@ -29,13 +29,6 @@ async def test_profiles_are_not_asked_for_where_there_are_none() -> None:
     assert wire.asked == []
 
 
-async def test_profiles_that_a_nested_server_does_not_have_are_not_offered() -> None:
-    client, _ = opened("1.11.0", lambda _: NO_ROUTE)
-    with pytest.raises(ServiceError) as caught:
-        await client.profiles.list()
-    assert caught.value.kind is ErrorKind.NOT_OFFERED
-
-
 @pytest.mark.parametrize("name", ["", "a b", "x" * 65, "a/b", "ä", "..", "a\n"])
 async def test_a_name_no_profile_can_have_is_refused(name: str) -> None:
     client, wire = opened("1.11.0", lambda _: Answer({}))
@@ -43,11 +36,6 @@ async def test_a_name_no_profile_can_have_is_refused(name: str) -> None:
         await client.profiles.save(name)
     assert caught.value.kind is ErrorKind.INVALID
     assert wire.asked == []
-
-
-async def test_suggestions_of_a_flat_server_are_all_it_has() -> None:
-    client, _ = opened("1.2.1", {"GET /api/options/models": [Answer(["openai/gpt", "anthropic/claude", 5, None])]})
-    assert await client.options.models() == ("openai/gpt", "anthropic/claude")
 
 
 async def test_suggestions_of_a_nested_server_are_the_models_it_has_verified() -> None:
@@ -115,12 +103,6 @@ async def test_a_schema_is_read_with_whole_places_and_without_canonical_fields()
     assert critic.depends_on == ("agent_settings.verification.critic_enabled",)
     assert [(choice.value, choice.label) for choice in critic.choices] == [("all_actions", "All")]
     assert (bare.place, bare.label, bare.prominence, bare.secret) == ("agent_settings.bare", "bare", "minor", False)
-
-
-async def test_analyzers_of_a_nested_server_are_those_of_its_schema() -> None:
-    field = {"key": "security_analyzer", "choices": [{"value": "llm", "label": "x"}, {"value": "none", "label": "y"}]}
-    client, _ = opened("1.11.0", {f"GET {TALK_SCHEMA}": [schema(field)]})
-    assert await client.options.security_analyzers() == ("llm", "none")
 
 
 async def test_no_schema_is_no_fields() -> None:

@@ -58,18 +58,6 @@ async def test_a_person_goes_before_all_background_requests_that_wait() -> None:
     assert order.index("person") == 2
 
 
-async def test_a_turn_nobody_waits_for_any_more_is_given_to_the_next() -> None:
-    turns = Pace(1)
-    await turns.turn()
-    abandoned = asyncio.create_task(turns.turn())
-    waiting = asyncio.create_task(turns.turn())
-    await asyncio.sleep(0)
-    abandoned.cancel()
-    started = _now()
-    await waiting
-    assert _now() - started < 1.9 * SECOND
-
-
 async def test_a_background_turn_that_has_waited_a_second_goes_next_and_the_limit_stays() -> None:
     turns = Pace(5)
     given: list[tuple[float, str]] = []

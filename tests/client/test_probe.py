@@ -8,7 +8,7 @@ from pydantic import SecretStr
 from quarterdeck.client.describe import Probe
 from quarterdeck.client.limits import Limits
 from tests.client.fakes import KEY, client_at, plain, raw_server
-from tests.client.test_network import answering, seconds_in
+from tests.client.test_network import answering
 
 NOWHERE = "http://127.0.0.1:1"
 LIMITS = Limits(connect=10.0, probe=10.0, repeat_after=0)
@@ -73,17 +73,6 @@ async def test_a_body_without_end_is_not_waited_for() -> None:
         assert (await client.probe(server.url)).good
 
 
-async def test_a_silent_server_ends_at_the_deadline() -> None:
-    async def silent(_: bytes, __: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(60)
-
-    limits = Limits(probe=0.4, repeat_after=0)
-    async with raw_server(silent) as server, client_at(NOWHERE, limits=limits) as client:
-        reached = await client.probe(server.url)
-    assert reached.brief == "no answer"
-    assert 0.4 <= seconds_in(reached.words) < 5
-
-
 @pytest.mark.parametrize(
     ("address", "brief"),
     [
@@ -99,18 +88,6 @@ async def test_an_address_that_cannot_answer_is_told_in_words(address: str, brie
         reached = await client.probe(address)
     assert (reached.brief, reached.good) == (brief, False)
     assert reached.words.endswith(".")
-
-
-async def test_a_port_that_speaks_no_tls_is_told() -> None:
-    async def other(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"220 mail.example ready\r\n")
-        await writer.drain()
-        writer.close()
-
-    server = await asyncio.start_server(other, "127.0.0.1", 0)
-    async with server, client_at(NOWHERE, limits=LIMITS) as client:
-        reached = await client.probe(f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp")
-    assert reached.brief == "TLS fails"
 
 
 async def test_a_key_that_no_header_can_hold_is_not_sent() -> None:

@@ -3,7 +3,8 @@
 import pytest
 from pydantic import SecretStr
 
-from quarterdeck.client.errors import ErrorKind
+from quarterdeck.client.client import Client
+from quarterdeck.client.errors import ErrorKind, ServiceError
 from tests.client.fakes import ITEMS, client_at, first_page, plain, raw_server
 from tests.client.test_network import EMPTY, answering, reading
 
@@ -25,18 +26,32 @@ async def test_another_machine_is_asked_through_the_proxy_of_the_environment(
     assert not any(b"tracked" in head for head in proxy.heads)
 
 
-async def test_a_machine_that_is_exempt_is_not_asked_through_the_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("name", "exempt"), [("HTTP_PROXY", "far.invalid"), ("HTTPS_PROXY", "")])
+async def test_a_machine_that_is_exempt_is_not_asked_through_the_proxy(
+    name: str, exempt: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with raw_server(answering(EMPTY)) as proxy:
-        monkeypatch.setenv("HTTP_PROXY", proxy.url)
-        monkeypatch.setenv("NO_PROXY", "far.invalid")
+        monkeypatch.setenv(name, proxy.url)
+        monkeypatch.setenv("NO_PROXY", exempt)
         async with client_at(FAR) as client:
             assert (await reading(client)).kind is ErrorKind.DNS
     assert proxy.heads == []
 
 
-async def test_a_proxy_for_https_does_not_concern_http(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with raw_server(answering(EMPTY)) as proxy:
-        monkeypatch.setenv("HTTPS_PROXY", proxy.url)
-        async with client_at(FAR) as client:
-            assert (await reading(client)).kind is ErrorKind.DNS
+async def test_this_machine_is_never_asked_through_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with raw_server(answering(EMPTY)) as proxy, raw_server(answering(EMPTY)) as server:
+        for name in ("HTTP_PROXY", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy.url)
+        async with client_at(server.url) as client:
+            await first_page(client)
+            assert await client.alive(SecretStr(server.url))
+            assert (await client.probe(server.url)).good
     assert proxy.heads == []
+
+
+def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "gopher://user:sentinel@proxy.invalid")
+    with pytest.raises(ServiceError, match="proxy that the environment names") as caught:
+        Client(FAR)
+    assert caught.value.kind is ErrorKind.LOCAL
+    assert "sentinel" not in f"{caught.value.words} {caught.value.advice}"

@@ -126,10 +126,3 @@ async def test_a_delete_names_one_id_in_both_places() -> None:
     await client.sandboxes.delete("a/b&c")
     assert server.asked[0].path == "/api/v1/sandboxes/a%2Fb%26c"
     assert server.asked[0].query == (("sandbox_id", "a/b&c"),)
-
-
-async def test_a_server_that_cannot_delete_says_so() -> None:
-    client, _ = client_of(lambda _: Answer({"detail": "Method Not Allowed"}, 405))
-    with pytest.raises(ServiceError) as caught:
-        await client.sandboxes.delete("s1")
-    assert caught.value.kind is ErrorKind.NOT_OFFERED

@@ -8,8 +8,8 @@ from pydantic import SecretStr
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.settings import ProviderToken
-from tests.client.exchanges.replay import SERVERS
 from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer, client_of
+from tests.client.recorded import SERVERS
 
 PATHS = {"1.2.1": "/api/secrets", "1.11.0": "/api/v1/secrets"}
 TOKENS = {"1.2.1": "POST /api/add-git-providers", "1.11.0": "POST /api/v1/secrets/git-providers"}
@@ -107,15 +107,6 @@ async def test_a_name_that_could_not_be_deleted_again_is_refused(release: str, n
 
 
 @RELEASES
-async def test_an_odd_name_that_is_there_already_can_be_asked_for_exactly(release: str) -> None:
-    client, wire, keeper = opened(release)
-    keeper.held["a b"] = {"value": "v", "description": ""}
-    with pytest.raises(ServiceError):
-        await client.secrets.delete("a b")
-    assert wire.asked[0].path == f"{PATHS[release]}/a%20b"
-
-
-@RELEASES
 async def test_a_mask_is_not_stored_as_a_secret(release: str) -> None:
     client, wire, _ = opened(release)
     with pytest.raises(ServiceError) as caught:
@@ -159,12 +150,3 @@ async def test_a_server_without_secrets_says_so(release: str) -> None:
         with pytest.raises(ServiceError) as caught:
             await attempt
         assert caught.value.kind is ErrorKind.NOT_OFFERED
-
-
-@pytest.mark.parametrize("body", [[], {"custom_secrets": [{"description": "no name"}]}, {"items": []}, 5, "text"])
-async def test_what_is_no_list_of_secrets_is_not_taken_for_an_empty_one(body: Any) -> None:
-    client, _ = client_of(lambda _: Answer(body))
-    client.server = SERVERS["1.2.1"]
-    with pytest.raises(ServiceError) as caught:
-        await client.secrets.list()
-    assert caught.value.kind is ErrorKind.SHAPE

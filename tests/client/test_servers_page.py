@@ -9,9 +9,8 @@ import pytest
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.limits import Limits
 from quarterdeck.client.models.base import moment
-from tests.client.exchanges.nested import NESTED
-from tests.client.exchanges.replay import exchange, replaying
 from tests.client.fakes import Answer, client_of
+from tests.client.recorded import exchange, replaying
 
 TESTS = Path(__file__).parents[1]
 PAGE = TESTS.parent / "src" / "quarterdeck" / "client" / "SERVERS.md"
@@ -50,7 +49,7 @@ async def test_deleting_a_conversation_leaves_its_sandbox_alone() -> None:
     for name in ("conv-delete", "conv-delete-shared-sandbox"):
         one = exchange("1.11.0", name)
         client, server = replaying(one)
-        await NESTED[name].use(client, one)
+        await client.conversations.delete(one.part(1))
         assert [(asked.method, asked.path) for asked in server.asked] == [("DELETE", one.path)]
 
 
