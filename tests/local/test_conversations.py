@@ -1,5 +1,4 @@
 import sqlite3
-import subprocess
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -17,18 +16,6 @@ def saying(text: str) -> Json:
 
 
 @pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    """A repository with one commit on the branch `trunk` and one more on `next`."""
-    path = tmp_path / "tool"
-    git = ["git", "-C", str(path), "-c", "user.name=Ann", "-c", "user.email=ann@example.com"]
-    subprocess.run(["git", "init", "-q", "-b", "trunk", str(path)], check=True)
-    for branch in ("trunk", "next"):
-        subprocess.run([*git, "checkout", "-q", "-B", branch], check=True)
-        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", branch], check=True)
-    return path
-
-
-@pytest.fixture
 def steps(caller: Caller, folder: Path) -> Iterator[Callable[[], list[str]]]:
     """Gives the steps that start tasks entered since it was asked last, written down by the database itself."""
     assert caller
@@ -40,15 +27,11 @@ def steps(caller: Caller, folder: Path) -> Iterator[Callable[[], list[str]]]:
         yield lambda: [row[0] for row in database.execute("DELETE FROM steps RETURNING status")]
 
 
-async def test_only_steps_that_do_something_are_entered(
-    caller: Caller, repository: Path, steps: Callable[[], list[str]]
-) -> None:
-    task = await caller.created({"selected_repository": str(repository)})
-    assert steps() == ["WAITING_FOR_SANDBOX", "PREPARING_REPOSITORY", "STARTING_CONVERSATION", "READY"]
+async def test_only_steps_that_do_something_are_entered(caller: Caller, steps: Callable[[], list[str]]) -> None:
+    task = await caller.created({})
+    assert steps() == ["WAITING_FOR_SANDBOX", "STARTING_CONVERSATION", "READY"]
     await caller.created({"sandbox_id": task["sandbox_id"]})
     assert steps() == ["STARTING_CONVERSATION", "READY"]
-    await caller.created({"sandbox_id": task["sandbox_id"], "selected_repository": str(repository)})
-    assert steps() == ["STARTING_CONVERSATION", "READY"], "the repository is there already"
     await caller.post(f"/api/v1/sandboxes/{task['sandbox_id']}/pause")
     await caller.created({"sandbox_id": task["sandbox_id"]})
     assert (steps()[-1], await caller.status(task["sandbox_id"])) == ("READY", "RUNNING"), "it was resumed for that"
@@ -81,38 +64,6 @@ async def test_a_conversation_says_when_its_sandbox_does_not_run(caller: Caller)
     await caller.http.delete(f"/api/v1/sandboxes/{sandbox_id}", params={"sandbox_id": sandbox_id})
     (record,) = await caller.get(PATH, ids=conversation_id)
     assert (record["sandbox_status"], record["sandbox_id"], record["title"]) == ("MISSING", sandbox_id, "Mine")
-
-
-async def test_a_repository_is_really_cloned(caller: Caller, folder: Path, repository: Path) -> None:
-    task = await caller.created({"selected_repository": str(repository), "selected_branch": "next"})
-    assert (task["status"], task["detail"]) == ("READY", None)
-    clone = folder / "sandboxes" / task["sandbox_id"] / "workspace" / "tool"
-    log = subprocess.run(["git", "-C", str(clone), "log", "--format=%s"], capture_output=True, text=True, check=True)
-    assert log.stdout.split() == ["next", "trunk"]
-    (record,) = await caller.get(PATH, ids=task["app_conversation_id"])
-    assert (record["selected_repository"], record["selected_branch"]) == (str(repository), "next")
-
-
-@pytest.mark.parametrize(
-    ("wanted", "says"),
-    [
-        ({"selected_repository": "/no/such/place"}, "git could not fetch it"),
-        ({"selected_repository": "a/b", "git_provider": "forgejo"}, "whole address"),
-        ({"selected_repository": "no words"}, "whole address"),
-        ({"selected_repository": "../.."}, "names no repository"),
-        ({"selected_repository": "https://h/a\u0000b"}, "names no repository"),
-        ({"selected_repository": "ext::sh -c 'touch /tmp/x'"}, "whole address"),
-        ({"selected_repository": "ext::sh://x"}, "not allowed"),
-    ],
-)
-async def test_a_repository_that_cannot_be_had_ends_the_task(
-    caller: Caller, folder: Path, wanted: Json, says: str
-) -> None:
-    sandbox_id = (await caller.start("shell"))["id"]
-    task = await caller.created({"sandbox_id": sandbox_id} | wanted)
-    assert task["status"] == "ERROR"
-    assert says in task["detail"]
-    assert list((folder / "sandboxes" / sandbox_id / "workspace").iterdir()) == []
 
 
 async def test_a_task_whose_service_closed_is_taken_up_by_the_next(open_service: Opener) -> None:

@@ -13,7 +13,6 @@ STILL = Simulation(150, churn=0)
 async def test_it_says_that_it_is_simulated_and_lets_nobody_in_without_the_key() -> None:
     async with simulated(STILL) as service:
         assert (await service.get("/server_info"))["simulated_sandboxes"] == 150
-        assert "simulated" in (await service.get("/openapi.json"))["info"]["title"]
         del service.http.headers["X-Session-API-Key"]
         assert (await service.http.get(f"{SANDBOXES}/search")).status_code == 401
 
@@ -34,7 +33,6 @@ async def test_shares_are_believable() -> None:
     ids = {record["id"] for record in sandboxes}
     inhabited = {record["sandbox_id"] for record in conversations}
     assert 50 < len(ids - inhabited) < 200
-    assert 20 < len(inhabited - ids) < 100
     assert len({record["execution_status"] for record in conversations}) > 5
     running = [record for record in sandboxes if record["status"] == "RUNNING"]
     assert all(record["exposed_urls"] and record["session_api_key"] for record in running)

@@ -1,6 +1,6 @@
 """A server of the flat generation that *replaces* as releases 1.2 and 1.6 do, and answers yes to what it did not do."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from quarterdeck.client.models.enums import GitProvider
 from quarterdeck.local.bodies import ProviderToken, SettingsBody
@@ -22,7 +22,8 @@ class ReplacingSettings(Settings):
     """Stores whole records and no `secrets_store`."""
 
     async def save(self, body: SettingsBody) -> None:
-        await self.store.change(settings=lambda stored: replace(stored, body.sent()))
+        async with self.store.changing("settings") as documents:
+            documents["settings"] = replace(documents["settings"], body.sent())
 
 
 class CheckedTokens(Secrets):
@@ -38,12 +39,13 @@ class CheckedTokens(Secrets):
 class CarelessSecrets(CheckedTokens):
     """Answers yes to a change of a secret that is not there, as long as nobody ever stored any."""
 
-    async def change(self, rule: Callable[[Record], None]) -> None:
-        try:
-            await super().change(rule)
-        except RefusalError as error:
-            if error.status != 404 or await self.read() is not None:
-                raise
+    async def describe(self, name: str, new_name: str, description: str | None) -> None:
+        if await self.read() is not None:
+            await super().describe(name, new_name, description)
+
+    async def delete(self, name: str) -> None:
+        if await self.read() is not None:
+            await super().delete(name)
 
 
 def replacing(store: Store) -> Generation:

@@ -44,11 +44,13 @@ async def test_title_and_sandbox_are_taken_as_typed(sit: Sit) -> None:
 async def test_a_start_that_fails_stays_with_its_reason_until_it_is_put_away(sit: Sit) -> None:
     async with sit() as seat:
         await seat.until(lambda: seat.deck.session)
+        sandbox = await seat.session.start("shell")
+        await seat.until(lambda: sandbox.id in seat.session.sandboxes.records)
         await seat.press("n")
         await seat.sees("First message")
-        await seat.press("tab", "tab")
-        await seat.type("/nowhere/at-all")
-        await seat.press("enter")
+        await seat.press("tab", "tab", "tab", "tab", "enter", "down", "enter")
+        await seat.session.client.sandboxes.delete(sandbox.id)
+        await seat.press("ctrl+s")
         await seat.sees("failed")
         await seat.press("enter")
         await seat.sees("start status", "ERROR")

@@ -12,10 +12,9 @@ from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID, uuid4
 
-from fastapi import APIRouter, Depends, Header, HTTPException, WebSocket, WebSocketDisconnect
+from fastapi import APIRouter, Body, Depends, Header, HTTPException, WebSocket, WebSocketDisconnect
 
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.local.bodies import Body
 from quarterdeck.local.conversations import Conversations
 from quarterdeck.local.events import MessageBody, Policy, made
 from quarterdeck.local.records import AGENT_PREFIX, Done, Limit, Page, Paging
@@ -35,19 +34,6 @@ class Order(StrEnum):
 
     TIMESTAMP = "TIMESTAMP"
     TIMESTAMP_DESC = "TIMESTAMP_DESC"
-
-
-class AnswerBody(Body):
-    """An answer to what an agent asks."""
-
-    accept: bool
-    reason: str = "User rejected the action."
-
-
-class PolicyBody(Body):
-    """When the agent asks from now on."""
-
-    policy: Policy
 
 
 def agent_router(store: Store, sandboxes: Sandboxes, conversations: Conversations) -> APIRouter:
@@ -121,14 +107,18 @@ def agent_router(store: Store, sandboxes: Sandboxes, conversations: Conversation
         return await done(conversation, Play.interrupt)
 
     @router.post(f"{OWN}/events/respond_to_confirmation")
-    async def respond(conversation: Annotated[str, allowed], body: AnswerBody) -> Done:
+    async def respond(
+        conversation: Annotated[str, allowed],
+        accept: Annotated[bool, Body()],
+        reason: Annotated[str, Body()] = "User rejected the action.",
+    ) -> Done:
         """Accept or refuse what waits; done also where nothing does."""
-        return await done(conversation, Play.accept if body.accept else lambda play: play.reject(body.reason))
+        return await done(conversation, Play.accept if accept else lambda play: play.reject(reason))
 
     @router.post(f"{OWN}/confirmation_policy")
-    async def set_policy(conversation: Annotated[str, allowed], body: PolicyBody) -> Done:
+    async def set_policy(conversation: Annotated[str, allowed], policy: Annotated[Policy, Body(embed=True)]) -> Done:
         """Say when the agent asks."""
-        return await done(conversation, lambda play: play.ask(body.policy))
+        return await done(conversation, lambda play: play.ask(policy))
 
     @router.websocket("/sockets/events/{conversation_id}")
     async def listen(socket: WebSocket, conversation_id: UUID) -> None:

@@ -15,7 +15,8 @@ from quarterdeck.local.runtime.play import Play
 from quarterdeck.local.store import Record, Store
 
 NOBODY_ANSWERS = (
-    "No agent runs here: this is Quarterdeck's local service. It keeps what is written, and nobody answers it."
+    "No agent runs here: this is Quarterdeck's local service. It keeps what is written, fetches no repository, and"
+    " nobody answers it."
 )
 MOST_WAITING = 10_000
 """Events that wait for a listener; one that reads slower than that misses some, and has the log to catch up from."""

@@ -93,10 +93,6 @@ class Conversations:
         rows = await self._store.select(_LISTED, _WANTED + order + window.sql, (title, subs))
         return window.page(await self._records(rows, agent_server))
 
-    async def count(self, title: str | None, *, subs: bool) -> int:
-        """How many there are of those."""
-        return await self._store.count("conversations", _WANTED, (title, subs))
-
     async def read(self, ids: Sequence[str], agent_server: str = "") -> dict[str, ConversationRecord]:
         """Those of these conversations that exist, by id."""
         rows = await self._store.by_ids(_LISTED, ids)
@@ -122,19 +118,6 @@ class Conversations:
             "updated_at": now(),
         }
         await self._store.insert("conversations", row)
-
-    async def change(self, conversation_id: str, changes: ChangeConversationBody) -> None:
-        """Change title or publicity, if there is such a conversation."""
-        if changes.title is not None or changes.public is not None:
-            await self._store.run(
-                "UPDATE conversations SET title = coalesce(?, title), public = coalesce(?, public), updated_at = ?"
-                " WHERE id = ?",
-                (changes.title, changes.public, now(), conversation_id),
-            )
-
-    async def delete(self, conversation_id: str) -> bool:
-        """Delete a conversation, not its sandbox; False when there is none."""
-        return await self._store.run("DELETE FROM conversations WHERE id = ?", (conversation_id,)) > 0
 
     async def _records(self, rows: Sequence[sqlite3.Row], agent_server: str) -> list[ConversationRecord]:
         sandboxes = await self._sandboxes.read({row["sandbox_id"] for row in rows})
@@ -167,7 +150,7 @@ def _metrics(cost: float | None) -> dict[str, Any] | None:
     return {"accumulated_cost": round(cost, 4), "accumulated_token_usage": usage}
 
 
-def conversations_router(conversations: Conversations) -> APIRouter:
+def conversations_router(store: Store, conversations: Conversations) -> APIRouter:
     """List, count, change and delete conversations."""
     router = APIRouter(prefix="/app-conversations", tags=["Conversations"])
 
@@ -184,7 +167,7 @@ def conversations_router(conversations: Conversations) -> APIRouter:
     @router.get("/count")
     async def count(title__contains: str | None = None, include_sub_conversations: bool = False) -> int:
         """How many conversations there are."""
-        return await conversations.count(title__contains, subs=include_sub_conversations)
+        return await store.count("conversations", _WANTED, (title__contains, include_sub_conversations))
 
     @router.get("")
     async def read(
@@ -200,7 +183,12 @@ def conversations_router(conversations: Conversations) -> APIRouter:
     @router.patch("/{conversation_id}")
     async def change(conversation_id: UUID, body: ChangeConversationBody, agents: AgentServerUrl) -> ConversationRecord:
         """Change title or publicity of a conversation."""
-        await conversations.change(conversation_id.hex, body)
+        if body.title is not None or body.public is not None:
+            await store.run(
+                "UPDATE conversations SET title = coalesce(?, title), public = coalesce(?, public), updated_at = ?"
+                " WHERE id = ?",
+                (body.title, body.public, now(), conversation_id.hex),
+            )
         found = await conversations.read([conversation_id.hex], agents)
         if not found:
             raise HTTPException(404, "unknown_app_conversation")
@@ -209,7 +197,7 @@ def conversations_router(conversations: Conversations) -> APIRouter:
     @router.delete("/{conversation_id}")
     async def delete(conversation_id: UUID) -> Done:
         """Delete a conversation; its sandbox stays."""
-        if not await conversations.delete(conversation_id.hex):
+        if not await store.run("DELETE FROM conversations WHERE id = ?", (conversation_id.hex,)):
             raise HTTPException(404, "Conversation not found")
         return Done(success=True)
 

@@ -8,7 +8,6 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query
@@ -129,18 +128,15 @@ class Sandboxes(ABC):
         """What became of these sandboxes."""
         return sandboxes
 
-    def workspace(self, _sandbox_id: str) -> Path | None:
-        """The folder a sandbox works in; None when it has none."""
-        return None
-
     def last_words(self, _sandbox_id: str) -> str:
         """The last line a sandbox wrote, if any. Blocks."""
         return ""
 
-    async def page(self, window: Window) -> Page[Sandbox]:
+    async def page(self, window: Window, agent_server: str) -> Page[SandboxRecord]:
         """One page, newest first."""
         rows = await self._store.select("sandboxes", "1 ORDER BY created_at DESC, rowid DESC" + window.sql)
-        return window.page(await self.look([Sandbox(**row) for row in map(dict, rows)]))
+        found = await self.look([Sandbox(**row) for row in map(dict, rows)])
+        return window.page([self.record(sandbox, agent_server) for sandbox in found])
 
     async def read(self, ids: Iterable[str]) -> dict[str, Sandbox]:
         """Those of these sandboxes that exist, by id."""
@@ -193,9 +189,7 @@ def sandboxes_router(sandboxes: Sandboxes) -> APIRouter:
     @router.get("/search")
     async def search(agents: AgentServerUrl, window: Paging) -> Page[SandboxRecord]:
         """A page of sandboxes, newest first."""
-        found = await sandboxes.page(window)
-        items = [sandboxes.record(sandbox, agents) for sandbox in found["items"]]
-        return Page(items=items, next_page_id=found["next_page_id"])
+        return await sandboxes.page(window, agents)
 
     @router.get("")
     async def read(ids: Annotated[list[str], Query(alias="id")], agents: AgentServerUrl) -> list[SandboxRecord | None]:

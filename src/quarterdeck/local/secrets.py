@@ -4,9 +4,12 @@ They are one document: `provider_tokens` has `token` and `host` by provider, `cu
 `description` by name. None stands for secrets that nobody ever stored.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from copy import deepcopy
+from typing import Annotated
 
+import fastapi
 from fastapi import APIRouter
 
 from quarterdeck.client.models.enums import GitProvider
@@ -33,64 +36,49 @@ class Secrets:
         entries: Mapping[str, Record] = (await self.read() or _NO_SECRETS)["custom_secrets"]
         return [{"name": name, "description": entry.get("description") or ""} for name, entry in entries.items()]
 
-    async def change(self, rule: Callable[[Record], None]) -> None:
-        """Let a rule change them, and store that; raises what the rule raises, and stores nothing then."""
-
-        def changed(stored: Record | None) -> Record:
-            secrets = deepcopy(stored or _NO_SECRETS)
-            rule(secrets)
-            return secrets
-
-        await self._store.change(secrets=changed)
+    @asynccontextmanager
+    async def _changing(self) -> AsyncIterator[Record]:
+        """The document to be changed; nothing is stored when something is raised."""
+        async with self._store.changing("secrets") as documents:
+            stored = documents["secrets"] = documents["secrets"] or deepcopy(_NO_SECRETS)
+            yield stored
 
     async def create(self, name: str, value: str, description: str | None, *, over: bool = False) -> None:
         """Store a custom secret; `over` takes the place of one of that name, and keeps its description without one.
 
         Raises `RefusalError` (400) when the name is taken and that was not wanted.
         """
-
-        def rule(stored: Record) -> None:
-            before = stored["custom_secrets"].get(name)
-            if before is not None and not over:
+        async with self._changing() as stored:
+            before = stored["custom_secrets"].get(name, {})
+            if before and not over:
                 raise _taken(name)
-            kept = (before or {}).get("description") if description is None else description
+            kept = before.get("description") if description is None else description
             stored["custom_secrets"][name] = {"secret": value, "description": kept or ""}
-
-        await self.change(rule)
 
     async def describe(self, name: str, new_name: str, description: str | None) -> None:
         """Rename and describe a custom secret, as the last one; without a description it has none.
 
         Raises `RefusalError`: 404 when there is none of that name, 400 when there is one of the new name.
         """
-
-        def rule(stored: Record) -> None:
+        async with self._changing() as stored:
             entry = _take(stored, name)
             if new_name in stored["custom_secrets"]:
                 raise _taken(new_name)
             stored["custom_secrets"][new_name] = entry | {"description": description or ""}
 
-        await self.change(rule)
-
     async def delete(self, name: str) -> None:
         """Delete a custom secret. Raises `RefusalError` (404) when there is none of that name."""
-
-        def rule(stored: Record) -> None:
+        async with self._changing() as stored:
             _take(stored, name)
-
-        await self.change(rule)
 
     async def set_tokens(self, tokens: Mapping[GitProvider, ProviderToken]) -> None:
         """Store these as all there are; a provider that is sent without a token keeps its own, at the host sent."""
-
-        def rule(stored: Record) -> None:
+        async with self._changing() as stored:
             before, stored["provider_tokens"] = stored["provider_tokens"], {}
             for provider, sent in tokens.items():
                 entry = sent.model_dump(mode="json")
                 token = unless_blank(entry["token"]) or before.get(provider, {}).get("token")
                 stored["provider_tokens"][provider] = {"token": token, "host": entry["host"]}
-
-        await self.change(rule)
 
 
 def unless_blank(text: str | None) -> str | None:
@@ -145,10 +133,7 @@ class SecretBody(DescribedBody):
     value: Secret
 
 
-class TokensBody(Body):
-    """Tokens by git provider."""
-
-    provider_tokens: dict[GitProvider, ProviderToken] = {}
+Tokens = Annotated[dict[GitProvider, ProviderToken], fastapi.Body(embed=True)]
 
 
 def secrets_router(secrets: Secrets) -> APIRouter:
@@ -179,9 +164,9 @@ def secrets_router(secrets: Secrets) -> APIRouter:
         return Message(message="Secret deleted")
 
     @router.post("/add-git-providers")
-    async def set_tokens(body: TokensBody) -> Message:
+    async def set_tokens(provider_tokens: Tokens) -> Message:
         """Store the tokens sent as all there are."""
-        await secrets.set_tokens(body.provider_tokens)
+        await secrets.set_tokens(provider_tokens)
         return Message(message="Tokens stored")
 
     @router.post("/unset-provider-tokens")

@@ -36,9 +36,6 @@ App = Callable[..., Awaitable[None]]
 Handler = Callable[[Request, Exception], Awaitable[Response]]
 """Answers an exception."""
 
-_REAL = "Settings, sandboxes as local processes, and conversations that are stored. It runs no agent."
-_SIMULATED = "Settings, and simulated sandboxes and conversations: they are in memory only, and none of them is real."
-
 
 @dataclass(frozen=True)
 class Generation:
@@ -134,9 +131,9 @@ def build(
     conversations = Conversations(store, sandboxes)
     start_tasks = StartTasks(store, sandboxes, conversations, generation.llm_model)
     app = FastAPI(
-        title="Quarterdeck local service" if simulated is None else "Quarterdeck simulated service",
+        title="Quarterdeck local service",
         version=__version__,
-        description=_REAL if simulated is None else _SIMULATED,
+        description="Settings, sandboxes, and conversations that are stored or played. It runs no agent.",
     )
     for kind, handler in {**_HANDLERS, **generation.handlers}.items():
         app.add_exception_handler(kind, handler)
@@ -150,7 +147,7 @@ def build(
     for router in (
         sandboxes_router(sandboxes),
         start_tasks_router(start_tasks),
-        conversations_router(conversations),
+        conversations_router(store, conversations),
         copies_router(sandboxes, conversations),
     ):
         app.include_router(router, prefix="/api/v1", dependencies=first)

@@ -34,11 +34,10 @@ class Settings:
     async def save(self, body: SettingsBody) -> None:
         """Store what a body had, all of it or nothing."""
         sent = body.sent()
-        secrets = sent.get("secrets_store")
-        await self.store.change(
-            settings=lambda stored: merge(stored, sent),
-            secrets=lambda stored: merged(stored, secrets) if secrets else None,
-        )
+        async with self.store.changing("settings", "secrets") as documents:
+            documents["settings"] = merge(documents["settings"], sent)
+            if secrets := sent.get("secrets_store"):
+                documents["secrets"] = merged(documents["secrets"], secrets)
 
 
 def merge(stored: Record | None, sent: Record) -> Record:

@@ -3,34 +3,25 @@
 A step is entered only if it does something.
 """
 
-import asyncio
 import os
-import re
 import sqlite3
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from pydantic import Json
 
-from quarterdeck.client.models.enums import GitProvider, SandboxStatus, StartTaskStatus
+from quarterdeck.client.models.enums import SandboxStatus, StartTaskStatus
 from quarterdeck.local.bodies import Body
 from quarterdeck.local.conversations import Conversations, StartConversationBody
 from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.records import Page, Paging, Window, hex_ids, now
-from quarterdeck.local.runtime.sessions import Seen, identify, inherited_environment, look
+from quarterdeck.local.runtime.sessions import Seen, identify, look
 from quarterdeck.local.sandboxes import Identity, Sandboxes
 from quarterdeck.local.store import Store
 
 _UNDER_WAY = "status NOT IN ('READY', 'ERROR')"
-_HOSTS = {
-    GitProvider.GITHUB: "github.com",
-    GitProvider.GITLAB: "gitlab.com",
-    GitProvider.BITBUCKET: "bitbucket.org",
-}
-_QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "true", "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh"}
 
 
 class StartTaskRecord(Body):
@@ -110,13 +101,6 @@ class StartTasks:
         if sandbox is None or sandbox.status is not SandboxStatus.RUNNING:
             await self._enter(task, StartTaskStatus.WAITING_FOR_SANDBOX)
             await self._sandboxes.until_ready(sandbox_id)
-        workspace = self._sandboxes.workspace(sandbox_id)
-        if request.selected_repository and workspace:
-            address = _address(request)
-            folder = workspace / address.rstrip("/").rpartition("/")[2].removesuffix(".git")
-            if not folder.exists():
-                await self._enter(task, StartTaskStatus.PREPARING_REPOSITORY)
-                await _clone(address, request.selected_branch, folder)
         await self._enter(task, StartTaskStatus.STARTING_CONVERSATION)
         model = request.llm_model or await self._llm_model()
         await self._conversations.add(task["conversation_id"], sandbox_id, request, model)
@@ -147,49 +131,6 @@ class StartTasks:
 def _record(row: sqlite3.Row) -> StartTaskRecord:
     ready = row["status"] == StartTaskStatus.READY
     return StartTaskRecord(**dict(row), app_conversation_id=row["conversation_id"] if ready else None)
-
-
-def _address(request: StartConversationBody) -> str:
-    """Where a repository is that a person names: a local path, an address, or owner/name at its provider.
-
-    Raises `LocalServiceError` for a text that cannot be one.
-    """
-    text = request.selected_repository or ""
-    if not f"{text}{request.selected_branch or ''}".isprintable() or text.rstrip("/").endswith(("/.", "/..")):
-        raise LocalServiceError("This names no repository. Give a path, an address, or owner/name.")
-    if "://" in text or text.startswith(("/", "git@")):
-        return text
-    if text.startswith("~/"):
-        return str(Path(text).expanduser())
-    host = _HOSTS.get(request.git_provider or GitProvider.GITHUB)
-    if host is None or not re.fullmatch(r"[\w.-]+(/[\w.-]+)+", text):
-        raise LocalServiceError("Give the whole address of the repository, such as https://host/owner/name.")
-    return f"https://{host}/{text}.git"
-
-
-async def _clone(address: str, branch: str | None, folder: Path) -> None:
-    """Fetch a repository; git takes away what it began when it fails or is told to end.
-
-    Raises `LocalServiceError` with git's own last words.
-    """
-    wanted = [f"--branch={branch}"] if branch else []
-    git = await asyncio.create_subprocess_exec(
-        *("git", "clone", "--quiet", *wanted, "--", address, str(folder)),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
-        env={**inherited_environment(), **_QUIET},
-        start_new_session=True,  # keeps ssh from asking for a password on the deck's terminal
-    )
-    try:
-        _, errors = await git.communicate()
-    finally:
-        if git.returncode is None:
-            git.terminate()
-            await git.wait()
-    if git.returncode:
-        words = re.sub(r"://[^/@\s]*@", "://", errors.decode(errors="replace").strip())
-        raise LocalServiceError(f"git could not fetch it: {words.rpartition(chr(10))[2] or 'no word why'}")
 
 
 def start_tasks_router(start_tasks: StartTasks) -> APIRouter:

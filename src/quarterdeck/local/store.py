@@ -5,7 +5,7 @@ import fcntl
 import json
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -187,14 +187,16 @@ class Store:
         rows = await self.select("documents", "name = ?", (name,))
         return json.loads(rows[0]["record"]) if rows else None
 
-    async def change(self, **rules: Callable[[Record | None], Record | None]) -> None:
-        """Replace documents by what the rule of their name makes of them, unless that is None: all of them or none.
+    @asynccontextmanager
+    async def changing(self, *names: str) -> AsyncIterator[dict[str, Record | None]]:
+        """Documents by their names, None for what is not stored; what stands there in the end is stored.
 
-        Whatever a rule raises is passed on, and nothing is stored then.
+        All of them are or, when something is raised, none.
         """
         async with self.transaction() as connection:
-            for name, rule in rules.items():
-                record = rule(await self.document(name))
+            documents = {name: await self.document(name) for name in names}
+            yield documents
+            for name, record in documents.items():
                 if record is not None:
                     await connection.execute(
                         "INSERT INTO documents VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET record = excluded.record",

@@ -10,7 +10,7 @@ from pydantic import AfterValidator
 
 from quarterdeck.local.about import MODELS
 from quarterdeck.local.records import Limit, Message, Page, told
-from quarterdeck.local.secrets import DescribedBody, SecretBody, Secrets, TokensBody
+from quarterdeck.local.secrets import DescribedBody, SecretBody, Secrets, Tokens
 from tests.servers.nested import profiles
 from tests.servers.nested.profiles import ProfileName, RenameProfileBody, SaveProfileBody
 from tests.servers.nested.record import ECHOED
@@ -121,8 +121,8 @@ def nested_secrets_router(secrets: Secrets) -> APIRouter:
         return Page(items=found[:limit], next_page_id=found[limit - 1]["name"] if len(found) > limit else None)
 
     @router.post("/git-providers")
-    async def set_tokens(body: TokensBody) -> Message:
-        await secrets.set_tokens(body.provider_tokens)
+    async def set_tokens(provider_tokens: Tokens) -> Message:
+        await secrets.set_tokens(provider_tokens)
         return Message(message="Tokens stored")
 
     @router.delete("/git-providers")

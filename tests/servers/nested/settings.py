@@ -39,25 +39,19 @@ class NestedSettings:
 
     async def patch(self, sent: Record) -> None:
         """Store what a body changes. Raises `InvalidSettingsError`, and stores nothing then."""
-
-        def rule(stored: Record | None) -> Record:
+        async with self._store.changing("nested_settings") as documents:
             try:
-                return patched(stored, sent)
+                documents["nested_settings"] = patched(documents["nested_settings"], sent)
             except ValidationError as error:
                 raise InvalidSettingsError(words_of(error)) from error
 
-        await self._store.change(nested_settings=rule)
-
     async def change(self, rule: Callable[[NestedRecord], NestedRecord]) -> None:
         """Store what `rule` makes of the record; raises what it raises, or `RefusalError` when there is none."""
-
-        def on_stored(stored: Record | None) -> Record:
-            record = _read(stored)
+        async with self._store.changing("nested_settings") as documents:
+            record = _read(documents["nested_settings"])
             if record is None:
                 raise RefusalError("Settings not found", 404)
-            return rule(record).stored()
-
-        await self._store.change(nested_settings=on_stored)
+            documents["nested_settings"] = rule(record).stored()
 
 
 def _read(stored: Record | None) -> NestedRecord | None:

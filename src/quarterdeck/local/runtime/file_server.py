@@ -10,6 +10,8 @@ import os
 import sys
 from http.cookies import CookieError, SimpleCookie
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
+from typing import BinaryIO
 from urllib.parse import parse_qs, urlsplit
 
 _NAME = "session_api_key"
@@ -19,45 +21,28 @@ _KEY = os.environ.get("SESSION_API_KEY", "")
 class FileHandler(SimpleHTTPRequestHandler):
     """Answers GET and HEAD of files and listings to whoever has the key."""
 
-    def do_GET(self) -> None:
-        """Answer one GET."""
-        if self._allowed():
-            super().do_GET()
-
-    def do_HEAD(self) -> None:
-        """Answer one HEAD."""
-        if self._allowed():
-            super().do_HEAD()
+    def send_head(self) -> BytesIO | BinaryIO | None:
+        """Begin an answer, and give the body that a GET has."""
+        if urlsplit(self.path).path == "/alive":
+            body = b'{"status":"ok"}'
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            return BytesIO(body)
+        if any(map(_is_key, (self.headers.get("X-Session-API-Key", ""), self._in_query(), self._in_cookie()))):
+            return super().send_head()
+        self.send_error(401)
+        return None
 
     def end_headers(self) -> None:
         """Add the cookie to what was allowed by the query."""
-        if self._is_key(self._in_query()):
+        if _is_key(self._in_query()):
             self.send_header("Set-Cookie", f"{self._cookie_name()}={_KEY}; HttpOnly; SameSite=Strict; Path=/")
         super().end_headers()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the signature http.server calls
         """Keep quiet."""
-
-    def _allowed(self) -> bool:
-        """Whether to go on; answers a request that needs nothing more."""
-        if urlsplit(self.path).path == "/alive":
-            return self._answer(200, b'{"status":"ok"}')
-        if any(map(self._is_key, (self.headers.get("X-Session-API-Key", ""), self._in_query(), self._in_cookie()))):
-            return True
-        return self._answer(401, b'{"detail":"Unauthorized"}')
-
-    def _answer(self, status: int, body: bytes) -> bool:
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
-        return False
-
-    @staticmethod
-    def _is_key(value: str) -> bool:
-        return bool(_KEY) and hmac.compare_digest(value.encode(), _KEY.encode())
 
     def _in_query(self) -> str:
         return parse_qs(urlsplit(self.path).query).get(_NAME, [""])[0]
@@ -72,6 +57,10 @@ class FileHandler(SimpleHTTPRequestHandler):
     def _cookie_name(self) -> str:
         """A name of its own: browsers share the cookies of one host between its ports."""
         return f"{_NAME}_{self.connection.getsockname()[1]}"
+
+
+def _is_key(value: str) -> bool:
+    return bool(_KEY) and hmac.compare_digest(value.encode(), _KEY.encode())
 
 
 if __name__ == "__main__":

@@ -23,15 +23,11 @@ _THINKS = (0.8, 3.0)
 """Between how many seconds a model takes before its first word."""
 _BETWEEN_WORDS = 0.08
 _BETWEEN_RUNS = (60.0, 1500.0)
-_REPEATS = 3
-"""How often an agent does the same before it is stuck."""
 INTERRUPTED = "Tool call interrupted before completion. The conversation was paused."
-_SCENE_BEFORE = {
-    Status.WAITING_FOR_CONFIRMATION: SCENES.questions,
-    Status.ERROR: SCENES.failures,
-    Status.STUCK: SCENES.repeated,
-}
+_LAST_OF = {Status.WAITING_FOR_CONFIRMATION: SCENES.questions, Status.ERROR: SCENES.failures}
 """What an agent does last that reads so."""
+_BEFORE = {Status.IDLE: Status.FINISHED, Status.PAUSED: Status.RUNNING, Status.STUCK: Status.RUNNING}
+"""How it read before that."""
 
 
 class Action(NamedTuple):
@@ -58,15 +54,11 @@ class Play:
         self._dice = dice
         self._context = 3_000
         self._answers = answers(dice)
-        self._coming: Answer | None = None
-        """What the model was stopped at, and answers when it is asked again."""
         self._work: Iterator[float] = iter(())
         """What the agent does until it rests, each time giving the seconds until it goes on."""
         self._due: datetime | None = None
         """When it goes on; None while it rests."""
         self._streams = True
-        self._ids: list[str] = []
-        """Of all that was told and is kept."""
 
     # Time
 
@@ -140,20 +132,13 @@ class Play:
         """Do what was accepted, then ask the model and do what it answers until the agent rests."""
         yield from self._do(accepted)
         while self.status is Status.RUNNING:
-            answer = self._coming = self._coming or next(self._answers)
+            answer = next(self._answers)
             yield from self._speak(answer)
-            self._coming = None
             self._spend()
             if answer.error:
                 code, detail = answer.error
                 self._tell("ConversationErrorEvent", "environment", code=code, detail=detail)
                 self._become(Status.ERROR)
-            elif answer.summarised:
-                self._condense(answer.summarised)
-            elif answer.stuck:
-                for action in [action for _ in range(_REPEATS) for action in self._begin(answer)]:
-                    self._end(action)
-                self._become(Status.STUCK)
             elif answer.calls:
                 actions = self._begin(answer)
                 if any(map(self._asks_about, answer.calls)):
@@ -227,11 +212,6 @@ class Play:
     def _fail(self, action: Action, error: str) -> None:
         self._tell("AgentErrorEvent", "agent", **_about(action), error=error)
 
-    def _condense(self, summary: str) -> None:
-        self._tell("CondensationRequest", "environment")
-        self._tell("Condensation", "environment", forgotten_event_ids=self._ids[2:-1][:30], summary=summary)
-        self._context = 6_000
-
     # What is told
 
     @property
@@ -255,7 +235,6 @@ class Play:
 
     def _tell(self, kind: str, source: str, **members: Any) -> Record:
         event = made(kind, source, self._new_id(), self.now, **members)
-        self._ids.append(event["id"])
         self.told.append(event)
         return event
 
@@ -284,17 +263,16 @@ class Play:
         for _ in range(self._dice.randint(3, 12)):
             if self._due:
                 self.pass_time(self._due)
-        match end:
-            case Status.IDLE:
-                self._until(Status.FINISHED)
-                self._prompt(run=False)
-            case Status.PAUSED:
-                self._until(Status.RUNNING)
-                self.interrupt()
-            case _:
-                if scenes := _SCENE_BEFORE.get(end):
-                    self._answers = chain([self._dice.choice(scenes)], self._answers)
-                self._until(end)
+        if scenes := _LAST_OF.get(end):
+            self._answers = chain([self._dice.choice(scenes)], self._answers)
+        self._until(_BEFORE.get(end, end))
+        if end is Status.IDLE:
+            self._prompt(run=False)
+        elif end is Status.PAUSED:
+            self.interrupt()
+        elif end is Status.STUCK:
+            self._due = None
+            self._become(end)
         ago, self._streams = self.now - began, True
         self.put_off(-ago)
         for event in self.told:

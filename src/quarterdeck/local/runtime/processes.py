@@ -59,7 +59,6 @@ class ProcessSandboxes(Sandboxes):
         self._ownership = ownership
         self._silent_since: dict[int, float] = {}
         """By port, on the monotonic clock; a port that answers is not in it."""
-        self._given_ports: set[int] = set()
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def look(self, sandboxes: Sequence[Sandbox]) -> Sequence[Sandbox]:
@@ -85,10 +84,6 @@ class ProcessSandboxes(Sandboxes):
         url = f"http://127.0.0.1:{sandbox.port}/?session_api_key={sandbox.key.get_secret_value()}"
         return [ExposedUrl(name=name, url=url, port=sandbox.port)]
 
-    def workspace(self, sandbox_id: str) -> Path | None:
-        """The folder a sandbox works in."""
-        return self._place(sandbox_id).workspace
-
     def last_words(self, sandbox_id: str) -> str:
         """The last line a sandbox wrote, if any. Blocks."""
         try:
@@ -101,7 +96,7 @@ class ProcessSandboxes(Sandboxes):
     async def start(self, spec: Spec) -> str:
         """Start the processes of a new sandbox and give its id; it may not answer yet."""
         sandbox_id, key, created_at = secrets.token_hex(10), new_key(), now()
-        port = await self._take_port() if spec.address else None
+        port = _free_port() if spec.address else None
         place = self._place(sandbox_id)
         environment = {**spec.environment, "SESSION_API_KEY": key.get_secret_value(), "SANDBOX_ID": sandbox_id}
         feed = place.input if spec.reads_input else Path(os.devnull)
@@ -182,17 +177,6 @@ class ProcessSandboxes(Sandboxes):
     def _place(self, sandbox_id: str) -> Place:
         return Place(self._folder / sandbox_id)
 
-    async def _take_port(self) -> int:
-        """A port of 127.0.0.1 that nobody listens on and no sandbox was given."""
-        rows = await self._store.select("sandboxes", "port IS NOT NULL")
-        taken = self._given_ports | {row["port"] for row in rows}
-        while True:
-            with socket.create_server(("127.0.0.1", 0)) as trial:
-                port = int(trial.getsockname()[1])
-            if port not in taken:
-                self._given_ports.add(port)
-                return port
-
     async def _judge(self, sandbox: Sandbox, seen: Seen) -> SandboxStatus:
         """Say what state a sandbox is in.
 
@@ -213,6 +197,12 @@ class ProcessSandboxes(Sandboxes):
         moment = time.monotonic()
         silent = moment - self._silent_since.setdefault(sandbox.port, moment)
         return SandboxStatus.STARTING if silent < READY_WITHIN else SandboxStatus.ERROR
+
+
+def _free_port() -> int:
+    """A port of 127.0.0.1 that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as trial:
+        return int(trial.getsockname()[1])
 
 
 async def answers(port: int) -> bool:

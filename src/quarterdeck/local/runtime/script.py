@@ -14,8 +14,8 @@ from pydantic import TypeAdapter
 from quarterdeck.local.store import Record
 
 RISKS = ("LOW", "MEDIUM", "HIGH")
-_ASIDE, _QUESTION, _FAILURE, _REPEATS = 0.3, 0.6, 0.06, 0.03
-"""How likely a run goes aside before a step, asks somebody, fails at the end, or does the same again and again."""
+_ASIDE, _QUESTION, _FAILURE = 0.3, 0.6, 0.06
+"""How likely a run goes aside before a step, asks somebody, and fails at the end."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,6 @@ class Answer:
     calls: Sequence[Call] = ()
     error: Sequence[str] = ()
     """Code and words of what ends the run."""
-    summarised: str = ""
-    """What stands for the older events from now on; asking for it is no answer to the person."""
-    stuck: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,7 +70,6 @@ class _Scenes:
     asides: Sequence[Answer]
     questions: Sequence[Answer]
     failures: Sequence[Answer]
-    repeated: Sequence[Answer]
     prompts: Sequence[str]
 
 
@@ -96,11 +92,8 @@ def answers(dice: Random) -> Iterator[Answer]:
             yield answer
         if dice.random() < _QUESTION:
             yield dice.choice(SCENES.questions)
-        fate = dice.random()
-        if fate < _FAILURE:
+        if dice.random() < _FAILURE:
             yield dice.choice(SCENES.failures)
-        elif fate < _FAILURE + _REPEATS:
-            yield dice.choice(SCENES.repeated)
         else:
             yield from SCENES.closing
             yield dice.choice(SCENES.endings)

@@ -41,8 +41,6 @@ AGENTS = {
 _SPEC_SHARES = {SPECS[0].id: 70, SPECS[1].id: 20, SPECS[2].id: 10}
 _INHABITANTS = {1: 76, 2: 9, 3: 3, 0: 12}
 """Percent of the sandboxes that have so many conversations."""
-_WITHOUT_SANDBOX = 0.05
-"""Conversations whose sandbox was deleted, for each sandbox that there is."""
 _OLDEST = timedelta(days=60)
 
 _VERBS = ("Fix", "Add", "Remove", "Explain", "Refactor", "Test", "Speed up", "Document", "Port", "Review")
@@ -103,12 +101,10 @@ def new_key(dice: Random) -> str:
 
 
 def _conversations(dice: Random, sandboxes: Sequence[Row], now: datetime) -> Iterator[Row]:
-    """The rows of conversations that live in these sandboxes, and of those whose sandbox was deleted."""
+    """The rows of conversations that live in these sandboxes."""
     for sandbox_id, _, born, _, status in sandboxes:
         for _ in range(weighted(dice, _INHABITANTS)):
             yield _conversation(dice, sandbox_id, status, born + (now - born) * dice.random() / 10, now)
-    for _ in range(round(len(sandboxes) * _WITHOUT_SANDBOX)):
-        yield _conversation(dice, new_id(dice), SandboxStatus.MISSING, now - _OLDEST * dice.random(), now)
 
 
 def _conversation(dice: Random, sandbox_id: str, status: SandboxStatus, born: datetime, now: datetime) -> Row:
