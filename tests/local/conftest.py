@@ -1,4 +1,4 @@
-"""Services opened on folders of their own; whatever runs in their sandboxes is killed afterwards."""
+"""Services opened on folders of their own, or simulated; whatever runs in their sandboxes is killed afterwards."""
 
 import asyncio
 import json
@@ -7,7 +7,9 @@ import signal
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import asynccontextmanager, closing, suppress
+from datetime import UTC, datetime, timedelta
+from inspect import isawaitable
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +17,16 @@ import httpx
 import pytest
 
 from quarterdeck.local.runtime.sessions import Process, members
+from quarterdeck.local.runtime.simulated import Simulation
 from quarterdeck.local.sandboxes import Identity
 from quarterdeck.local.service import LocalService
 from quarterdeck.local.specs import BUILT_IN, Spec
+from tests.conftest import Home
 from tests.servers import Mode, open_server
 
 Json = Any
+SANDBOXES = "/api/v1/sandboxes"
+CONVERSATIONS = "/api/v1/app-conversations"
 
 
 class Caller:
@@ -42,11 +48,15 @@ class Caller:
 
     async def start(self, spec: str) -> Json:
         """A sandbox that is ready."""
-        return await self.post("/api/v1/sandboxes", sandbox_spec_id=spec)
+        return await self.post(SANDBOXES, sandbox_spec_id=spec)
+
+    async def delete(self, sandbox_id: str) -> httpx.Response:
+        """The answer to the deletion of a sandbox."""
+        return await self.http.delete(f"{SANDBOXES}/{sandbox_id}", params={"sandbox_id": sandbox_id})
 
     async def sandbox(self, sandbox_id: str) -> Json:
         """What is told of a sandbox, None when there is none."""
-        return (await self.get("/api/v1/sandboxes", id=sandbox_id))[0]
+        return (await self.get(SANDBOXES, id=sandbox_id))[0]
 
     async def status(self, sandbox_id: str) -> str:
         """The status word of a sandbox."""
@@ -54,32 +64,53 @@ class Caller:
 
     async def created(self, body: Json) -> Json:
         """The start task of a new conversation once it has ended."""
-        task = await self.post("/api/v1/app-conversations", body)
+        task = await self.post(CONVERSATIONS, body)
         return await self.ended(task["id"])
 
     async def ended(self, task_id: str) -> Json:
         """A start task once it has ended."""
 
         async def over() -> Json:
-            (task,) = await self.get("/api/v1/app-conversations/start-tasks", ids=task_id)
+            (task,) = await self.get(f"{CONVERSATIONS}/start-tasks", ids=task_id)
             return task if task["status"] in {"READY", "ERROR"} else None
 
         return await until(over)
+
+    async def all(self, path: str = SANDBOXES) -> list[Json]:
+        """Every record of a list."""
+        records: list[Json] = []
+        query: dict[str, str] = {}
+        while True:
+            page = await self.get(f"{path}/search", **query)
+            records += page["items"]
+            if page["next_page_id"] is None:
+                return records
+            query = {"page_id": page["next_page_id"]}
+
+
+class Simulated(Caller):
+    """Asks a simulated service, whose time is moved by hand."""
+
+    def __init__(self, service: LocalService, clock: list[datetime]) -> None:
+        super().__init__(service)
+        self._clock = clock
+
+    def passes(self, seconds: float) -> None:
+        """Let time pass."""
+        self._clock[0] += timedelta(seconds=seconds)
 
 
 Opener = Callable[..., Awaitable[Caller]]
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    """A data folder that is not there yet; afterwards nothing of its sandboxes runs."""
-    data = tmp_path / "data"
-    yield data
-    for leader in leaders(data):
-        while running := members(leader):
-            for process in running:
-                with suppress(ProcessLookupError):
-                    os.kill(process.pid, signal.SIGKILL)
+def folder(home: Home) -> Iterator[Path]:
+    """The data folder, which is not there yet; afterwards nothing of its sandboxes runs."""
+    yield home.data
+    while running := processes(home.data):
+        for process in running:
+            with suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGKILL)
 
 
 @pytest.fixture
@@ -103,13 +134,26 @@ async def caller(open_service: Opener) -> Caller:
     return await open_service()
 
 
-async def until(found: Callable[[], Awaitable[Json]], within: float = 10.0) -> Json:
+@asynccontextmanager
+async def simulated(simulation: Simulation) -> AsyncIterator[Simulated]:
+    """A simulated service."""
+    clock = [datetime(2026, 3, 1, 12, tzinfo=UTC)]
+    service = await LocalService.simulated(simulation, clock=lambda: clock[0])
+    caller = Simulated(service, clock)
+    yield caller
+    await caller.http.aclose()
+    await service.close()
+
+
+async def until(found: Callable[[], Json], within: float = 10.0) -> Json:
     """Ask until there is something to give; fails when the time is over."""
     deadline = time.monotonic() + within
-    while not (result := await found()):
+    while True:
+        result = found()
+        if result := (await result if isawaitable(result) else result):
+            return result
         assert time.monotonic() < deadline, "what was waited for did not come"
         await asyncio.sleep(0.01)
-    return result
 
 
 def leaders(data: Path) -> list[Identity]:

@@ -12,8 +12,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from quarterdeck.local.runtime.simulated import Simulation
 from tests.cli.serving import KEY, serving
-from tests.local.conftest import Caller, Json, Opener
-from tests.local.simulated import CONVERSATIONS, Simulated, simulated
+from tests.local.conftest import CONVERSATIONS, Caller, Json, Opener, Simulated, simulated
 
 HELLO = {"role": "user", "content": [{"type": "text", "text": "hello"}]}
 
@@ -139,12 +138,12 @@ async def test_what_led_to_a_status_is_there_and_the_same_each_time(world: Simul
 
 async def test_what_is_asked_is_done_only_once_it_is_accepted(world: Simulated) -> None:
     agent, asked = await asking(world)
-    world.time.passes(60)
+    world.passes(60)
     assert await agent.post("/events", HELLO | {"run": False}) == 200
     assert await agent.status() == "waiting_for_confirmation"
     assert await agent.post("/events/respond_to_confirmation", {"accept": True}) == 200
     assert await agent.post("/run") == 409
-    world.time.passes(4)
+    world.passes(4)
     done = [event["action_id"] for event in await agent.log() if event["kind"] == "ObservationEvent"]
     assert asked[-1]["id"] in done
 
@@ -152,7 +151,7 @@ async def test_what_is_asked_is_done_only_once_it_is_accepted(world: Simulated) 
 async def test_what_is_refused_is_not_done_and_its_reason_is_kept(world: Simulated) -> None:
     agent, asked = await asking(world)
     assert await agent.post("/events/respond_to_confirmation", {"accept": False, "reason": "not there"}) == 200
-    world.time.passes(60)
+    world.passes(60)
     assert await agent.status() == "idle"
     last = (await agent.log())[-1]
     assert (last["kind"], last["rejection_reason"]) == ("UserRejectObservation", "not there")
@@ -167,22 +166,22 @@ async def test_an_agent_is_stopped_in_the_middle_and_goes_on_and_sleeps_with_its
     assert await agent.status() == "paused"
     before = await agent.log()
     assert "InterruptEvent" in [event["kind"] for event in before[-3:]]
-    world.time.passes(60)
+    world.passes(60)
     assert await agent.log() == before
     assert await agent.post("/run") == 200
     (record,) = await world.get(CONVERSATIONS, ids=agent.url[-32:])
     assert record["execution_status"] == "running"
     await world.post(f"/api/v1/sandboxes/{record['sandbox_id']}/pause")
-    world.time.passes(1)
+    world.passes(1)
     assert (await world.http.get(agent.url, headers=agent.headers)).status_code == 503
     newest = f"/api/v1/conversation/{record['id']}/events/search?sort_order=TIMESTAMP_DESC&limit=1"
     last = await world.get(newest)
-    world.time.passes(50)
+    world.passes(50)
     assert await world.get(newest) == last
     await world.post(f"/api/v1/sandboxes/{record['sandbox_id']}/resume")
-    world.time.passes(6)
+    world.passes(6)
     (record,) = await world.get(CONVERSATIONS, ids=record["id"])
-    world.time.passes(30)
+    world.passes(30)
     await Agent(world.http, record).get()
     assert await world.get(newest) != last
 
@@ -195,7 +194,7 @@ async def test_a_conversation_that_is_begun_runs_and_asks_when_it_is_told_to_ask
     agent = Agent(world.http, record)
     assert (record["execution_status"], await agent.status()) == ("running", "running")
     assert await agent.post("/confirmation_policy", {"policy": {"kind": "AlwaysConfirm"}}) == 200
-    world.time.passes(10)
+    world.passes(10)
     assert (await world.get(CONVERSATIONS, ids=record["id"]))[0]["execution_status"] == "waiting_for_confirmation"
     assert (await agent.get())["confirmation_policy"] == {"kind": "AlwaysConfirm"}
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.local.conftest import CONVERSATIONS as PATH
 from tests.local.conftest import Caller, Json, Opener
-
-PATH = "/api/v1/app-conversations"
 
 
 def saying(text: str) -> Json:
@@ -61,7 +60,7 @@ async def test_a_conversation_says_when_its_sandbox_does_not_run(caller: Caller)
     await caller.post(f"/api/v1/sandboxes/{sandbox_id}/pause")
     (record,) = await caller.get(PATH, ids=conversation_id)
     assert (record["sandbox_status"], record["execution_status"], record["session_api_key"]) == ("PAUSED", None, None)
-    await caller.http.delete(f"/api/v1/sandboxes/{sandbox_id}", params={"sandbox_id": sandbox_id})
+    await caller.delete(sandbox_id)
     (record,) = await caller.get(PATH, ids=conversation_id)
     assert (record["sandbox_status"], record["sandbox_id"], record["title"]) == ("MISSING", sandbox_id, "Mine")
 

@@ -21,7 +21,7 @@ def mode(path: Path) -> int:
 
 
 async def test_only_its_owner_may_read_it(open_service: Opener, folder: Path) -> None:
-    folder.mkdir(mode=0o755)
+    folder.mkdir(mode=0o755, parents=True)
     caller = await open_service()
     await caller.post("/api/settings", {})
     sandbox = await caller.start("shell")
@@ -58,7 +58,7 @@ async def test_a_process_that_took_the_pid_is_not_the_sandbox(open_service: Open
 
     second = await open_service()
     assert await second.status(sandbox["id"]) == "MISSING"
-    await second.http.delete(f"/api/v1/sandboxes/{sandbox['id']}", params={"sandbox_id": sandbox["id"]})
+    await second.delete(sandbox["id"])
     os.kill(leader.pid, signal.SIGTERM)  # raises if deleting had ended it
 
 
@@ -74,33 +74,23 @@ async def test_a_second_opener_signals_but_leaves_it_to_the_owner_to_declare_dea
     (leader,) = leaders(folder)
     os.kill(leader.pid, signal.SIGKILL)
 
-    async def dead() -> bool:
-        return look(leader) is Seen.GONE
-
-    await until(dead)
+    await until(lambda: look(leader) is Seen.GONE)
     assert await second.status(sandbox["id"]) == "PAUSED"
-    path = f"/api/v1/sandboxes/{sandbox['id']}"
-    refused = await second.http.delete(path, params={"sandbox_id": sandbox["id"]})
+    refused = await second.delete(sandbox["id"])
     assert (refused.status_code, sandbox["id"] in refused.json()["detail"]) == (500, True)
-
-    async def declared() -> bool:
-        return await owner.status(sandbox["id"]) == "MISSING"
-
-    await until(declared)
+    assert await owner.status(sandbox["id"]) == "MISSING"
     assert await second.status(sandbox["id"]) == "MISSING"
-    assert (await second.http.delete(path, params={"sandbox_id": sandbox["id"]})).status_code == 200
+    assert (await second.delete(sandbox["id"])).status_code == 200
 
 
 async def test_ownership_passes_on_when_the_owner_closes(open_service: Opener, folder: Path) -> None:
     owner, second = await open_service(), await open_service()
     sandbox = await owner.start("shell")
     await owner.service.close()
-    os.kill(leaders(folder)[0].pid, signal.SIGKILL)
-
-    async def declared() -> bool:
-        return await second.status(sandbox["id"]) == "MISSING"
-
-    await until(declared)
+    (leader,) = leaders(folder)
+    os.kill(leader.pid, signal.SIGKILL)
+    await until(lambda: look(leader) is Seen.GONE)
+    assert await second.status(sandbox["id"]) == "MISSING"
 
 
 async def test_two_openers_share_settings(open_service: Opener) -> None:
@@ -151,7 +141,7 @@ PRAGMA user_version = 1;
 async def test_all_of_a_database_of_an_older_program_is_kept(open_service: Opener, folder: Path) -> None:
     token = {"token": "ghp", "host": "github.example"}
     record = {"language": "fr", "secrets_store": {"provider_tokens": {"github": token}, "custom_secrets": {}}}
-    folder.mkdir()
+    folder.mkdir(parents=True)
     with closing(sqlite3.connect(folder / "service.db", isolation_level=None)) as database:
         database.executescript(FIRST_VERSION)
         database.execute("INSERT INTO settings VALUES (1, ?)", (json.dumps(record),))

@@ -10,20 +10,18 @@ import httpx
 import pytest
 
 from quarterdeck.client.models.enums import UrlName
-from quarterdeck.local.runtime.processes import Place
 from quarterdeck.local.runtime.sessions import read_process
 from quarterdeck.local.sandboxes import READY_WITHIN
 from quarterdeck.local.specs import BUILT_IN, Spec
-from tests.local.conftest import Caller, Opener, leaders, processes, until
+from tests.local.conftest import SANDBOXES, Caller, Opener, leaders, processes, until
 
 DIES = Spec("dies", (sys.executable, "-c", "raise SystemExit('no licence')"), address=UrlName.WORKER_1)
 ABSENT = Spec("absent", ("/no/such/program",))
 SILENT = Spec("silent", ("sleep", "100"), address=UrlName.WORKER_1)
-STUBBORN = Spec("stubborn", ("sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.1; done"))
 
 
-def place(folder: Path, sandbox_id: str) -> Place:
-    return Place(folder / "sandboxes" / sandbox_id)
+def place(folder: Path, sandbox_id: str) -> Path:
+    return folder / "sandboxes" / sandbox_id
 
 
 def states(folder: Path) -> set[str]:
@@ -37,32 +35,15 @@ def alive(pids: list[int]) -> list[int]:
 
 async def type_in(folder: Path, sandbox_id: str, line: str) -> None:
     """Give a line to the shell of a sandbox, and wait until it has run."""
-    spot = place(folder, sandbox_id)
-    done = spot.workspace / "typed"
-    done.unlink(missing_ok=True)
-    spot.input.write_text(f"{line}\ntouch typed\n")
-
-    async def ran() -> bool:
-        return done.exists()
-
-    await until(ran)
-
-
-async def stubborn(caller: Caller, folder: Path) -> str:
-    """A sandbox that ignores SIGTERM by now."""
-    sandbox_id = str((await caller.post("/api/v1/sandboxes"))["id"])
-
-    async def ignores() -> bool:
-        return place(folder, sandbox_id).log.read_text() == "ready\n"
-
-    await until(ignores)
-    return sandbox_id
+    done = place(folder, sandbox_id) / "workspace" / "typed"
+    (place(folder, sandbox_id) / "input").write_text(f"{line}\ntouch typed\n")
+    await until(done.exists)
 
 
 async def test_the_default_spec_serves_its_workspace(caller: Caller, folder: Path) -> None:
-    sandbox = await caller.post("/api/v1/sandboxes")
+    sandbox = await caller.post(SANDBOXES)
     assert (sandbox["status"], sandbox["sandbox_spec_id"]) == ("RUNNING", BUILT_IN[0].id)
-    (place(folder, sandbox["id"]).workspace / "notes.txt").write_text("hello")
+    (place(folder, sandbox["id"]) / "workspace" / "notes.txt").write_text("hello")
     url = sandbox["exposed_urls"][0]["url"]
     origin = "{0.scheme}://{0.netloc}".format(urlsplit(url))
     async with httpx.AsyncClient(trust_env=False) as browser:
@@ -82,7 +63,7 @@ async def test_a_sandbox_does_not_get_the_keys_of_the_deck(
     monkeypatch.setenv("QUARTERDECK_API_KEY", "for another server")
     sandbox = await caller.start("shell")
     await type_in(folder, sandbox["id"], 'echo "[$QUARTERDECK_API_KEY] $SESSION_API_KEY"')
-    assert place(folder, sandbox["id"]).log.read_text() == f"[] {sandbox['session_api_key']}\n"
+    assert (place(folder, sandbox["id"]) / "output.log").read_text() == f"[] {sandbox['session_api_key']}\n"
 
 
 async def test_pause_stops_every_process_also_those_in_groups_of_their_own(caller: Caller, folder: Path) -> None:
@@ -90,120 +71,95 @@ async def test_pause_stops_every_process_also_those_in_groups_of_their_own(calle
     await type_in(folder, sandbox["id"], "set -m; sleep 100 & (sleep 100 & sleep 100) &")
     groups = {os.getpgid(process.pid) for process in processes(folder)}
     assert len(groups) > 2, "job control gives each job a group"
-    assert await caller.post(f"/api/v1/sandboxes/{sandbox['id']}/pause") == {"success": True}
+    assert await caller.post(f"{SANDBOXES}/{sandbox['id']}/pause") == {"success": True}
     assert states(folder) == {"T"}
-    assert await caller.status(sandbox["id"]) == "PAUSED"
-    assert await caller.post(f"/api/v1/sandboxes/{sandbox['id']}/resume") == {"success": True}
+    paused = await caller.sandbox(sandbox["id"])
+    assert (paused["status"], paused["session_api_key"], paused["exposed_urls"]) == ("PAUSED", None, None)
+    assert await caller.post(f"{SANDBOXES}/{sandbox['id']}/resume") == {"success": True}
     assert "T" not in states(folder)
-    assert await caller.status(sandbox["id"]) == "RUNNING"
-
-
-async def test_key_and_addresses_are_told_only_while_running(caller: Caller) -> None:
-    running = await caller.start("files")
-    assert running["session_api_key"]
-    await caller.post(f"/api/v1/sandboxes/{running['id']}/pause")
-    paused = await caller.sandbox(running["id"])
-    assert (paused["session_api_key"], paused["exposed_urls"]) == (None, None)
-    await caller.post(f"/api/v1/sandboxes/{running['id']}/resume")
-    assert await caller.sandbox(running["id"]) == running
+    assert await caller.sandbox(sandbox["id"]) == sandbox
 
 
 async def test_death_is_noticed(caller: Caller, folder: Path) -> None:
     sandbox = await caller.start("files")
     os.kill(leaders(folder)[0].pid, signal.SIGKILL)
 
-    async def missing() -> bool:
-        return await caller.status(sandbox["id"]) == "MISSING"
-
-    await until(missing)
+    while await caller.status(sandbox["id"]) != "MISSING":
+        pass
     for action in ("pause", "resume"):
-        answer = await caller.http.post(f"/api/v1/sandboxes/{sandbox['id']}/{action}")
+        answer = await caller.http.post(f"{SANDBOXES}/{sandbox['id']}/{action}")
         assert (answer.status_code, answer.json()) == (404, {"detail": "Not Found"})
 
 
 async def test_the_command_does_not_outlive_its_leader_nor_the_leader_its_command(caller: Caller, folder: Path) -> None:
-    async def nothing_left() -> bool:
-        return not processes(folder)
-
     for victim in ("supervisor", "command"):
         await caller.start("files")
         leader = leaders(folder)[-1].pid
         pids = {process.pid for process in processes(folder)}
         os.kill(leader if victim == "supervisor" else (pids - {leader}).pop(), signal.SIGKILL)
-        await until(nothing_left)
+        await until(lambda: not processes(folder))
 
 
 async def test_what_a_command_leaves_behind_ends_with_it(caller: Caller, folder: Path) -> None:
     sandbox = await caller.start("shell")
-    place(folder, sandbox["id"]).input.write_text("(setsid sleep 100 &); sleep 100 & exit 3\n")
+    (place(folder, sandbox["id"]) / "input").write_text("(setsid sleep 100 &); sleep 100 & exit 3\n")
 
-    async def nothing_left() -> bool:
-        return not processes(folder)
-
-    await until(nothing_left)
+    await until(lambda: not processes(folder))
     assert await caller.status(sandbox["id"]) == "MISSING"
 
 
 async def test_a_command_that_fails_before_it_answers_is_an_error(open_service: Opener) -> None:
     caller = await open_service(specs=[DIES])
-    answer = await caller.http.post("/api/v1/sandboxes")
+    answer = await caller.http.post(SANDBOXES)
     assert answer.status_code == 500
     assert "no licence" in answer.json()["detail"]
-    (listed,) = (await caller.get("/api/v1/sandboxes/search"))["items"]
+    (listed,) = (await caller.get(f"{SANDBOXES}/search"))["items"]
     assert listed["status"] == "ERROR"
 
 
 async def test_a_command_that_cannot_be_run_leaves_nothing(open_service: Opener, folder: Path) -> None:
     caller = await open_service(specs=[ABSENT])
-    answer = await caller.http.post("/api/v1/sandboxes")
+    answer = await caller.http.post(SANDBOXES)
     assert answer.status_code == 500
     assert "/no/such/program" in answer.json()["detail"]
-    assert (await caller.get("/api/v1/sandboxes/search"))["items"] == []
+    assert (await caller.get(f"{SANDBOXES}/search"))["items"] == []
     assert list((folder / "sandboxes").iterdir()) == []
 
 
-@pytest.mark.parametrize("paused", [False, True])
+@pytest.mark.parametrize("before", ["", "pause", "ignore"])
 async def test_delete_ends_the_processes_and_removes_the_workspace(
-    caller: Caller, folder: Path, *, paused: bool
+    caller: Caller, folder: Path, before: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("quarterdeck.local.runtime.sessions._SETTLES_WITHIN", 0.3)
     sandbox_id = (await caller.start("shell"))["id"]
     await type_in(folder, sandbox_id, "set -m; sleep 100 & mkdir sealed; touch sealed/file; chmod 500 sealed")
     pids = [process.pid for process in processes(folder)]
-    if paused:
-        await caller.post(f"/api/v1/sandboxes/{sandbox_id}/pause")
-    answer = await caller.http.delete(f"/api/v1/sandboxes/{sandbox_id}", params={"sandbox_id": sandbox_id})
-    assert answer.json() == {"success": True}
+    if before == "pause":
+        await caller.post(f"{SANDBOXES}/{sandbox_id}/pause")
+    if before == "ignore":
+        (place(folder, sandbox_id) / "workspace" / "typed").unlink()
+        await type_in(folder, sandbox_id, "trap '' TERM; (while :; do sleep 0.1; done) &")
+        pids = [process.pid for process in processes(folder)]
+    assert (await caller.delete(sandbox_id)).json() == {"success": True}
     assert await caller.sandbox(sandbox_id) is None
-    assert not place(folder, sandbox_id).folder.exists()
+    assert not place(folder, sandbox_id).exists()
     assert not alive(pids)
-    again = await caller.http.delete(f"/api/v1/sandboxes/{sandbox_id}", params={"sandbox_id": sandbox_id})
-    assert again.status_code == 404
-
-
-async def test_delete_uses_force_on_what_ignores_sigterm(
-    open_service: Opener, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("quarterdeck.local.runtime.sessions._SETTLES_WITHIN", 0.3)
-    caller = await open_service(specs=[STUBBORN])
-    sandbox_id = await stubborn(caller, folder)
-    pids = [process.pid for process in processes(folder)]
-    await caller.http.delete(f"/api/v1/sandboxes/{sandbox_id}", params={"sandbox_id": sandbox_id})
-    assert not alive(pids)
+    assert (await caller.delete(sandbox_id)).status_code == 404
 
 
 async def test_delete_acts_on_the_query_as_real_servers_do(caller: Caller) -> None:
     sandbox_id = (await caller.start("shell"))["id"]
-    path_only = await caller.http.delete(f"/api/v1/sandboxes/{sandbox_id}")
+    path_only = await caller.http.delete(f"{SANDBOXES}/{sandbox_id}")
     assert path_only.status_code == 422
     assert path_only.json()["detail"][0]["loc"] == ["query", "sandbox_id"]
-    assert (await caller.http.delete("/api/v1/sandboxes/other", params={"sandbox_id": sandbox_id})).status_code == 200
+    assert (await caller.http.delete(f"{SANDBOXES}/other", params={"sandbox_id": sandbox_id})).status_code == 200
     assert await caller.sandbox(sandbox_id) is None
 
 
 async def test_lists_come_in_pages_newest_first(caller: Caller) -> None:
     ids = [(await caller.start("shell"))["id"] for _ in range(2)]
-    first = await caller.get("/api/v1/sandboxes/search", limit=1)
-    second = await caller.get("/api/v1/sandboxes/search", limit=1, page_id=first["next_page_id"])
+    first = await caller.get(f"{SANDBOXES}/search", limit=1)
+    second = await caller.get(f"{SANDBOXES}/search", limit=1, page_id=first["next_page_id"])
     assert [item["id"] for page in (first, second) for item in page["items"]] == ids[::-1]
     assert second["next_page_id"] is None
 
@@ -220,10 +176,10 @@ async def test_a_page_that_cannot_be_is_refused(caller: Caller, resource: str) -
 
 async def test_a_batch_answers_in_order_with_nulls(caller: Caller) -> None:
     sandbox = await caller.start("shell")
-    found = await caller.get("/api/v1/sandboxes", id=["none", sandbox["id"], "%/..", sandbox["id"]])
+    found = await caller.get(SANDBOXES, id=["none", sandbox["id"], "%/..", sandbox["id"]])
     assert [one and one["id"] for one in found] == [None, sandbox["id"], None, sandbox["id"]]
-    assert (await caller.http.get("/api/v1/sandboxes")).status_code == 422
-    assert (await caller.http.get("/api/v1/sandboxes", params={"id": ["x"] * 101})).status_code == 400
+    assert (await caller.http.get(SANDBOXES)).status_code == 422
+    assert (await caller.http.get(SANDBOXES, params={"id": ["x"] * 101})).status_code == 400
 
 
 async def test_specs_are_listed_with_the_default_first(caller: Caller) -> None:
@@ -235,12 +191,8 @@ async def test_specs_are_listed_with_the_default_first(caller: Caller) -> None:
 
 async def test_closing_does_not_wait_for_a_sandbox_that_never_gets_ready(open_service: Opener, folder: Path) -> None:
     caller = await open_service(specs=[SILENT])
-    start = asyncio.ensure_future(caller.http.post("/api/v1/sandboxes"))
-
-    async def started() -> bool:
-        return bool(leaders(folder))
-
-    await until(started)
+    start = asyncio.ensure_future(caller.http.post(SANDBOXES))
+    await until(lambda: leaders(folder))
     began = time.monotonic()
     await caller.service.close()
     await asyncio.wait([start])
@@ -254,7 +206,7 @@ async def test_a_start_goes_on_when_its_caller_gives_up(caller: Caller) -> None:
             await caller.start("files")
 
     async def running() -> bool:
-        items = (await caller.get("/api/v1/sandboxes/search"))["items"]
+        items = (await caller.get(f"{SANDBOXES}/search"))["items"]
         return [item["status"] for item in items] == ["RUNNING"]
 
     await until(running)

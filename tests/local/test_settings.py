@@ -7,7 +7,7 @@ import pytest
 from tests.local.conftest import Caller, Json, Opener, stored
 
 MASK = "**********"
-DOCUMENTED = {
+DOCUMENTED: Json = {
     "language": "en",
     "agent": "CodeActAgent",
     "max_iterations": 50,
@@ -81,21 +81,18 @@ async def test_a_body_is_stored_whole_or_not_at_all(caller: Caller, folder: Path
     assert (await caller.get("/api/settings"))["provider_tokens_set"] == {"github": None}
 
 
-async def test_unknown_members_are_given_back(caller: Caller) -> None:
+async def test_what_is_left_out_is_kept_and_so_is_what_is_not_known(caller: Caller, folder: Path) -> None:
     server = {"url": "https://a.example", "api_key": None, "headers": {"X-Team": "blue"}}
-    await caller.post("/api/settings", {"future": {"deep": [1]}, "mcp_config": {"sse_servers": [server]}})
-    await caller.post("/api/settings", {"language": "fr"})
-    record = await caller.get("/api/settings")
-    assert record["future"] == {"deep": [1]}
-    assert record["mcp_config"]["sse_servers"] == [server]
-
-
-async def test_tool_server_lists_left_out_are_kept(caller: Caller) -> None:
-    await caller.post("/api/settings", {"mcp_config": DOCUMENTED["mcp_config"]})
-    await caller.post("/api/settings", {"mcp_config": {"sse_servers": []}})
-    config = (await caller.get("/api/settings"))["mcp_config"]
-    assert config["sse_servers"] == []
-    assert [server["name"] for server in config["stdio_servers"]] == ["fs"]
+    config = {**DOCUMENTED["mcp_config"], "shttp_servers": [], "sse_servers": [server]}
+    await caller.post("/api/settings", DOCUMENTED | SECRETS | {"future": {"deep": [1]}, "mcp_config": config})
+    before, held = await caller.get("/api/settings"), stored(folder)
+    await caller.post("/api/settings", {})
+    await caller.post("/api/settings", before)
+    assert (await caller.get("/api/settings"), stored(folder)) == (before, held), "nothing is lost by sending it back"
+    await caller.post("/api/settings", {"language": None, "llm_api_key": "", "mcp_config": {"sse_servers": []}})
+    told = {"language": None, "llm_api_key_set": False, "mcp_config": {**config, "sse_servers": []}}
+    assert await caller.get("/api/settings") == before | told
+    assert stored(folder)["search_api_key"] == SECRETS["search_api_key"]
 
 
 async def test_short_forms_of_tool_servers_are_read(caller: Caller) -> None:
@@ -182,7 +179,7 @@ async def test_a_refusal_does_not_echo_what_was_sent(caller: Caller) -> None:
     assert answer.json()["detail"][0]["loc"] == ["body", "mcp_config", "sse_servers", 0, "url"]
 
 
-async def test_tokens_are_kept_and_only_their_providers_told(caller: Caller, folder: Path) -> None:
+async def test_tokens_and_secrets_are_kept_and_never_told(caller: Caller, folder: Path) -> None:
     tokens = {"github": {"token": "ghp", "host": "github.example"}, "gitlab": {"token": "glp"}}
     await caller.post("/api/settings", {"secrets_store": {"provider_tokens": tokens, "custom_secrets": {"A": "1"}}})
     await caller.post("/api/settings", {"secrets_store": {"provider_tokens": {"gitlab": {"token": ""}}}})
@@ -191,3 +188,30 @@ async def test_tokens_are_kept_and_only_their_providers_told(caller: Caller, fol
     assert answer.json()["secrets_store"] == {"provider_tokens": {}}
     assert "ghp" not in answer.text
     assert stored(folder, "secrets")["custom_secrets"]["A"]["secret"] == "1"
+
+
+async def test_both_doors_lead_to_the_same_secrets(caller: Caller, folder: Path) -> None:
+    custom = {"A": {"secret": "va", "description": "a"}, "B": "vb"}
+    await caller.post("/api/settings", {"secrets_store": {"custom_secrets": custom}})
+    await caller.http.put("/api/secrets/A", json={"name": "C", "value": "other", "description": "new"})
+    told = await caller.get("/api/secrets")
+    assert told == {"custom_secrets": [{"name": "B", "description": ""}, {"name": "C", "description": "new"}]}
+    await caller.http.delete("/api/secrets/B")
+    assert stored(folder, "secrets")["custom_secrets"] == {"C": {"secret": "va", "description": "new"}}
+    await caller.post("/api/settings", {"secrets_store": {"custom_secrets": {"C": ""}}})
+    assert stored(folder, "secrets")["custom_secrets"] == {}
+
+
+async def test_tokens_not_sent_are_dropped_and_empty_ones_keep_theirs(caller: Caller, folder: Path) -> None:
+    async def set_tokens(**tokens: Json) -> int:
+        return (await caller.http.post("/api/add-git-providers", json={"provider_tokens": tokens})).status_code
+
+    await caller.post("/api/settings", {})
+    await set_tokens(github={"token": "ghp", "host": "g.example"}, gitlab={"token": "glp"})
+    assert (await caller.get("/api/settings"))["provider_tokens_set"] == {"github": "g.example", "gitlab": None}
+    await set_tokens(github={"token": "", "host": "o.example"}, forgejo={"token": None, "host": "f.example"})
+    assert await set_tokens(gitlab={"token": " ••• "}) == 422
+    assert (await caller.get("/api/settings"))["provider_tokens_set"] == {"github": "o.example"}
+    assert stored(folder, "secrets")["provider_tokens"]["github"] == {"token": "ghp", "host": "o.example"}
+    await caller.post("/api/unset-provider-tokens")
+    assert (await caller.get("/api/settings"))["provider_tokens_set"] == {}

@@ -4,17 +4,9 @@ from collections import Counter
 from dataclasses import replace
 
 from quarterdeck.local.runtime.simulated import Simulation
-from tests.local.conftest import until
-from tests.local.simulated import CONVERSATIONS, SANDBOXES, simulated
+from tests.local.conftest import CONVERSATIONS, SANDBOXES, simulated, until
 
 STILL = Simulation(150, churn=0)
-
-
-async def test_it_says_that_it_is_simulated_and_lets_nobody_in_without_the_key() -> None:
-    async with simulated(STILL) as service:
-        assert (await service.get("/server_info"))["simulated_sandboxes"] == 150
-        del service.http.headers["X-Session-API-Key"]
-        assert (await service.http.get(f"{SANDBOXES}/search")).status_code == 401
 
 
 async def test_equal_seeds_make_equal_sandboxes_and_others_do_not() -> None:
@@ -44,19 +36,14 @@ async def test_a_pause_takes_a_moment_and_its_conversations_are_told() -> None:
         sandbox_id = conversation["sandbox_id"]
         assert await service.post(f"{SANDBOXES}/{sandbox_id}/pause") == {"success": True}
         assert await service.status(sandbox_id) == "RUNNING"
-        service.time.passes(1)
+        service.passes(1)
         paused = await service.sandbox(sandbox_id)
         assert (paused["status"], paused["session_api_key"], paused["exposed_urls"]) == ("PAUSED", None, None)
         (told,) = await service.get(CONVERSATIONS, ids=conversation["id"])
         assert (told["sandbox_status"], told["execution_status"], told["session_api_key"]) == ("PAUSED", None, None)
-
-
-async def test_a_resume_starts_and_runs_later() -> None:
-    async with simulated(STILL) as service:
-        sandbox_id = await service.any("PAUSED")
         await service.post(f"{SANDBOXES}/{sandbox_id}/resume")
         assert await service.status(sandbox_id) == "STARTING"
-        service.time.passes(6)
+        service.passes(6)
         assert await service.status(sandbox_id) == "RUNNING"
 
 
@@ -65,20 +52,20 @@ async def test_a_pause_overtakes_a_start() -> None:
         sandbox_id = (await service.post(SANDBOXES, sandbox_spec_id="simulated-node"))["id"]
         assert (await service.all())[0]["id"] == sandbox_id
         await service.post(f"{SANDBOXES}/{sandbox_id}/pause")
-        service.time.passes(60)
+        service.passes(60)
         assert await service.status(sandbox_id) == "PAUSED"
 
 
 async def test_so_many_change_in_a_second_and_the_shares_stay() -> None:
     async with simulated(Simulation(1000, churn=1)) as service:
         before, lived = await service.all(), await service.all(CONVERSATIONS)
-        service.time.passes(5)
+        service.passes(5)
         after, living = await service.all(), await service.all(CONVERSATIONS)
         other = {new["id"] for old, new in zip(before, after, strict=True) if old != new}
         other |= {new["sandbox_id"] for old, new in zip(lived, living, strict=True) if old != new}
         assert 40 <= len(other) <= 60 + 20  # those that were starting before run by now
         for _ in range(20):
-            service.time.passes(60)
+            service.passes(60)
             await service.get(f"{SANDBOXES}/search", limit=1)
         shares = Counter(record["status"] for record in await service.all())
     assert 450 < shares["PAUSED"] < 750
@@ -93,7 +80,7 @@ async def test_faults_happen_to_whom_they_are_said_to() -> None:
         good = next(one for one in running if one not in {fails, ignored, gone})
         answers = [await service.http.post(f"{SANDBOXES}/{one}/pause") for one in (fails, ignored, gone, good)]
         assert [answer.status_code for answer in answers] == [500, 200, 404, 200]
-        service.time.passes(5)
+        service.passes(5)
         assert [await service.status(one) for one in (fails, ignored, good)] == ["RUNNING", "RUNNING", "PAUSED"]
         assert await service.sandbox(gone) is None
         more = [await service.http.post(f"{SANDBOXES}/{good}/resume") for _ in range(20)]
@@ -112,7 +99,7 @@ async def test_a_conversation_is_created_once_its_sandbox_runs_and_is_changed_an
             return bool(found["status"] == "WAITING_FOR_SANDBOX")
 
         await until(waiting)
-        service.time.passes(6)
+        service.passes(6)
         task = await service.ended(task["id"])
         assert (task["status"], task["detail"]) == ("READY", None)
         created = (await service.all(CONVERSATIONS))[0]
