@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from quarterdeck.client.models.conversation import Conversation, Metrics, StartRequest, StartTask
+from quarterdeck.client.models.conversation import Conversation, Metrics, NewConversation, StartTask
 from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.conversations import (
     CONVERSATION_GRAMMAR,
@@ -83,7 +83,7 @@ def test_what_an_agent_last_said_stands_while_its_sandbox_is_quiet() -> None:
 
 
 def task(status: str, detail: str | None = None, created: datetime | None = NOON, **more: Any) -> StartTask:
-    request = StartRequest(title="Add tests", selected_repository="acme/api", selected_branch="main")
+    request = NewConversation(title="Add tests", selected_repository="acme/api", selected_branch="main")
     return StartTask(id="t", status=status, detail=detail, created_at=created, request=request, **more)
 
 

@@ -1,6 +1,5 @@
 """The client of one server: settings, secrets, profiles, conversations, sandboxes, and what the server is."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 from types import TracebackType
 from typing import Self
@@ -13,7 +12,6 @@ from quarterdeck.client.models.server import Server
 from quarterdeck.client.network import origin_of
 from quarterdeck.client.options import OptionsResource
 from quarterdeck.client.profiles import ProfilesResource
-from quarterdeck.client.request import LoggedRequest
 from quarterdeck.client.sandboxes import SandboxesResource
 from quarterdeck.client.secrets import SecretsResource
 from quarterdeck.client.settings import UNASKED, SettingsResource
@@ -32,33 +30,28 @@ class Client:
     """
 
     def __init__(self, url: str, key: SecretStr | None = None, access: Access = DIRECT) -> None:
-        self._transport = Transport(url, key, access)
+        self.transport = transport = Transport(url, key, access)
+        """The way to the server, for what is asked about one conversation alone."""
+        self.url = transport.url
+        """The server's address, without a trailing slash."""
+        self.log = transport.log
+        """The latest requests, newest last."""
         self.server = UNASKED
         """What `describe()` found out; until then the server is taken for one that wipes what a body leaves out."""
-        self.conversations = ConversationsResource(self._transport)
-        self.sandboxes = SandboxesResource(self._transport)
-        self.settings = SettingsResource(self._transport, self._described)
-        self.secrets = SecretsResource(self._transport, self._described)
-        self.profiles = ProfilesResource(self._transport, self._described)
-        self.options = OptionsResource(self._transport, self._described)
+        self.conversations = ConversationsResource(transport)
+        self.sandboxes = SandboxesResource(transport)
+        self.settings = SettingsResource(transport, self._described)
+        self.secrets = SecretsResource(transport, self._described)
+        self.profiles = ProfilesResource(transport, self._described)
+        self.options = OptionsResource(transport, self._described)
 
     def _described(self) -> Server:
         return self.server
 
     @property
-    def url(self) -> str:
-        """The server's address, without a trailing slash."""
-        return self._transport.url
-
-    @property
-    def log(self) -> Sequence[LoggedRequest]:
-        """The latest requests, newest last."""
-        return self._transport.log
-
-    @property
     def clock_offset(self) -> timedelta:
         """What the server's clock is ahead of this machine's; zero below two seconds and where it tells none."""
-        return self._transport.clock_offset
+        return self.transport.clock_offset
 
     async def describe(self) -> Server:
         """Find out what answers and let every call go by it; a refused key is an answer, not an error.
@@ -66,7 +59,7 @@ class Client:
         Whatever was found not to be offered is tried again. An answer unlike the last one says that another server, or
         another release of it, was put behind the address.
         """
-        self.server = await describe(self._transport)
+        self.server = await describe(self.transport)
         self.conversations.forget()
         self.sandboxes.forget()
         return self.server
@@ -74,7 +67,7 @@ class Client:
     async def release(self) -> str | None:
         """The server's release, None when it cannot be had; reading it may cost half a megabyte."""
         known = self.server.release
-        return known if known is not None or self._transport.in_process else await release_of(self._transport)
+        return known if known is not None or self.transport.in_process else await release_of(self.transport)
 
     async def alive(self, url: SecretStr) -> bool:
         """Whether anything answers at `/alive` of the origin of a sandbox's address; no key is sent."""
@@ -82,23 +75,18 @@ class Client:
             origin = origin_of(url.get_secret_value())
         except ValueError:
             return False
-        return await self._transport.alive(origin)
-
-    @property
-    def transport(self) -> Transport:
-        """The way to the server, for what is asked about one conversation alone."""
-        return self._transport
+        return await self.transport.alive(origin)
 
     async def probe(self, url: str, key: SecretStr | None = None) -> Probe:
         """Try the address of a tool server from this machine; `key` is its own and goes to that address alone.
 
         The key of this client's server is not sent along, and nothing is followed. Never raises a ServiceError.
         """
-        return await probe(self._transport, url, key)
+        return await probe(self.transport, url, key)
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self._transport.aclose()
+        await self.transport.aclose()
 
     async def __aenter__(self) -> Self:
         return self

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import ClassVar, NamedTuple
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.models.conversation import StartRequest, StartTask
+from quarterdeck.client.models.conversation import NewConversation, StartTask
 from quarterdeck.client.models.enums import StartTaskStatus
 from quarterdeck.client.paging import Page
 from quarterdeck.fleet.ages import AS_TOLD, ServerClock, stopwatch
@@ -92,7 +92,7 @@ def start_row(task: StartTask, clock: ServerClock = AS_TOLD) -> ConversationRow:
     """Make the row of a start task."""
     progress = start_progress(task, clock.there)
     category = Category.TROUBLE if progress.failed or progress.slow else Category.BUSY
-    request = task.request or StartRequest()
+    request = task.request or NewConversation()
     return ConversationRow(
         id=task.id,
         told=task,

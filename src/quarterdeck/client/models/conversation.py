@@ -63,29 +63,17 @@ class Conversation:
         return self.updated_at or self.created_at
 
 
-class NewConversation(Wire):
-    """What a conversation is created with; everything may be left out."""
-
-    message: str | None = None
-    title: str | None = None
-    selected_repository: str | None = None
-    selected_branch: str | None = None
-    git_provider: str | None = None
-    sandbox_id: str | None = None
-    llm_model: str | None = None
-
-
 def _message(value: object) -> object:
-    """The text of a first message, whatever else is in it; None where there is none that can be read."""
+    """A first message as text; of the parts that a start task tells the texts, None where there is none."""
     parts = value.get("content") if isinstance(value, dict) else None
     if not isinstance(parts, list):
-        return None
+        return value if isinstance(value, str) else None
     texts = [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
     return "\n".join(texts) or None
 
 
-class StartRequest(Wire):
-    """The part of a create request that a start task echoes, that a list can show, and that can be asked for again."""
+class NewConversation(Wire):
+    """What a conversation is created with, and the part of it that its start task tells; all may be left out."""
 
     title: str | None = None
     selected_repository: str | None = None
@@ -105,7 +93,7 @@ class StartTask:
     detail: str | None = None
     app_conversation_id: str | None = None
     sandbox_id: str | None = None
-    request: StartRequest | None = None
+    request: NewConversation | None = None
     created_at: Moment = None
     updated_at: Moment = None
 

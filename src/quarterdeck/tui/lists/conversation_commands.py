@@ -109,7 +109,7 @@ class ConversationCommands:
     async def retry(self, session: Session, row: ConversationRow) -> None:
         """Ask again for what a failed start was asked for, as far as the server tells."""
         request = row.task.request if row.task is not None else None
-        asked = NewConversation(**request.model_dump()) if request is not None else NewConversation()
+        asked = request or NewConversation()
         await self.create(session, asked, row.id)
 
     # Delete
