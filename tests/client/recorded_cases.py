@@ -91,28 +91,21 @@ def pause(client: Client, one: Exchange) -> Any:
 SHARED: Mapping[str, Case] = {
     "sandboxes-search": Case(lambda client, _: anext(aiter(client.sandboxes.pages())), same_page),
     "sandboxes-batch": Case(batch, same_batch),
-    "sandboxes-batch-unknown": Case(batch, same_batch),
     "sandboxes-flap-idle": Case(batch, same_batch),
     "sandboxes-start": Case(start, same_record),
     "sandboxes-start-unknown-spec": Case(start, kind=UNKNOWN),
-    "sandboxes-start-fails": Case(start, kind=UNKNOWN),
     "sandboxes-pause": Case(pause),
-    "sandboxes-pause-unknown": Case(pause, kind=MISSING),
     "sandboxes-resume": Case(lambda client, one: client.sandboxes.resume(one.part(2))),
     "sandboxes-delete-killed": Case(lambda client, one: client.sandboxes.delete(one.part(1))),
     "specs-search": Case(lambda client, _: client.sandboxes.specs(), same_ids),
     "convs-search": Case(lambda client, _: anext(aiter(client.conversations.pages())), same_page),
     "convs-batch-mixed": Case(conversations, same_batch),
-    "convs-batch-dashed-uuid": Case(conversations, same_batch),
     "convs-batch-99": Case(conversations, same_batch),
     "convs-batch-bad-uuid": Case(conversations, kind=INVALID),
-    "conv-get-sandbox-paused": Case(conversations, same_batch),
     "conv-create": Case(create, same_record),
-    "conv-create-unknown-sandbox": Case(create, same_record),
     "conv-create-task-final": Case(tasks, same_batch),
     "conv-create-unknown-sandbox-task": Case(tasks, same_batch),
     "start-tasks-search": Case(lambda client, _: client.conversations.recent_start_tasks(), same_ids),
-    "start-tasks-batch-unknown": Case(tasks, same_batch),
 }
 """By the part of a file's name behind its number."""
 
@@ -182,15 +175,9 @@ OF_FLAT: Mapping[str, Case] = {
     "settings-no-key": Case(load, kind=AUTH),
     "settings-other-generation-path": Case(load, kind=WRONG_API, server=SERVERS[NESTED]),
     "settings-get-none-stored": Case(load, lambda result, _: result is None),
-    "settings-get-after-empty-object": Case(load, same_fields),
     "settings-get-full": Case(load, same_fields),
-    "settings-get-provider_tokens_set": Case(
-        load, lambda result, body: bool(result.provider_tokens_set == body["provider_tokens_set"])
-    ),
-    "settings-post-empty-object": Case(lambda client, _: client.settings.store(None, {})),
     "settings-post-full": Case(lambda client, _: client.settings.store(None, full())),
     "settings-roundtrip-post": Case(stored("settings-get-full")),
-    "settings-post-mcp-null": Case(changing(mcp_config=None)),
     "settings-post-mcp-only-sse": Case(changing(mcp_config=ONLY_SSE)),
     "settings-invalid-mcp-bad-url": Case(
         changing(mcp_config=BAD_URL), kind=INVALID, at=("mcp_config", "sse_servers", 0, "url")
@@ -200,13 +187,11 @@ OF_FLAT: Mapping[str, Case] = {
     "secrets-put-no-store": Case(describes("A", "x"), kind=MISSING, beside=NONE_HELD),
     "secrets-create": Case(creates("MY_TOKEN", "v1", "first"), beside=NONE_HELD),
     "secrets-create-duplicate": kept_back(creates("MY_TOKEN"), CONFLICT, HELD),
-    "secrets-create-odd-name": kept_back(creates("a b/c")),
     "secrets-update-description": Case(describes("MY_TOKEN", "changed"), beside=HELD),
     "secrets-update-value-ignored": kept_back(
         lambda client, _: client.secrets.replace_value("MY_TOKEN", SecretStr("newv")), NOT_OFFERED
     ),
     "secrets-delete": Case(deletes("OTHER")),
-    "secrets-delete-unknown": Case(deletes("NOPE"), kind=MISSING),
     "git-providers-bad-token": Case(tokens(github=ProviderToken(token=SecretStr("ghp_bogus"))), kind=INVALID),
     "git-providers-host-only": Case(tokens(gitlab=ProviderToken(host="gitlab.example"))),
     "git-providers-unset": Case(lambda client, _: client.secrets.clear_tokens()),
@@ -227,27 +212,15 @@ def complained(name: str, value: Any, at: str = "") -> Case:
     return Case(lambda client, _: client.settings.store(None, {name: value}), kind=INVALID, at=(at or name,))
 
 
-PLACED = {
-    "llm_model": ("agent_settings", "llm", "model"),
-    "llm_base_url": ("agent_settings", "llm", "base_url"),
-    "enable_default_condenser": ("agent_settings", "condenser", "enabled"),
-    "max_iterations": ("conversation_settings", "max_iterations"),
-    "confirmation_mode": ("conversation_settings", "confirmation_mode"),
-    **{name: (name,) for name in ("language", "email", "max_budget_per_task", "llm_api_key_set")},
-}
-
-
 def same_nested(result: Settings | None, body: Any) -> bool:
     """Whether canonical fields and leaves hold what stands in their places of the record."""
     assert result is not None
-    for name, place in PLACED.items():
-        told = body
-        for part in place:
-            told = told[part]
-        if getattr(result, name) != told:
-            return False
+    agent, talk = body["agent_settings"], body["conversation_settings"]
     llm = {place.split(".")[2]: value for place, value in result.leaves.items() if ".llm." in place}
-    return bool(llm == body["agent_settings"]["llm"])
+    top = all(getattr(result, name) == body[name] for name in ("language", "email", "llm_api_key_set"))
+    placed = (result.llm_model, result.enable_default_condenser, result.max_iterations)
+    told = (agent["llm"]["model"], agent["condenser"]["enabled"], talk["max_iterations"])
+    return top and placed == told and bool(llm == agent["llm"])
 
 
 def same_secrets(result: Any, body: Any) -> bool:
@@ -268,30 +241,19 @@ OF_NESTED: Mapping[str, Case] = {
     "settings-wrong-key": Case(load, kind=AUTH),
     "settings-other-generation-path": Case(load, kind=WRONG_API, server=SERVERS[FLAT]),
     "settings-get-none-stored": Case(load, lambda result, _: result is None),
-    "settings-get-after-empty-object": Case(load, same_nested),
     "settings-get-full": Case(load, same_nested),
     "settings-bricked-get": Case(load, kind=SERVER),
     "settings-bricked-post-fix-attempt": complained("enable_sound_notifications", False),
-    "settings-bricked-secrets": Case(secrets, same_secrets),
-    "settings-post-empty-object": stores(),
-    "settings-partial-language-only": stores(language="fr"),
-    "settings-masked-search_api_key": kept_back(
-        lambda client, _: client.settings.store(None, {"search_api_key": SecretStr("**********")})
-    ),
     "settings-llm-api_key-null": stores(llm_api_key=None),
     "settings-llm-model-only": stores(llm_model="openai/other"),
     "settings-llm-base_url-empty": stores(llm_base_url=None),
-    "settings-mcp-empty": stores(mcp_config=None),
     "settings-mcp-replace-one": stores(mcp_config=ONLY_ONE),
     "settings-condenser-max_size-small": complained("condenser_max_size", 19),
     "settings-max_iterations-0": complained("max_iterations", 0),
     "settings-temperature-bad": complained(TEMPERATURE, "hot"),
-    "settings-temperature-9": stores(**{TEMPERATURE: 9}),
     "settings-agent_kind-acp": stores(**{"agent_settings.agent_kind": "acp"}),
     "settings-profiles-none-stored": Case(lambda client, _: client.profiles.list(), same_profiles),
-    "settings-profile-save-none-stored": Case(lambda client, _: client.profiles.save("p1"), kind=MISSING),
     "profiles-save-current": Case(lambda client, _: client.profiles.save("main")),
-    "profiles-bad-name": kept_back(lambda client, _: client.profiles.save("bad name")),
     "profiles-list-active": Case(lambda client, _: client.profiles.list(), same_profiles),
     "profiles-activate": Case(lambda client, _: client.profiles.activate("fast")),
     "profiles-rename": Case(lambda client, _: client.profiles.rename("fast", "quick")),
@@ -306,7 +268,6 @@ OF_NESTED: Mapping[str, Case] = {
     "secrets-create-odd-name": kept_back(creates("a b/c")),
     "secrets-update": Case(describes("MY_TOKEN", "changed"), beside=NESTED_HELD),
     "secrets-delete": Case(deletes("OTHER")),
-    "secrets-delete-unknown": Case(deletes("NOPE"), kind=MISSING),
     "git-providers-bad-token": Case(tokens(github=ProviderToken(token=SecretStr("ghp_bogus"))), kind=INVALID),
     "git-providers-host-only": Case(tokens(gitlab=ProviderToken(host="gitlab.example"))),
     "git-providers-unset": Case(lambda client, _: client.secrets.clear_tokens()),

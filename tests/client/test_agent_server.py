@@ -129,13 +129,6 @@ async def test_a_socket_that_is_sent_elsewhere_is_refused_and_its_key_goes_nowhe
     assert opened == []
 
 
-async def test_a_frame_beyond_the_limit_breaks_the_socket() -> None:
-    async with sockets((FRAME * 100,)) as (url, _):
-        with pytest.raises(ServiceError) as broken:
-            await heard(url, FAST._replace(body=1000))
-    assert broken.value.kind is ErrorKind.BROKEN
-
-
 def test_what_is_no_event_is_no_frame() -> None:
     for frame in ("", "nonsense", "7", b"\xff", "[" * 100_000):
         assert read_frame(frame) is None

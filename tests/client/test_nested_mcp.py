@@ -10,8 +10,6 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.nested_mcp import config_of, map_of, secrets_lost
-from tests.client.nested_server import NestedServer
-from tests.client.test_nested_settings import client_to
 
 LOADED = {
     "fs": {"command": "npx", "args": ["-y"], "cwd": "/w"},
@@ -38,27 +36,6 @@ def base_with(servers: dict[str, Any]) -> Settings:
 
 def lost(base: Settings, config: McpConfig | None) -> tuple[str, ...]:
     return secrets_lost(base, {"mcp_config": config})
-
-
-@pytest.mark.parametrize(
-    ("members", "model"),
-    [
-        ({"transport": "stdio", "command": "npx"}, StdioServer),
-        ({"command": "npx", "url": "https://a.example"}, StdioServer),
-        ({"transport": "sse", "url": "https://a.example"}, SseServer),
-        ({"transport": "http", "url": "https://a.example/sse"}, ShttpServer),
-        ({"transport": "streamable-http", "url": "https://a.example"}, ShttpServer),
-        ({"url": "https://a.example/sse"}, SseServer),
-        ({"url": "https://a.example/sse/x?y=1"}, SseServer),
-        ({"url": "https://a.example/assess?to=/sse"}, ShttpServer),
-        ({"url": "https://a.example", "timeout": 12.5}, ShttpServer),
-    ],
-)
-def test_the_list_of_a_server(members: dict[str, Any], model: type) -> None:
-    config = config_of({"x": members})
-    lists = {SseServer: config.sse_servers, StdioServer: config.stdio_servers, ShttpServer: config.shttp_servers}
-    assert {kind: len(servers) for kind, servers in lists.items() if servers} == {model: 1}
-    assert as_sent(config) == {"x": members}
 
 
 members = st.fixed_dictionaries(
@@ -146,12 +123,3 @@ def test_a_server_under_a_new_name_still_loses_what_was_stored_of_it_and_a_new_o
     assert lost(base, renamed) == ("files",)
     assert lost(base, other) == lost(base, None) == secrets_lost(base, {"language": "fr"}) == ()
     assert secrets_lost(None, {"mcp_config": other}) == ()
-
-
-async def test_a_change_of_something_else_leaves_the_tool_servers_and_their_secrets_alone() -> None:
-    keeper = NestedServer()
-    keeper.record["agent_settings"]["mcp_config"] = {"fs": {"command": "npx", "env": {"T": "kept"}}}
-    client, wire = client_to(keeper)
-    await client.settings.store(await client.settings.load(), {"llm_model": "a/b", "language": "fr"})
-    assert "mcp_config" not in wire.sent("POST")[0].content.decode()
-    assert keeper.record["agent_settings"]["mcp_config"]["fs"]["env"] == {"T": "kept"}

@@ -105,15 +105,6 @@ async def test_a_schema_is_read_with_whole_places_and_without_canonical_fields()
     assert (bare.place, bare.label, bare.prominence, bare.secret) == ("agent_settings.bare", "bare", "minor", False)
 
 
-async def test_no_schema_is_no_fields() -> None:
-    client, _ = opened("1.11.0", lambda _: NO_ROUTE)
-    assert await client.settings.schema() == ()
-    assert await client.options.security_analyzers() == ()
-    client, wire = opened("1.2.1", lambda _: Answer({}))
-    assert await client.settings.schema() == ()
-    assert wire.asked == []
-
-
 @pytest.mark.parametrize("body", [[], {"sections": 5}, "text"])
 async def test_what_is_no_schema_is_not_taken_for_one(body: Any) -> None:
     client, _ = opened("1.11.0", lambda _: Answer(body))

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.settings import ProviderToken
-from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer, client_of
+from tests.client.fakes import Answer, Asked, FakeServer, client_of
 from tests.client.recorded import SERVERS
 
 PATHS = {"1.2.1": "/api/secrets", "1.11.0": "/api/v1/secrets"}
@@ -62,17 +62,6 @@ async def test_a_secret_that_is_there_is_never_overwritten_by_a_new_one(release:
         await client.secrets.create("TOKEN", SecretStr("v2"))
     assert (caught.value.kind, caught.value.outcome) == (ErrorKind.CONFLICT, Outcome.NOT_SENT)
     assert keeper.held["TOKEN"]["value"] == "v1"
-
-
-async def test_a_value_changes_in_place_where_the_server_can() -> None:
-    client, _, keeper = opened("1.11.0")
-    await client.secrets.create("TOKEN", SecretStr("v1"), "kept")
-    await client.secrets.replace_value("TOKEN", SecretStr("v2"))
-    assert keeper.held == {"TOKEN": {"value": "v2", "description": "kept"}}
-    with pytest.raises(ServiceError) as caught:
-        await client.secrets.replace_value("NOPE", SecretStr("v2"))
-    assert caught.value.kind is ErrorKind.MISSING
-    assert list(keeper.held) == ["TOKEN"]
 
 
 @RELEASES
@@ -140,13 +129,3 @@ async def test_a_token_that_its_provider_refuses_is_not_a_wrong_key(release: str
     assert caught.value.kind is ErrorKind.INVALID
     assert "github" in caught.value.words
     assert "ghp_sentinel" not in f"{caught.value.words}{caught.value.advice}"
-
-
-@RELEASES
-async def test_a_server_without_secrets_says_so(release: str) -> None:
-    client, _ = client_of(lambda _: NO_ROUTE)
-    client.server = SERVERS[release]
-    for attempt in (client.secrets.list(), client.secrets.create("A", SecretStr("v")), client.secrets.clear_tokens()):
-        with pytest.raises(ServiceError) as caught:
-            await attempt
-        assert caught.value.kind is ErrorKind.NOT_OFFERED

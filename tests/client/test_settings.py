@@ -7,13 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
-from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import LOAD_ONLY, Loss, Settings
 from quarterdeck.client.settings import losses
-from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer, client_of
+from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked, client_of
 
 LOAD, STORE = "GET /api/settings", "POST /api/settings"
 STORED = Answer({"message": "Settings stored"})
@@ -59,21 +57,12 @@ class Keeper:
         return answer
 
 
-async def sent_by(base: dict[str, Any] | None, changes: dict[str, Any], server: Server | None = None) -> dict[str, Any]:
+async def sent_by(base: dict[str, Any] | None, changes: dict[str, Any]) -> dict[str, Any]:
     """The body a store sends, as its server reads it."""
     client, keeper = client_of(Keeper(base))
-    if server is not None:
-        client.server = server
     await client.settings.store(await client.settings.load(), changes)
     body: dict[str, Any] = keeper.sent("POST")[0].body
     return body
-
-
-async def merging_client() -> tuple[Client, FakeServer]:
-    about = Answer({"service": "quarterdeck-local", "settings_store": "merge"})
-    client, server = client_of({LOAD: [Answer(LOADED)], STORE: [STORED], "GET /server_info": [about]})
-    await client.describe()
-    return client, server
 
 
 async def refused(base: Settings | None, changes: dict[str, Any]) -> ServiceError:
@@ -112,29 +101,6 @@ async def test_an_answer_of_something_else_is_never_taken_for_nothing_stored(ans
     assert caught.value.kind is ErrorKind.WRONG_API
 
 
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        (Answer({"error": "gone"}, 410), "410"),
-        (Answer({"detail": "Gone"}, 410), "410"),
-        (Answer({"detail": "Method Not Allowed"}, 405), "does not take GET there (status 405)"),
-        (Answer({"error": "no"}, 405), "405"),
-    ],
-)
-async def test_settings_that_are_gone_or_not_to_be_read_are_not_taken_for_nothing_stored(
-    answer: Answer, said: str
-) -> None:
-    client, _ = client_of({LOAD: [answer], STORE: [answer]})
-    assert (await client.describe()).generation == "flat"
-    with pytest.raises(ServiceError) as caught:
-        await client.settings.load()
-    assert said in caught.value.words
-    with pytest.raises(ServiceError) as caught:
-        await client.settings.store(None, {"language": "fr"})
-    assert str(answer.status) in caught.value.words
-    assert "another kind of server" not in caught.value.words
-
-
 async def test_a_record_that_cannot_be_read_names_the_place_and_not_the_value() -> None:
     client, _ = client_of({LOAD: [Answer({"mcp_config": {"sse_servers": [{"api_key": "sentinel"}]}})]})
     with pytest.raises(ServiceError) as caught:
@@ -144,15 +110,10 @@ async def test_a_record_that_cannot_be_read_names_the_place_and_not_the_value() 
     assert "sentinel" not in caught.value.words
 
 
-async def test_a_replacing_server_gets_the_whole_record_with_the_one_change() -> None:
-    body = await sent_by(LOADED, {"language": "fr"})
-    whole = {name: value for name, value in LOADED.items() if value is not None and name not in NOT_SENT}
-    whole["mcp_config"] = {**LOADED["mcp_config"], "shttp_servers": []}
-    assert body == whole | {"language": "fr"}
-
-
 async def test_a_merging_server_gets_the_changes_alone() -> None:
-    client, server = await merging_client()
+    about = Answer({"service": "quarterdeck-local", "settings_store": "merge"})
+    client, server = client_of({LOAD: [Answer(LOADED)], STORE: [STORED], "GET /server_info": [about]})
+    await client.describe()
     await client.settings.store(await client.settings.load(), {"language": None, "llm_api_key": None})
     assert server.sent("POST")[0].body == {"language": None, "llm_api_key": ""}
 
@@ -234,16 +195,6 @@ async def test_a_store_whose_answer_is_lost_is_sent_once_and_not_known(answer: A
         await client.settings.store(await client.settings.load(), {"llm_api_key": SecretStr("k"), "email": "a@b"})
     assert (caught.value.kind, caught.value.outcome) == (ErrorKind.UNKNOWN_OUTCOME, Outcome.UNKNOWN)
     assert len(server.sent("POST")) == 1
-
-
-async def test_what_is_previewed_is_what_is_sent() -> None:
-    client, server = client_of({STORE: [STORED]})
-    changes = {"llm_api_key": SecretStr("sk-new"), "language": "fr"}
-    prepared = client.settings.preview(None, changes)
-    await client.settings.store(None, changes)
-    assert (prepared.method, prepared.path) == ("POST", server.asked[0].path)
-    assert prepared.body["llm_api_key"] == changes["llm_api_key"]
-    assert "sk-new" not in repr(prepared)
 
 
 async def test_a_preview_as_a_command_holds_no_secret() -> None:
