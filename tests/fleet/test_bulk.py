@@ -1,50 +1,49 @@
+"""A command for several rows: what is asked of whom, and that each row ends with what the readings say of it."""
+
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 import pytest
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.fleet.bulk import (
-    AT_ONCE,
-    PATIENCE,
-    BulkAction,
-    BulkJob,
-    Plan,
-    RowState,
-    change_verdict,
-    plan,
-)
+from quarterdeck.fleet.bulk import AT_ONCE, MISSED, PATIENCE, BulkAction, BulkJob, Plan, RowState, change_verdict, plan
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import SandboxRow, sandbox_row
 
 from .fakes import FakeClock, at, failure, sandbox
 
+MISSING = ServiceError(ErrorKind.MISSING, "Not found.", status=404)
+BROKEN = ServiceError(ErrorKind.SERVER, "Server error 500.", status=500)
+LOST = ServiceError(ErrorKind.UNKNOWN_OUTCOME, "No answer came.", outcome=Outcome.UNKNOWN)
 
-@dataclass
+
 class Fleet:
     """A server that pauses what it is asked to, `faults` aside, and a reading of it every two seconds."""
 
-    clock: FakeClock
-    ids: list[str]
-    latency: float = 0.1
-    faults: dict[str, list[ServiceError | None]] = field(default_factory=dict)
-    """What each next request for an id answers with; None for a success that changes nothing."""
-    done_anyway: set[str] = field(default_factory=set)
-    """What is paused although the answer says otherwise."""
-    asked: list[tuple[float, str]] = field(default_factory=list)
-    under_way: int = 0
-    most_at_once: int = 0
+    latency = 0.1
 
-    def __post_init__(self) -> None:
+    def __init__(self, count: int) -> None:
+        self.clock = FakeClock()
+        self.ids = [f"box-{number:03}" for number in range(count)]
         self.status = dict.fromkeys(self.ids, "RUNNING")
+        self.faults: dict[str, list[ServiceError | None]] = {}
+        """What each next request for an id answers with; None for a success that changes nothing."""
+        self.done_anyway: set[str] = set()
+        """What is paused although the answer says otherwise."""
+        self.asked: list[tuple[float, str]] = []
+        self.under_way = self.most_at_once = 0
         self.memories = SandboxMemories()
+        self.job = self.job_for(plan(map(box, self.ids), lambda row: None))
 
-    async def pause(self, sandbox_id: str) -> None:
+    def job_for(self, planned: Plan[SandboxRow]) -> BulkJob:
+        order = BulkAction("Pause", self._pause, self._confirmed)
+        return BulkJob(order, planned, clock=self.clock, sleep=self.clock.sleep)
+
+    async def _pause(self, sandbox_id: str) -> None:
         self.asked.append((self.clock.now, sandbox_id))
         self.under_way += 1
         self.most_at_once = max(self.most_at_once, self.under_way)
@@ -58,7 +57,7 @@ class Fleet:
         elif sandbox_id in self.status:
             self.status[sandbox_id] = "PAUSED"
 
-    async def watch(self) -> None:
+    async def _watch(self) -> None:
         known: set[str] = set()
         while True:
             read = [sandbox(status, sandbox_id) for sandbox_id, status in self.status.items()]
@@ -67,11 +66,30 @@ class Fleet:
             known = set(self.status)
             await self.clock.sleep(2.0)
 
-    def confirmed(self, sandbox_id: str) -> RowState | None:
+    def _confirmed(self, sandbox_id: str) -> RowState | None:
         return change_verdict(self.memories.by_id.get(sandbox_id), Action.PAUSE)
+
+    @asynccontextmanager
+    async def going(self) -> AsyncIterator[None]:
+        """Let the job go on beside the readings; it has to have come to its end after the block."""
+        watching, running = asyncio.create_task(self._watch()), asyncio.create_task(self.job.run())
+        yield
+        await self.clock.run(300.0)
+        watching.cancel()
+        await asyncio.wait((watching,))
+        assert running.done()
+        await running
+
+    async def played(self) -> None:
+        async with self.going():
+            pass
 
     def times(self, sandbox_id: str) -> int:
         return sum(asked == sandbox_id for _, asked in self.asked)
+
+    @property
+    def states(self) -> dict[str, RowState]:
+        return {row.id: row.state for row in self.job.rows.values()}
 
 
 def box(sandbox_id: str) -> SandboxRow:
@@ -80,46 +98,8 @@ def box(sandbox_id: str) -> SandboxRow:
     return sandbox_row(record, memories.by_id[sandbox_id], ())
 
 
-def job(fleet: Fleet, planned: Plan[SandboxRow]) -> BulkJob:
-    order = BulkAction("Pause", fleet.pause, fleet.confirmed)
-    return BulkJob(order, planned, clock=fleet.clock, sleep=fleet.clock.sleep)
-
-
-def bulk(fleet: Fleet) -> BulkJob:
-    return job(fleet, plan(map(box, fleet.ids), lambda row: None))
-
-
-@asynccontextmanager
-async def going(fleet: Fleet, run: BulkJob) -> AsyncIterator[None]:
-    """Let a run go on beside the readings; it has to have come to its end in the block."""
-    watching, running = asyncio.create_task(fleet.watch()), asyncio.create_task(run.run())
-    yield
-    watching.cancel()
-    await asyncio.wait((watching,))
-    assert running.done()
-    await running
-
-
-async def played(fleet: Fleet, run: BulkJob) -> None:
-    async with going(fleet, run):
-        await fleet.clock.run(300.0)
-
-
-def states(run: BulkJob) -> dict[str, RowState]:
-    return {row.id: row.state for row in run.rows.values()}
-
-
-def fleet_of(count: int) -> Fleet:
-    return Fleet(FakeClock(), [f"box-{number:03}" for number in range(count)])
-
-
-MISSING = ServiceError(ErrorKind.MISSING, "Not found.", status=404)
-BROKEN = ServiceError(ErrorKind.SERVER, "Server error 500.", status=500)
-LOST = ServiceError(ErrorKind.UNKNOWN_OUTCOME, "No answer came.", outcome=Outcome.UNKNOWN)
-
-
 async def test_a_bulk_pause_of_200_ends_with_the_truth_on_every_row() -> None:
-    fleet = fleet_of(200)
+    fleet = Fleet(200)
     failing, gone, unknown = fleet.ids[10:30], fleet.ids[40:50], fleet.ids[60:66]
     listed_still, unchanged, slow_down = fleet.ids[70], fleet.ids[80], fleet.ids[100]
     for fault, ids in ((BROKEN, failing), (MISSING, [*gone, listed_still]), (LOST, unknown), (None, [unchanged])):
@@ -128,10 +108,9 @@ async def test_a_bulk_pause_of_200_ends_with_the_truth_on_every_row() -> None:
     fleet.done_anyway |= set(unknown[:3])
     for sandbox_id in gone:
         del fleet.status[sandbox_id]
-    run = bulk(fleet)
-    await played(fleet, run)
+    await fleet.played()
 
-    found = states(run)
+    found = fleet.states
     assert {i for i, state in found.items() if state is RowState.GONE} == set(gone)
     assert {i for i, state in found.items() if state is RowState.UNCHANGED} == {unchanged}
     failed = {i for i, state in found.items() if state is RowState.FAILED}
@@ -143,155 +122,115 @@ async def test_a_bulk_pause_of_200_ends_with_the_truth_on_every_row() -> None:
     assert fleet.most_at_once == AT_ONCE
     assert fleet.times(slow_down) == 2
     assert Counter(asked for _, asked in fleet.asked).most_common(2)[1][1] == 1
-    first_line = run.summary.splitlines()[0]
+    first_line = fleet.job.summary.splitlines()[0]
     assert first_line == "200 sandboxes: 165 done, 24 failed, 1 unchanged, 10 gone"
 
 
 async def test_when_the_server_asks_to_wait_all_wait_and_the_row_is_tried_first_again() -> None:
-    fleet = fleet_of(12)
+    fleet = Fleet(12)
     slow_down = fleet.ids[5]
     fleet.faults[slow_down] = [failure(ErrorKind.RATE, retry_after=30.0)]
-    run = bulk(fleet)
-    waits = []
-    async with going(fleet, run):
+    async with fleet.going():
         await fleet.clock.run(1.0)
-        waits.append(run.waits)
-        assert run.rows[slow_down].state is RowState.WAITING
-        await fleet.clock.run(100.0)
-    assert 29.0 < waits[0] < 30.0
+        assert 29.0 < fleet.job.waits < 30.0
+        assert fleet.states[slow_down] is RowState.WAITING
     moments = sorted(when for when, _ in fleet.asked)
     pause = next((a, b) for a, b in pairwise(moments) if b - a > 5)
     assert pause[1] - pause[0] >= 30.0 - fleet.latency
     after = [asked for when, asked in fleet.asked if when >= pause[1]]
     assert after[0] == slow_down
-    assert set(states(run).values()) == {RowState.DONE}
+    assert set(fleet.states.values()) == {RowState.DONE}
 
 
-@pytest.mark.parametrize(("asked", "tries"), [(500.0, 1), (None, 5), (0.0, 5)])
-async def test_a_server_that_asks_to_wait_too_long_or_for_ever_is_not_waited_for(
-    asked: float | None, tries: int
+SLOW_DOWN: list[ServiceError | None] = [failure(ErrorKind.RATE, retry_after=0.0)]
+
+
+@pytest.mark.parametrize(
+    ("faults", "then", "state", "after", "times"),
+    [
+        ([LOST], "PAUSED", RowState.DONE, 0.0, 1),
+        ([LOST], "RUNNING", RowState.FAILED, PATIENCE, 1),
+        ([None], "RUNNING", RowState.UNCHANGED, PATIENCE, 1),
+        ([None], "ERROR", RowState.FAILED, 0.0, 1),
+        ([MISSING], "RUNNING", RowState.FAILED, MISSED, 1),
+        ([MISSING], "MISSING", RowState.GONE, 0.0, 1),
+        ([BROKEN], "RUNNING", RowState.FAILED, 0.0, 1),
+        ([failure(ErrorKind.RATE, retry_after=500.0)], "RUNNING", RowState.FAILED, 0.0, 1),
+        (SLOW_DOWN * 9, "RUNNING", RowState.FAILED, 20.0, 5),
+    ],
+)
+async def test_what_becomes_of_a_row_is_what_the_readings_say_and_an_unknown_outcome_is_not_asked_for_twice(
+    faults: list[ServiceError | None], then: str, state: RowState, after: float, times: int
 ) -> None:
-    fleet = fleet_of(1)
-    fleet.faults["box-000"] = [failure(ErrorKind.RATE, retry_after=asked) for _ in range(9)]
-    run = bulk(fleet)
-    await played(fleet, run)
-    assert states(run) == {"box-000": RowState.FAILED}
-    assert len(fleet.asked) == tries
-
-
-async def test_what_was_asked_with_an_unknown_outcome_is_never_sent_twice() -> None:
-    fleet = fleet_of(2)
-    fleet.faults = {"box-000": [LOST], "box-001": [LOST]}
-    fleet.done_anyway = {"box-000"}
-    run = bulk(fleet)
-    await played(fleet, run)
-    assert states(run) == {"box-000": RowState.DONE, "box-001": RowState.FAILED}
-    assert [fleet.times(i) for i in fleet.ids] == [1, 1]
-    assert "No answer came." in run.rows["box-001"].words
-
-
-async def test_a_success_without_change_is_called_so_only_after_the_readings_had_their_time() -> None:
-    fleet = fleet_of(1)
-    fleet.faults = {"box-000": [None]}
-    run = bulk(fleet)
-    async with going(fleet, run):
-        await fleet.clock.run(PATIENCE - 2)
-        assert states(run) == {"box-000": RowState.SENT}
-        await fleet.clock.run(5.0)
-    assert states(run) == {"box-000": RowState.UNCHANGED}
-
-
-async def test_what_failed_instead_ends_at_once() -> None:
-    fleet = fleet_of(2)
-    fleet.faults = {"box-000": [None]}
-    run = bulk(fleet)
-    async with going(fleet, run):
+    fleet = Fleet(1)
+    fleet.faults["box-000"] = [*faults]
+    async with fleet.going():
         await fleet.clock.run(1.0)
-        fleet.status["box-000"] = "ERROR"
+        fleet.status["box-000"] = then
+        await fleet.clock.run(after - 1.0)
+        assert not after or not fleet.job.ended
         await fleet.clock.run(5.0)
-    assert states(run) == {"box-000": RowState.FAILED, "box-001": RowState.DONE}
-    assert "it has failed instead" in run.rows["box-000"].words
+        assert fleet.job.ended
+    assert (fleet.states, len(fleet.asked)) == ({"box-000": state}, times)
+    assert bool(fleet.job.rows["box-000"].words) is (state is not RowState.DONE)
 
 
 async def test_what_somebody_changed_back_while_the_run_went_on_is_called_so_and_tried_again() -> None:
-    fleet = fleet_of(2)
+    fleet = Fleet(2)
     fleet.faults = {"box-001": [failure(ErrorKind.RATE, retry_after=20.0)]}
-    run = bulk(fleet)
-    async with going(fleet, run):
+    async with fleet.going():
         await fleet.clock.run(5.0)
-        assert run.rows["box-000"].state is RowState.DONE
+        assert fleet.states["box-000"] is RowState.DONE
         fleet.status["box-000"] = "RUNNING"
-        await fleet.clock.run(60.0)
-    assert states(run) == {"box-000": RowState.UNDONE, "box-001": RowState.DONE}
-    assert "changed it back" in run.rows["box-000"].words
-    assert run.retry_failed()
+    assert fleet.states == {"box-000": RowState.UNDONE, "box-001": RowState.DONE}
+    assert fleet.job.retry_failed()
 
 
-async def test_a_stop_leaves_the_rest_and_follows_what_is_under_way() -> None:
-    fleet = fleet_of(20)
-    run = bulk(fleet)
-    async with going(fleet, run):
-        await fleet.clock.run(0.05)
-        run.stop()
-        await fleet.clock.run(10.0)
+@pytest.mark.parametrize("slow_down", [False, True])
+async def test_a_stop_leaves_the_rest_and_ends_a_wait_and_follows_what_is_under_way(
+    slow_down: bool,
+) -> None:
+    fleet = Fleet(20)
+    if slow_down:
+        fleet.faults = {i: [failure(ErrorKind.RATE, retry_after=100.0)] for i in fleet.ids}
+    async with fleet.going():
+        await fleet.clock.run(2.0 if slow_down else 0.05)
+        fleet.job.stop()
+        await fleet.clock.run(5.0)
+        assert fleet.job.ended
     assert len(fleet.asked) == AT_ONCE
-    assert Counter(states(run).values()) == {RowState.DONE: AT_ONCE, RowState.STOPPED: 20 - AT_ONCE}
-
-
-async def test_a_stop_ends_a_wait_the_server_asked_for() -> None:
-    fleet = fleet_of(6)
-    fleet.faults = {i: [failure(ErrorKind.RATE, retry_after=100.0)] for i in fleet.ids}
-    run = bulk(fleet)
-    running = asyncio.create_task(run.run())
-    await fleet.clock.run(2.0)
-    run.stop()
-    await fleet.clock.run(2.0)
-    assert running.done()
-    assert set(states(run).values()) == {RowState.STOPPED}
+    done = 0 if slow_down else AT_ONCE
+    assert Counter(fleet.states.values()) == Counter({RowState.DONE: done, RowState.STOPPED: 20 - done})
 
 
 async def test_a_retry_tries_only_what_failed() -> None:
-    fleet = fleet_of(6)
+    fleet = Fleet(6)
     fleet.faults = {"box-001": [BROKEN], "box-003": [BROKEN, BROKEN], "box-004": [None]}
-    run = bulk(fleet)
-    await played(fleet, run)
-    assert run.retry_failed()
-    await played(fleet, run)
+    await fleet.played()
+    assert fleet.job.retry_failed()
+    await fleet.played()
     assert [fleet.times(i) for i in fleet.ids] == [1, 2, 1, 2, 2, 1]
-    assert Counter(states(run).values()) == {RowState.DONE: 5, RowState.FAILED: 1}
-    assert run.ended
+    assert Counter(fleet.states.values()) == {RowState.DONE: 5, RowState.FAILED: 1}
 
 
-@pytest.mark.parametrize("kind", [ErrorKind.AUTH, ErrorKind.NOT_OFFERED, ErrorKind.UNREACHABLE])
+@pytest.mark.parametrize("kind", [ErrorKind.AUTH, ErrorKind.UNREACHABLE])
 async def test_what_goes_wrong_for_all_rows_is_not_tried_with_all(kind: ErrorKind) -> None:
-    fleet = fleet_of(50)
+    fleet = Fleet(50)
     fleet.faults = {i: [failure(kind)] for i in fleet.ids}
-    run = bulk(fleet)
-    await played(fleet, run)
+    await fleet.played()
     assert len(fleet.asked) <= 2 * AT_ONCE
-    assert Counter(states(run).values())[RowState.STOPPED] >= 50 - 2 * AT_ONCE
-    assert "Did not work." in run.rows["box-049"].words
+    assert fleet.states["box-049"] is RowState.STOPPED
+    assert "Did not work." in fleet.job.rows["box-049"].words
 
 
 async def test_rows_that_are_left_out_stand_in_the_summary_with_the_reason() -> None:
-    fleet = fleet_of(1)
-    rows = Plan((box("box-000"),), ((box("b"), "It is paused already."),), (box("c"),))
-    run = job(fleet, rows)
-    await played(fleet, run)
-    assert run.summary.splitlines() == [
-        "3 sandboxes: 1 done, 2 skipped",
-        "box-000  done",
-        "b  skipped  It is paused already.",
-        "c  skipped  The filter hides it.",
-    ]
-
-
-def test_a_plan_leaves_what_the_filter_hides_alone_until_it_is_included() -> None:
-    planned = plan(map(box, "abc"), lambda row: "No." if row.id == "c" else None, hidden={"b", "c"})
-    assert [row.id for row in planned.rows] == ["a"]
-    assert [row.id for row in planned.hidden] == ["b"]
-    assert [row.id for row, _ in planned.skipped] == ["c"]
-    assert [row.id for row in planned.with_hidden().rows] == ["a", "b"]
+    fleet = Fleet(1)
+    planned = plan(map(box, ("box-000", "b", "c")), lambda row: "No." if row.id == "b" else None, hidden={"b", "c"})
+    assert [row.id for row in planned.with_hidden().rows] == ["box-000", "c"]
+    fleet.job = fleet.job_for(planned)
+    await fleet.played()
+    lines = ["3 sandboxes: 1 done, 2 skipped", "box-000  done", "b  skipped  No.", "c  skipped  The filter hides it."]
+    assert fleet.job.summary.splitlines() == lines
 
 
 def test_verdicts_follow_readings_and_not_what_was_answered() -> None:

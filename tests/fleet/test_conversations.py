@@ -3,11 +3,10 @@ from typing import Any
 
 import pytest
 
-from quarterdeck.client.models.conversation import Conversation, Metrics, NewConversation, StartTask
+from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.conversations import (
     CONVERSATION_GRAMMAR,
-    DECK_GRAMMAR,
     Category,
     ConversationRow,
     conversation_row,
@@ -59,17 +58,12 @@ def test_how_its_sandbox_is_that_knows_best_itself() -> None:
 
 
 def test_a_person_is_wanted_where_an_agent_waits_or_is_in_trouble() -> None:
+    assert not conversation_state(conversation("ERROR", None)).attention, "nobody can help where the sandbox is broken"
     wanting = {"waiting_for_confirmation", "stuck", "error"}
     known = {"idle", "running", "paused", "finished", "deleting", *wanting}
     states = {agent: conversation_state(conversation("RUNNING", agent)) for agent in known}
     assert {agent for agent, state in states.items() if state.attention} == wanting
     assert {agent for agent, state in states.items() if state.came_to_something} == wanting | {"finished"}
-
-
-def test_nobody_can_help_a_conversation_whose_sandbox_is_broken() -> None:
-    state = conversation_state(conversation("ERROR", None))
-    assert not state.attention
-    assert not state.came_to_something
 
 
 def test_what_an_agent_last_said_stands_while_its_sandbox_is_quiet() -> None:
@@ -102,12 +96,6 @@ def test_the_steps_of_a_start_are_counted_in_their_order() -> None:
     assert words[2] == "3/7 preparing repository"
 
 
-def test_ready_and_error_are_the_ends_of_a_start() -> None:
-    ready, error = start_progress(task("READY"), at(999)), start_progress(task("ERROR", "500: no"), at(999))
-    assert (ready.ended, ready.failed, ready.slow) == (True, False, False)
-    assert (error.ended, error.failed, error.detail) == (True, True, "500: no")
-
-
 @pytest.mark.parametrize("detail", [None, "", "  \n"])
 def test_a_failure_without_detail_is_explained(detail: str | None) -> None:
     assert "120 s" in start_progress(task("ERROR", detail), at(1)).detail
@@ -134,46 +122,11 @@ def test_a_start_is_shown_until_its_conversation_is_listed_or_it_is_put_away() -
     ready = task("READY", app_conversation_id="c")
     assert showing(ready, 5)
     assert not showing(ready, 5, listed="c")
-    assert showing(task("ERROR"), 5)
     assert not showing(task("ERROR"), 5, dismissed="t")
-
-
-def test_old_starts_are_shown_only_if_they_were_asked_for_here() -> None:
+    assert showing(task("ERROR"), 4000), "it stays until it is put away"
+    assert not showing(task("ERROR"), 90_000)
     assert not showing(task("WORKING"), 4000)
     assert showing(task("WORKING"), 4000, followed="t")
-    assert not showing(task("ERROR"), 90_000)
-    assert showing(task("ERROR"), 4000), "it stays until it is put away"
-    assert not showing(task("ERROR", created=None), 5)
-
-
-def test_a_row_carries_what_a_list_shows_of_a_conversation() -> None:
-    record = Conversation(
-        id="0123456789",
-        title="Fix login",
-        sandbox_status="RUNNING",
-        execution_status="idle",
-        selected_repository="acme/web",
-        selected_branch="main",
-        metrics=Metrics(accumulated_cost=1.84),
-        created_at=at(0),
-    )
-    row = conversation_row(record)
-    assert (row.short_id, row.place, row.cost, row.updated) == ("012345", "acme/web@main", 1.84, at(0))
-    assert "fix login" in row.haystack
-    assert "ready" in row.haystack
-
-
-def test_a_row_carries_what_a_list_shows_of_a_start() -> None:
-    row = start_row(task("PREPARING_REPOSITORY"), ServerClock(at(5)))
-    assert (row.title, row.place, row.state.word) == ("Add tests", "acme/api@main", "3/7 preparing repository")
-    assert row.cost is None
-    assert start_row(task("ERROR"), ServerClock(at(5))).state.attention
-
-
-def test_a_row_is_another_one_when_time_makes_it_slow() -> None:
-    rows = [start_row(task("WORKING"), ServerClock(at(second))) for second in (0, 1, 200)]
-    assert rows[0] == rows[1] != rows[2]
-    assert rows[2].state.attention
 
 
 def row(row_id: str, agent: str, updated: float | None) -> ConversationRow:
@@ -194,14 +147,6 @@ def test_starts_come_first_then_who_needs_you_then_who_is_in_trouble_then_the_ne
         start_row(task("WORKING"), ServerClock(at(5))),
     ]
     assert [each.id for each in sorted(rows, key=rank)] == ["t", "waits", "failed", "stuck", "new", "old", "never"]
-
-
-def test_filters_know_what_is_unread_and_who_needs_you() -> None:
-    record = conversation("RUNNING", "waiting_for_confirmation")
-    plain, marked = conversation_row(record), conversation_row(record, unread=True)
-    told = {"unseen": [marked], "unread": [marked], "needs-you": [plain, marked], "!unread needs-you": [plain]}
-    for typed, found in told.items():
-        assert kept([plain, marked], parse(typed, DECK_GRAMMAR), at(0), DECK_GRAMMAR) == found
 
 
 @pytest.mark.parametrize(

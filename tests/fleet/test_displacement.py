@@ -9,7 +9,6 @@ from quarterdeck.fleet.displacement import (
     cap_learned,
     forecast,
     made_room,
-    probable_cap,
     running_oldest_first,
 )
 from quarterdeck.fleet.memories import SandboxMemories
@@ -72,12 +71,6 @@ def test_a_displacement_teaches_the_cap() -> None:
     assert cap_learned(five, running=4, displaced=0) == five
     assert cap_learned(five, running=5, displaced=0) == KeptCap(cap=None)
     assert cap_learned(None, running=50, displaced=0) is None
-
-
-def test_containers_let_guess_the_usual_cap_until_one_is_learned() -> None:
-    assert probable_cap(None, ["oh-agent-server-7WN"]) == 5
-    assert probable_cap(None, ["7WN"]) is None
-    assert probable_cap(KeptCap(cap=None), ["oh-agent-server-7WN"]) is None
 
 
 @given(st.none() | st.integers(1, 100))

@@ -154,10 +154,6 @@ def test_a_word_that_may_become_a_token_is_searched_for_where_it_is_found_and_on
     assert found("orph", rows, finished=True) == ""
 
 
-def test_the_hint_names_every_token() -> None:
-    assert GRAMMAR.hint == "status:  spec:  idle>  cost>  orphan"
-
-
 # What holds for any text
 
 ANY_ROWS = st.lists(

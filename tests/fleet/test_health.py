@@ -45,18 +45,19 @@ def test_three_failures_of_a_server_that_is_away_are_offline_of_one_that_says_no
     assert failed(GOOD, ErrorKind.RATE, times=5).state is HealthState.DEGRADED
 
 
-def test_jitter_takes_at_most_half_of_a_wait_away() -> None:
-    assert backoff(3, 0.0) == 8.0
-    assert backoff(3, 1.0) == 16.0
-    assert backoff(10_000, 1.0) == 60.0
-
-
-@pytest.mark.parametrize("garbage", [-5.0, 0.0, float("nan"), None])
-def test_a_wait_asked_for_that_is_no_wait_is_ignored(garbage: float | None) -> None:
-    assert backoff(1, 0.0, garbage) == 2.0
-
-
-def test_a_wait_asked_for_is_a_floor_up_to_two_minutes() -> None:
-    assert backoff(1, 0.0, 30.0) == 30.0
-    assert backoff(6, 0.9, 1.0) == 57.0
-    assert backoff(1, 0.0, 3600.0) == 120.0
+@pytest.mark.parametrize(
+    ("failures", "jitter", "asked", "wait"),
+    [
+        (3, 0.0, None, 8.0),
+        (3, 1.0, None, 16.0),
+        (10_000, 1.0, None, 60.0),
+        *((1, 0.0, garbage, 2.0) for garbage in (-5.0, 0.0, float("nan"))),
+        (1, 0.0, 30.0, 30.0),
+        (6, 0.9, 1.0, 57.0),
+        (1, 0.0, 3600.0, 120.0),
+    ],
+)
+def test_a_wait_grows_to_a_minute_and_is_as_long_as_was_asked_for_up_to_two(
+    failures: int, jitter: float, asked: float | None, wait: float
+) -> None:
+    assert backoff(failures, jitter, asked) == wait

@@ -1,7 +1,5 @@
 """The order of a list: what moves a row, when, and what stays where it was on the screen."""
 
-from random import Random
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,13 +25,6 @@ def shown(order: Order) -> str:
 def test_equal_ranks_stand_by_id_and_unknown_ones_last_either_way(reverse: bool, ids: str) -> None:
     sizes = {"4": None, "3": 2, "1": 2, "5": 1, "2": 1}
     assert shown(filled({row_id: Rank(size) for row_id, size in sizes.items()}, reverse=reverse)) == ids
-
-
-@given(st.dictionaries(ID, RANKS), st.booleans(), st.randoms())
-def test_the_order_does_not_depend_on_the_order_before(ranks: dict[str, Rank], reverse: bool, chance: Random) -> None:
-    shuffled = list(ranks.items())
-    chance.shuffle(shuffled)
-    assert filled(dict(shuffled), reverse=reverse).ids == filled(ranks, reverse=reverse).ids
 
 
 @given(
@@ -72,22 +63,6 @@ def test_nothing_moves_for_a_while_after_the_cursor_but_what_is_urgent() -> None
     assert order.settle(100.0 + HOLD)
     assert shown(order) == "cbda"
     assert not order.settle(200.0)
-
-
-def test_what_went_back_to_its_rank_before_it_moved_stays() -> None:
-    order = filled({"a": Rank(1), "b": Rank(1)})
-    order.moved(100.0)
-    order.take({"a": Rank(2)}, (), 101.0)
-    order.take({"a": Rank(1)}, (), 102.0)
-    assert not order.settle(110.0)
-    assert shown(order) == "ab"
-
-
-def test_what_comes_and_goes_does_so_at_once() -> None:
-    order = filled({"a": Rank(1), "c": Rank(1)})
-    order.moved(100.0)
-    assert order.take({"b": Rank(1)}, ("a",), 101.0)
-    assert shown(order) == "cb"
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,9 @@ from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import (
     SANDBOX_GRAMMAR,
-    Residents,
     SandboxRow,
     rank,
     sandbox_row,
-    short_id,
     sweep,
 )
 
@@ -45,21 +43,6 @@ def row(
     record = sandbox(status, name)
     memories.observe([record], at(seen), beginning=began)
     return sandbox_row(record, memories.by_id[name], conversations, complete=complete, last_told=last_told or {})
-
-
-def test_a_short_id_leaves_out_what_all_ids_share() -> None:
-    told = {"7WNtsgx91": "7WNtsg", "oh-agent-server-7WNtsgx91": "7WNtsg", "a-": "a-", "-dash": "-dash", "": ""}
-    assert {each: short_id(each) for each in told} == told
-
-
-def test_a_row_has_the_titles_of_the_conversations_in_its_sandbox() -> None:
-    told = {"c1": ("a", "Newest"), "c2": (None, "Lost"), "c3": ("a", None), "c4": ("b", None)}
-    records = {name: Conversation(id=name, sandbox_id=box, title=title) for name, (box, title) in told.items()}
-    residents = Residents()
-    residents.update(records, records)
-    found = row(*residents.of("a"))
-    assert found.conversation_titles == ("Newest", "")
-    assert "newest" in found.haystack
 
 
 # Order
@@ -170,20 +153,7 @@ def test_a_sweep_finds_what_has_been_quiet_the_longest_first_with_what_it_cost()
     assert [each.id for each in found.unknown] == ["untold"]
 
 
-def test_a_sweep_leaves_alone_what_is_being_paused() -> None:
-    memories = SandboxMemories()
-    record = sandbox("RUNNING")
-    memories.observe([record], at(-9000), beginning=False)
-    memories.asked("abc", Action.PAUSE, at(-1))
-    assert sweep([sandbox_row(record, memories.by_id["abc"], ())], HALF_HOUR, at(0)).rows == ()
-
-
 # What lost its counterpart
-
-
-def test_a_sandbox_nobody_lives_in_is_unlinked_once_all_conversations_were_read() -> None:
-    rows = [row(name="a"), row(talk(), name="b"), row(name="c", complete=False)]
-    assert [each.id for each in rows if each.unlinked] == ["a"]
 
 
 def lived_in(sandbox_id: str | None, status: str | None = "PAUSED") -> Conversation:

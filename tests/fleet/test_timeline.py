@@ -1,11 +1,9 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from quarterdeck.fleet.displacement import Displaced, Displacement
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.fleet.timeline import EVENTS, IDS, Cause, Event, KeptTimeline, KeptTimelines
+from quarterdeck.fleet.timeline import IDS, Cause, KeptTimelines
 
 from .fakes import at, sandbox
 
@@ -131,15 +129,6 @@ def test_a_pause_that_made_room_for_a_start_of_ours_is_told_apart() -> None:
     assert watched.told("b")[-1] == ("Paused", Cause.YOU)
 
 
-def test_a_state_lasts_until_the_next_one_was_seen() -> None:
-    watched = Watched()
-    watched.read(0, "RUNNING")
-    watched.read(90, "PAUSED")
-    watched.read(100, "PAUSED")
-    assert [event.lasted for event in watched.timelines.of("a")] == [90.0, None]
-    assert watched.timelines.of("a")[-1].seen_at == at(90)
-
-
 def test_a_change_found_after_a_gap_has_no_known_cause_and_no_known_moment() -> None:
     watched = Watched()
     watched.read(0, "RUNNING", "RUNNING", "RUNNING")
@@ -200,21 +189,3 @@ def test_thousands_of_sandboxes_are_bounded_and_those_that_change_are_the_ones_t
     kept = timelines.merge()(None)
     assert kept is not None
     assert len(kept.sandboxes) == IDS
-
-
-EVENT = st.builds(
-    Event,
-    st.sampled_from(["Running", "Paused", "x\u202e"]),
-    st.integers(0, 10**6).map(at),
-    st.none() | st.integers(0, 10**6).map(float),
-    st.sampled_from(Cause),
-    st.text(max_size=9),
-)
-
-
-@given(st.lists(EVENT, min_size=1, max_size=EVENTS))
-def test_a_state_file_holds_all_that_was_known(events: list[Event]) -> None:
-    kept = KeptTimelines(sandboxes={"a": KeptTimeline(at(0), tuple(events))})
-    watched = Watched(KeptTimelines.model_validate_json(kept.model_dump_json()))
-    assert watched.timelines.of("a") == tuple(events)
-    assert watched.kept() == kept
