@@ -12,7 +12,7 @@ from quarterdeck.client.errors import ServiceError
 from quarterdeck.fleet import answering
 from quarterdeck.fleet.answering import Answering
 from quarterdeck.fleet.following import Following
-from quarterdeck.fleet.transcript import Delivery
+from quarterdeck.fleet.transcript import NOT_KNOWN
 from tests.client.fakes import client_of
 from tests.fleet.agent import ID, C, FakeAgent
 
@@ -185,9 +185,8 @@ async def test_a_message_that_a_tool_holds_is_looked_for_until_the_tool_has_ende
     async with talking(agent) as (following, answering):
         agent.drops = True
         sending = asyncio.create_task(answering.send("hello"))
-        while not (unsure := [each for each in following.transcript.outgoing if each.delivery is Delivery.UNKNOWN]):
+        while [(each.text, each.title) for each in following.transcript.entries[-1:]] != [("hello", NOT_KNOWN)]:
             await asyncio.sleep(0.001)
-        assert [each.text for each in unsure] == ["hello"]
         agent.says("hello", "user")
         agent.set("finished")
         agent.drops = False

@@ -216,7 +216,7 @@ def test_a_check_is_wanted_after_three_quiet_readings_of_one_that_ran_and_has_an
     bare = SandboxMemories()
     for second, status in enumerate(["RUNNING", *["STARTING"] * 4]):
         bare.observe([sandbox(status)], at(second), beginning=False)
-    assert bare.take_checks(["abc"], at(9.0)) == ()
+    assert bare.take_checks(["abc"], at(9.0)) == {}
 
 
 def test_a_few_are_asked_at_a_time_each_once_a_minute_and_more_often_while_it_comes_up() -> None:

@@ -1,13 +1,14 @@
 """The loop, driven by a clock turned by hand against a server that is an object."""
 
 import itertools
+from typing import Any
 
 import pytest
 
 from quarterdeck.client.errors import ErrorKind
 from quarterdeck.fleet.health import HealthState
 
-from .fakes import Deck, Item, failure
+from .fakes import Deck, failure
 
 FIVE = ("a", "b", "c", "d", "e")
 
@@ -48,58 +49,48 @@ async def test_a_row_that_a_shifting_page_leaves_out_is_not_gone() -> None:
         assert deck.watch.records.keys() == set("bcde")
 
 
-async def test_ticks_read_what_is_visible_or_in_transition_and_a_slow_pass_the_rest() -> None:
-    async with Deck(*FIVE) as deck:
-        deck.watch.look(visible=["a", "b"])
-        await deck.clock.run(16.0)
-        assert deck.server.times("read a,b") == [5.0, 10.0, 15.0]
-        deck.watch.look(visible=["a"], transitional=["e"])
-        await deck.clock.run(5.0)
-        assert deck.server.times("read e,a") == [17.0, 19.0, 21.0]
-        await deck.clock.run(10.0)
-        assert deck.server.times("page 0") == [0.0, 30.0]
+@pytest.mark.parametrize(
+    ("rows", "latency", "by_batch", "look", "question", "times"),
+    [
+        # ticks read what is looked at, a slow pass the rest
+        ("abcde", 0.0, True, {"visible": "ab"}, "read a,b", [*range(5, 35, 5)]),
+        ("abcde", 0.0, True, {"visible": "ab"}, "page 0", [0, 30]),
+        ("abcde", 0.0, True, {"visible": "a", "transitional": "e"}, "read e,a", [*range(2, 35, 2)]),
+        # hidden, only what is in transition is read between two passes
+        (
+            "abcde",
+            0.0,
+            True,
+            {"visible": "a", "transitional": "b", "hidden": True},
+            "read b",
+            [*range(2, 35, 2)],
+        ),
+        ("a", 0.0, True, {"visible": "a", "hidden": True}, "page 0", [0, 30]),
+        # a list of one page, and one without batch reading, is read whole at each tick
+        ("ab", 0.0, True, {"visible": "ab"}, "page 0", [*range(0, 35, 5)]),
+        ("abcde", 0.0, False, {"visible": "a"}, "page 0", [*range(0, 35, 5)]),
+        # what takes long to read whole gets as long a rest, and does not hold up what is looked at
+        ("abcde", 3.0, False, {"visible": "a"}, "page 0", [0, 24]),
+        ("abcdefghijklmnopqrstuvwxyz0123456789abcd", 1.0, True, {"visible": "d"}, "read d", [*range(5, 35, 6)]),
+    ],
+)
+async def test_what_is_looked_at_decides_what_is_read_and_how_often(
+    rows: str, latency: float, by_batch: bool, look: dict[str, Any], question: str, times: list[float]
+) -> None:
+    async with Deck(*rows, latency=latency) as deck:
+        deck.server.by_batch = by_batch
+        deck.watch.look(**look)
+        await deck.clock.run(34.9)
+        assert deck.server.times(question) == times
 
 
-async def test_what_is_seen_changes_at_the_next_tick_and_the_rest_at_the_next_pass() -> None:
-    async with Deck(*FIVE) as deck:
-        deck.watch.look(visible=["a", "b"])
+async def test_what_is_shown_again_is_read_at_once() -> None:
+    async with Deck("a") as deck:
+        deck.watch.look(visible=["a"], hidden=True)
+        await deck.clock.run(14.0)
+        deck.watch.look(visible=["a"])
         await deck.clock.run()
-        deck.server.items = [Item("new"), Item("a", 1), *map(Item, "cd"), Item("e", 1)]
-        await deck.clock.run(5.0)
-        assert [(each.id, each.version) for each in deck.watch.records.values()] == [
-            ("a", 1),
-            ("c", 0),
-            ("d", 0),
-            ("e", 0),
-        ]
-        await deck.clock.run(25.0)
-        assert deck.ids == ["new", "a", "c", "d", "e"]
-        assert deck.watch.records["e"].version == 1
-
-
-async def test_a_list_of_one_page_is_read_whole_at_each_tick() -> None:
-    async with Deck("a", "b") as deck:
-        deck.watch.look(visible=["a", "b"])
-        await deck.clock.run(11.0)
-        assert deck.server.asked == [(0.0, "page 0"), (5.0, "page 0"), (10.0, "page 0")]
-
-
-async def test_without_batch_reading_the_whole_list_is_the_tick() -> None:
-    async with Deck(*FIVE) as deck:
-        deck.server.by_batch = False
-        deck.watch.look(visible=["a"])
-        await deck.clock.run(16.0)
-        assert deck.server.times("read a") == [5.0]
-        assert deck.server.times("page 0") == [0.0, 5.0, 10.0, 15.0]
-
-
-async def test_a_list_that_takes_long_to_read_whole_gets_as_long_a_rest() -> None:
-    async with Deck(*FIVE, latency=4.0) as deck:
-        deck.server.by_batch = False
-        deck.watch.look(visible=["a"])
-        await deck.clock.run(60.0)
-        asked = deck.server.times("page 0")
-        assert asked[-1] - asked[-2] == 24.0
+        assert deck.server.times("page 0") == [0.0, 14.0]
 
 
 async def test_a_list_read_by_batch_that_takes_long_to_read_whole_is_read_so_an_eighth_of_the_time() -> None:
@@ -114,23 +105,6 @@ async def test_a_list_read_by_batch_that_takes_long_to_read_whole_is_read_so_an_
         assert 8 * took <= again - took < 8 * took + 5.0
 
 
-async def test_a_hidden_list_is_read_every_half_minute_and_at_once_when_shown_again() -> None:
-    async with Deck("a") as deck:
-        deck.watch.look(visible=["a"], hidden=True)
-        await deck.clock.run(44.0)
-        assert deck.server.times("page 0") == [0.0, 30.0]
-        deck.watch.look(visible=["a"])
-        await deck.clock.run()
-        assert deck.server.times("page 0") == [0.0, 30.0, 44.0]
-
-
-async def test_only_what_is_in_transition_is_read_while_hidden() -> None:
-    async with Deck(*FIVE) as deck:
-        deck.watch.look(visible=["a"], transitional=["b"], hidden=True)
-        await deck.clock.run(2.0)
-        assert deck.server.asked[-1] == (2.0, "read b")
-
-
 async def test_one_request_is_under_way_at_a_time() -> None:
     async with Deck(*FIVE, latency=7.0) as deck:
         deck.watch.look(visible=["a"], transitional=["b"])
@@ -139,14 +113,6 @@ async def test_one_request_is_under_way_at_a_time() -> None:
             await deck.clock.run(3.0)
         assert deck.server.most_at_once == 1
         assert len(deck.server.asked) >= 8
-
-
-async def test_a_long_pass_does_not_hold_up_the_visible_rows() -> None:
-    items = [str(number) for number in range(40)]
-    async with Deck(*items, latency=1.0) as deck:
-        deck.watch.look(visible=["3"])
-        await deck.clock.run(20.0)
-        assert deck.server.times("read 3") == [5.0, 11.0, 17.0]
 
 
 async def test_a_refresh_reads_at_once_but_never_twice_in_a_second() -> None:
@@ -158,14 +124,6 @@ async def test_a_refresh_reads_at_once_but_never_twice_in_a_second() -> None:
         assert deck.server.times("page 0") == pytest.approx([0.0, 3.0, 4.0])
 
 
-async def test_a_refresh_asked_for_during_a_reading_is_a_reading_of_its_own() -> None:
-    async with Deck("a", latency=3.0) as deck:
-        await deck.clock.run(2.0)
-        deck.watch.refresh()
-        await deck.clock.run(2.0)
-        assert deck.server.times("page 0") == [0.0, 3.0]
-
-
 async def test_failures_are_waited_out_ever_longer_up_to_a_minute() -> None:
     async with Deck("a") as deck:
         deck.server.fail_with = failure()
@@ -173,16 +131,6 @@ async def test_failures_are_waited_out_ever_longer_up_to_a_minute() -> None:
         asked = deck.server.times("page 0")
         waits = [late - early for early, late in itertools.pairwise(asked)]
         assert waits == [2, 4, 8, 16, 30, 30, 30, 30, 30]
-
-
-async def test_a_server_may_ask_for_a_longer_wait_but_not_for_hours() -> None:
-    async with Deck("a") as deck:
-        deck.server.fail_with = failure(ErrorKind.RATE, retry_after=20.0)
-        await deck.clock.run(19.0)
-        assert deck.watch.health.next_try_at == deck.clock.now + 1.0
-        deck.server.fail_with = failure(ErrorKind.RATE, retry_after=7200.0)
-        await deck.clock.run(1.0)
-        assert deck.watch.health.next_try_at == deck.clock.now + 120.0
 
 
 async def test_a_refused_key_stops_the_reading_until_somebody_asks() -> None:
@@ -282,15 +230,3 @@ async def test_a_batch_that_knows_none_of_the_rows_is_doubted_until_the_whole_li
         assert deck.ids == list(FIVE)
         await deck.clock.run(1.0)
         assert deck.ids == ["c", "d", "e"]
-
-
-async def test_a_reading_that_changes_nothing_publishes_no_change() -> None:
-    async with Deck(*FIVE) as deck:
-        deck.watch.look(visible=["a"])
-        await deck.clock.run()
-        before = dict(deck.watch.records)
-        deck.published.clear()
-        await deck.clock.run(35.0)
-        assert len(deck.published) == 7 + 3, "seven ticks and a pass of three pages"
-        assert not any(deck.published)
-        assert all(record is before[record_id] for record_id, record in deck.watch.records.items())

@@ -14,8 +14,9 @@ from quarterdeck.client.agent_server import NEVER, AgentServer
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.enums import ExecutionStatus
 from quarterdeck.client.models.event import ActionEvent, Event, Policy, StateEvent
+from quarterdeck.fleet.entries import Entry, EntryKind
 from quarterdeck.fleet.following import Following
-from quarterdeck.fleet.transcript import Delivery, Outgoing
+from quarterdeck.fleet.transcript import HELD, NOT_KNOWN, SENDING
 
 SETTLES = 0.4
 """Seconds between two tries."""
@@ -41,19 +42,19 @@ class Answering:
 
         One whose answer is lost is looked for in the log, for as long as a tool may hold it; it is never sent twice.
         """
-        agent, transcript = self._agent(), self._following.transcript
-        held = Delivery.HELD if transcript.under_way is not None else Delivery.SENDING
-        message = Outgoing(uuid4().hex, text, self._clock(), held)
-        transcript.sending(message)
+        agent, outgoing = self._agent(), self._following.transcript.outgoing
+        how_far = SENDING if self._following.transcript.under_way is None else HELD
+        message = Entry(uuid4().hex, EntryKind.PERSON, self._clock(), "you", how_far, text)
+        outgoing[message.id] = message
         try:
             await agent.send(text)
         except ServiceError as error:
             if error.outcome is not Outcome.UNKNOWN or not await self._arrives(message):
-                transcript.sent(message.id)
+                outgoing.pop(message.id, None)
                 raise
         try:
             await self._following.catch_up()
-            transcript.sent(message.id)
+            outgoing.pop(message.id, None)
             async with self._alone():
                 why_not = await self._run_if_nothing_waits(agent)
         except ServiceError as error:
@@ -132,13 +133,13 @@ class Answering:
             self.note = "The server is still ending the last run; the agent goes on as soon as it may."
             await asyncio.sleep(SETTLES)
 
-    async def _arrives(self, message: Outgoing) -> bool:
+    async def _arrives(self, message: Entry) -> bool:
         """Whether the log has a message, once the agent rests; raises ServiceError where it cannot be read."""
-        transcript, rested = self._following.transcript, 0
-        transcript.sending(message._replace(delivery=Delivery.UNKNOWN))
+        outgoing, rested = self._following.transcript.outgoing, 0
+        outgoing[message.id] = message._replace(title=NOT_KNOWN)
         while rested < TOLD_WITHIN:
             status = await self._status(self._agent())
-            if message.id not in {each.id for each in transcript.outgoing}:
+            if message.id not in outgoing:
                 return True
             rested += status != ExecutionStatus.RUNNING
             await asyncio.sleep(SETTLES)

@@ -4,6 +4,8 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from itertools import islice
 
+from pydantic import SecretStr
+
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.sandbox_state import (
     Action,
@@ -84,13 +86,13 @@ class SandboxMemories:
         """Which ids have something under way, for `Watch.look`."""
         return frozenset(each for each in self._pending if self.by_id[each].in_transition(now))
 
-    def take_checks(self, ids: Iterable[str], now: datetime) -> tuple[str, ...]:
-        """Hand out some of the visible ones whose agent servers to ask whether they are alive; each rests then."""
+    def take_checks(self, ids: Iterable[str], now: datetime) -> dict[str, SecretStr]:
+        """Hand out some agent servers of the visible ones, to ask whether they are alive; each rests then."""
         known = ((each, self.by_id.get(each)) for each in ids)
         wanted = dict(islice(((i, memory) for i, memory in known if memory and memory.wants_check(now)), CHECKS))
         for sandbox_id, memory in wanted.items():
             self._keep(sandbox_id, memory._replace(checked_at=now))
-        return tuple(wanted)
+        return {each: memory.agent_server for each, memory in wanted.items() if memory.agent_server is not None}
 
     def checked(self, sandbox_id: str, now: datetime, *, answered: bool) -> bool:
         """Note whether it answered; whether that is new."""

@@ -10,6 +10,8 @@ from datetime import datetime
 from itertools import chain, islice
 from typing import Any
 
+from pydantic import SecretStr
+
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
@@ -283,16 +285,14 @@ class Session:
     def _probe_quiet_ones(self, now: datetime) -> None:
         """Ask the agent servers of what is seen and of which readings alone say too little."""
         if self._tasks is not None:
-            for sandbox_id in self.memories.take_checks(self._visible.get(About.SANDBOXES, ()), now):
-                self._tasks.create_task(self._probe(sandbox_id))
+            wanted = self.memories.take_checks(self._visible.get(About.SANDBOXES, ()), now)
+            for sandbox_id, address in wanted.items():
+                self._tasks.create_task(self._probe(sandbox_id, address))
 
-    async def _probe(self, sandbox_id: str) -> None:
-        memory = self.memories.by_id.get(sandbox_id)
-        address = memory.agent_server if memory is not None else None
-        if address is not None:
-            answered = await self.client.alive(address)
-            if self.memories.checked(sandbox_id, self._clock(), answered=answered):
-                self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))
+    async def _probe(self, sandbox_id: str, address: SecretStr) -> None:
+        answered = await self.client.alive(address)
+        if self.memories.checked(sandbox_id, self._clock(), answered=answered):
+            self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))
 
     def _find_lost(self, about: About, watch: Watch[Any]) -> None:
         if not watch.health.incomplete and (found := self._starts.find_lost(about, watch.records)) is not None:

@@ -6,9 +6,7 @@ socket has told stands at the end until the list has it.
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from enum import StrEnum
 from itertools import chain
-from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -36,21 +34,10 @@ _NOT_LISTED = frozenset({"ServerErrorEvent", "TokenEvent"})
 _ENDS_AN_ANSWER = frozenset(ExecutionStatus) - {ExecutionStatus.RUNNING, ExecutionStatus.PAUSED}
 
 
-class Delivery(StrEnum):
-    """How far a message of ours has come."""
-
-    SENDING = "sending"
-    HELD = "waits for the tool to end"
-    UNKNOWN = "perhaps not delivered: it is looked for"
-
-
-class Outgoing(NamedTuple):
-    """A message of ours that the log does not have yet."""
-
-    id: str
-    text: str
-    at: datetime
-    delivery: Delivery = Delivery.SENDING
+SENDING = "sending"
+HELD = "waits for the tool to end"
+NOT_KNOWN = "perhaps not delivered: it is looked for"
+"""How far a message of ours has come that the log does not have yet: the title of its entry."""
 
 
 class Transcript:
@@ -63,7 +50,8 @@ class Transcript:
         self.stats: Stats | None = None
         self.older: str | None = None
         """The page before what is known; None at the beginning of the log."""
-        self.outgoing: tuple[Outgoing, ...] = ()
+        self.outgoing: dict[str, Entry] = {}
+        """Messages of ours that the log does not have yet."""
         self._log: list[Event] = []
         self._listed: set[str] = set()
         self._tail: dict[str, Event] = {}
@@ -84,10 +72,7 @@ class Transcript:
         written = self._being_written()
         if written is None and not self.outgoing:
             return listed
-        sent = [
-            Entry(each.id, EntryKind.PERSON, each.at, "you", str(each.delivery), each.text) for each in self.outgoing
-        ]
-        return [*listed, *([written] if written is not None else ()), *sent]
+        return [*listed, *([written] if written is not None else ()), *self.outgoing.values()]
 
     @property
     def _entries(self) -> Entries:
@@ -230,17 +215,6 @@ class Transcript:
             self.policy = state.confirmation_policy
         self.stats = state.stats or self.stats
 
-    # Messages on their way
-
-    def sending(self, message: Outgoing) -> None:
-        """Show a message that is being sent, or how far it has come by now."""
-        self.sent(message.id)
-        self.outgoing = (*self.outgoing, message)
-
-    def sent(self, message_id: str) -> None:
-        """Show a message no longer as one on its way."""
-        self.outgoing = tuple(each for each in self.outgoing if each.id != message_id)
-
     def _set_log(self, log: Iterable[Event], tail: dict[str, Event]) -> None:
         self._log, self._tail, self._made = list(log), tail, None
         self._listed = {event.id for event in self._log}
@@ -249,9 +223,8 @@ class Transcript:
         """What an event says of the whole conversation."""
         if isinstance(event, MessageEvent) and event.source == "user":
             self._overheard = event.id if self._written or self._thought else ""
-            arrived = next((each for each in self.outgoing if each.text == event.text), None)
-            if arrived is not None:
-                self.sent(arrived.id)
+            arrived = next((each.id for each in self.outgoing.values() if each.text == event.text), "")
+            self.outgoing.pop(arrived, None)
         elif isinstance(event, ActionEvent) and event.tool_name != "finish":
             self._overheard = ""
         elif isinstance(event, StateEvent):
