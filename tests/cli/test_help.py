@@ -35,7 +35,7 @@ def test_every_token_of_a_filter_is_explained(run: Run) -> None:
     read = blocks(run("help", "filters").out)
     for title, grammar in (("Sandboxes", SANDBOX_GRAMMAR), ("Conversations", DECK_GRAMMAR)):
         for name, token in grammar.tokens.items():
-            assert f"{token} {grammar.help[name]}" in read[title]
+            assert f"{grammar.beginnings[name]} {token.help}" in read[title]
     assert "quiet> How long nothing has happened in it, while it is up. Also: idle. cost>" in read["Sandboxes"]
     assert "slow Its start, pause or resume takes longer than it should. Only in the deck." in read["Sandboxes"]
 

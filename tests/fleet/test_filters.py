@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quarterdeck.fleet.filters import Grammar, Measure, Unit, kept, parse
+from quarterdeck.fleet.filters import Grammar, Kind, Token, kept, parse
 
 from .fakes import NOON, at
 
@@ -30,10 +30,13 @@ def _idle(row: Row, now: datetime) -> float | None:
 
 
 GRAMMAR: Grammar[Row] = Grammar(
-    texts={"status": lambda row, now: row.status, "spec": lambda row, now: ""},
-    measures={"idle": Measure(_idle), "cost": Measure(lambda row, now: row.spent, Unit.NUMBER)},
-    flags={"orphan": lambda row, now: row.orphan},
-    aliases={"quiet": "idle", "no-conversation": "orphan"},
+    {
+        "status": Token(Kind.TEXT, lambda row, now: row.status, ""),
+        "spec": Token(Kind.TEXT, lambda row, now: None, ""),
+        "idle": Token(Kind.DURATION, _idle, "", ("quiet",)),
+        "cost": Token(Kind.NUMBER, lambda row, now: row.spent, ""),
+        "orphan": Token(Kind.FLAG, lambda row, now: row.orphan, "", ("no-conversation",)),
+    }
 )
 ROWS = [
     Row("1", "Fix Login bug", quiet_since=at(-3600), spent=2.5),
@@ -136,22 +139,6 @@ def test_a_script_is_told_of_everything_that_is_no_condition(typed: str) -> None
     wanted = parse(f"fix {typed}", GRAMMAR, finished=True)
     assert len(wanted.problems) == 1
     assert len(wanted.terms) == 1
-
-
-@pytest.mark.parametrize("token", ["orphan", "no-conversation", "quiet>30m", "cost>1.5", "status:paused"])
-def test_typing_a_token_letter_by_letter_never_hides_all_rows(token: str) -> None:
-    for end in range(len(token)):
-        assert found(token[:end]), token[:end]
-        assert found(f"fix {token[:end]}"), token[:end]
-
-
-def test_a_word_that_may_become_a_token_is_searched_for_where_it_is_found_and_once_it_is_finished() -> None:
-    rows = [Row("1", "Add cost report"), Row("2", "Fix build")]
-    assert found("cos", rows) == "1"
-    assert found("orph", rows) == "12"
-    assert found("orph ", rows) == ""
-    assert found("orph fix", rows) == ""
-    assert found("orph", rows, finished=True) == ""
 
 
 # What holds for any text

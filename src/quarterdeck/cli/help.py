@@ -9,7 +9,7 @@ from quarterdeck.cli.arguments import CommandLine, usage
 from quarterdeck.cli.sandboxes import GRAMMAR
 from quarterdeck.config.load import Config
 from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, DECK_GRAMMAR
-from quarterdeck.fleet.filters import Grammar, Unit, example
+from quarterdeck.fleet.filters import Grammar, Kind, example
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR
 from quarterdeck.settings.catalogue import described
 from quarterdeck.tui.commands import Place, commands_at, shown_key
@@ -30,7 +30,7 @@ _FORMS = {
     "word": "It stands anywhere in the row, in any case.",
     "NAME:TEXT": "The text is part of it, in any case. NAME:this,that asks for either.",
     "NAME>AMOUNT": (
-        f"It is more; <, >= and <= too. A time is written {example(Unit.DURATION)}, a number {example(Unit.NUMBER)}."
+        f"It is more; <, >= and <= too. A time is written {example(Kind.DURATION)}, a number {example(Kind.NUMBER)}."
     ),
     "NAME": "It is so.",
     "!...": "In front of any of these: it is not so.",
@@ -104,7 +104,6 @@ def _filters() -> Iterator[str]:
 def _tokens(grammar: Grammar[Any], of_commands: Grammar[Any]) -> Iterator[str]:
     """The tokens of a list, with what commands do not know marked."""
     for name, token in grammar.tokens.items():
-        others = [other for other, stands_for in grammar.aliases.items() if stands_for == name]
-        also = f" Also: {', '.join(others)}." if others else ""
+        also = f" Also: {', '.join(token.also)}." if token.also else ""
         deck_only = "" if name in of_commands.tokens else " Only in the deck."
-        yield from _entry(token, f"{grammar.help[name]}{also}{deck_only}")
+        yield from _entry(grammar.beginnings[name], f"{token.help}{also}{deck_only}")

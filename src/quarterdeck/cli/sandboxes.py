@@ -20,10 +20,7 @@ from quarterdeck.fleet.filters import Filter, Kind, kept
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, Residents, SandboxRow, sandbox_row
 
-GRAMMAR = SANDBOX_GRAMMAR._replace(
-    measures={name: measure for name, measure in SANDBOX_GRAMMAR.measures.items() if name != "for"},
-    flags={name: flag for name, flag in SANDBOX_GRAMMAR.flags.items() if name != "slow"},
-)
+GRAMMAR = SANDBOX_GRAMMAR.without("for", "slow")
 """What a filter of a command knows: not what takes watching, which a command that has just begun has not done."""
 _OF_CONVERSATIONS = frozenset({"repo", "quiet", "cost", "no-conversation"})
 

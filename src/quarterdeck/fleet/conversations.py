@@ -8,7 +8,7 @@ from typing import NamedTuple
 from quarterdeck.client.models.conversation import Conversation, StartTask
 from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus, StartTaskStatus
 from quarterdeck.fleet.ages import AS_TOLD, ServerClock, seconds_since
-from quarterdeck.fleet.filters import Grammar, Measure, Unit, haystack
+from quarterdeck.fleet.filters import Grammar, Kind, Token, haystack
 from quarterdeck.fleet.order import Rank
 
 
@@ -273,57 +273,42 @@ def _state_word(row: ConversationRow, now: datetime) -> str:
     return f"{row.state.word}\n{_ALSO_CALLED.get(row.state.word, '')}"
 
 
-CONVERSATION_GRAMMAR: Grammar[ConversationRow] = Grammar(
-    texts={
-        "state": _state_word,
-        "status": _state_word,
-        "repo": lambda row, now: row.place,
-        "model": lambda row, now: (row.record.llm_model if row.record else None) or "",
-        "sandbox": lambda row, now: row.sandbox_id or "",
-        "id": lambda row, now: row.id,
-    },
-    measures={
-        "cost": Measure(lambda row, now: row.cost, Unit.NUMBER),
-        "age": Measure(lambda row, now: seconds_since(row.created, now)),
-        "updated": Measure(lambda row, now: seconds_since(row.updated, now)),
-    },
-    flags={
-        "no-sandbox": lambda row, now: row.unlinked,
-        "running": lambda row, now: row.state.category is Category.BUSY,
-        "needs-you": lambda row, now: row.needs_you,
-    },
-    aliases={"orphan": "no-sandbox"},
-    help={
-        "state": "Its state, as the list shows it.",
-        "status": "The same.",
-        "repo": "Its repository and branch, as owner/name@branch.",
-        "model": "The model that its agent uses.",
-        "sandbox": "The id of its sandbox.",
-        "id": "Its id.",
-        "cost": "What it has cost so far, in US dollars.",
-        "age": "How long ago it was created.",
-        "updated": "How long ago it changed last.",
-        "no-sandbox": "Its sandbox is no more.",
-        "running": "Its agent is at work, or it is being started.",
-        "needs-you": "Its agent waits for an answer.",
-    },
+def _model(row: ConversationRow, now: datetime) -> str | None:
+    return row.record.llm_model if row.record else None
+
+
+DECK_GRAMMAR: Grammar[ConversationRow] = Grammar(
+    {
+        "state": Token(Kind.TEXT, _state_word, "Its state, as the list shows it."),
+        "status": Token(Kind.TEXT, _state_word, "The same."),
+        "repo": Token(Kind.TEXT, lambda row, now: row.place, "Its repository and branch, as owner/name@branch."),
+        "model": Token(Kind.TEXT, _model, "The model that its agent uses."),
+        "sandbox": Token(Kind.TEXT, lambda row, now: row.sandbox_id, "The id of its sandbox."),
+        "id": Token(Kind.TEXT, lambda row, now: row.id, "Its id."),
+        "cost": Token(Kind.NUMBER, lambda row, now: row.cost, "What it has cost so far, in US dollars."),
+        "age": Token(Kind.DURATION, lambda row, now: seconds_since(row.created, now), "How long ago it was created."),
+        "updated": Token(
+            Kind.DURATION, lambda row, now: seconds_since(row.updated, now), "How long ago it changed last."
+        ),
+        "unread": Token(
+            Kind.FLAG,
+            lambda row, now: row.unread,
+            "It finished, failed or asked something since you last looked at it.",
+            ("unseen",),
+        ),
+        "watched": Token(Kind.FLAG, lambda row, now: row.watched, "You asked to be notified of it."),
+        "no-sandbox": Token(Kind.FLAG, lambda row, now: row.unlinked, "Its sandbox is no more.", ("orphan",)),
+        "running": Token(
+            Kind.FLAG,
+            lambda row, now: row.state.category is Category.BUSY,
+            "Its agent is at work, or it is being started.",
+        ),
+        "needs-you": Token(Kind.FLAG, lambda row, now: row.needs_you, "Its agent waits for an answer."),
+    }
 )
 """What a filter over conversations knows."""
-
-DECK_GRAMMAR = CONVERSATION_GRAMMAR._replace(
-    flags={
-        "unread": lambda row, now: row.unread,
-        "watched": lambda row, now: row.watched,
-        **CONVERSATION_GRAMMAR.flags,
-    },
-    aliases={"unseen": "unread", **CONVERSATION_GRAMMAR.aliases},
-    help={
-        "unread": "It finished, failed or asked something since you last looked at it.",
-        "watched": "You asked to be notified of it.",
-        **CONVERSATION_GRAMMAR.help,
-    },
-)
-"""The same where it is known what was read, and what is watched."""
+CONVERSATION_GRAMMAR = DECK_GRAMMAR.without("unread", "watched")
+"""The same where it is not known what was read, and what is watched."""
 
 
 def why_not(command: str, row: ConversationRow) -> str | None:

@@ -3,9 +3,10 @@
 import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
@@ -13,7 +14,6 @@ _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
 }
-_NOTHING: Mapping[str, Any] = {}
 
 
 class Searchable(Protocol):
@@ -33,61 +33,62 @@ def haystack(*texts: str | None) -> str:
     return "\n".join(filter(None, texts)).casefold()
 
 
-class Unit(Enum):
-    """What a quantity is counted in."""
-
-    DURATION = "duration"
-    """Seconds; typed with the letters s, m, h, d or w."""
-    NUMBER = "number"
-
-
-class Measure(NamedTuple, Generic[R]):
-    """A quantity of a row that `name>value` compares; durations in seconds, None where it is not known."""
-
-    of: Callable[[R, datetime], float | None]
-    unit: Unit = Unit.DURATION
-
-
-class Grammar(NamedTuple, Generic[R]):
-    """The tokens a filter over these rows knows, by name; each looks at a row as it is at a moment."""
-
-    texts: Mapping[str, Callable[[R, datetime], str]] = _NOTHING
-    """`name:value`; the text in any case."""
-    measures: Mapping[str, Measure[R]] = _NOTHING
-    """`name>value`, `<`, `>=`, `<=`."""
-    flags: Mapping[str, Callable[[R, datetime], bool]] = _NOTHING
-    """The bare name."""
-    aliases: Mapping[str, str] = _NOTHING
-    """Other spellings of some names, with the name each stands for."""
-    help: Mapping[str, str] = _NOTHING
-    """What each name asks about, a sentence for a reference."""
-
-    @property
-    def tokens(self) -> dict[str, str]:
-        """Each name, with the beginning of its token."""
-        return {
-            **{name: f"{name}:" for name in self.texts},
-            **{name: f"{name}>" for name in self.measures},
-            **{name: name for name in self.flags},
-        }
-
-    @property
-    def hint(self) -> str:
-        """All tokens in one line, as an empty filter field shows them."""
-        return "  ".join(self.tokens.values())
-
-    def begins(self, word: str) -> bool:
-        """Whether a token may come of a word that is being typed."""
-        return any(name.startswith(word) for name in (*self.tokens, *self.aliases))
-
-
 class Kind(Enum):
     """What a condition looks at."""
 
     WORD = "word"
+    """All text of a row."""
     TEXT = "text"
-    MEASURE = "measure"
+    """`name:value`; a text in any case."""
+    NUMBER = "number"
+    """`name>value`, `<`, `>=`, `<=`."""
+    DURATION = "duration"
+    """The same with seconds, typed with the letters s, m, h, d or w."""
     FLAG = "flag"
+    """The bare name."""
+
+
+_SIGNS = {Kind.TEXT: ":", Kind.NUMBER: ">", Kind.DURATION: ">", Kind.FLAG: ""}
+
+
+class Token(NamedTuple, Generic[R]):
+    """Something about a row that a filter can ask for by its name."""
+
+    kind: Kind
+    of: Callable[[R, datetime], str | float | None]
+    """What a row has of it at a moment: a text, an amount or a yes or no; None where that is not known."""
+    help: str
+    """What it asks about, a sentence for a reference."""
+    also: tuple[str, ...] = ()
+    """Other names for it."""
+
+
+@dataclass(frozen=True)
+class Grammar(Generic[R]):
+    """The tokens a filter over these rows knows, by name."""
+
+    tokens: Mapping[str, Token[R]]
+
+    @property
+    def beginnings(self) -> dict[str, str]:
+        """Each name, with the beginning of its token."""
+        return {name: f"{name}{_SIGNS[token.kind]}" for name, token in self.tokens.items()}
+
+    @property
+    def hint(self) -> str:
+        """All tokens in one line, as an empty filter field shows them."""
+        return "  ".join(self.beginnings.values())
+
+    def without(self, *names: str) -> "Grammar[R]":
+        """The same without some tokens."""
+        return Grammar({name: token for name, token in self.tokens.items() if name not in names})
+
+    def find(self, spelt: str) -> tuple[str, Kind]:
+        """The name and kind of a token by any of its names; what is none is a word."""
+        for name, token in self.tokens.items():
+            if spelt == name or spelt in token.also:
+                return name, token.kind
+        return "", Kind.WORD
 
 
 class Term(NamedTuple):
@@ -99,24 +100,21 @@ class Term(NamedTuple):
     texts: tuple[str, ...] = ()
     """It holds when one of these is found."""
     comparison: str = ""
-    value: float = 0.0
+    amount: float = 0.0
     inverted: bool = False
-    budding: bool = False
-    """A word that is being typed and may yet become a token: it is no condition where it lets no row through."""
 
     def holds(self, row: R, now: datetime, grammar: Grammar[R]) -> bool:
         """Whether a row is as it asks for."""
-        match self.kind:
-            case Kind.WORD:
-                found = self.texts[0] in row.haystack
-            case Kind.TEXT:
-                text = grammar.texts[self.name](row, now).casefold()
-                found = any(wanted in text for wanted in self.texts)
-            case Kind.MEASURE:
-                value = grammar.measures[self.name].of(row, now)
-                found = value is not None and _COMPARISONS[self.comparison](value, self.value)
-            case Kind.FLAG:
-                found = grammar.flags[self.name](row, now)
+        if self.kind is Kind.WORD:
+            return (self.texts[0] in row.haystack) is not self.inverted
+        value = grammar.tokens[self.name].of(row, now)
+        if self.kind is Kind.TEXT:
+            text = str(value or "").casefold()
+            found = any(wanted in text for wanted in self.texts)
+        elif self.kind is Kind.FLAG:
+            found = bool(value)
+        else:
+            found = value is not None and _COMPARISONS[self.comparison](float(value), self.amount)
         return found is not self.inverted
 
 
@@ -137,12 +135,7 @@ class Filter(NamedTuple):
 
 def kept(rows: Iterable[R], wanted: Filter, now: datetime, grammar: Grammar[R]) -> list[R]:
     """The rows let through, in their order."""
-    rows = list(rows)
-    through = [row for row in rows if wanted.matches(row, now, grammar)]
-    if not through and any(term.budding for term in wanted.terms):
-        grown = Filter(tuple(term for term in wanted.terms if not term.budding))
-        return [row for row in rows if grown.matches(row, now, grammar)]
-    return through
+    return [row for row in rows if wanted.matches(row, now, grammar)]
 
 
 # Reading what was typed
@@ -158,39 +151,35 @@ def parse(typed: str, grammar: Grammar[R], *, finished: bool = False) -> Filter:
     What is half typed (`!`, `status:`, `quiet>3`) is no condition yet. `finished` says that no more will be typed, as
     in a script: what is half typed, and a token of an unknown name, are problems then, never taken for no condition.
     """
-    words = re.findall(_WORDS, typed.casefold())
-    last = None if finished or typed[-1:].isspace() else len(words) - 1
-    read = [_read(word, grammar, finished=finished, last=at == last) for at, word in enumerate(words)]
+    read = [_read(word, grammar, finished=finished) for word in re.findall(_WORDS, typed.casefold())]
     terms = tuple(each for each in read if isinstance(each, Term))
     return Filter(terms, tuple(each for each in read if isinstance(each, str)))
 
 
-def _read(typed: str, grammar: Grammar[R], *, finished: bool, last: bool) -> Term | str | None:
+def _read(typed: str, grammar: Grammar[R], *, finished: bool) -> Term | str | None:
     """The condition a word is, the sentence that says what is wrong with it, or None while it is none yet."""
     bare = typed.removeprefix("!")
     inverted = bare != typed
     word = bare.replace('"', "")
     token = re.fullmatch(_CONDITION, word)
     spelt, sign, value = token.groups() if token is not None else (word, "", "")
-    name = grammar.aliases.get(spelt, spelt)
-    term: Term | str | None
-    if sign == ":" and name in grammar.texts:
+    name, kind = grammar.find(spelt)
+    term: Term | None
+    if sign == ":" and kind is Kind.TEXT:
         values = tuple(filter(None, value.split(",")))
-        term = Term(Kind.TEXT, name, values, inverted=inverted) if values else None
-    elif sign not in ("", ":") and name in grammar.measures:
+        term = Term(kind, name, values, inverted=inverted) if values else None
+    elif sign not in ("", ":") and kind in (Kind.NUMBER, Kind.DURATION):
         try:
-            amount = quantity(value, grammar.measures[name].unit)
+            amount = quantity(value, kind)
         except ValueError:
-            unit = grammar.measures[name].unit
-            return f"{typed}: {value} is no {unit.value}; write it as {spelt}{sign}{example(unit)}."
-        term = None if amount is None else Term(Kind.MEASURE, name, (), sign, amount, inverted)
-    elif not sign and name in grammar.flags:
-        term = Term(Kind.FLAG, name, inverted=inverted)
+            return f"{typed}: {value} is no {kind.value}; write it as {spelt}{sign}{example(kind)}."
+        term = None if amount is None else Term(kind, name, (), sign, amount, inverted)
+    elif not sign and kind is Kind.FLAG:
+        term = Term(kind, name, inverted=inverted)
     elif finished and sign:
         return f"{typed}: there is no token {spelt}{sign}; there are {grammar.hint}"
     else:
-        budding = last and grammar.begins(word)
-        term = Term(Kind.WORD, texts=(word,), inverted=inverted, budding=budding) if word else None
+        term = Term(Kind.WORD, texts=(word,), inverted=inverted) if word else None
     return f"{typed}: something is missing at its end." if term is None and finished else term
 
 
@@ -221,9 +210,9 @@ _NUMBER = rf"\$?({_AMOUNT})"
 _HALF_NUMBER = r"\$?\.?"
 
 
-def quantity(typed: str, unit: Unit) -> float | None:
+def quantity(typed: str, kind: Kind) -> float | None:
     """The quantity typed; None while it is half typed, as a duration without its letter is; ValueError for none."""
-    if unit is Unit.NUMBER:
+    if kind is Kind.NUMBER:
         if (number := re.fullmatch(_NUMBER, typed)) is not None:
             return float(number[1])
         half = _HALF_NUMBER
@@ -236,6 +225,6 @@ def quantity(typed: str, unit: Unit) -> float | None:
     raise ValueError(typed)
 
 
-def example(unit: Unit) -> str:
+def example(kind: Kind) -> str:
     """How to write one."""
-    return "30m, 2h or 1d" if unit is Unit.DURATION else "2 or 1.5"
+    return "30m, 2h or 1d" if kind is Kind.DURATION else "2 or 1.5"

@@ -10,7 +10,7 @@ from quarterdeck.client.models.enums import ExecutionStatus
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.ages import AS_TOLD, ServerClock, seconds_since
 from quarterdeck.fleet.conversations import ConversationRow
-from quarterdeck.fleet.filters import Grammar, Measure, Unit, haystack
+from quarterdeck.fleet.filters import Grammar, Kind, Token, haystack
 from quarterdeck.fleet.order import Rank
 from quarterdeck.fleet.sandbox_state import UP, SandboxMemory, SandboxState, StateWord
 
@@ -223,38 +223,32 @@ def _quiet_seconds(row: SandboxRow, now: datetime) -> float | None:
     return None if quiet is None else quiet.total_seconds()
 
 
+def _repositories(row: SandboxRow, now: datetime) -> str:
+    return "\n".join(each.selected_repository or "" for each in row.conversations)
+
+
+def _lasted(row: SandboxRow, now: datetime) -> float | None:
+    return seconds_since(row.state(now).since, now)
+
+
 SANDBOX_GRAMMAR: Grammar[SandboxRow] = Grammar(
-    texts={
-        "status": lambda row, now: row.memory.state(now).words,
-        "spec": lambda row, now: row.record.sandbox_spec_id or "",
-        "id": lambda row, now: row.id,
-        "owner": lambda row, now: row.record.created_by_user_id or "",
-        "repo": lambda row, now: "\n".join(each.selected_repository or "" for each in row.conversations),
-    },
-    measures={
-        "quiet": Measure(_quiet_seconds),
-        "cost": Measure(lambda row, now: row.spent, Unit.NUMBER),
-        "age": Measure(lambda row, now: seconds_since(row.created, now)),
-        "for": Measure(lambda row, now: seconds_since(row.memory.state(now).since, now)),
-    },
-    flags={
-        "no-conversation": lambda row, now: row.unlinked,
-        "slow": lambda row, now: row.memory.state(now).slow,
-    },
-    aliases={"idle": "quiet", "orphan": "no-conversation"},
-    help={
-        "status": "Its status, as the list shows it.",
-        "spec": "The spec it was started from.",
-        "id": "Its id.",
-        "owner": "The id of the user who created it.",
-        "repo": "The repository of a conversation in it.",
-        "quiet": "How long nothing has happened in it, while it is up.",
-        "cost": "What its conversations have cost, in US dollars.",
-        "age": "How long ago it was created.",
-        "for": "How long it has had its status.",
-        "no-conversation": "No conversation is in it.",
-        "slow": "Its start, pause or resume takes longer than it should.",
-    },
+    {
+        "status": Token(Kind.TEXT, lambda row, now: row.state(now).words, "Its status, as the list shows it."),
+        "spec": Token(Kind.TEXT, lambda row, now: row.record.sandbox_spec_id, "The spec it was started from."),
+        "id": Token(Kind.TEXT, lambda row, now: row.id, "Its id."),
+        "owner": Token(Kind.TEXT, lambda row, now: row.record.created_by_user_id, "The id of the user who created it."),
+        "repo": Token(Kind.TEXT, _repositories, "The repository of a conversation in it."),
+        "quiet": Token(
+            Kind.DURATION, _quiet_seconds, "How long nothing has happened in it, while it is up.", ("idle",)
+        ),
+        "cost": Token(Kind.NUMBER, lambda row, now: row.spent, "What its conversations have cost, in US dollars."),
+        "age": Token(Kind.DURATION, lambda row, now: seconds_since(row.created, now), "How long ago it was created."),
+        "for": Token(Kind.DURATION, _lasted, "How long it has had its status."),
+        "no-conversation": Token(Kind.FLAG, lambda row, now: row.unlinked, "No conversation is in it.", ("orphan",)),
+        "slow": Token(
+            Kind.FLAG, lambda row, now: row.state(now).slow, "Its start, pause or resume takes longer than it should."
+        ),
+    }
 )
 """What a filter over sandboxes knows."""
 

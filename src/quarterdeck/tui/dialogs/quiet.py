@@ -11,7 +11,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from quarterdeck.fleet.ages import age, age_of
-from quarterdeck.fleet.filters import Unit, example, quantity
+from quarterdeck.fleet.filters import Kind, example, quantity
 from quarterdeck.fleet.sandboxes import THRESHOLD, SandboxRow, Sweep, sweep
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
@@ -90,11 +90,11 @@ class QuietDialog(Dialog[Sweep]):
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         try:
-            seconds = quantity(event.value.strip().casefold(), Unit.DURATION)
+            seconds = quantity(event.value.strip().casefold(), Kind.DURATION)
         except ValueError:
             seconds = None
         if seconds is None:
-            self.complain(Shown(f"Write a time like {example(Unit.DURATION)}."))
+            self.complain(Shown(f"Write a time like {example(Kind.DURATION)}."))
             return
         self.complain(None)
         self._threshold = timedelta(seconds=min(seconds, 10 * 365 * 86400))

@@ -82,14 +82,12 @@ class Arrangement(Generic[R]):
     @property
     def passes_with_time(self) -> bool:
         """Whether the filter may let other rows through as time passes."""
-        return any(term.kind is Kind.MEASURE for term in self.filter.terms)
+        return any(term.kind is Kind.DURATION for term in self.filter.terms)
 
     def _sift(self, changed: Mapping[str, R], gone: Collection[str], now: datetime) -> bool:
         """Have the filter look at what changed; whether rows come or go."""
         if not self.filter:
             return False
-        if any(term.budding for term in self.filter.terms):  # all rows decide whether it is a condition
-            return self.look_at_all(now)
         before = len(self._passed)
         self._passed.difference_update(gone)
         through = {row_id for row_id, row in changed.items() if self.filter.matches(row, now, self._source.grammar)}
