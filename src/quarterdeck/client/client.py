@@ -60,8 +60,7 @@ class Client:
         another release of it, was put behind the address.
         """
         self.server = await describe(self.transport)
-        self.conversations.forget()
-        self.sandboxes.forget()
+        self.transport.lacks.clear()
         return self.server
 
     async def release(self) -> str | None:

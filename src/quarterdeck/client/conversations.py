@@ -14,6 +14,7 @@ from quarterdeck.client.request import Request, segment
 from quarterdeck.client.transport import Transport
 
 CONVERSATIONS = "/api/v1/app-conversations"
+SEARCH = f"{CONVERSATIONS}/search"
 START_TASKS = f"{CONVERSATIONS}/start-tasks"
 WITH_PARTS = ("include_sub_conversations", "true")
 """Servers leave out conversations that have a parent unless they are asked for."""
@@ -34,27 +35,17 @@ class ConversationsResource:
         self._transport = transport
         self._conversations = Records(transport, Listed[Conversation], _undashed)
         self._tasks = Records(transport, Listed[StartTask], _undashed)
-        self._documented_only = False
-        self._tasks_listed = True
-
-    def forget(self) -> None:
-        """Forget what was found not to be offered: another server may answer now."""
-        self._conversations.forget()
-        self._tasks.forget()
-        self._documented_only = False
-        self._tasks_listed = True
 
     async def pages(self, *, background: bool = False) -> AsyncIterator[Page[Conversation]]:
         """Read all conversations, newest first, page by page.
 
         A server that has only the documented paths lists them at the collection itself.
         """
-        if not self._documented_only:
-            started = False
+        lacks, started = self._transport.lacks, False
+        if SEARCH not in lacks:
+            query = (*self._conversations.limit, WITH_PARTS)
             try:
-                async for page in self._conversations.pages(
-                    f"{CONVERSATIONS}/search", (*self._conversations.limit, WITH_PARTS), background=background
-                ):
+                async for page in self._conversations.pages(SEARCH, query, background=background):
                     started = True
                     yield page
                 return
@@ -62,12 +53,12 @@ class ConversationsResource:
                 if started or not not_offered(error):
                     raise
         async for page in self._conversations.pages(CONVERSATIONS, background=background):
-            self._documented_only = True
+            lacks.add(SEARCH)
             yield page
 
     async def titled(self, words: str) -> tuple[Conversation, ...]:
         """Read the newest conversations whose title has these words in it, as the server compares them: one page."""
-        return await self._conversations.newest(f"{CONVERSATIONS}/search", WITH_PARTS, ("title__contains", words))
+        return await self._conversations.newest(SEARCH, WITH_PARTS, ("title__contains", words))
 
     async def count(self, *, background: bool = False) -> int | None:
         """How many conversations there are; None where the server does not say."""
@@ -100,13 +91,14 @@ class ConversationsResource:
 
     async def recent_start_tasks(self, *, background: bool = False) -> tuple[StartTask, ...]:
         """Read the newest start tasks, one page of them; none where they are not offered, which is asked only once."""
-        if self._tasks_listed:
+        lacks, path = self._transport.lacks, f"{START_TASKS}/search"
+        if path not in lacks:
             try:
-                return await self._tasks.newest(f"{START_TASKS}/search", background=background)
+                return await self._tasks.newest(path, background=background)
             except ServiceError as error:
                 if not not_offered(error):
                     raise
-                self._tasks_listed = False
+                lacks.add(path)
         return ()
 
     async def rename(self, conversation_id: str, title: str) -> None:

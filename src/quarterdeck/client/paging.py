@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.base import Listed, T
 from quarterdeck.client.refusals import not_offered
-from quarterdeck.client.request import Query, Request, Response, read_json, wrong_api, wrong_shape
+from quarterdeck.client.request import UNKNOWN_RELEASE, Query, Request, Response
 from quarterdeck.client.transport import Transport
 
 
@@ -31,10 +31,6 @@ class Record(Protocol):
 
 R = TypeVar("R", bound=Record)
 Batch = tuple[R | None, ...]
-_Part = tuple["Page[R]", str | None]
-"""Records of an answer, and the id of the page that follows it."""
-_Slice = tuple[list[Any], list[Any] | dict[str, Any] | None]
-"""Members of a list; with the last ones comes the answer, whatever of its list is left in it."""
 LARGE = 2**20
 """Bytes of an answer that are not read at once, for a key would wait for it."""
 SLICE = 200
@@ -57,29 +53,21 @@ class Page(Generic[T]):
     unreadable: int = 0
     perhaps_partial: bool = False
     """The whole answer was one array of just as many records as a page holds: there may be others."""
-
-
-def exactly(record_id: str) -> str:
-    """An id as it is."""
-    return record_id
+    next_page_id: str | None = None
+    """Where the server goes on; a large answer is several pages here, and the last of them has it."""
 
 
 class Records(Generic[R]):
     """One kind of record on one server; `same` brings two spellings of one id together."""
 
-    def __init__(self, transport: Transport, listed: type[Listed[R]], same: Callable[[str], str] = exactly) -> None:
+    def __init__(self, transport: Transport, listed: type[Listed[R]], same: Callable[[str], str] = str) -> None:
         self._transport = transport
         self._listed = listed
         self._same = same
-        self._read: dict[bytes, list[_Part[R]]] = {}
+        self._read: dict[bytes, list[Page[R]]] = {}
         """Digest of an answer -> what it was read as, the latest last."""
-        self._batch_offered = True
         self.limit: Query = (("limit", str(transport.limits.page)),)
         """The query for pages as large as servers give them."""
-
-    def forget(self) -> None:
-        """Forget that a read was not offered: another server may answer now."""
-        self._batch_offered = True
 
     async def pages(self, path: str, query: Query = (), *, background: bool = False) -> AsyncIterator[Page[R]]:
         """Read a list page by page, each record once: offset pages overlap whenever something new arrives.
@@ -96,9 +84,9 @@ class Records(Generic[R]):
             asked.add(page_id)
             found, next_page_id = False, None
             following = query if page_id is None else (*query, ("page_id", page_id))
-            async for part in self._ask(path, following, background=background):
-                page, next_page_id = part
+            async for page in self._ask(path, following, background=background):
                 found = found or bool(page.items or page.unreadable)
+                next_page_id = page.next_page_id
                 yield _unseen(page, seen)
             page_id = next_page_id
             if page_id is None:
@@ -126,21 +114,22 @@ class Records(Generic[R]):
         None for all of it says that this server has no such read: it does not know the path or the parameter, or it
         answers with a page of its list whatever it is asked. It is not asked again.
         """
-        if not self._batch_offered:
+        if path in self._transport.lacks:
             return None
         most = self._transport.limits.batch
         pages: list[Page[R]] = []
         for start in range(0, len(ids), most):
             query = tuple((name, record_id) for record_id in ids[start : start + most])
             try:
-                pages += [page async for page, _ in self._ask(path, query, background=background)]
+                pages += [page async for page in self._ask(path, query, background=background)]
             except ServiceError as error:
                 if not not_offered(error) and not _wants_other_than(name, error):
                     raise
-                self._batch_offered = False
+                self._transport.lacks.add(path)
                 return None
         batch = self._in_order(pages, ids, path)
-        self._batch_offered = batch is not None
+        if batch is None:
+            self._transport.lacks.add(path)
         return batch
 
     def _in_order(self, pages: Sequence[Page[R]], ids: Sequence[str], path: str) -> Batch[R] | None:
@@ -152,78 +141,60 @@ class Records(Generic[R]):
             return None
         unreadable = sum(page.unreadable for page in pages)
         if missing and unreadable:
-            raise wrong_shape(f"{unreadable} of {len(ids)} records cannot be read.", path)
+            words = f"{unreadable} of {len(ids)} records cannot be read."
+            raise ServiceError(ErrorKind.SHAPE, words, UNKNOWN_RELEASE, request=f"GET {path}")
         return tuple(found.get(record_id) for record_id in wanted)
 
-    async def _ask(self, path: str, query: Query, *, background: bool) -> AsyncIterator[_Part[R]]:
+    async def _ask(self, path: str, query: Query, *, background: bool) -> AsyncIterator[Page[R]]:
         """Ask for records and read the answer; one that equals an answer before is not read again."""
         largest = self._transport.limits.list_body
-        request = Request("GET", path, query, largest=largest, background=background)
-        response = await self._transport.send(request)
+        response = await self._transport.send(Request("GET", path, query, largest=largest, background=background))
         digest = blake2b(response.body).digest()
-        parts = self._read.pop(digest, [])
-        for part in parts:
-            yield part
-        if not parts:
-            async for part in self._parts(response, request):
-                parts.append(part)
-                yield part
-        self._read[digest] = parts
+        pages = self._read.pop(digest, [])
+        for page in pages:
+            yield page
+        if not pages:
+            async for page in self._pages_of(response):
+                pages.append(page)
+                yield page
+        self._read[digest] = pages
         if len(self._read) > ANSWERS_KEPT:
             del self._read[next(iter(self._read))]
 
-    async def _parts(self, response: Response, request: Request) -> AsyncIterator[_Part[R]]:
-        """Read an answer as a page and the id of the next one; a large one as several, which only the last one has.
+    async def _pages_of(self, response: Response) -> AsyncIterator[Page[R]]:
+        """Read an answer as a page, a large one as several.
 
         Nulls are left out, records that cannot be read are counted. Raises ServiceError: SHAPE for a page without a
         list, WRONG_API for anything else that is none, BROKEN for half of one.
         """
-        full, total = self._transport.limits.page, 0
-        if (listed := self._at_once(response.body)) is not None:
-            items, page_id = _without_nulls(listed.items), listed.next_page_id
-            bare = response.body.lstrip().startswith(b"[")
-            yield Page(items, page_id is not None, perhaps_partial=bare and len(listed.items) == full), page_id
+        if (page := self._at_once(response.body)) is not None:
+            yield page
             return
-        for members, answer in self._slices(response, request):
+        total, full = 0, self._transport.limits.page
+        for members, answer in _slices(response):
             items, unreadable = self._readable(members)
             total += len(members)
             if answer is None:
-                yield Page(items, more=True, unreadable=unreadable), None
+                yield Page(items, more=True, unreadable=unreadable)
                 await asyncio.sleep(0)
             elif isinstance(answer, list):
-                yield Page(items, unreadable=unreadable, perhaps_partial=total == full), None
+                yield Page(items, unreadable=unreadable, perhaps_partial=total == full)
             else:
                 page_id = self._listed.model_validate({**answer, "items": ()}).next_page_id
-                yield Page(items, page_id is not None, unreadable), page_id
+                yield Page(items, page_id is not None, unreadable, next_page_id=page_id)
 
-    def _at_once(self, body: bytes) -> Listed[R] | None:
+    def _at_once(self, body: bytes) -> Page[R] | None:
         """An answer in which all can be read, if it is not large."""
         if len(body) > LARGE:
             return None
+        bare = body.lstrip().startswith(b"[")
         try:
-            bare = body.lstrip().startswith(b"[")
-            return self._listed.model_validate_json(b'{"items":%b}' % body if bare else body)
+            listed = self._listed.model_validate_json(b'{"items":%b}' % body if bare else body)
         except ValidationError:
             return None
-
-    def _slices(self, response: Response, request: Request) -> Iterator[_Slice]:
-        body = response.body
-        try:
-            text = body.decode() if len(body) > LARGE else ""
-            if (begin := _BEGIN.match(text)) is not None:
-                yield from _sliced(text, begin)
-                return
-        except (ValueError, RecursionError):
-            read_json(body, str(request), response.status)
-            raise _no_list(request) from None
-        content = read_json(body, str(request), response.status)
-        members = content.get("items") if isinstance(content, dict) else content
-        if isinstance(members, list):
-            yield members, content
-        elif isinstance(content, dict) and "items" in content:
-            raise wrong_shape("The server answered a list that cannot be read.", str(request), response.status)
-        else:
-            raise _no_list(request)
+        partial = bare and len(listed.items) == self._transport.limits.page
+        page_id = listed.next_page_id
+        return Page(_without_nulls(listed.items), page_id is not None, 0, partial, page_id)
 
     def _readable(self, members: list[Any]) -> tuple[tuple[R, ...], int]:
         """The records of a list that can be read, and how many cannot."""
@@ -239,6 +210,30 @@ class Records(Generic[R]):
 
 def _without_nulls(items: Iterable[R | None]) -> tuple[R, ...]:
     return tuple(item for item in items if item is not None)
+
+
+_Slice = tuple[list[Any], list[Any] | dict[str, Any] | None]
+"""Members of a list; with the last ones comes the answer, whatever of its list is left in it."""
+
+
+def _slices(response: Response) -> Iterator[_Slice]:
+    """The members of a list, of a large one some after the others."""
+    try:
+        text = response.body.decode() if len(response.body) > LARGE else ""
+        if (begin := _BEGIN.match(text)) is not None:
+            yield from _sliced(text, begin)
+            return
+    except (ValueError, RecursionError):
+        response.json()
+        raise _no_list(response) from None
+    content = response.json()
+    members = content.get("items") if isinstance(content, dict) else content
+    if isinstance(members, list):
+        yield members, content
+    elif isinstance(content, dict) and "items" in content:
+        raise response.wrong_shape("The server answered a list that cannot be read.")
+    else:
+        raise _no_list(response)
 
 
 def _sliced(text: str, begin: re.Match[str]) -> Iterator[_Slice]:
@@ -281,8 +276,8 @@ def _wants_other_than(name: str, error: ServiceError) -> bool:
     )
 
 
-def _no_list(request: Request) -> ServiceError:
-    return wrong_api("The server answered something that is not a list.", str(request), 200)
+def _no_list(response: Response) -> ServiceError:
+    return response.wrong_api("The server answered something that is not a list.")
 
 
 def _endless(kind: ErrorKind, words: str, path: str) -> ServiceError:

@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 
 Query = tuple[tuple[str, str], ...]
+UNKNOWN_RELEASE = "The server may be of a release not known here."
 WRONG_ADDRESS = "Check the address: this may be another service, or a part of its path is missing."
 
 
@@ -91,7 +92,7 @@ class Response(NamedTuple):
 
     def wrong_shape(self, words: str) -> ServiceError:
         """Make the error for an answer of the service that cannot be read."""
-        return self.error(ErrorKind.SHAPE, words, "The server may be of a release not known here.")
+        return self.error(ErrorKind.SHAPE, words, UNKNOWN_RELEASE)
 
     def wrong_api(self, words: str) -> ServiceError:
         """Make the error for an answer that the service would not give."""
@@ -154,18 +155,3 @@ def _revealed(value: object) -> str:
     if isinstance(value, SecretStr):
         return value.get_secret_value()
     raise TypeError(f"{type(value).__name__} cannot be sent")
-
-
-def read_json(body: bytes, request: str = "", status: int | None = None) -> Any:
-    """Read JSON (temporary)."""
-    return Response(Request("GET", request.removeprefix("GET ")), status or 200, body).json()
-
-
-def wrong_shape(words: str, request: str, status: int | None = None) -> ServiceError:
-    """Make the error for an answer of the service that cannot be read (temporary)."""
-    return Response(Request("GET", request.removeprefix("GET ")), status or 200).wrong_shape(words)
-
-
-def wrong_api(words: str, request: str = "", status: int | None = None) -> ServiceError:
-    """Make the error for an answer that the service would not give (temporary)."""
-    return Response(Request("GET", request.removeprefix("GET ")), status or 200).wrong_api(words)

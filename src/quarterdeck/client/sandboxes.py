@@ -28,11 +28,6 @@ class SandboxesResource:
         self._sandboxes = Records(transport, Listed[Sandbox])
         self._specs = Records(transport, Listed[SandboxSpec])
 
-    def forget(self) -> None:
-        """Forget what was found not to be offered: another server may answer now."""
-        self._sandboxes.forget()
-        self._specs.forget()
-
     def pages(self, *, background: bool = False) -> AsyncIterator[Page[Sandbox]]:
         """Read all sandboxes, newest first, page by page."""
         return self._sandboxes.pages(f"{SANDBOXES}/search", self._sandboxes.limit, background=background)

@@ -94,8 +94,8 @@ class Transport:
         self.clock_offset = timedelta()
         """What the server's clock is ahead of this machine's, by its latest answer; zero where it tells none."""
         self.in_process = access.app is not None
-        self.not_offered: set[str] = set()
-        """Paths that were found not to be there, and are not asked for again."""
+        self.lacks: set[str] = set()
+        """Paths of reads that were found not to be offered: they are not asked for again."""
         self._key = _checked_key(key)
         self._pace = None if self.in_process else Pace(limits.per_second)
         self._network = Network(self.url, access.ca_file, limits, access.app) if access.transport is None else None
