@@ -73,10 +73,11 @@ async def test_so_many_change_in_a_second_and_the_shares_stay() -> None:
 
 
 async def test_faults_happen_to_whom_they_are_said_to() -> None:
-    faulty = replace(STILL, with_faults=True)
+    faulty = replace(STILL, faults=True)
     async with simulated(faulty) as service:
         running = [record["id"] for record in await service.all() if record["status"] == "RUNNING"]
-        fails, ignored, gone = (next(one for one in running if one in group) for group in faulty.faults()[:3])
+        groups = (faulty.ids()[3::25], faulty.ids()[7::50], faulty.ids()[11::33])
+        fails, ignored, gone = (next(one for one in running if one in group) for group in groups)
         good = next(one for one in running if one not in {fails, ignored, gone})
         answers = [await service.http.post(f"{SANDBOXES}/{one}/pause") for one in (fails, ignored, gone, good)]
         assert [answer.status_code for answer in answers] == [500, 200, 404, 200]

@@ -30,4 +30,4 @@ def _simulation(arguments: CommandLine) -> Simulation | None:
             raise CommandError(words, "Give --simulate N too.", status=2)
         return None
     churn = 1.0 if arguments.churn is None else arguments.churn
-    return Simulation(arguments.simulate, churn, with_faults=arguments.faults)
+    return Simulation(arguments.simulate, churn, faults=arguments.faults)

@@ -7,13 +7,9 @@ from quarterdeck.local.errors import RefusalError
 from quarterdeck.local.records import told
 from quarterdeck.local.service import Generation
 from quarterdeck.local.store import Store
-from tests.servers.nested.routes import (
-    nested_options_router,
-    nested_profiles_router,
-    nested_secrets_router,
-    nested_settings_router,
-)
-from tests.servers.nested.settings import InvalidSettingsError, NestedSettings, UnreadableSettingsError
+from tests.servers.nested.profiles import nested_profiles_router
+from tests.servers.nested.record import InvalidSettingsError, NestedSettings, UnreadableSettingsError
+from tests.servers.nested.routes import nested_options_router, nested_secrets_router, nested_settings_router
 from tests.servers.replacing import CheckedTokens
 
 

@@ -1,15 +1,19 @@
-"""The stored record of release 1.11, what a store makes of it, and what a load tells of it: pure functions.
+"""The stored record of release 1.11, what a store makes of it, and what a load tells of it.
 
 Only what is nested is checked when it is stored; a wrong value at the top is stored as it came, and from then on the
 record cannot be read.
 """
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
 from pydantic import BaseModel, FiniteFloat, TypeAdapter, ValidationError
 
 from quarterdeck.local.bodies import Grouping
+from quarterdeck.local.errors import LocalServiceError, RefusalError
 from quarterdeck.local.secrets import providers_set
+from quarterdeck.local.store import Store
 from tests.servers.nested.agent import AgentSettings, ConversationSettings, Llm, OpenHandsAgent
 from tests.servers.nested.block import TOLD, Key
 
@@ -121,3 +125,57 @@ def _object(sent: Record, member: str) -> Record:
     """A member that is an object; anything else is ignored."""
     value = sent.get(member)
     return value if isinstance(value, dict) else {}
+
+
+class InvalidSettingsError(LocalServiceError):
+    """These settings cannot be stored."""
+
+
+class UnreadableSettingsError(LocalServiceError):
+    """What is stored are no settings any more."""
+
+
+class NestedSettings:
+    """Reads and changes the one settings record of a store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def read(self) -> NestedRecord | None:
+        """The record, None when nothing is stored. Raises `UnreadableSettingsError`."""
+        return _read(await self._store.document("nested_settings"))
+
+    async def load(self) -> Record | None:
+        """What a load answers; None when nothing is stored. Raises `UnreadableSettingsError`."""
+        record = await self.read()
+        return None if record is None else load_response(record, await self._store.document("secrets"))
+
+    async def llm_model(self) -> str | None:
+        """The model that conversations begin with."""
+        record = await self.read()
+        return record.agent_settings.llm.model if record else None
+
+    async def patch(self, sent: Record) -> None:
+        """Store what a body changes. Raises `InvalidSettingsError`, and stores nothing then."""
+        async with self._store.changing("nested_settings") as documents:
+            try:
+                documents["nested_settings"] = patched(documents["nested_settings"], sent)
+            except ValidationError as error:
+                raise InvalidSettingsError(words_of(error)) from error
+
+    @asynccontextmanager
+    async def changing(self) -> AsyncIterator[NestedRecord]:
+        """The record, stored as it is in the end; `RefusalError` when there is none."""
+        async with self._store.changing("nested_settings") as documents:
+            record = _read(documents["nested_settings"])
+            if record is None:
+                raise RefusalError("Settings not found", 404)
+            yield record
+            documents["nested_settings"] = record.stored()
+
+
+def _read(stored: Record | None) -> NestedRecord | None:
+    try:
+        return None if stored is None else NestedRecord.model_validate(stored)
+    except ValidationError as error:
+        raise UnreadableSettingsError(words_of(error)) from error

@@ -1,8 +1,6 @@
 """The paths of release 1.11, over the store that the local service has."""
 
 import re
-from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Response
@@ -11,11 +9,8 @@ from pydantic import AfterValidator
 from quarterdeck.local.about import MODELS
 from quarterdeck.local.records import Limit, Message, Page, told
 from quarterdeck.local.secrets import DescribedBody, SecretBody, Secrets, Tokens
-from tests.servers.nested import profiles
-from tests.servers.nested.profiles import ProfileName, RenameProfileBody, SaveProfileBody
-from tests.servers.nested.record import ECHOED
+from tests.servers.nested.record import ECHOED, NestedSettings
 from tests.servers.nested.schema import agent_schema, conversation_schema
-from tests.servers.nested.settings import NestedSettings
 
 
 def _check_name(name: str) -> str:
@@ -53,45 +48,6 @@ def nested_settings_router(settings: NestedSettings) -> APIRouter:
     return router
 
 
-def nested_profiles_router(settings: NestedSettings) -> APIRouter:
-    """List, read, save, activate, rename and delete profiles."""
-    router = APIRouter(prefix="/api/v1/settings/profiles", tags=["Profiles"])
-
-    @router.get("")
-    async def listing() -> dict[str, Any]:
-        return profiles.listing(await settings.read())
-
-    @router.get("/{name}")
-    async def detail(name: ProfileName) -> dict[str, Any]:
-        return profiles.detail(await settings.read(), name)
-
-    @router.post("/{name}", status_code=201)
-    async def save(name: ProfileName, body: SaveProfileBody | None = None) -> dict[str, str]:
-        """Save a model, the one in use unless one is given; 409 when there are too many."""
-        await settings.change(lambda record: profiles.saved(record, name, body or SaveProfileBody()))
-        return {"name": name, "message": "Profile saved"}
-
-    @router.post("/{name}/activate")
-    async def activate(name: ProfileName) -> dict[str, str | None]:
-        await settings.change(lambda record: profiles.activated(record, name))
-        return {"name": name, "message": "Profile activated", "model": await settings.llm_model()}
-
-    @router.post("/{name}/rename")
-    async def rename(name: ProfileName, body: RenameProfileBody) -> dict[str, str]:
-        """Rename a profile; 409 when the name is taken."""
-        await settings.change(lambda record: profiles.renamed(record, name, body.new_name))
-        return {"name": body.new_name, "message": "Profile renamed"}
-
-    @router.delete("/{name}")
-    async def delete(name: ProfileName) -> dict[str, str]:
-        if await settings.read() is not None:
-            await settings.change(lambda record: profiles.deleted(record, name))
-        return {"name": name, "message": "Profile deleted"}
-
-    return router
-
-
-_LIMIT = 50
 UNVERIFIED = {"openai/gpt-4.1", "gemini/gemini-2.5-flash", "ollama/llama3"}
 OFFERED = [(*model.partition("/")[::2], model not in UNVERIFIED) for model in MODELS]
 """Provider, name, and whether it is verified."""
@@ -152,42 +108,16 @@ def nested_secrets_router(secrets: Secrets) -> APIRouter:
 
 
 def nested_options_router() -> APIRouter:
-    """What can be chosen in settings, in pages."""
+    """What can be chosen in settings; clients read its first page only."""
     router = APIRouter(prefix="/api/v1/config", tags=["Options"])
 
     @router.get("/models/search")
-    async def models(
-        query: str = "",
-        verified__eq: bool | None = None,
-        provider__eq: str | None = None,
-        page_id: str = "",
-        limit: Limit = _LIMIT,
-    ) -> Page[dict[str, Any]]:
+    async def models(query: str = "", verified__eq: bool | None = None, limit: Limit = 50) -> Page[dict[str, Any]]:
         found = [
             {"provider": provider, "name": name, "verified": verified, "hidden": False, "canonical": None}
             for provider, name, verified in OFFERED
-            if query.lower() in f"{provider}/{name}".lower()
-            and verified__eq in {None, verified}
-            and provider__eq in {None, provider}
+            if query.lower() in f"{provider}/{name}".lower() and verified__eq in {None, verified}
         ]
-        return _page(found, page_id, limit)
+        return Page(items=found[:limit], next_page_id="opaque" if len(found) > limit else None)
 
     return router
-
-
-def _page(found: Sequence[dict[str, Any]], page_id: str, limit: int) -> Page[dict[str, Any]]:
-    end = _offset(page_id) + limit
-    return Page(items=list(found[end - limit : end]), next_page_id=_page_id(end) if len(found) > end else None)
-
-
-def _page_id(offset: int) -> str:
-    """An id that says nothing to a client, which must not make one up."""
-    return urlsafe_b64encode(str(offset).encode()).decode().rstrip("=")
-
-
-def _offset(page_id: str) -> int:
-    """Where a page begins; one that nobody gave is the first, as on real servers."""
-    try:
-        return max(0, int(urlsafe_b64decode(page_id + "=" * (-len(page_id) % 4))))
-    except ValueError:
-        return 0

@@ -8,7 +8,7 @@ import socket
 import sqlite3
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from quarterdeck.client.models.enums import SandboxStatus
@@ -16,37 +16,14 @@ from quarterdeck.local.agents import NoAgents
 from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.records import new_key, now
 from quarterdeck.local.runtime.sessions import Seen, continue_session, end_session, launch, look, stop_session
-from quarterdeck.local.sandboxes import READY_WITHIN, ExposedUrl, Sandbox, Sandboxes
+from quarterdeck.local.sandboxes import READY_WITHIN, ExposedUrl, Identity, Sandbox, Sandboxes
 from quarterdeck.local.specs import Spec
 from quarterdeck.local.store import Ownership, Store
 
+_LOG = "output.log"
+"""What the command of a sandbox has written."""
 _ANSWERS_WITHIN = 0.5
 """Seconds for an answer to come."""
-
-
-class Place:
-    """The folder of one sandbox: where its command runs, what it has written, and the FIFO that it may read."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.workspace = folder / "workspace"
-        self.log = folder / "output.log"
-        self.input = folder / "input"
-
-    def make(self, *, with_input: bool) -> None:
-        """Create it, for its owner alone."""
-        self.folder.mkdir(mode=0o700, parents=True)
-        self.workspace.mkdir()
-        if with_input:
-            os.mkfifo(self.input, 0o600)
-
-    def remove(self) -> None:
-        """Remove it with all that is in it, also from folders that their maker made read-only."""
-        for parent, folders, _ in os.walk(self.folder):
-            for folder in (Path(parent) / name for name in folders):
-                if not folder.is_symlink():
-                    folder.chmod(0o700)
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class ProcessSandboxes(Sandboxes):
@@ -87,7 +64,7 @@ class ProcessSandboxes(Sandboxes):
     def last_words(self, sandbox_id: str) -> str:
         """The last line a sandbox wrote, if any. Blocks."""
         try:
-            with self._place(sandbox_id).log.open("rb") as log:
+            with (self._folder / sandbox_id / _LOG).open("rb") as log:
                 log.seek(max(0, log.seek(0, os.SEEK_END) - 2000))
                 return log.read().decode(errors="replace").strip().rpartition("\n")[2].strip()
         except FileNotFoundError:
@@ -97,16 +74,14 @@ class ProcessSandboxes(Sandboxes):
         """Start the processes of a new sandbox and give its id; it may not answer yet."""
         sandbox_id, key, created_at = secrets.token_hex(10), new_key(), now()
         port = _free_port() if spec.address else None
-        place = self._place(sandbox_id)
+        folder = self._folder / sandbox_id
         environment = {**spec.environment, "SESSION_API_KEY": key.get_secret_value(), "SANDBOX_ID": sandbox_id}
-        feed = place.input if spec.reads_input else Path(os.devnull)
         try:
-            await asyncio.to_thread(place.make, with_input=spec.reads_input)
-            leader = await asyncio.to_thread(
-                launch, spec.command_line(port), place.workspace, place.log, feed, environment
-            )
+            feed = await asyncio.to_thread(_make, folder, with_input=spec.reads_input)
+            command, log = spec.command_line(port), folder / _LOG
+            leader = await asyncio.to_thread(launch, command, folder / "workspace", log, feed, environment)
         except (LocalServiceError, OSError):
-            await asyncio.to_thread(place.remove)
+            await asyncio.to_thread(_remove, folder)
             raise
         row = {
             "id": sandbox_id,
@@ -128,11 +103,11 @@ class ProcessSandboxes(Sandboxes):
 
     async def pause(self, sandbox_id: str) -> bool:
         """Stop every process of a sandbox; False when there is none to stop."""
-        return await self._signal(sandbox_id, SandboxStatus.PAUSED)
+        return await self._signal(sandbox_id, stop_session)
 
     async def resume(self, sandbox_id: str) -> bool:
         """Let every process of a sandbox go on; False when there is none."""
-        return await self._signal(sandbox_id, SandboxStatus.RUNNING)
+        return await self._signal(sandbox_id, continue_session)
 
     async def delete(self, sandbox_id: str) -> bool:
         """End the processes of a sandbox and remove its folder; False when there is no such sandbox."""
@@ -143,18 +118,17 @@ class ProcessSandboxes(Sandboxes):
             await self._check_own(sandbox)
             if not await end_session(sandbox.leader):
                 raise LocalServiceError(f"Not every process of sandbox {sandbox_id} could be ended. Try again.")
-            await asyncio.to_thread(self._place(sandbox_id).remove)
+            await asyncio.to_thread(_remove, self._folder / sandbox_id)
             await self._store.run("DELETE FROM sandboxes WHERE id = ?", (sandbox_id,))
         self._turns.pop(sandbox_id, None)
         return True
 
-    async def _signal(self, sandbox_id: str, wanted: SandboxStatus) -> bool:
+    async def _signal(self, sandbox_id: str, signal: Callable[[Identity], Awaitable[bool]]) -> bool:
         async with self._turns[sandbox_id]:
             sandbox = await self._stored(sandbox_id)
             if sandbox is None or await asyncio.to_thread(look, sandbox.leader) is Seen.GONE:
                 return False
-            to_state = stop_session if wanted is SandboxStatus.PAUSED else continue_session
-            done = await to_state(sandbox.leader)
+            done = await signal(sandbox.leader)
             if sandbox.port:
                 self._silent_since.pop(sandbox.port, None)
         if not done:
@@ -173,9 +147,6 @@ class ProcessSandboxes(Sandboxes):
             raise LocalServiceError(
                 f"Sandbox {sandbox.id} is not seen from here. Delete it in the Quarterdeck that runs it."
             )
-
-    def _place(self, sandbox_id: str) -> Place:
-        return Place(self._folder / sandbox_id)
 
     async def _judge(self, sandbox: Sandbox, seen: Seen) -> SandboxStatus:
         """Say what state a sandbox is in.
@@ -197,6 +168,25 @@ class ProcessSandboxes(Sandboxes):
         moment = time.monotonic()
         silent = moment - self._silent_since.setdefault(sandbox.port, moment)
         return SandboxStatus.STARTING if silent < READY_WITHIN else SandboxStatus.ERROR
+
+
+def _make(folder: Path, *, with_input: bool) -> Path:
+    """Create the folder of a sandbox, for its owner alone, and give what its command reads."""
+    folder.mkdir(mode=0o700, parents=True)
+    (folder / "workspace").mkdir()
+    if not with_input:
+        return Path(os.devnull)
+    os.mkfifo(folder / "input", 0o600)
+    return folder / "input"
+
+
+def _remove(folder: Path) -> None:
+    """Remove it with all that is in it, also from folders that their maker made read-only."""
+    for parent, folders, _ in os.walk(folder):
+        for each in (Path(parent) / name for name in folders):
+            if not each.is_symlink():
+                each.chmod(0o700)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _free_port() -> int:

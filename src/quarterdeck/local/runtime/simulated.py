@@ -35,6 +35,8 @@ _CATCHES_UP = timedelta(seconds=10)
 """The longest time that is made up for when nobody asked anything."""
 _STEP = timedelta(seconds=0.2)
 """The shortest time in which something that is under way arrives."""
+_BUSY_AT = 20
+"""Which request for a change, counted from 1, is told to come back later where things go wrong on purpose."""
 
 
 class _Fate(NamedTuple):
@@ -54,19 +56,6 @@ _FATES: Mapping[_Fate, float] = {
 """Percent of what happens. As many pause as wake, and fail as recover, so that a simulation stays as it begins."""
 
 
-class Faults(NamedTuple):
-    """Which sandboxes go wrong on purpose: of 100 the pause of four fails, that of two is ignored, three are gone."""
-
-    pauses_fail: frozenset[str] = frozenset()
-    """Their pause is answered with a server error."""
-    pauses_ignored: frozenset[str] = frozenset()
-    """Their pause is answered as done, and not done."""
-    gone: frozenset[str] = frozenset()
-    """They are listed until something is asked of them, and then gone."""
-    busy_at: int | None = None
-    """Which request for a change, counted from 1, is told to come back later."""
-
-
 @dataclass(frozen=True)
 class Simulation:
     """How many sandboxes are pretended, and what becomes of them; equal seeds make equal ones."""
@@ -75,17 +64,13 @@ class Simulation:
     churn: float = 1.0
     """Percent of them that change by themselves in a second."""
     seed: int = 1
-    with_faults: bool = False
+    faults: bool = False
+    """Whether some go wrong on purpose, which is for trying."""
 
     def ids(self) -> tuple[str, ...]:
         """The ids of the sandboxes it begins with, newest first."""
         dice = Random(f"ids {self.seed}")  # noqa: S311 - nothing here is secret
         return tuple(new_id(dice) for _ in range(self.sandboxes))
-
-    def faults(self) -> Faults:
-        """What goes wrong in one with faults."""
-        ids = self.ids()
-        return Faults(frozenset(ids[3::25]), frozenset(ids[7::50]), frozenset(ids[11::33]), busy_at=20)
 
 
 class SimulatedSandboxes(Sandboxes):
@@ -97,7 +82,9 @@ class SimulatedSandboxes(Sandboxes):
         self._played = PlayedAgents(store, simulation.seed, clock)
         super().__init__(store, SPECS, self._played)
         self._simulation = simulation
-        self._faults = simulation.faults() if simulation.with_faults else Faults()
+        faulty = simulation.ids() if simulation.faults else ()
+        self._pauses_fail, self._pauses_ignored, self._gone = faulty[3::25], faulty[7::50], faulty[11::33]
+        """Whose pause is answered with an error, or as done and not done; who is listed until it is asked for more."""
         self._clock = clock
         self._now = clock()
         self._dice = Random(f"world {simulation.seed}")  # noqa: S311 - nothing here is secret
@@ -149,10 +136,10 @@ class SimulatedSandboxes(Sandboxes):
     async def pause(self, sandbox_id: str) -> bool:
         """Let a sandbox that is up be paused in a moment; nothing happens to any other."""
         status = await self._asked_for(sandbox_id)
-        if sandbox_id in self._faults.pauses_fail:
+        if sandbox_id in self._pauses_fail:
             raise LocalServiceError("The simulated sandbox does not let itself be paused.")
         up = status in {SandboxStatus.RUNNING, SandboxStatus.STARTING}
-        if up and sandbox_id not in self._faults.pauses_ignored:
+        if up and sandbox_id not in self._pauses_ignored:
             self._come(sandbox_id, SandboxStatus.PAUSED, _PAUSED_AFTER)
         return status not in {None, SandboxStatus.MISSING}
 
@@ -171,13 +158,13 @@ class SimulatedSandboxes(Sandboxes):
     def _count(self) -> None:
         """Count what is asked; raises `HTTPException` (429) when it is the turn of that."""
         self._asked += 1
-        if self._asked == self._faults.busy_at:
+        if self._simulation.faults and self._asked == _BUSY_AT:
             raise HTTPException(429, "Too many requests", {"Retry-After": "2"})
 
     async def _asked_for(self, sandbox_id: str) -> SandboxStatus | None:
         """The status of the sandbox that is asked something; None when there is none."""
         self._count()
-        if sandbox_id in self._faults.gone:
+        if sandbox_id in self._gone:
             await self._remove(sandbox_id)
         sandbox = await self.one(sandbox_id)
         return sandbox.status if sandbox else None
