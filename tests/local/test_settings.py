@@ -95,17 +95,6 @@ async def test_what_is_left_out_is_kept_and_so_is_what_is_not_known(caller: Call
     assert stored(folder)["search_api_key"] == SECRETS["search_api_key"]
 
 
-async def test_short_forms_of_tool_servers_are_read(caller: Caller) -> None:
-    stdio = {"name": "fs", "command": "npx", "args": "-y 'two words'", "env": "A=1, B=x=y"}
-    await caller.post(
-        "/api/settings", {"mcp_config": {"shttp_servers": [" https://a.example "], "stdio_servers": [stdio]}}
-    )
-    config = (await caller.get("/api/settings"))["mcp_config"]
-    assert config["shttp_servers"] == [{"url": "https://a.example", "api_key": None, "timeout": 60}]
-    assert config["stdio_servers"][0]["args"] == ["-y", "two words"]
-    assert config["stdio_servers"][0]["env"] == {"A": "1", "B": "x=y"}
-
-
 @pytest.mark.parametrize(
     ("config", "place"),
     [
@@ -115,7 +104,7 @@ async def test_short_forms_of_tool_servers_are_read(caller: Caller) -> None:
         ({"shttp_servers": [{"url": "https://a.example", "timeout": 0}]}, ["shttp_servers", 0, "timeout"]),
         ({"stdio_servers": [{"name": "bad name!", "command": "npx"}]}, ["stdio_servers", 0, "name"]),
         ({"stdio_servers": [{"name": "fs", "command": "npx -y x"}]}, ["stdio_servers", 0, "command"]),
-        ({"stdio_servers": [{"name": "fs", "command": "npx", "args": "'open"}]}, ["stdio_servers", 0, "args"]),
+        ({"stdio_servers": [{"name": "fs", "command": "npx", "args": "-y x"}]}, ["stdio_servers", 0, "args"]),
         ({"stdio_servers": [{"name": "fs", "command": "npx", "env": {"A": 1}}]}, ["stdio_servers", 0, "env", "A"]),
     ],
 )

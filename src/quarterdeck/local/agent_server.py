@@ -8,8 +8,7 @@ import json
 import secrets
 from collections.abc import Callable
 from datetime import UTC, datetime
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID, uuid4
 
 from fastapi import APIRouter, Body, Depends, Header, HTTPException, WebSocket, WebSocketDisconnect
@@ -27,13 +26,7 @@ VERSION = "1.34.0"
 LISTENS_EVERY = 0.1
 """Seconds between two looks at what happened by itself while somebody listens."""
 OWN = "/api/conversations/{conversation_id}"
-
-
-class Order(StrEnum):
-    """How events can be sorted."""
-
-    TIMESTAMP = "TIMESTAMP"
-    TIMESTAMP_DESC = "TIMESTAMP_DESC"
+Order = Literal["TIMESTAMP", "TIMESTAMP_DESC"]
 
 
 def agent_router(store: Store, sandboxes: Sandboxes, conversations: Conversations) -> APIRouter:
@@ -81,10 +74,10 @@ def agent_router(store: Store, sandboxes: Sandboxes, conversations: Conversation
         conversation: Annotated[str, allowed],
         page_id: str | None = None,
         limit: Limit = 100,
-        sort_order: Order = Order.TIMESTAMP,
+        sort_order: Order = "TIMESTAMP",
     ) -> Page[dict[str, Any]]:
         """A page in the order of the log, or against it; its id is that of its first event."""
-        return await agents.page(conversation, page_id, limit, newest_first=sort_order is Order.TIMESTAMP_DESC)
+        return await agents.page(conversation, page_id, limit, newest_first=sort_order == "TIMESTAMP_DESC")
 
     @router.post(f"{OWN}/events")
     async def send(conversation: Annotated[str, allowed], body: MessageBody) -> Done:
@@ -164,14 +157,12 @@ def copies_router(sandboxes: Sandboxes, conversations: Conversations) -> APIRout
     router = APIRouter(prefix="/conversation/{conversation_id}/events", tags=["Conversations"])
 
     @router.get("/search")
-    async def search(
-        conversation_id: UUID, window: Paging, sort_order: Order = Order.TIMESTAMP
-    ) -> Page[dict[str, Any]]:
+    async def search(conversation_id: UUID, window: Paging, sort_order: Order = "TIMESTAMP") -> Page[dict[str, Any]]:
         """A page of them; 404 when there is no such conversation."""
         if conversation_id.hex not in await conversations.read([conversation_id.hex]):
             raise HTTPException(404)
         await sandboxes.agents.begin(conversation_id.hex)
-        newest_first = sort_order is Order.TIMESTAMP_DESC
+        newest_first = sort_order == "TIMESTAMP_DESC"
         return await sandboxes.agents.copies(conversation_id.hex, window, newest_first=newest_first)
 
     return router

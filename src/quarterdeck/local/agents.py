@@ -64,14 +64,11 @@ class Agents(ABC):
 
     async def page(self, conversation_id: str, page_id: str | None, limit: int, *, newest_first: bool) -> Page[Record]:
         """A page of the log that begins with the event of that id; one that is not known gives the first page."""
-        begin = await self._store.select("events", "conversation_id = ? AND id = ?", (conversation_id, page_id or ""))
+        begin = "(SELECT place FROM events WHERE conversation_id = ?1 AND id = ?2)"
         compare, order = ("<=", "DESC") if newest_first else (">=", "ASC")
-        condition = f"place {compare} {begin[0]['place']}" if begin else "1"
-        rows = await self._store.select(
-            "events",
-            f"conversation_id = ? AND {condition} ORDER BY place {order} LIMIT {limit + 1}",
-            (conversation_id,),
-        )
+        condition = f"conversation_id = ?1 AND place {compare} coalesce({begin}, place)"
+        order = f" ORDER BY place {order} LIMIT {limit + 1}"
+        rows = await self._store.select("events", condition + order, (conversation_id, page_id))
         items = [json.loads(row["body"]) for row in rows[:limit]]
         return Page(items=items, next_page_id=rows[limit]["id"] if len(rows) > limit else None)
 
@@ -129,7 +126,7 @@ def state_told(status: str, policy: Policy, stats: Record) -> Record:
     """How an agent is, as its agent server tells it."""
     return {
         "execution_status": status,
-        "confirmation_policy": policy.told(),
+        "confirmation_policy": policy.model_dump(),
         "stats": {"usage_to_metrics": stats},
     }
 

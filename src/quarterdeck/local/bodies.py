@@ -1,7 +1,6 @@
 """What request bodies are made of, and the settings record: the rules of release 1.6; 422 for whatever is wrong."""
 
 import json
-import shlex
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -58,20 +57,6 @@ def _check_address(value: str) -> str:
     return value
 
 
-def _split_arguments(value: object) -> object:
-    return shlex.split(value) if isinstance(value, str) else value
-
-
-def _split_environment(value: object) -> object:
-    """Read the short form ``K=V,K2=V2``."""
-    if not isinstance(value, str):
-        return value
-    pairs = [pair.partition("=") for pair in value.split(",") if pair.strip()]
-    if not all(name.strip() and equals for name, equals, _ in pairs):
-        raise ValueError("the environment is an object, or a text like NAME=value,OTHER=value")
-    return {name.strip(): text.strip() for name, _, text in pairs}
-
-
 def _bare(member: str) -> Callable[[object], object]:
     """Take a text alone for an object that has just this member."""
     return lambda value: {member: value} if isinstance(value, str) else value
@@ -108,8 +93,8 @@ class StdioBody(OpenBody):
 
     name: Annotated[Trimmed, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$")]
     command: Annotated[Trimmed, StringConstraints(pattern=r"^[^ ]+$")]
-    args: Annotated[list[str], BeforeValidator(_split_arguments)] = []
-    env: Annotated[dict[str, Secret], BeforeValidator(_split_environment)] = {}
+    args: list[str] = []
+    env: dict[str, Secret] = {}
 
 
 class McpConfigBody(Body):
@@ -117,9 +102,9 @@ class McpConfigBody(Body):
 
     model_config = ConfigDict(extra="forbid")
 
-    sse_servers: list[Annotated[SseBody, BeforeValidator(_bare("url"))]] = []
+    sse_servers: list[SseBody] = []
     stdio_servers: list[StdioBody] = []
-    shttp_servers: list[Annotated[ShttpBody, BeforeValidator(_bare("url"))]] = []
+    shttp_servers: list[ShttpBody] = []
 
 
 class ProviderToken(OpenBody):

@@ -40,10 +40,6 @@ class Policy(Body):
     kind: Literal["NeverConfirm", "AlwaysConfirm", "ConfirmRisky"]
     threshold: Literal["LOW", "MEDIUM", "HIGH"] = "HIGH"
 
-    def told(self) -> Record:
-        """It as a state tells it."""
-        return self.model_dump() if self.kind == "ConfirmRisky" else {"kind": self.kind}
-
 
 NEVER = Policy(kind="NeverConfirm")
 

@@ -124,7 +124,7 @@ class Play:
     def ask(self, policy: Policy) -> None:
         """Ask from now on as this says."""
         self.policy = policy
-        self._state("confirmation_policy", policy.told())
+        self._state("confirmation_policy", policy.model_dump())
 
     # What the agent does
 

@@ -9,6 +9,7 @@ import sqlite3
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from quarterdeck.client.models.enums import SandboxStatus
@@ -89,9 +90,7 @@ class ProcessSandboxes(Sandboxes):
             "created_at": created_at,
             "key": key.get_secret_value(),
             "port": port,
-            "pid": leader.pid,
-            "ticks": leader.ticks,
-            "boot": leader.boot,
+            **asdict(leader),
             "status": SandboxStatus.STARTING,
         }
         try:
