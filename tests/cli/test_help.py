@@ -5,7 +5,7 @@ import pytest
 from quarterdeck.fleet.conversations import DECK_GRAMMAR
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR
 from quarterdeck.settings.catalogue import CATALOGUE
-from quarterdeck.tui.commands import Place, commands_at
+from quarterdeck.tui.commands import COMMANDS, Place
 from tests.cli.conftest import Run
 
 
@@ -18,7 +18,7 @@ def blocks(printed: str) -> dict[str, str]:
 def test_every_key_is_named_where_it_works_with_what_it_does(run: Run) -> None:
     read = list(blocks(run("help", "keys").out).values())
     for place in Place:
-        own = [f"{command.help}." for command in commands_at(place) if command.place is place]
+        own = [f"{command.help}." for command in COMMANDS[place]]
         assert any(all(words in block for words in own) for block in read), place
     assert any("p Pause the sandbox, or all marked. r Resume the sandbox" in block for block in read)
     assert any(": Rename Give the LLM profile another name." in block for block in read)

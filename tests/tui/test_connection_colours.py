@@ -4,12 +4,12 @@ from itertools import pairwise, product
 
 import pytest
 
-from quarterdeck.config.connections import Colour
-from quarterdeck.tui.cells import Tone
-from quarterdeck.tui.colours import GROUNDS, INK
+from quarterdeck.config.connections import Colour, Connection
+from quarterdeck.tui.cells import Tone, cell
+from quarterdeck.tui.paint import GROUNDS, INK
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.theme import THEMES
-from quarterdeck.tui.widgets.header import HeaderState, right_side
+from quarterdeck.tui.widgets.bars import HeaderState, right_side
 from tests.tui_widgets.test_theme import contrast
 
 
@@ -23,9 +23,8 @@ def test_a_band_can_be_read_and_is_seen_in_both_themes(colour: Colour, theme: ob
 
 @pytest.mark.parametrize("colour", [None, Colour.RED])
 def test_the_name_is_shortened_before_it_goes_and_read_only_goes_after_it(colour: Colour | None) -> None:
-    state = HeaderState(
-        Shown("production"), colour, Shown("1.11.0"), read_only=True, health=Shown("live now"), health_tone=Tone.GOOD
-    )
+    connection = Connection("production", colour=colour, read_only=True)
+    state = HeaderState(connection, Shown("1.11.0"), cell(Shown("live now"), Tone.GOOD))
     texts = [right_side(state, room).plain for room in range(60, 0, -1)]
     assert "production" in texts[0]
     assert "1.11.0" in texts[0]

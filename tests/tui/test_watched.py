@@ -7,8 +7,8 @@ import pytest
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.unread import MOST
+from quarterdeck.tui.app import notice
 from quarterdeck.tui.kept_state import KeptState, M
-from quarterdeck.tui.notice import notice
 from quarterdeck.tui.text import line
 from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes, shown
 from tests.tui.seat import NARROW, Seat

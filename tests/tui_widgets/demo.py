@@ -129,9 +129,6 @@ class Demo(App[int]):
         self.heard: list[Message] = []
         self.table.show(boxes(count))
 
-    def get_theme_variable_defaults(self) -> dict[str, str]:
-        return theme.variable_defaults(self.current_theme)
-
     def compose(self) -> ComposeResult:
         yield self.table
 

@@ -5,8 +5,6 @@ from datetime import timedelta
 
 import pytest
 
-from quarterdeck.tui.cells import Tone
-from quarterdeck.tui.theme import tone_variable
 from tests.tui_widgets.demo import Demo, boxes
 
 SIZE = (80, 24)
@@ -94,19 +92,6 @@ async def test_the_cursor_is_dimmer_without_the_focus() -> None:
         assert all(segment.style and segment.style.bold for segment in focused)
         assert [segment.style for segment in focused] != [segment.style for segment in blurred]
         assert 1 in app.table.painted_lines
-
-
-@pytest.mark.parametrize("name", ["quarterdeck-light", "ansi-dark", "dracula"])
-async def test_every_theme_gives_every_tone_a_colour(name: str) -> None:
-    app = Demo()
-    async with app.run_test(size=SIZE) as pilot:
-        dark = app.table.render_line(1)
-        app.theme = name
-        await pilot.pause()
-        assert all(tone_variable(tone) in app.theme_variables for tone in Tone)
-        painted = app.table.render_line(1)
-        assert painted.text == dark.text
-        assert [segment.style for segment in painted] != [segment.style for segment in dark]
 
 
 async def test_another_theme_colours_the_lines_to_their_very_edge() -> None:

@@ -12,8 +12,8 @@ from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, DECK_GRAMMAR
 from quarterdeck.fleet.filters import Grammar, Kind, example
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR
 from quarterdeck.settings.catalogue import described
-from quarterdeck.tui.commands import Place, commands_at, shown_key
-from quarterdeck.tui.dialogs.help import MOVES
+from quarterdeck.tui.commands import COMMANDS, Place, shown_key
+from quarterdeck.tui.dialogs.page import MOVES
 
 WIDTH = 80
 """Columns that a line has at most."""
@@ -68,10 +68,9 @@ def _keys() -> Iterator[str]:
     yield from _wrapped("The keys of the deck. What has no key is in the menu (f2), or in the palette (:) by its name.")
     for place, title in _PLACES.items():
         yield from ("", title)
-        for command in commands_at(place):
-            if command.place is place:
-                keys = " ".join(map(shown_key, filter(None, command.keys.split(","))))
-                yield from _entry(keys or f": {command.label}", f"{command.help}.")
+        for command in COMMANDS[place]:
+            keys = " ".join(map(shown_key, filter(None, command.keys.split(","))))
+            yield from _entry(keys or f": {command.label}", f"{command.help}.")
         if place is Place.EVERYWHERE:
             for keys, words in MOVES:
                 yield from _entry(keys, f"{words}.")

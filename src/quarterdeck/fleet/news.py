@@ -27,6 +27,6 @@ class News(NamedTuple):
     words: str = ""
     """A sentence for whoever looks at a list, raw: it may hold a server's text."""
     everywhere: bool = False
-    """Whether `words` are said on whichever screen is shown."""
+    """Whether `words` are said in a dialog too, not only on the screen below it."""
     call: bool = False
     """Whether a person asked to be called when this comes."""

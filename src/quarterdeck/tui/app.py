@@ -8,38 +8,39 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.console import RenderableType
 from textual import work
-from textual.app import SystemCommand
+from textual.app import ComposeResult, SystemCommand
 from textual.binding import Binding
 from textual.message import Message
 from textual.reactive import var
 from textual.screen import Screen
-from textual.signal import Signal
+from textual.widgets import Static
 
+from quarterdeck.config.connections import Connection
 from quarterdeck.tui import text
-from quarterdeck.tui.commands import Place, commands_at
-from quarterdeck.tui.frame import Frame
+from quarterdeck.tui.cells import Tone, cell
+from quarterdeck.tui.commands import Place, commands_at, key_bar_hints
 from quarterdeck.tui.keys_in_order import KeysInOrder
-from quarterdeck.tui.notice import notice
 from quarterdeck.tui.text import Shown, escaped
-from quarterdeck.tui.theme import THEMES, variable_defaults
+from quarterdeck.tui.theme import THEMES
+from quarterdeck.tui.widgets.bars import Header, HeaderState, KeyBar
 
 if TYPE_CHECKING:  # what is loaded behind the frame
     from quarterdeck.client.client import Client
     from quarterdeck.client.errors import ServiceError
-    from quarterdeck.config.connections import Connection
-    from quarterdeck.fleet.news import News
     from quarterdeck.fleet.session import Session
+    from quarterdeck.tui.connecting import Connecting
     from quarterdeck.tui.kept_state import RunState
+    from quarterdeck.tui.screens.base import DeckScreen
 
 SCREENS = {
     Place.CONVERSATIONS: ("quarterdeck.tui.screens.conversations", "ConversationsScreen"),
@@ -52,6 +53,8 @@ FIRST_ROWS_WITHIN = 0.5
 """Seconds in which the first rows come to the first screen; the others are imported after that, or when asked for."""
 ANSWERED_WITHIN = 3.0
 """Seconds that a write under way gets when somebody leaves."""
+LONGEST_NOTICE = 200
+"""Characters of a notice; desktops show no more."""
 
 
 def utc_now() -> datetime:
@@ -59,41 +62,28 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class Loaded(Protocol):
-    """What is loaded behind the frame: it opens connections, and keeps what outlives a run."""
-
-    @property
-    def state(self) -> RunState:
-        """What outlives a run."""
-
-    def open(self, endpoint: Connection) -> None:
-        """Follow a connection until another one is opened."""
-
-    async def choose(self) -> None:
-        """Have the person choose a connection."""
-
-
-class Opened(Protocol):
-    """What the deck asks of a screen of its own."""
-
-    PLACE: ClassVar[Place]
-
-    @property
-    def unsaved(self) -> bool:
-        """Whether leaving would lose something typed there."""
-
-    async def may_leave(self) -> bool:
-        """Ask about what is unsaved."""
-
-    async def action_command(self, name: str) -> None:
-        """Do a command, or say why not."""
-
-
 class Reading(NamedTuple):
     """Where somebody reads a conversation: an entry and a line of it, None at the end, and what is unfolded."""
 
     place: tuple[str, int] | None = None
     unfolded: frozenset[str] = frozenset()
+
+
+class Frame(Screen[None]):
+    """What is seen until the screens are loaded: the first of them, without its rows."""
+
+    def __init__(self, endpoint: Connection) -> None:
+        super().__init__()
+        self._endpoint = endpoint
+
+    def compose(self) -> ComposeResult:
+        """Header, an empty list and the key bar."""
+        header, key_bar = Header(Place.CONVERSATIONS), KeyBar()
+        header.state = HeaderState(self._endpoint, health=cell(Shown("connecting…"), Tone.BUSY))
+        key_bar.hints = key_bar_hints(Place.CONVERSATIONS, lambda command: not command.changes)
+        yield header
+        yield Static(id="list")
+        yield key_bar
 
 
 class Deck(KeysInOrder):
@@ -116,7 +106,7 @@ class Deck(KeysInOrder):
     def __init__(
         self,
         endpoint: Connection,
-        load: Callable[[Deck], Loaded],
+        load: Callable[[Deck], Connecting],
         *,
         crash_folder: Path,
         notices: Sequence[str] = (),
@@ -137,8 +127,7 @@ class Deck(KeysInOrder):
         self.session: Session | None = None
         self.trouble: ServiceError | None = None
         """Why there is no session, when opening it failed."""
-        self.session_news: Signal[News] = Signal(self, "session")
-        self.opened: dict[Screen[Any], Opened] = {}
+        self.opened: list[DeckScreen] = []
         """The screens of the deck that are there; each enters itself."""
         self.wanted: str | None = None
         """The id a list should move to as soon as it has it."""
@@ -174,7 +163,7 @@ class Deck(KeysInOrder):
     @work(group="load")
     async def _show_first_screen(self) -> None:
         """Load what connects, then the screens; the server is read while they are still being imported."""
-        self.connecting: Loaded = await asyncio.to_thread(self._load, self)
+        self.connecting: Connecting = await asyncio.to_thread(self._load, self)
         self.state: RunState = self.connecting.state
         self.connecting.open(self.endpoint)
         await self.show(Place.CONVERSATIONS)
@@ -188,10 +177,11 @@ class Deck(KeysInOrder):
 
     # What is said on whichever screen is shown
 
-    def say_on_top(self, words: Shown) -> None:
-        """Say it where the person looks: in the dialog that is open, and on the screen below."""
+    def say_on_top(self, words: Shown, *, in_dialogs: bool = True) -> None:
+        """Say it where the person looks: on the screen that is shown, and in the dialog above it."""
         for screen in self.screen_stack:
-            screen.post_message(self.Said(words))
+            if in_dialogs or not screen.is_modal:
+                screen.post_message(self.Said(words))
 
     def call_person(self, words: Shown) -> None:
         """Ring, and have the terminal show a notice where it can."""
@@ -267,17 +257,16 @@ class Deck(KeysInOrder):
         self._on_theme(self.theme)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """The deck's own colours, for themes that do not name them."""
-        return variable_defaults(self.current_theme)
+        """The deck's own colours, until its theme is taken."""
+        return THEMES[0].variables
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """What the palette offers: the commands of the screen it was opened on."""
-        shown = self.opened.get(screen)
-        if shown is None:
-            return
-        for command in commands_at(shown.PLACE):
-            title = f"{command.label} ({command.key})" if command.keys else command.label
-            yield SystemCommand(title, command.help, partial(shown.action_command, command.name))
+        for shown in self.opened:
+            if shown is screen:
+                for command in commands_at(shown.PLACE):
+                    title = f"{command.label} ({command.key})" if command.keys else command.label
+                    yield SystemCommand(title, command.help, partial(shown.action_command, command.name))
 
     def copy_to_clipboard(self, text: str) -> None:
         """Put a text into the clipboard of the terminal, with nothing in it that acts on who it is pasted to."""
@@ -307,14 +296,13 @@ class Deck(KeysInOrder):
             self.exit(int(bool(self.unanswered)), int(bool(self.unanswered)))
 
     def exit(self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
-        """End the deck, also while it is still being loaded; no key is answered any more."""
-        self.hold_keys()
+        """End the deck, also while it is still being loaded."""
         self.workers.cancel_group(self, "load")
         super().exit(result, return_code, message)
 
     async def may_leave(self) -> bool:
         """Whether nothing unsaved is in the way of leaving the open connection; asks the person, inside a worker."""
-        for screen in tuple(self.opened.values()):
+        for screen in tuple(self.opened):
             if screen.unsaved:
                 if screen.PLACE is not self.place:
                     await self.show(screen.PLACE)
@@ -331,3 +319,19 @@ class Deck(KeysInOrder):
         self.say_on_top(text.line(f"waiting for the answer to: {', '.join(self.unanswered)}; ctrl+q again leaves now"))
         with suppress(TimeoutError):
             await asyncio.wait_for(session.writes.all_answered(), ANSWERED_WITHIN)
+
+
+def notice(words: Shown, environ: Mapping[str, str]) -> str:
+    """What makes a terminal show a notice; terminals that know of none ignore it. Empty where one would print it.
+
+    OSC 777 is what most terminals take (urxvt, VTE, foot, kitty, WezTerm, Ghostty), OSC 9 what iTerm2 does. tmux drops
+    both, and passes on what is wrapped for it where its `allow-passthrough` is on.
+    """
+    if environ.get("TERM", "").startswith("linux"):
+        return ""
+    said = words.replace(";", ",").replace("\n", " ")[:LONGEST_NOTICE]
+    iterm = environ.get("LC_TERMINAL") == "iTerm2" or environ.get("TERM_PROGRAM") == "iTerm.app"
+    sequence = f"\x1b]9;{Deck.TITLE}: {said}\x07" if iterm else f"\x1b]777;notify;{Deck.TITLE};{said}\x07"
+    if not environ.get("TMUX"):
+        return sequence
+    return "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + "\x1b\\"

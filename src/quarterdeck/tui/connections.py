@@ -1,13 +1,19 @@
-"""The connections of this person, and where their keys are."""
+"""The connections of this person: the file of them, where their keys are, who answers at each and in which release."""
+
+from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
 
-from pydantic import SecretStr
+from pydantic import BaseModel, ConfigDict, SecretStr
 
+from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.models.server import Generation, KeyState, Server
+from quarterdeck.client.network import sends_in_clear
 from quarterdeck.config import connections, edit
 from quarterdeck.config.connections import LOCAL, LOCAL_NAME, Connection
 from quarterdeck.config.files import ConfigError
@@ -22,6 +28,10 @@ from quarterdeck.config.keys import (
     owner_of,
 )
 from quarterdeck.config.load import Config
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import Span, Tone
+from quarterdeck.tui.kept_state import RunState
+from quarterdeck.tui.text import Shown
 
 
 class Connections:
@@ -193,3 +203,86 @@ def _in_words() -> Iterator[None]:
 def _sentence(error: ConfigError) -> str:
     words = str(error)
     return f"{words[:1].upper()}{words[1:]}."
+
+
+# The release seen at each server
+
+
+class SeenRelease(BaseModel):
+    """What stands in the state file."""
+
+    model_config = ConfigDict(frozen=True)
+    kind: ClassVar[str] = "release"
+    version: Literal[1] = 1
+    release: str
+
+
+class Releases:
+    """Releases by server; a state file that cannot be read or written costs nothing but the memory of it."""
+
+    def __init__(self, state: RunState) -> None:
+        self._state = state
+        self._seen: dict[str, str] = {}
+
+    def at(self, endpoint: Connection) -> str:
+        """The release last seen there, empty while none is known."""
+        return self._seen.get(endpoint.about, "")
+
+    async def recall(self, endpoints: Iterable[Connection]) -> None:
+        """Read what was kept about servers that were not seen in this run."""
+        for endpoint in endpoints:
+            if endpoint.about not in self._seen:
+                with suppress(ServiceError):
+                    kept = await self._state.read(SeenRelease, endpoint.about)
+                    self._seen.setdefault(endpoint.about, kept.release if kept is not None else "")
+
+    async def saw(self, endpoint: Connection, release: str) -> None:
+        """Keep which release answers there."""
+        if release and release != self.at(endpoint):
+            self._seen[endpoint.about] = release
+            with suppress(ServiceError):
+                await self._state.change(SeenRelease, endpoint.about, lambda kept: SeenRelease(release=release))
+
+
+# Who answers
+
+_KEY: dict[KeyState, tuple[Shown, Tone]] = {
+    KeyState.ACCEPTED: (Shown("the key is accepted"), Tone.GOOD),
+    KeyState.REFUSED: (Shown("the key is refused"), Tone.BAD),
+    KeyState.UNPROVEN: (Shown("nothing proves the key right or wrong"), Tone.WARN),
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of asking: words to show, the state of the key, and the release where it is told."""
+
+    said: Span
+    key: KeyState = KeyState.UNPROVEN
+    release: str = ""
+
+
+async def check(connecting: AbstractAsyncContextManager[Client], *, with_release: bool = True) -> Verdict:
+    """Ask what answers and whether the key is right, with a client made for it; a failure is an answer too.
+
+    The release may cost half a megabyte.
+    """
+    try:
+        async with connecting as client:
+            server = await client.describe()
+            release = server.release or (await client.release() if with_release else None) or ""
+            in_clear = sends_in_clear(client.url)
+    except ServiceError as error:
+        return Verdict((text.line(f"{error.words} {error.advice}"), Tone.BAD))
+    return Verdict(_words(server, release, in_clear=in_clear), server.key, release)
+
+
+def _words(server: Server, release: str, *, in_clear: bool) -> Span:
+    if server.generation is Generation.NONE:
+        return Shown("something answers, but it has no settings: look at the address"), Tone.BAD
+    named = text.line(f"release {release}") if release else Shown("release not told")
+    answer = Shown("local service" if server.local else named)
+    words, tone = _KEY[server.key]
+    if in_clear:
+        words, tone = Shown(f"{words}, and went there in clear"), Tone.WARN if tone is Tone.GOOD else tone
+    return Shown(f"{answer}, {server.generation} settings; {words}"), tone

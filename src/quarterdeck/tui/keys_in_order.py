@@ -38,8 +38,11 @@ class KeysInOrder(CrashSafe):
     async def on_event(self, event: events.Event) -> None:
         """Handle an event; keys, pastes and clicks strictly one at a time."""
         if isinstance(event, Typed) and not event.is_forwarded:
+            if self.return_code is not None:  # the deck is ending: no key is answered any more
+                return
             if self._held is not None and not self._is_urgent(event):
-                self._held.append(event)
+                if not (self._holding and isinstance(event, events.MouseEvent)):  # nothing is there to click on yet
+                    self._held.append(event)
                 return
             await self.all_taken()
             self.call_next(self._answer, event)  # behind what a dialog that was just answered has called for
@@ -93,7 +96,7 @@ class KeysInOrder(CrashSafe):
                     self._clicked = None
 
     async def _answer(self, event: Typed) -> None:
-        if not self.screen_stack:  # the deck is ending
+        if not self.screen_stack or self.return_code is not None:  # the deck is ending
             return
         self._last = event
         if isinstance(event, events.MouseEvent):

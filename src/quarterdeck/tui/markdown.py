@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
 from rich.cells import cell_len, chop_cells
 
 from quarterdeck.tui import text
@@ -16,10 +16,11 @@ from quarterdeck.tui.text import Shown
 
 _PARSER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 _TOKENS = re.compile(r"\s+|\S+")
-_TONES = {"strong": Tone.STRONG, "em": Tone.EDITED, "s": Tone.MUTED, "link": Tone.KEY}
-INDENT = Shown("  ")
-DEEPEST = 8
-"""Levels of lists and quotes that are still set in."""
+_TONES = {"strong": Tone.STRONG, "em": Tone.EDITED, "s": Tone.MUTED}
+BAR: Span = (Shown("│ "), Tone.MUTED)
+BREAK: Span = (Shown("\n"), Tone.PLAIN)
+NARROWEST = 8
+"""Cells that the text keeps, however deep it is set in."""
 
 
 def wrap(cell: Cell, width: int) -> list[Cell]:
@@ -63,123 +64,85 @@ def plain_lines(value: Shown, width: int, tone: Tone = Tone.PLAIN) -> list[Cell]
 
 
 def markdown_lines(value: str, width: int) -> list[Cell]:
-    """Markdown, laid out and wrapped; links show their address, pictures are words."""
+    """Markdown, laid out and wrapped, with a blank line between what stands apart; links show their address."""
     lines: list[Cell] = []
-    prefixes: list[Shown] = []
-    numbers: list[int | None] = []
-    bullet: Shown | None = None
-    tone = Tone.PLAIN
-    row: list[Span] = []
-    at = 0
-    for token in _PARSER.parse(text.whole(value)):
-        match token.type:
-            case "blockquote_open":
-                prefixes.append(Shown("▏ "))
-            case "blockquote_close" | "bullet_list_close" | "ordered_list_close" if prefixes:
-                prefixes.pop()
-                if token.type != "blockquote_close":
-                    numbers.pop()
-                _end_block(lines, token.level)
-            case "bullet_list_open":
-                prefixes.append(INDENT)
-                numbers.append(None)
-            case "ordered_list_open":
-                start = token.attrs.get("start", 1)
-                prefixes.append(Shown("   "))
-                numbers.append(start if isinstance(start, int) else 1)
-            case "list_item_open":
-                number = numbers[-1]
-                bullet = Shown("• " if number is None else f"{number}.")
-                numbers[-1] = None if number is None else number + 1
-            case "heading_open":
-                tone = Tone.STRONG
-            case "heading_close":
-                tone = Tone.PLAIN
-                _end_block(lines, token.level)
-            case "paragraph_close" if not token.hidden:
-                _end_block(lines, token.level)
-            case "inline":
-                for spans in _inline(token.children or (), tone):
-                    lines += _set_in(spans, prefixes, bullet, width)
-                    bullet = None
-            case "fence" | "code_block":
-                shown = text.whole(token.content.rstrip("\n"))
-                for each in shown.split("\n"):
-                    code = ((Shown("│ "), Tone.MUTED), (Shown(each), Tone.PLAIN))
-                    lines += _set_in(code, prefixes, bullet, width)
-                    bullet = None
-                _end_block(lines, token.level)
-            case "hr":
-                lines += _set_in(((Shown("─" * 12), Tone.MUTED),), prefixes, bullet, width)
-            case "tr_open":
-                row = [(Shown("│ "), Tone.MUTED)]
-            case "th_close" | "td_close":
-                row += [*(span for line in lines[at:] for span in line), (Shown(" │ "), Tone.MUTED)]
-                del lines[at:]
-            case "th_open" | "td_open":
-                at = len(lines)
-            case "tr_close":
-                lines += _set_in(_joined(row), prefixes, None, width)
-            case "table_close":
-                _end_block(lines, token.level)
-            case _:
-                pass
-    while lines and not lines[-1]:
-        lines.pop()
+    for block in SyntaxTreeNode(_PARSER.parse(text.whole(value))).children:
+        lines += [(), *_block(block, width)] if lines else _block(block, width)
     return lines
 
 
-def _end_block(lines: list[Cell], level: int) -> None:
-    """A blank line after what stands alone."""
-    if lines and lines[-1] and level == 0:
-        lines.append(())
+def _block(node: SyntaxTreeNode, width: int) -> list[Cell]:
+    width = max(width, NARROWEST)
+    match node.type:
+        case "bullet_list":
+            return [line for item in node.children for line in _behind("• ", "  ", item, width)]
+        case "ordered_list":
+            start = node.attrs.get("start", 1)
+            numbered = enumerate(node.children, start if isinstance(start, int) else 1)
+            return [line for number, item in numbered for line in _behind(f"{number}.".ljust(3), "   ", item, width)]
+        case "blockquote":
+            return _behind("▏ ", "▏ ", node, width)
+        case "fence" | "code_block":
+            code = text.whole(node.content.rstrip("\n")).split("\n")
+            return [line for each in code for line in wrap((BAR, (Shown(each), Tone.PLAIN)), width)]
+        case "hr":
+            return [((Shown("─" * 12), Tone.MUTED),)]
+        case "table":
+            rows = [row for part in node.children for row in part.children]
+            return [line for row in rows for line in wrap(_row(row), width)]
+        case kind:
+            tone = Tone.STRONG if kind == "heading" else Tone.PLAIN
+            return [line for cell in _inline(node, tone) for line in wrap(cell, width)]
 
 
-def _set_in(cell: Cell, prefixes: Sequence[Shown], bullet: Shown | None, width: int) -> Iterator[Cell]:
-    """A line behind what it is set in by; the first one has the bullet of its list item."""
-    shown = prefixes[:DEEPEST]
-    rest = Shown("".join(shown))
-    first = rest
-    if bullet is not None and shown:
-        first = Shown("".join(shown[:-1]) + bullet.ljust(len(shown[-1])))
-    for number, line in enumerate(wrap(cell, max(width - cell_len(rest), 8))):
-        prefix = rest if number else first
-        yield ((prefix, Tone.MUTED), *line) if prefix else line
+def _behind(first: str, rest: str, node: SyntaxTreeNode, width: int) -> list[Cell]:
+    """What is inside of a list item or a quote, behind its sign."""
+    inside = [line for child in node.children for line in _block(child, width - len(rest))] or [()]
+    return [((Shown(rest if number else first), Tone.MUTED), *line) for number, line in enumerate(inside)]
 
 
-def _inline(tokens: Iterable[Token], tone: Tone) -> Iterator[Cell]:
-    """The lines of a paragraph; each text is cleaned once more."""
+def _row(row: SyntaxTreeNode) -> Cell:
+    """The cells of a row of a table, between bars."""
+    spans: list[Span] = [BAR]
+    for cell in row.children:
+        spans += [*(span for line in _inline(cell, Tone.PLAIN) for span in line), (Shown(" │ "), Tone.MUTED)]
+    return _joined(spans)
+
+
+def _inline(node: SyntaxTreeNode, tone: Tone) -> Iterator[Cell]:
+    """The lines of a paragraph, as it breaks them itself."""
     spans: list[Span] = []
-    tones = [tone]
-    address = ""
-    for token in tokens:
-        match token.type:
-            case "text":
-                spans.append((_inner(token.content), tones[-1]))
-            case "code_inline":
-                spans.append((_inner(token.content), Tone.KEY))
-            case "softbreak" | "hardbreak":
-                yield _joined(spans)
-                spans = []
-            case "image":
-                told = f"(a picture: {token.content or 'no words'}, {token.attrs.get('src', '')})"
-                spans.append((text.line(told), Tone.MUTED))
-            case "link_open":
-                address = str(token.attrs.get("href", ""))
-                tones.append(Tone.KEY)
-            case "link_close":
-                tones.pop()
-                if address and address != "".join(part for part, _ in spans[-1:]):
-                    spans.append((text.line(f" ({address})"), Tone.MUTED))
-                    spans.insert(len(spans) - 1, (Shown(" "), Tone.PLAIN))
-            case _ if token.nesting == 1:
-                tones.append(_TONES.get(token.tag and token.type.removesuffix("_open"), tones[-1]))
-            case _ if token.nesting == -1 and len(tones) > 1:
-                tones.pop()
-            case _:
-                spans.append((_inner(token.content), tones[-1]))
+    for span in _spans(node.children, tone):
+        if span == BREAK:
+            yield _joined(spans)
+            spans = []
+        else:
+            spans.append(span)
     if spans:
         yield _joined(spans)
+
+
+def _spans(nodes: Iterable[SyntaxTreeNode], tone: Tone) -> Iterator[Span]:
+    """The words of a paragraph; each text is cleaned once more."""
+    for node in nodes:
+        match node.type:
+            case "softbreak" | "hardbreak":
+                yield BREAK
+            case "code_inline":
+                yield _inner(node.content), Tone.KEY
+            case "image":
+                told = f"(a picture: {node.content or 'no words'}, {node.attrs.get('src', '')})"
+                yield text.line(told), Tone.MUTED
+            case "link":
+                words, address = tuple(_spans(node.children, Tone.KEY)), str(node.attrs.get("href", ""))
+                yield from words
+                if address and address != "".join(part for part, _ in words):
+                    yield Shown(" "), Tone.PLAIN
+                    yield text.line(f"({address})"), Tone.MUTED
+            case kind if node.children:
+                yield from _spans(node.children, _TONES.get(kind, tone))
+            case _:
+                yield _inner(node.content), tone
 
 
 def _inner(value: str) -> Shown:

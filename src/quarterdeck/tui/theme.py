@@ -1,11 +1,9 @@
-"""The deck's two themes, and the colour variables that give each `Tone` its colour.
+"""The deck's two themes, with the colour variables that give each `Tone` its colour.
 
-A theme of ours carries the variables itself; any other theme (Textual's own are in the palette) gets them from
-`variable_defaults`. The contrast of every tone is at least 4.5:1 on the backgrounds a table paints (WCAG 2.2, success
+The contrast of every tone is at least 4.5:1 on the backgrounds a table paints (WCAG 2.2, success
 criterion 1.4.3); a test computes it.
 """
 
-from textual.color import Color
 from textual.theme import Theme
 
 from quarterdeck.tui.cells import Tone
@@ -127,37 +125,3 @@ LIGHT = _theme(
 )
 
 THEMES = (DARK, LIGHT)
-
-
-def variable_defaults(theme: Theme) -> dict[str, str]:
-    """The deck's variables made from the colours of any theme; for `App.get_theme_variable_defaults`."""
-    if theme.ansi:
-        text, ground, panel = "ansi_default", "ansi_default", "ansi_default"
-        muted = "ansi_bright_black"
-    else:
-        ground = theme.background or ("#121212" if theme.dark else "#efefef")
-        text = theme.foreground or Color.parse(ground).inverse.hex
-        panel = theme.panel or theme.surface or Color.parse(ground).blend(Color.parse(text), 0.08).hex
-        muted = Color.parse(text).blend(Color.parse(ground), 0.35).hex
-    primary, accent = theme.primary, theme.accent or theme.primary
-    tones = {
-        Tone.PLAIN: text,
-        Tone.STRONG: text,
-        Tone.MUTED: muted,
-        Tone.GOOD: theme.success or primary,
-        Tone.BUSY: primary,
-        Tone.REST: theme.secondary or primary,
-        Tone.WARN: theme.warning or accent,
-        Tone.BAD: theme.error or accent,
-        Tone.EDITED: accent,
-        Tone.KEY: accent,
-    }
-    cursor = panel if theme.ansi else Color.parse(ground).blend(Color.parse(primary), 0.25).hex
-    rows = {
-        ROW_CURSOR: cursor,
-        ROW_BLURRED: panel,
-        ROW_MARKED: panel,
-        TABLE_HEADER: muted,
-        TABLE_HEADER_BACKGROUND: panel,
-    }
-    return {**{tone_variable(tone): colour for tone, colour in tones.items()}, **rows, "edge": muted}

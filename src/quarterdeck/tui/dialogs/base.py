@@ -17,9 +17,9 @@ from textual.widgets import OptionList, Static
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.commands import shown_key
-from quarterdeck.tui.paint import content, plain
+from quarterdeck.tui.paint import plain
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.key_bar import hint_cell
+from quarterdeck.tui.widgets.bars import hint_content
 
 Result = TypeVar("Result")
 Hints = Sequence[tuple[str, str]]
@@ -114,7 +114,7 @@ def hints_line(hints: Hints) -> Content:
     """Hints on a line; a click on one is its key."""
     line = Content("")
     for key, label in hints:
-        hint = content(hint_cell(shown_key(key.strip()), label, works=True))
+        hint = hint_content(shown_key(key.strip()), label)
         if not key.startswith(" "):
             hint = hint.stylize(Style.from_meta({"@click": f"app.simulate_key('{key}')"}))
         line += hint

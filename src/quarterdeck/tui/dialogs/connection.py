@@ -11,9 +11,9 @@ from quarterdeck.client.models.server import KeyState
 from quarterdeck.config.connections import Colour, Connection
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
-from quarterdeck.tui.checking import Verdict
-from quarterdeck.tui.colours import mark
+from quarterdeck.tui.connections import Verdict
 from quarterdeck.tui.dialogs.form import YES, Field, FormDialog, Line, OneOf, RefusedError, Switch, Typed
+from quarterdeck.tui.paint import mark
 from quarterdeck.tui.text import Shown
 
 
@@ -35,7 +35,7 @@ class Filled:
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenKey:
     """A key that the server took, or could not be asked about."""
 
     key: SecretStr
@@ -124,10 +124,10 @@ def ask_key(
     *,
     prove: Callable[[SecretStr], Awaitable[Verdict]],
     keep: Callable[[SecretStr], Awaitable[bool]] | None,
-) -> FormDialog[Given]:
+) -> FormDialog[GivenKey]:
     """Ask for the key of a connection; a refused one is asked for again."""
 
-    async def give(typed: Typed) -> Given:
+    async def give(typed: Typed) -> GivenKey:
         key = SecretStr(typed["key"])
         verdict = await prove(key)
         if verdict.key is KeyState.REFUSED:
@@ -135,7 +135,7 @@ def ask_key(
             raise RefusedError(refusal, "key", empty=True)
         proven, to_keep = verdict.key is KeyState.ACCEPTED, bool(typed.get("keep"))
         kept = keep is not None and proven and to_keep and await keep(key)
-        return Given(key, proven, to_keep, kept)
+        return GivenKey(key, proven, to_keep, kept)
 
     field = Line("key", "Key", secret=True, placeholder="paste or type it", check=_problem_with_key)
     keeping = Switch("keep", "Keep it in the system keyring", YES)

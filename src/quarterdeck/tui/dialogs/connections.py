@@ -1,65 +1,63 @@
-"""All connections: which is open, how each is doing, and what to do with the one under the cursor."""
+"""All connections: which is open, how each is doing, where its key is; what can be done with them and their keys."""
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
-from enum import Enum, auto
-from typing import ClassVar
+from collections.abc import Coroutine, Iterable, Sequence
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual import on, work
+from pydantic import SecretStr
+from textual import getters, on, work
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
 
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.client.network import origin_of, sends_in_clear
 from quarterdeck.config.connections import Connection
-from quarterdeck.tui.cells import Span, Tone
-from quarterdeck.tui.checking import Verdict
+from quarterdeck.fleet.health import HealthState
+from quarterdeck.tui import text
+from quarterdeck.tui.app import Deck
+from quarterdeck.tui.cells import Cell, Span, Tone, cell
+from quarterdeck.tui.connections import Verdict, check
 from quarterdeck.tui.dialogs.base import ChoiceList, Dialog
-from quarterdeck.tui.lists.connections import ConnectionRow, about, row_line
-from quarterdeck.tui.paint import lines
+from quarterdeck.tui.dialogs.confirm import ConfirmDialog
+from quarterdeck.tui.dialogs.connection import Filled, GivenKey, KeyChoice, ask_key, edit_connection
+from quarterdeck.tui.dialogs.form import FormDialog
+from quarterdeck.tui.paint import content, lines, mark, plain
 from quarterdeck.tui.text import Shown
 
+if TYPE_CHECKING:
+    from quarterdeck.tui.connecting import Connecting
+
 ASKING = Verdict((Shown("asking…"), Tone.BUSY))
-Place = tuple[str, str | None]
+EMBEDDED = Shown("The local service is part of the deck: it has no key or address of yours.")
+CHANGED = Shown("The address has changed")
+PLAIN_HTTP = Shown("http:// to another machine: the key can be read on the way")
+NOT_KEPT = Shown("no: it was given by its address; e gives it a name")
+NAME, STATE, READ_ONLY = 18, 12, 10
+"""Cells of the columns; the address gets what is left."""
+FACT = 11
+"""Cells of the names of facts."""
+HEALTH = {
+    HealthState.REFUSED: cell(Shown("key refused"), Tone.BAD),
+    HealthState.OFFLINE: cell(Shown("no answer"), Tone.BAD),
+    HealthState.DEGRADED: cell(Shown("stale"), Tone.WARN),
+    HealthState.ONLINE: cell(Shown("live"), Tone.GOOD),
+    HealthState.LOADING: cell(Shown("opening…"), Tone.BUSY),
+}
+"""How the open connection is doing, the worst first."""
 
 
-class Do(Enum):
-    """What a person wants with a connection."""
-
-    OPEN = auto()
-    ADD = auto()
-    EDIT = auto()
-    KEY = auto()
-    DELETE = auto()
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What to do with which connection."""
-
-    do: Do
-    row: ConnectionRow
-
-
-@dataclass(frozen=True)
-class Asking:
-    """How the dialog finds out what it shows."""
-
-    rows: Callable[[], Sequence[ConnectionRow]]
-    """All connections as they are at this moment."""
-    key_source: Callable[[Connection], Awaitable[str]]
-    check: Callable[[Connection], Awaitable[Verdict]]
-
-
-class ConnectionsDialog(Dialog[Wish]):
-    """Choose a connection and what to do with it; only checking is done here, since it changes nothing."""
+class ConnectionsDialog(Dialog[Connection]):
+    """Choose a connection, or change one; dismisses with the one that is to be opened."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "wish('ADD')", "Add", show=False),
-        Binding("e", "wish('EDIT')", "Edit", show=False),
-        Binding("K", "wish('KEY')", "Key", show=False),
+        Binding("a", "add", "Add", show=False),
+        Binding("e", "edit", "Edit", show=False),
+        Binding("K", "key", "Key", show=False),
         Binding("t", "check", "Check", show=False),
-        Binding("d,D", "wish('DELETE')", "Delete", show=False),
+        Binding("d,D", "delete", "Delete", show=False),
         Binding("c,q", "cancel", "Close", show=False),
     ]
     HINTS = (
@@ -71,84 +69,331 @@ class ConnectionsDialog(Dialog[Wish]):
         ("D", "delete"),
         ("escape", "close"),
     )
+    app = getters.app(Deck)
 
-    def __init__(self, asking: Asking, at: Place, said: Sequence[Span] = ()) -> None:
+    def __init__(self, known: Sequence[Connection], problems: Sequence[str]) -> None:
         super().__init__(Shown("Connections"), wide=True)
-        self._asking = asking
-        self._rows = asking.rows()
-        self._at = next((number for number, row in enumerate(self._rows) if row.connection.place == at), 0)
-        self._said = said
-        self._keys: dict[Place, str] = {}
-        self._verdicts: dict[Place, Verdict] = {}
+        self._known = known
+        self._problems = problems
+        self._lines: list[Content] = []
+        self._keys: dict[Connection, str] = {}
+        """Where the key of each is, as far as that was found."""
+        self._verdicts: dict[Connection, Verdict] = {}
+
+    @property
+    def _connecting(self) -> "Connecting":
+        return self.app.connecting
 
     def body(self) -> Iterable[Widget]:
         """What there is to say, the list, and everything about the one under the cursor."""
-        if self._said:
-            yield Static(lines((span,) for span in self._said), classes="value")
+        yield Static(id="notes", classes="value")
         yield ChoiceList()
         yield Static(id="about")
 
     def on_mount(self) -> None:
-        """Show the rows, keep their states true, and find out where the keys are."""
-        self._list.add_options([self._line(row) for row in self._rows])
-        self._list.highlighted = self._at
-        self.set_interval(1.0, self._renew)
-        self._find_keys()
+        """List them, keep their states true, and find out where the keys are."""
+        self._list_them(self.app.endpoint)
+        self.set_interval(1.0, self._show)
 
     def on_resize(self) -> None:
         """Fit the lines to the new width."""
         self.call_after_refresh(self._show)
+
+    # What is shown
 
     @property
     def _list(self) -> ChoiceList:
         return self.query_one(ChoiceList)
 
     @property
-    def _row(self) -> ConnectionRow:
-        return self._rows[self._list.highlighted or 0]
+    def _chosen(self) -> Connection:
+        """The one under the cursor."""
+        return self._listed[self._list.highlighted or 0]
 
-    def _renew(self) -> None:
-        rows = self._asking.rows()
-        if rows != self._rows:
-            self._rows = rows
-            self._show()
+    @property
+    def _listed(self) -> Sequence[Connection]:
+        """The known connections, and the open one where it is no longer among them."""
+        lost = not any(map(self._is_open, self._known))
+        return (*self._known, *((self.app.endpoint,) if lost else ()))
+
+    def _is_open(self, connection: Connection) -> bool:
+        return connection.place == self.app.endpoint.place
+
+    def _list_them(self, at: Connection) -> None:
+        """Show them all anew, with the cursor on one."""
+        self._lines = [self._line(each) for each in self._listed]
+        self._list.set_options([Option(line) for line in self._lines])
+        self._list.highlighted = next((no for no, each in enumerate(self._listed) if each.place == at.place), 0)
+        notes = [*self._why_connect(), *((text.line(f"{problem}."), Tone.WARN) for problem in self._problems)]
+        said = self.query_one("#notes", Static)
+        said.update(lines((note,) for note in notes))
+        said.display = bool(notes)
+        self._find_keys()
 
     def _show(self) -> None:
-        for number, row in enumerate(self._rows):
-            self._list.replace_option_prompt_at_index(number, self._line(row))
+        """Bring the lines up to date; what did not change is not painted."""
+        for number, each in enumerate(self._listed):
+            line = self._line(each)
+            if number < len(self._lines) and line != self._lines[number]:
+                self._lines[number] = line
+                self._list.replace_option_prompt_at_index(number, line)
         self._show_about()
-
-    def _line(self, row: ConnectionRow) -> Content:
-        return row_line(row, self._list.scrollable_content_region.width, self._keys.get(row.connection.place))
 
     @on(OptionList.OptionHighlighted)
     def _show_about(self) -> None:
-        place, width = self._row.connection.place, self._list.scrollable_content_region.width
-        verdict = self._verdicts.get(place)
-        facts = about(self._row, width, self._keys.get(place), verdict.said if verdict is not None else None)
+        width = self._list.scrollable_content_region.width
+        facts = [line for fact in self._facts(self._chosen) for line in _fact_lines(*fact, width)]
         self.query_one("#about", Static).update(lines(facts))
 
-    def on_option_list_option_selected(self) -> None:
-        """Open the one under the cursor."""
-        self.action_wish(Do.OPEN.name)
+    def _line(self, connection: Connection) -> Content:
+        address = max(8, self._list.scrollable_content_region.width - 2 - NAME - STATE - READ_ONLY)
+        read_only = Shown("read-only" if self._connecting.connections.opened_as(connection).read_only else "")
+        return Content("").join(
+            (
+                mark(connection.colour),
+                _column(plain(text.line(connection.name), Tone.STRONG), NAME),
+                _column(plain(text.line(connection.url or "inside this deck")), address),
+                _column(content(self._state(connection)), STATE),
+                _column(plain(read_only, Tone.WARN), READ_ONLY),
+            )
+        )
 
-    def action_wish(self, what: str) -> None:
-        """Answer with what is wanted, and with which connection."""
-        self.dismiss(Wish(Do[what], self._row))
+    def _state(self, connection: Connection) -> Cell:
+        """How a connection is doing, in a word or two."""
+        session = self.app.session
+        if not self._is_open(connection):
+            return cell(Shown("not opened"), Tone.MUTED)
+        if session is None:
+            failed = self.app.trouble is not None
+            return cell(Shown("cannot open"), Tone.BAD) if failed else HEALTH[HealthState.LOADING]
+        if session.server.key_refused or session.server.trouble is not None:
+            return HEALTH[HealthState.REFUSED if session.server.key_refused else HealthState.OFFLINE]
+        states = {session.sandboxes.health.state, session.conversations.health.state}
+        return HEALTH[next(state for state in HEALTH if state in states)]
 
-    @work(group="keys")
+    def _facts(self, connection: Connection) -> Iterable[tuple[str, Span]]:
+        """Everything about one connection."""
+        connections = self._connecting.connections
+        where = self._keys.get(connection)
+        yield "key", (Shown("looking for it…") if where is None else text.line(where), Tone.PLAIN)
+        if not connection.embedded:
+            bearer = connection.header == "bearer"
+            yield "sent as", (Shown("Authorization: Bearer" if bearer else "X-Session-API-Key"), Tone.PLAIN)
+        if connections.opened_as(connection).read_only:
+            yield "read-only", (Shown("nothing is changed on the server"), Tone.PLAIN)
+        if connection.ca_file is not None:
+            yield "CA file", (text.line(connection.ca_file), Tone.PLAIN)
+        if release := text.line(self._connecting.releases.at(connection)):
+            yield "release", (release, Tone.PLAIN)
+        if connection.url is not None and sends_in_clear(connection.url):
+            yield "careful", (PLAIN_HTTP, Tone.WARN)
+        if not (connections.is_kept(connection) or connection.embedded):
+            yield "kept", (NOT_KEPT, Tone.WARN)
+        if (verdict := self._verdicts.get(connection)) is not None:
+            yield "check", verdict.said
+
+    def _why_connect(self) -> Iterable[Span]:
+        session = self.app.session
+        if session is not None and session.server.key_refused:
+            yield Shown("The server refused the key. K: enter another one."), Tone.BAD
+        elif error := self.app.trouble or (session.server.trouble if session is not None else None):
+            yield text.line(f"{error.words} {error.advice}"), Tone.WARN
+
+    @work(exclusive=True, group="keys")
     async def _find_keys(self) -> None:
-        for row in self._rows:
-            self._keys[row.connection.place] = await self._asking.key_source(row.connection)
+        for each in self._listed:
+            self._keys[each] = await self._connecting.connections.key_source(each)
             self._show()
+
+    # Open, check, delete
+
+    @on(OptionList.OptionSelected)
+    async def _open(self) -> None:
+        session, connection = self.app.session, self._chosen
+        if session is not None and self._is_open(connection) and session.server.key_refused:
+            await self.action_key()
+        elif session is not None and self._is_open(connection) and session.server.trouble is None:
+            self.dismiss(None)
+        else:
+            self.dismiss(connection)
 
     @work(group="check")
     async def action_check(self) -> None:
-        """Ask the server under the cursor who it is and whether the key is right."""
-        connection = self._row.connection
-        if self._verdicts.get(connection.place) is ASKING:
+        """Ask the server under the cursor who it is and whether the key is right; nothing is changed."""
+        connection = self._chosen
+        if self._verdicts.get(connection) is ASKING:
             return
-        self._verdicts[connection.place] = ASKING
+        self._verdicts[connection] = ASKING
         self._show()
-        self._verdicts[connection.place] = await self._asking.check(connection)
+        self._verdicts[connection] = verdict = await check(self._connecting.client_of(connection))
+        await self._connecting.releases.saw(connection, verdict.release)
         self._show()
+
+    async def action_delete(self) -> None:
+        """Forget a connection, and its key."""
+        connection = self._chosen
+        if connection.embedded:
+            self.say(EMBEDDED, Tone.WARN)
+        elif not self._connecting.connections.is_kept(connection):
+            self.say(text.line(f"{connection.name} was given by its address: it is written in no file."), Tone.WARN)
+        elif self._is_open(connection):
+            self.say(text.line(f"{connection.name} is open: open another one before you delete it."), Tone.WARN)
+        else:
+            said = (
+                cell(text.line(f"{connection.url} is forgotten, and so is the key kept for it here.")),
+                cell(Shown("Nothing changes on the server."), Tone.MUTED),
+            )
+            question = ConfirmDialog(text.line(f"Delete the connection {connection.name}?"), said)
+            await self.app.push_screen(question, lambda agreed: self._begin(self._delete(connection, agreed=agreed)))
+
+    async def _delete(self, connection: Connection, *, agreed: bool | None) -> Connection:
+        if agreed:
+            await self._connecting.connections.delete(connection)
+        return connection
+
+    def _begin(self, change: Coroutine[Any, Any, Connection]) -> None:
+        """Change something beside all else, then show what there is now, with the cursor where the change says."""
+        self.run_worker(self._carry_out(change), group="change")
+
+    async def _carry_out(self, change: Coroutine[Any, Any, Connection]) -> None:
+        at = self._chosen
+        try:
+            at = await change
+        except ServiceError as error:
+            self.complain(text.line(f"{error.words} {error.advice}"))
+        self._known, self._problems = await self._connecting.connections.read()
+        await self._connecting.releases.recall(self._known)
+        self._list_them(at)
+
+    # Add and edit
+
+    async def action_add(self) -> None:
+        """Add a connection."""
+        await self._edit(Connection("", ""), new=True)
+
+    async def action_edit(self) -> None:
+        """Edit the connection; one that is in no file is added."""
+        if self._chosen.embedded:
+            self.say(EMBEDDED, Tone.WARN)
+        else:
+            await self._edit(self._chosen, new=not self._connecting.connections.is_kept(self._chosen))
+
+    async def _edit(self, old: Connection, *, new: bool) -> None:
+        instead_of = None if new else old.name
+
+        def problem_with(wanted: Connection) -> str | None:
+            if wanted.name != instead_of and any(wanted.name == each.name for each in self._known):
+                return f"There is a connection called {wanted.name} already."
+            return self._connecting.connections.problem_with(wanted)
+
+        dialog = edit_connection(old, new=new, problem_with=problem_with)
+        await self.app.push_screen(dialog, lambda filled: self._begin(self._save(old, instead_of, filled)))
+
+    async def _save(self, old: Connection, instead_of: str | None, filled: Filled | None) -> Connection:
+        """Write what was filled in, bring the key where the form says, and open it anew where it is open."""
+        if filled is None:
+            return old if old.name else self.app.endpoint
+        connections, new, was_open = self._connecting.connections, filled.connection, self._is_open(old)
+        has_key = await connections.has_key(old) or connections.typed_key(old) is not None
+        await connections.save(new, instead_of)
+        if filled.key is KeyChoice.NONE:
+            await connections.forget_key(old)
+        elif filled.key is not KeyChoice.ENTER and has_key and old.place != new.place:
+            await self._move_key(old, new)
+        if was_open and (old != new or filled.key is KeyChoice.NONE):
+            self._open_anew(new)
+        if filled.key is KeyChoice.ENTER:
+            await self._take_key(new, await self.app.push_screen_wait(self._key_form(new)))
+        return new
+
+    def _open_anew(self, connection: Connection) -> None:
+        """Open a connection; where something unsaved is in the way, once that was asked about."""
+        if any(screen.unsaved for screen in self.app.opened):
+            self.dismiss(connection)
+        else:
+            self._connecting.open(connection)
+
+    async def _move_key(self, old: Connection, new: Connection) -> None:
+        """Let the key go along; to another origin only when that is confirmed."""
+        was, becomes = origin_of(old.url or ""), origin_of(new.url or "")
+        said = (
+            cell(text.line(f"The key belongs to {was}.")),
+            cell(text.line(f"Send it to {becomes} from now on?"), Tone.STRONG),
+        )
+        question = ConfirmDialog(CHANGED, said)
+        agreed = await self.app.push_screen_wait(question) if was != becomes else True
+        if agreed:
+            await self._connecting.connections.move_key(old, new)
+        else:
+            self.say(text.line(f"The key of {was} is not used for {becomes}. K: enter one."), Tone.WARN)
+
+    # Keys
+
+    async def action_key(self) -> None:
+        """Give another key."""
+        if self._chosen.embedded:
+            self.say(EMBEDDED, Tone.WARN)
+        else:
+            connection = self._chosen
+            await self.app.push_screen(
+                self._key_form(connection), lambda given: self._begin(self._take_key(connection, given))
+            )
+
+    def _key_form(self, connection: Connection) -> FormDialog[GivenKey]:
+        connections = self._connecting.connections
+
+        async def prove(key: SecretStr) -> Verdict:
+            return await check(self._connecting.client_of(connection, key), with_release=False)
+
+        async def keep(key: SecretStr) -> bool:
+            return await connections.keep_key(connection, key, in_file=False)
+
+        return ask_key(connection, prove=prove, keep=keep if connections.is_kept(connection) else None)
+
+    async def _take_key(self, connection: Connection, given: GivenKey | None) -> Connection:
+        """Use a key, for the open connection at once; unsaved edits stay: they are put on what is read with it."""
+        if given is None:
+            return connection
+        connections, tone = self._connecting.connections, Tone.GOOD
+        if given.kept:
+            words = Shown("The server takes the key. It is kept in the system keyring.")
+        elif given.proven and given.to_keep and await self._keep_in_file(connection, given.key):
+            words = text.line(f"The server takes the key. It is kept in {connections.key_file}.")
+        else:
+            connections.type_key(connection, given.key)
+            words = Shown("The server takes the key. It is used until the deck ends, and kept nowhere.")
+            if not given.proven:
+                words = Shown("The key could not be verified: it is used until the deck ends, and kept nowhere.")
+                tone = Tone.WARN
+        if self._is_open(connection):
+            self._connecting.open(self.app.endpoint)
+            self.dismiss(None)
+            self.app.say_on_top(words)
+        else:
+            self.say(words, tone)
+        return connection
+
+    async def _keep_in_file(self, connection: Connection, key: SecretStr) -> bool:
+        file = self._connecting.connections.key_file
+        said = (
+            cell(Shown("The system keyring is not available."), Tone.WARN),
+            cell(text.line(f"Keep the key in {file}, in plain text, open to you alone?"), Tone.STRONG),
+            cell(Shown("Without it the key is used until the deck ends."), Tone.MUTED),
+        )
+        agreed = await self.app.push_screen_wait(ConfirmDialog(Shown("Keep the key in a file?"), said))
+        return bool(agreed) and await self._connecting.connections.keep_key(connection, key, in_file=True)
+
+
+def _fact_lines(name: str, value: Span, width: int) -> list[Cell]:
+    """A name and a value, which goes on below itself where it is long."""
+    pieces = wrap(value[0], max(20, width - FACT)) or [""]
+    names = (name, *("" for _ in pieces[1:]))
+    return [
+        ((Shown(f"{label:<{FACT}}"), Tone.MUTED), (Shown(piece), value[1]))
+        for label, piece in zip(names, pieces, strict=True)
+    ]
+
+
+def _column(words: Content, width: int) -> Content:
+    """Words cut or padded to a column, with a blank after them."""
+    return words.truncate(width - 1, ellipsis=True, pad=True) + " "

@@ -1,4 +1,4 @@
-"""A page of lines to read: a detail, the help, the request log."""
+"""A page of lines to read: a detail, the request log, the keys that work on a screen."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
@@ -6,10 +6,18 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from quarterdeck.tui.cells import Cell
+from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.commands import COMMANDS, EVERYWHERE, Command, Place, shown_key
 from quarterdeck.tui.dialogs.base import SCROLLING, Dialog
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.lines import Lines
+
+MOVES = (
+    ("↑ ↓ j k", "Move by a row"),
+    ("pgup pgdn ^u ^d", "Move by a page, by half a page"),
+    ("g G", "Go to the first row, to the last"),
+)
+KEYS_WIDE = 18
 
 
 class PageDialog(Dialog[None]):
@@ -37,3 +45,23 @@ class PageDialog(Dialog[None]):
 
     def _show(self) -> None:
         self.query_one(Lines).say(self._said())
+
+
+def help_page(place: Place) -> PageDialog:
+    """The keys that work at a place: its own, how to move, and what works everywhere."""
+    lines = [
+        *map(_command_line, COMMANDS[place]),
+        (),
+        *(_help_line(keys, words) for keys, words in MOVES),
+        (),
+        *map(_command_line, EVERYWHERE),
+    ]
+    return PageDialog(Shown(f"Keys: {place}"), lambda: lines, label=KEYS_WIDE)
+
+
+def _command_line(command: Command) -> Cell:
+    return _help_line(" ".join(map(shown_key, command.keys.split(","))), command.help)
+
+
+def _help_line(keys: str, words: str) -> Cell:
+    return ((Shown(f"{keys:<{KEYS_WIDE}}"), Tone.KEY), (Shown(words), Tone.PLAIN))

@@ -3,37 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from typing import ClassVar
 
 from textual import getters, on, work
 from textual.app import ComposeResult
+from textual.content import Content
 from textual.events import Resize, ScreenResume, Unmount
-from textual.message import Message
+from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
 from quarterdeck.client.errors import ServiceError
+from quarterdeck.fleet.ages import calm_age
 from quarterdeck.fleet.news import News
+from quarterdeck.fleet.unread import Watched
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.details import log_lines
 from quarterdeck.tui.commands import Command, Place, command_at, commands_at, key_bar_hints
 from quarterdeck.tui.dialogs.choose import menu
-from quarterdeck.tui.dialogs.help import help_page
-from quarterdeck.tui.dialogs.page import PageDialog
+from quarterdeck.tui.dialogs.page import PageDialog, help_page
+from quarterdeck.tui.look import glyph
+from quarterdeck.tui.paint import content
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.header import Header, HeaderState
-from quarterdeck.tui.widgets.key_bar import KeyBar
-from quarterdeck.tui.widgets.message_line import MessageLine
-from quarterdeck.tui.widgets.watch_strip import show_watched
+from quarterdeck.tui.widgets.bars import Header, HeaderState, KeyBar, MessageLine
 
 WIDE = 100
 """Columns from which a screen shows its side pane."""
 LEAST_WIDTH, LEAST_HEIGHT = 60, 20
 """Columns and lines that a screen needs."""
 TOO_SMALL = cell(Shown(f"This terminal is smaller than {LEAST_WIDTH}x{LEAST_HEIGHT}: not all fits."), Tone.WARN)
+SHORTEST = 8
+"""Cells that the title of a watched conversation keeps where there is too little room."""
+
+
+class WatchStrip(Widget):
+    """The watched conversation that needs a person most, and how many others are watched; seen while there are any."""
+
+    DEFAULT_CSS = "WatchStrip { height: 1; padding: 0 1; background: $panel; display: none; }"
+
+    watched: reactive[tuple[Shown, Cell]] = reactive((Shown(""), ()))
+    """The title of that one, and all that is said behind it."""
+
+    def show(self, by_urgency: Sequence[Watched], now: datetime) -> None:
+        """Say how these are; what did not change is not painted."""
+        self.display = bool(by_urgency)
+        if by_urgency:
+            first, *others = by_urgency
+            more = cell(Shown(f" +{len(others)}"), Tone.KEY) if others else ()
+            self.watched = text.line(first.title) or text.line(first.id), (*state_words(first, now), *more)
+
+    def render(self) -> Content:
+        """The line; a long title is cut, never what it is at."""
+        title, said = self.watched
+        label, rest = content(cell(Shown("watching: "), Tone.MUTED)), content(said)
+        room = max(SHORTEST, self.size.width - (label + rest).cell_length)
+        return label + content(cell(title, Tone.STRONG)).truncate(room, ellipsis=True) + rest
+
+
+def state_words(watched: Watched, now: datetime) -> Cell:
+    """What it is at, and since when as far as that is known."""
+    if watched.state is None:
+        return cell(Shown(" - not read yet"), Tone.MUTED)
+    sign, tone = glyph(watched.state.word)
+    said: Cell = ((Shown(" - "), Tone.MUTED), (text.line(f"{sign} {watched.state.word}"), tone))
+    if not watched.since:
+        return said
+    lasted = calm_age(datetime.fromtimestamp(watched.since, UTC), now)
+    return (*said, (Shown(f" ({lasted})"), Tone.MUTED))
 
 
 class DeckScreen(Screen[None]):
@@ -42,23 +82,21 @@ class DeckScreen(Screen[None]):
     PLACE: ClassVar[Place]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]
 
-    class Told(Message, bubble=False):
-        """There is news of the connection."""
-
     app = getters.app(Deck)
-    _watching = False
 
     def __init__(self) -> None:
         super().__init__()
         self.header = Header(self.PLACE)
-        self.key_bar = KeyBar()
+        self.watch_strip = WatchStrip()
         self.message_line = MessageLine()
+        self.key_bar = KeyBar()
         self._heard: list[News] = []
 
     def compose(self) -> ComposeResult:
-        """Header, the screen's own parts, message line and key bar."""
+        """Header, the screen's own parts, what is watched, message line and key bar."""
         yield self.header
         yield from self.parts()
+        yield self.watch_strip
         yield self.message_line
         yield self.key_bar
 
@@ -68,31 +106,27 @@ class DeckScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Follow the connection from now on."""
-        self.app.opened[self] = self
-        self.app.session_news.subscribe(self, self._hear, immediate=True)
+        self.app.opened.append(self)
         self.watch(self.app, "edits", self.refresh_frame)
 
     @on(Unmount)
     def _close(self) -> None:
-        del self.app.opened[self]
+        self.app.opened.remove(self)
 
-    def _hear(self, news: News) -> None:
+    def hear(self, news: News) -> None:
+        """Take news of the connection in soon, with all that comes until then."""
         self._heard.append(news)
         if len(self._heard) == 1:
-            self.post_message(self.Told())
+            self.call_later(self._take_in)
 
-    @on(Told)
     def _take_in(self) -> None:
         heard, self._heard = self._heard, []
         self.on_news(heard)
 
     def on_news(self, told: Sequence[News]) -> None:
         """Take in what was told of the connection since the last time; a subclass adds what its lists need."""
-        if not self.is_current:
-            return
-        self.refresh_frame()
-        if any(news.another_server for news in told):
-            self.say(Shown("Another server answers at this address than before; everything is read anew."), Tone.WARN)
+        if self.is_current:
+            self.refresh_frame()
 
     @on(Deck.Said)
     def _say_it_here_too(self, said: Deck.Said) -> None:
@@ -120,27 +154,12 @@ class DeckScreen(Screen[None]):
 
     def refresh_health(self) -> None:
         """Bring up to date what says how true the screen is: the header and the message line."""
-        health = self.health()
         session = self.app.session
-        self.header.state = HeaderState(
-            connection=text.line(self.app.endpoint.name),
-            colour=self.app.endpoint.colour,
-            release=text.line(session.server.release) if session is not None else Shown(""),
-            read_only=self.app.endpoint.read_only,
-            health=Shown("".join(part for part, _ in health)),
-            health_tone=health[0][1] if health else Tone.MUTED,
-            edits=self.app.edits,
-        )
+        release = text.line(session.server.release) if session is not None else Shown("")
+        self.header.state = HeaderState(self.app.endpoint, release, self.health(), self.app.edits)
         too_small = self.size.width < LEAST_WIDTH or self.size.height < LEAST_HEIGHT
         self.message_line.resting = TOO_SMALL if too_small else self.resting_line()
-        self._show_watched()
-
-    def _show_watched(self) -> None:
-        """Say how the watched conversations are, in a line that is there only while there are any."""
-        watched = self.app.session.watched if self.app.session is not None else ()
-        if watched or self._watching:
-            self._watching = bool(watched)
-            show_watched(self, self.message_line, watched, self.app.clock())
+        self.watch_strip.show(session.watched if session is not None else (), self.app.clock())
 
     def say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
         """Show one sentence in the message line."""
@@ -154,9 +173,9 @@ class DeckScreen(Screen[None]):
 
     def why_not(self, command: Command) -> str | None:
         """Why a command can't be done now and what would help, or None when it can."""
-        if command.changes_server and self.app.endpoint.read_only:
+        if command.changes and self.app.endpoint.read_only:
             return f"{command.label}: this connection is read-only, nothing is changed on the server."
-        if command.changes_server and self.app.client is None:
+        if command.changes and self.app.client is None:
             return f"{command.label}: not connected yet."
         return None
 

@@ -31,8 +31,8 @@ from quarterdeck.tui.paint import content
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.talk import Talk, Tell
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.bars import Header
 from quarterdeck.tui.widgets.composer import Composer
-from quarterdeck.tui.widgets.header import Header
 from quarterdeck.tui.widgets.log import Log
 from quarterdeck.tui.widgets.question import Question
 

@@ -126,17 +126,14 @@ class ListScreen(DeckScreen, Generic[R]):
         """Catch up with what happened while another screen was shown."""
         self._follow()
 
-    def _hear(self, news: News) -> None:
+    def hear(self, news: News) -> None:
         """A list that is not shown catches up when it is."""
         if self.is_current:
-            super()._hear(news)
+            super().hear(news)
 
     def on_news(self, told: Sequence[News]) -> None:
         """Bring the rows up to date that the news is about."""
         super().on_news(told)
-        for news in told:
-            if news.words:
-                self.say(text.line(news.words), Tone.WARN)
         if self.app.session is not self.list.session or any(each.moved and each.about is About.SERVER for each in told):
             self._follow()
         else:

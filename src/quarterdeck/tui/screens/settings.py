@@ -20,7 +20,7 @@ from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.merge import is_another
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
-from quarterdeck.tui.commands import Command, Place, bindings_at, command_at, commands_at
+from quarterdeck.tui.commands import EVERYWHERE, Command, Place, bindings_at, command_at, commands_at
 from quarterdeck.tui.dialogs.choose import menu
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.paint import lines
@@ -161,13 +161,13 @@ class SettingsScreen(DeckScreen):
         """While a field is edited, most keys are the field's."""
         if action == "command" and self.is_mounted and self.form.editor is not None:
             name = str(parameters[0])
-            return name in WHILE_EDITING or command_at(self.PLACE, name).place is Place.EVERYWHERE
+            return name in WHILE_EDITING or command_at(self.PLACE, name) in EVERYWHERE
         return super().check_action(action, parameters)
 
     def why_not(self, command: Command) -> str | None:
         """What a command needs of the draft and of the row under the cursor."""
         reason = super().why_not(command)
-        if reason is not None or command.place is not Place.SETTINGS or command.name in UNLOADED:
+        if reason is not None or command in EVERYWHERE or command.name in UNLOADED:
             return reason
         if not self.is_mounted or not self.record.loaded:
             return f"{command.label}: the settings are not loaded."

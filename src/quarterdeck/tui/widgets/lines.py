@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, repeat, zip_longest
 
 from rich.cells import cell_len
 from rich.style import Style as RichStyle
 from textual.geometry import Region, Size
 from textual.strip import Strip
-from textual.style import Style
 from textual.visual import Visual
 from textual.widget import Widget
 
 from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.paint import STYLES, content
-from quarterdeck.tui.widgets.strips import LineOfText, fit_cell
+from quarterdeck.tui.paint import content
+from quarterdeck.tui.widgets.strips import cell_strip, tone_styles
 
 
 class Lines(Widget):
@@ -34,7 +33,7 @@ class Lines(Widget):
         self._said: tuple[Cell, ...] = ()
         self._painted: list[Strip] = []
         self._drawn: dict[Cell, list[Strip]] = {}
-        self._styles: dict[Tone, RichStyle] = {}
+        self._styles: Mapping[Tone, RichStyle] = {}
         self._drawn_width = 0
 
     def say(self, said: Sequence[Cell]) -> None:
@@ -64,7 +63,7 @@ class Lines(Widget):
         """The theme may be another one."""
         super().notify_style_update()
         self._drawn = {}
-        self._styles.clear()
+        self._styles = {}
         self._drawn_width = 0
 
     @property
@@ -74,46 +73,31 @@ class Lines(Widget):
 
     @property
     def _blank(self) -> Strip:
-        return Strip.blank(self._drawn_width, self._style(Tone.PLAIN))
+        return cell_strip((), self._drawn_width, self._styles)
 
     def _draw(self, width: int) -> list[Strip]:
         """Draw the lines that were not among those said before: from row to row most lines of a detail are the same."""
         before = self._drawn if width == self._drawn_width else {}
         self._drawn_width = width
+        self._styles = self._styles or tone_styles(self)
         self._drawn = {
-            cell: before.get(cell) or self._one_line(cell, width) or self._wrapped(cell)
+            cell: before.get(cell)
+            or ([cell_strip(cell, width, self._styles)] if _length(cell) <= width else self._wrapped(cell))
             for cell in dict.fromkeys(self._said)
         }
         self._painted = [strip for cell in self._said for strip in self._drawn[cell]]
         return self._painted
 
-    def _one_line(self, cell: Cell, width: int) -> list[Strip]:
-        """A cell that fits a width; none for one that does not."""
-        pieces, cells = fit_cell(cell, width + 1)
-        if cells > width:
-            return []
-        line = LineOfText(self._style(Tone.PLAIN))
-        for text, tone in pieces:
-            line.add(text, 0, self._style(tone))
-        line.cells = cells
-        return [line.strip(width, self._style(Tone.PLAIN))]
-
     def _wrapped(self, cell: Cell) -> list[Strip]:
-        """A cell on as many lines as it takes, which costs five times as much for each."""
-        label = (
-            self._one_line(cell[:1], self._hang)
-            if cell and cell_len(cell[0][0]) == self._hang < self._drawn_width
-            else []
-        )
-        hang, rest = (self._hang, cell[1:]) if label else (0, cell)
+        """A cell on as many lines as it takes, which costs five times as much for each; a label stands beside them."""
+        labelled = bool(cell) and cell_len(cell[0][0]) == self._hang < self._drawn_width
+        hang, rest = (self._hang, cell[1:]) if labelled else (0, cell)
         strips = Visual.to_strips(self, content(rest), self._drawn_width - hang, None, self.visual_style, pad=True)
-        if not label:
+        if not labelled:
             return strips or [self._blank]
-        beside = chain(label, repeat(Strip.blank(hang, self._style(Tone.PLAIN))))
+        beside = chain((cell_strip(cell[:1], hang, self._styles),), repeat(cell_strip((), hang, self._styles)))
         return [Strip.join(line) for line in zip(beside, strips, strict=False)]
 
-    def _style(self, tone: Tone) -> RichStyle:
-        if tone not in self._styles:
-            words = Style.parse(STYLES[tone], self.app.theme_variables)
-            self._styles[tone] = (self.visual_style + words).rich_style
-        return self._styles[tone]
+
+def _length(cell: Cell) -> int:
+    return sum(cell_len(text) for text, _ in cell)

@@ -4,31 +4,30 @@ The place is an entry and a line of it, so nothing that comes above or below mov
 are laid out when they come into view.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from itertools import zip_longest
 from typing import ClassVar, NamedTuple
 
-from rich.style import Style as RichStyle
+from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
-from textual.style import Style
 from textual.widget import Widget
 
 from quarterdeck.fleet.entries import Entry, EntryKind
 from quarterdeck.fleet.transcript import STREAMED
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.entry_lines import Layout
-from quarterdeck.tui.paint import STYLES
-from quarterdeck.tui.widgets.strips import LineOfText, fit_cell
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.strips import cell_strip, tone_styles
 
 KEPT = 400
 """Entries that stay laid out."""
-MARGIN = 1
-"""Cells before the lines, for the cursor."""
-CURSOR = "▌"
+CURSOR, NO_CURSOR = (Shown("▌"), Tone.KEY), (Shown(" "), Tone.PLAIN)
+"""What stands before each line."""
 WHEEL = 3
 """Lines of one turn of the wheel."""
 
@@ -41,15 +40,8 @@ class Laid(NamedTuple):
     lines: list[Cell]
 
 
-class Painted(NamedTuple):
-    """All that decides how a line of the screen looks."""
-
-    cell: Cell = ()
-    cursor: bool = False
-
-
 class Place(NamedTuple):
-    """The first line of the screen: an entry by its number, and a line of it."""
+    """A line of the log: an entry by its number, and a line of it."""
 
     entry: int
     line: int
@@ -88,13 +80,14 @@ class Log(Widget, can_focus=True):
         """What is said while nothing has happened."""
         self._local = local
         self._top = Place(0, 0)
+        """The first line of the screen."""
         self._cursor = 0
         self._seen = ""
         """The last entry that was there when following stopped."""
         self._laid: dict[str, Laid] = {}
         self._waiting = False
-        self._painted: list[Painted] = []
-        self._styles: dict[Tone, RichStyle] = {}
+        self._painted: list[Cell] = []
+        self._styles: Mapping[Tone, Style] = {}
 
     # What is shown
 
@@ -103,16 +96,12 @@ class Log(Widget, can_focus=True):
         if waiting != self._waiting:
             self._waiting = waiting
             self._laid.clear()
-        before = self.entries
-        self.entries = entries
-        if self.following or not before:
-            self._to_end()
-        else:
+        before, self.entries = self.entries, entries
+        if before and not self.following:
             shift = _shift(before, entries, self._top.entry)
             self._top = Place(max(self._top.entry + shift, 0), self._top.line)
             self._cursor = max(self._cursor + shift, 0)
-            self._settle()
-        self._paint()
+        self._settle()
 
     @property
     def cursor_entry(self) -> Entry | None:
@@ -122,14 +111,8 @@ class Log(Widget, can_focus=True):
     @property
     def below(self) -> int:
         """How many entries came since following stopped."""
-        if self.following:
-            return 0
-        count = 0
-        for entry in reversed(self.entries):
-            if entry.id == self._seen:
-                return count
-            count += entry.id != STREAMED
-        return 0
+        seen = None if self.following else _number(self.entries, self._seen)
+        return 0 if seen is None else sum(each.id != STREAMED for each in self.entries[seen + 1 :])
 
     def place(self) -> tuple[str, int] | None:
         """Where it is read, to come back there; None while it follows."""
@@ -139,67 +122,51 @@ class Log(Widget, can_focus=True):
 
     def return_to(self, place: tuple[str, int]) -> bool:
         """Go where it was read; whether that is known yet."""
-        number = self._number(place[0])
+        number = _number(self.entries, place[0])
         if number is None:
             return False
         self._stop_following()
         self._top, self._cursor = Place(number, place[1]), number
         self._settle()
-        self._paint()
         return True
 
-    def toggle(self) -> bool:
+    def toggle(self) -> None:
         """Unfold the entry under the cursor, or fold it; its first line stays where it is."""
-        entry = self.cursor_entry
-        if entry is None:
-            return False
+        if (entry := self.cursor_entry) is None:
+            return
+        self._stop_following()
         self.unfolded ^= {entry.id}
         if self._cursor == self._top.entry:
             self._top = Place(self._cursor, 0)
-        if self.following and self._cursor != len(self.entries) - 1:
-            self._stop_following()
         self._settle()
-        self._paint()
-        return True
-
-    def go(self, number: int) -> None:
-        """Put the cursor on an entry and its first line on the screen."""
-        if not self.entries:
-            return
-        self._cursor = min(max(number, 0), len(self.entries) - 1)
-        visible = [at for at, line in self._visible() if not line]
-        if self._cursor not in visible:
-            self._stop_following()
-            self._top = Place(self._cursor, 0)
-            self._back(self.size.height // 3)
         self._after_move()
 
     def search(self, step: int, wanted: Callable[[Entry], bool]) -> bool:
         """Go to the next entry that is wanted, in that direction; whether there is one."""
-        at = self._cursor + step
-        while 0 <= at < len(self.entries):
-            if wanted(self.entries[at]):
-                self._stop_following()
-                self.go(at)
-                return True
-            at += step
-        return False
+        numbers = range(self._cursor + step, len(self.entries) if step > 0 else -1, step)
+        number = next((each for each in numbers if wanted(self.entries[each])), None)
+        if number is None:
+            return False
+        self._stop_following()
+        self._cursor = number
+        if Place(number, 0) not in self._visible():
+            self._top = Place(number, 0)
+            self._scroll_by(-(self.size.height // 3))
+        self._after_move()
+        return True
 
     # Moving
 
     def action_move(self, step: int) -> None:
         """Move by an entry, or by a line where an entry is longer than the screen."""
-        lines = [line for at, line in self._visible() if at == self._cursor]
-        last = len(self._lines(self._cursor)) - 1 if self.entries else 0
-        if lines and (lines[-1] < last if step > 0 else lines[0] > 0):
+        shown = [line for number, line in self._visible() if number == self._cursor]
+        if not shown or (shown[-1] < len(self._lines(self._cursor)) - 1 if step > 0 else shown[0] > 0):
             self._scroll(step)
-        elif lines:
-            self._cursor = min(max(self._cursor + step, 0), max(len(self.entries) - 1, 0))
+        else:
             if step < 0:
                 self._stop_following()
-            self._show_cursor(step)
-        else:
-            self._scroll(step)
+            self._cursor = min(max(self._cursor + step, 0), len(self.entries) - 1)
+            self._reveal(step)
         self._after_move()
 
     def action_page(self, pages: float) -> None:
@@ -216,7 +183,7 @@ class Log(Widget, can_focus=True):
     def action_last(self) -> None:
         """Go to the end and follow what comes."""
         self.following = True
-        self._to_end()
+        self._settle()
         self._after_move()
 
     def on_mouse_scroll_up(self) -> None:
@@ -233,107 +200,84 @@ class Log(Widget, can_focus=True):
         """A click takes the cursor, a second one unfolds."""
         visible = self._visible()
         if event.y < len(visible):
-            number = visible[event.y][0]
-            if number == self._cursor:
+            if visible[event.y].entry == self._cursor:
                 self.toggle()
-            self._cursor = number
+            self._cursor = visible[event.y].entry
             self._after_move()
 
     def on_resize(self) -> None:
         """Lay everything out anew."""
         self._laid.clear()
-        if self.following:
-            self._to_end()
         self._settle()
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """The cursor is there only with the focus."""
+        super().watch_has_focus(has_focus)
         self._paint()
-
-    def on_focus(self) -> None:
-        """Show the cursor."""
-        self.call_later(self._paint)
-
-    def on_blur(self) -> None:
-        """Show it no longer."""
-        self.call_later(self._paint)
 
     def notify_style_update(self) -> None:
         """The theme may be another one."""
         super().notify_style_update()
-        self._styles.clear()
+        self._styles = {}
 
     # Lines
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
-        painted = self._painted[y] if y < len(self._painted) else Painted()
-        line = LineOfText(self._style(Tone.PLAIN))
-        line.add(CURSOR if painted.cursor else " ", MARGIN, self._style(Tone.KEY))
-        pieces, cells = fit_cell(painted.cell, max(self.size.width - MARGIN, 1))
-        for words, tone in pieces:
-            line.add(words, 0, self._style(tone))
-        line.cells = MARGIN + cells
-        return line.strip(self.size.width, self._style(Tone.PLAIN))
-
-    def _style(self, tone: Tone) -> RichStyle:
-        if tone not in self._styles:
-            words = Style.parse(STYLES[tone], self.app.theme_variables)
-            self._styles[tone] = (self.visual_style + words).rich_style
-        return self._styles[tone]
+        if not self._styles:
+            self._styles = tone_styles(self)
+        return cell_strip(self._painted[y] if y < len(self._painted) else (), self.size.width, self._styles)
 
     def _lines(self, number: int) -> list[Cell]:
+        """An entry as lines; before what the person says stands a blank one."""
         entry = self.entries[number]
         unfolded = entry.id in self.unfolded
         laid = self._laid.get(entry.id)
         if laid is None or laid.unfolded != unfolded or (laid.entry is not entry and laid.entry != entry):
             if len(self._laid) > KEPT:
                 self._laid.clear()
-            layout = Layout(self.size.width - MARGIN, waiting=self._waiting)
+            layout = Layout(self.size.width - len(CURSOR[0]), waiting=self._waiting)
             lines = layout.lines(entry, self._local(entry.at), unfolded=unfolded)
             if entry.kind is EntryKind.PERSON and number:
                 lines.insert(0, ())
-            laid = Laid(entry, unfolded, lines)
-            self._laid[entry.id] = laid
+            laid = self._laid[entry.id] = Laid(entry, unfolded, lines)
         return laid.lines
 
-    def _visible(self) -> list[tuple[int, int]]:
-        """Entry and line of each line of the screen."""
-        visible: list[tuple[int, int]] = []
+    def _visible(self) -> list[Place]:
+        """The lines of the screen."""
+        visible: list[Place] = []
         number, line = self._top
-        height = self.size.height
-        while number < len(self.entries) and len(visible) < height:
-            count = len(self._lines(number))
-            visible += [(number, each) for each in range(line, count)]
+        while number < len(self.entries) and len(visible) < self.size.height:
+            visible += [Place(number, each) for each in range(line, len(self._lines(number)))]
             number, line = number + 1, 0
-        return visible[:height]
+        return visible[: self.size.height]
 
     def _scroll(self, lines: int) -> None:
         """Move the screen over the log; the cursor stays on the screen."""
-        if not self.entries:
-            return
         if lines < 0:
             self._stop_following()
-            self._back(-lines)
-        else:
-            self._forward(lines)
-        visible = [at for at, _ in self._visible()]
-        if visible:
-            self._cursor = min(max(self._cursor, visible[0]), visible[-1])
+        self._scroll_by(lines)
+        if visible := self._visible():
+            self._cursor = min(max(self._cursor, visible[0].entry), visible[-1].entry)
 
-    def _back(self, lines: int) -> None:
+    def _scroll_by(self, lines: int) -> None:
         number, line = self._top
-        line -= lines
+        line += lines
         while line < 0 and number > 0:
             number -= 1
             line += len(self._lines(number))
-        self._top = Place(number, max(line, 0))
-
-    def _forward(self, lines: int) -> None:
-        number, line = self._top
-        line += lines
         while number < len(self.entries) - 1 and line >= (count := len(self._lines(number))):
             line -= count
             number += 1
-        self._top = Place(number, line)
-        self._settle()
+        self._top = self._within(Place(number, max(line, 0)))
+
+    def _reveal(self, step: int) -> None:
+        """Scroll until the entry under the cursor is in sight; on the way down as much of it as fits."""
+        while self._cursor not in {number for number, _ in self._visible()} and self.size.height:
+            self._scroll_by(step)
+        if step > 0:
+            shown = sum(number == self._cursor for number, _ in self._visible())
+            self._scroll_by(max(min(len(self._lines(self._cursor)), self.size.height) - shown, 0))
 
     def _end(self) -> Place:
         """Where the screen begins when the last line is at its foot."""
@@ -341,30 +285,21 @@ class Log(Widget, can_focus=True):
         while number > 0 and left > 0:
             number -= 1
             left -= len(self._lines(number))
-        return Place(number, max(-left, 0)) if number or left < 0 else Place(0, 0)
+        return Place(number, max(-left, 0))
+
+    def _within(self, place: Place) -> Place:
+        """A place as the first line of the screen, whose foot is not beyond the end of the log."""
+        if not self.entries:
+            return Place(0, 0)
+        number = min(place.entry, len(self.entries) - 1)
+        return min(Place(number, min(place.line, len(self._lines(number)) - 1)), self._end())
 
     def _settle(self) -> None:
-        """Keep the place within the log, and the foot of the screen not beyond its end."""
-        self._cursor = min(self._cursor, max(len(self.entries) - 1, 0))
-        if not self.entries:
-            self._top = Place(0, 0)
-            return
-        number = min(self._top.entry, len(self.entries) - 1)
-        self._top = min(Place(number, min(self._top.line, len(self._lines(number)) - 1)), self._end())
-
-    def _show_cursor(self, step: int) -> None:
-        visible = {at for at, _ in self._visible()}
-        while self.entries and self._cursor not in visible:
-            (self._back if step < 0 else self._forward)(1)
-            visible = {at for at, _ in self._visible()}
-        if step > 0 and self.entries:
-            shown = sum(at == self._cursor for at, _ in self._visible())
-            missing = min(len(self._lines(self._cursor)), self.size.height) - shown
-            if missing > 0:
-                self._forward(missing)
-
-    def _to_end(self) -> None:
-        self._top, self._cursor = self._end(), max(len(self.entries) - 1, 0)
+        """Keep screen and cursor within the log, at its end while it follows; draw what looks different."""
+        last = max(len(self.entries) - 1, 0)
+        self._top = self._end() if self.following else self._within(self._top)
+        self._cursor = last if self.following else min(self._cursor, last)
+        self._paint()
 
     def _stop_following(self) -> None:
         if self.following:
@@ -372,35 +307,30 @@ class Log(Widget, can_focus=True):
             self._seen = next((each.id for each in reversed(self.entries) if each.id != STREAMED), "")
 
     def _after_move(self) -> None:
-        if not self.following and self._top >= self._end() and self._cursor >= len(self.entries) - 1:
+        if self._top >= self._end() and self._cursor >= len(self.entries) - 1:
             self.following = True
         self._paint()
         self.post_message(self.Moved(at_top=self._top == Place(0, 0)))
 
     def _paint(self) -> None:
-        """Draw the lines of the screen that look different from before."""
-        focused = self.has_focus
-        painted = [Painted(self._lines(at)[line], focused and at == self._cursor) for at, line in self._visible()]
+        """Have the lines of the screen drawn that look different from before."""
+        before, at_cursor = self._painted, self._cursor if self.has_focus else None
+        self._painted = [
+            (CURSOR if number == at_cursor else NO_CURSOR, *self._lines(number)[line])
+            for number, line in self._visible()
+        ]
         if not self.entries:
-            painted = [Painted(cell) for cell in self.empty]
-        height = max(len(painted), len(self._painted))
-        before = self._painted + [Painted()] * (height - len(self._painted))
-        after = painted + [Painted()] * (height - len(painted))
-        self._painted = painted
-        changed = [Region(0, y, self.size.width, 1) for y in range(height) if before[y] != after[y]]
-        if changed:
+            self._painted = [(NO_CURSOR, *cell) for cell in self.empty]
+        pairs = enumerate(zip_longest(before, self._painted))
+        if changed := [Region(0, y, self.size.width, 1) for y, (old, new) in pairs if old != new]:
             self.refresh(*changed)
 
-    def _number(self, entry_id: str) -> int | None:
-        return next((at for at in reversed(range(len(self.entries))) if self.entries[at].id == entry_id), None)
+
+def _number(entries: Sequence[Entry], entry_id: str) -> int | None:
+    return next((at for at in reversed(range(len(entries))) if entries[at].id == entry_id), None)
 
 
 def _shift(before: Sequence[Entry], after: Sequence[Entry], at: int) -> int:
     """By how many places the entry at a place moved, as when older ones came before it."""
-    if at >= len(before):
-        return 0
-    wanted = before[at].id
-    for shift in (0, len(after) - len(before)):
-        if 0 <= at + shift < len(after) and after[at + shift].id == wanted:
-            return shift
-    return next((number - at for number in range(len(after)) if after[number].id == wanted), 0)
+    number = _number(after, before[at].id) if at < len(before) else None
+    return 0 if number is None else number - at

@@ -9,6 +9,7 @@ from rich.style import Style as RichStyle
 from textual.color import Color
 from textual.strip import Strip
 from textual.style import Style
+from textual.widget import Widget
 
 from quarterdeck.tui import theme
 from quarterdeck.tui.cells import Cell, Tone
@@ -125,6 +126,22 @@ class LineOfText:
         if text := "".join(self._texts):
             self._segments.append(Segment(text, self._style))
         self._texts = []
+
+
+def tone_styles(widget: Widget) -> Mapping[Tone, RichStyle]:
+    """The style of each tone on the ground of a widget, as its theme is now."""
+    parsed = {tone: Style.parse(STYLES[tone], widget.app.theme_variables) for tone in Tone}
+    return {tone: (widget.visual_style + style).rich_style for tone, style in parsed.items()}
+
+
+def cell_strip(cell: Cell, width: int, styles: Mapping[Tone, RichStyle]) -> Strip:
+    """A cell as a line of a width, cut where it is longer."""
+    line = LineOfText(styles[Tone.PLAIN])
+    pieces, cells = fit_cell(cell, width)
+    for text, tone in pieces:
+        line.add(text, 0, styles[tone])
+    line.cells = cells
+    return line.strip(width, styles[Tone.PLAIN])
 
 
 def row_strip(

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping
 from quarterdeck.client.models.mcp import ShttpServer
 from quarterdeck.settings.fields import Control, Group
 from quarterdeck.settings.mcp import converted, duplicates
-from quarterdeck.tui.commands import Command, Place, command_at
+from quarterdeck.tui.commands import EVERYWHERE, Command, Place, command_at
+from quarterdeck.tui.widgets.bars import Hint
 from quarterdeck.tui.widgets.form.view import AT_ONCE, FormView, RowKind, kind_of, name_in
-from quarterdeck.tui.widgets.key_bar import Hint
 
 MOST_PROFILES = 10
 """A server refuses more."""
@@ -66,7 +66,7 @@ def row_hints(commands: Iterable[Command], row: str, works: Callable[[Command], 
     return tuple(
         (command.key, labels.get(command.name, command.label), works(command))
         for command in sorted((command for command in commands if command.bar), key=lambda command: command.bar)
-        if command.place is not Place.SETTINGS or command.name in labels
+        if command in EVERYWHERE or command.name in labels
     )
 
 

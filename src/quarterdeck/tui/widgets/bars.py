@@ -1,0 +1,151 @@
+"""The lines above and below what a screen shows: its header, its message line, its key bar."""
+
+from typing import NamedTuple
+
+from textual import events
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.timer import Timer
+from textual.widget import Widget
+
+from quarterdeck.config.connections import LOCAL, Connection
+from quarterdeck.tui import text
+from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.commands import Place
+from quarterdeck.tui.paint import band, content
+from quarterdeck.tui.text import Shown
+
+TABS = {Place.CONVERSATIONS: "1 Conversations", Place.SANDBOXES: "2 Sandboxes", Place.SETTINGS: "3 Settings"}
+BRAND = Shown(" Quarterdeck ")
+WITH_BRAND = 100
+"""Columns from which the header has the name of the program in it."""
+SHORTEST_NAME = 5
+"""Cells of a connection's name below which it is left out."""
+STAYS = 12.0
+"""Seconds a message stays before the resting line returns; an error stays until something else is said."""
+Hint = tuple[str, str, bool]
+"""Key, label, and whether it works now."""
+
+
+class HeaderState(NamedTuple):
+    """What the header says besides the tabs."""
+
+    connection: Connection = LOCAL
+    release: Shown = Shown("")
+    health: Cell = ()
+    edits: int = 0
+    """Unsaved edits in the settings."""
+
+
+class Header(Widget):
+    """Where one is, on which server, and how true the screen is."""
+
+    ALLOW_SELECT = False
+    state: reactive[HeaderState] = reactive(HeaderState)
+
+    class TabPressed(Message):
+        """A tab was clicked."""
+
+        def __init__(self, place: Place) -> None:
+            super().__init__()
+            self.place = place
+
+    def __init__(self, place: Place) -> None:
+        super().__init__()
+        self._place = place
+
+    def _brand(self) -> Content:
+        return content(((BRAND if self.size.width >= WITH_BRAND else Shown(" "), Tone.EDITED),))
+
+    def _tab(self, place: Place) -> Content:
+        """The tab of a screen; the one shown stands in brackets, so that it is seen without colour."""
+        here = place is self._place
+        key, label = map(Shown, TABS[place].split())
+        edits = Shown(f" *{self.state.edits}" if place is Place.SETTINGS and self.state.edits else "")
+        return content(
+            (
+                (Shown("[" if here else " "), Tone.KEY),
+                (key, Tone.KEY if here else Tone.MUTED),
+                (Shown(f" {label}"), Tone.STRONG if here else Tone.MUTED),
+                (edits, Tone.EDITED),
+                (Shown("]" if here else " "), Tone.KEY),
+            )
+        )
+
+    def render(self) -> Content:
+        """Tabs at the left, the state of the connection at the right."""
+        left = self._brand() + Content("").join(map(self._tab, TABS))
+        room = self.size.width - left.cell_length
+        right = right_side(self.state, room - 1)
+        return Content.assemble(left, " " * max(0, room - right.cell_length), right)
+
+    def on_click(self, event: events.Click) -> None:
+        """Open the tab under the mouse."""
+        edge = begin = self._brand().cell_length
+        for place in TABS:
+            edge += self._tab(place).cell_length
+            if begin <= event.x < edge:
+                self.post_message(self.TabPressed(place))
+                return
+
+
+def right_side(state: HeaderState, room: int) -> Content:
+    """Connection, read-only mark and health, shortened from the least needed to fit `room` cells."""
+    connection = text.line(state.connection.name)
+    mark = content(((Shown(" READ-ONLY "), Tone.WARN),) if state.connection.read_only else ())
+    health = content((*state.health, (Shown(" "), Tone.PLAIN)) if state.health else ())
+    release = content(((Shown(f" {state.release}"), Tone.MUTED),) if state.release else ())
+    dot = content(((Shown(" · "), Tone.MUTED),) if state.health and connection else ())
+    name = band(connection, state.connection.colour)
+    shortest = name.truncate(max(SHORTEST_NAME, room - (mark + dot + health).cell_length), ellipsis=True)
+    for name_and_rest in (name + release + mark + dot, name + mark + dot, shortest + mark + dot, mark, Content("")):
+        if (name_and_rest + health).cell_length <= room:
+            return name_and_rest + health
+    return Content("")
+
+
+class MessageLine(Widget):
+    """What just happened, or why a key did nothing: one line, up to three for a long sentence."""
+
+    resting: reactive[Cell] = reactive((), layout=True)
+    message: reactive[Cell] = reactive((), layout=True)
+    _clearing: Timer | None = None
+
+    def render(self) -> Content:
+        """The message while there is one, else the resting line."""
+        return content(self.message or self.resting)
+
+    def say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
+        """Show a sentence."""
+        if self._clearing is not None:
+            self._clearing.stop()
+        self.message = ((sentence, tone),)
+        self._clearing = self.set_timer(STAYS, self.clear) if tone is not Tone.BAD else None
+
+    def clear(self) -> None:
+        """Go back to the resting line."""
+        self.message = ()
+
+
+class KeyBar(Widget):
+    """The keys that work here now, as many as fit; a dimmed one says why when it is pressed."""
+
+    ALLOW_SELECT = False
+    hints: reactive[tuple[Hint, ...]] = reactive(())
+
+    def render(self) -> Content:
+        """The hints that fit the width."""
+        bar = Content("")
+        for key, label, works in self.hints:
+            more = hint_content(key, label, works=works)
+            if bar.cell_length + more.cell_length > self.size.width:
+                break
+            bar += more
+        return bar
+
+
+def hint_content(key: str, label: str, *, works: bool = True) -> Content:
+    """One hint: a key and what it does."""
+    tones = (Tone.KEY, Tone.PLAIN) if works else (Tone.MUTED, Tone.MUTED)
+    return content(((Shown(f" {key}"), tones[0]), (Shown(f" {label} "), tones[1])))
