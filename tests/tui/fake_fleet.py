@@ -60,13 +60,19 @@ class FakeFleet:
     def server(self) -> FakeServer:
         return FakeServer(self.answer)
 
-    def add(self, sandbox_id: str, status: str = "RUNNING", created: str = "2026-03-14T06:00:00Z") -> str:
+    def add(
+        self,
+        sandbox_id: str,
+        status: str = "RUNNING",
+        created: str = "2026-03-14T06:00:00Z",
+        spec: str = "default-spec",
+    ) -> str:
         running = status == "RUNNING"
         urls = [{"name": "AGENT_SERVER", "url": f"http://box/{sandbox_id}?key=hush", "port": 8000}] if running else None
         self.sandboxes[sandbox_id] = {
             "id": sandbox_id,
             "status": status,
-            "sandbox_spec_id": "default-spec",
+            "sandbox_spec_id": spec,
             "session_api_key": "sentinel-sandbox-key" if running else None,
             "exposed_urls": urls,
             "created_at": created,

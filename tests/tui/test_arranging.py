@@ -228,11 +228,3 @@ async def test_at_60_by_20_all_is_still_there(fleet: FakeFleet, tmp_path: Path) 
         await seat.sees("4 will be paused", "y do it")
         await seat.press("escape", "I")
         await seat.sees("Quiet for at least", "would be paused")
-
-
-async def test_a_filter_is_shown_also_when_all_of_it_came_at_once(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_sandboxes(fleet, tmp_path) as seat:
-        await seat.press("slash")
-        seat.at_once(*"orphan", "enter")
-        await seat.until(lambda: "run1" not in shown(seat))
-        await seat.sees("/ orphan")

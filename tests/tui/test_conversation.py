@@ -350,12 +350,3 @@ async def test_what_a_server_says_is_only_text(agent: FakeAgent, tmp_path: Path)
         await seat.sees("[/x]", "[@click=app.quit]q[/]", "BrandNew", "echo ␛[2J [/x]")
         assert "\x1b" not in seat.text
         assert "\u202e" not in seat.text
-
-
-async def test_keys_typed_ahead_go_to_what_the_one_before_opened(agent: FakeAgent, tmp_path: Path) -> None:
-    agent.says("hello", "user")
-    async with opened(agent, tmp_path) as seat:
-        seat.at_once("m", "h", "i", "escape", "q", "enter", "m", "space", "p")
-        await seat.until(lambda: seat.deck.screen.query(Log) and composer(seat).text == "hi p")
-        seat.at_once("escape", "q", "p")
-        await seat.sees("Pause")

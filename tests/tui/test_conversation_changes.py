@@ -9,7 +9,6 @@ from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.bulk import RowState
 from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations
 from tests.tui.seat import NARROW, Seat
-from tests.tui.test_conversations import Sit
 
 ZIP = b"PK\x03\x04" + bytes(5000)
 
@@ -87,17 +86,6 @@ async def test_several_are_deleted_after_a_plan_and_each_ends_with_the_truth(fle
         await seat.press("f")
         await seat.until(lambda: (tmp_path / "copied.txt").exists())
         assert (tmp_path / "copied.txt").read_text().startswith("4 conversations: 4 done")
-
-
-async def test_marked_ones_behind_the_filter_are_left_alone(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
-        await seat.press("asterisk", "slash")
-        await seat.type("id:c0")
-        await seat.press("enter", "D")
-        await seat.sees("Delete 1 conversation?", "3 marked, but hidden by the filter: left out")
-        await seat.press("1", "enter")
-        await seat.sees("1 done")
-        assert set(fleet.conversations) == {"c1", "c2", "c3"}
 
 
 # The trajectory
@@ -179,24 +167,6 @@ async def test_on_a_read_only_connection_the_keys_say_why_not(
     async with at_conversations(fleet, tmp_path, endpoint=Connection("prod", PROD.url, read_only=True)) as seat:
         await seat.press(key)
         await seat.sees(f"{words} is read-only")
-
-
-async def test_the_local_service_renames_and_has_no_trajectory(sit: Sit) -> None:
-    async with sit() as seat:
-        await seat.until(lambda: seat.deck.session)
-        await seat.press("n")
-        await seat.sees("First message")
-        await seat.type("hello")
-        await seat.press("ctrl+s")
-        await seat.sees("1 Idle")
-        await seat.press("E")
-        await seat.sees("The local service runs no agent")
-        await seat.press("e")
-        await seat.sees("Rename the conversation")
-        await seat.type("Greeting")
-        await seat.press("enter")
-        await seat.sees("It is called Greeting.")
-        await seat.until(lambda: [row.title for row in seat.list_screen.table.rows] == ["Greeting"])
 
 
 @pytest.mark.parametrize(

@@ -66,28 +66,3 @@ async def test_a_cap_noted_in_an_earlier_run_is_shown_and_a_disk_that_hangs_hold
             "Fix login",
             "Not everything is noted down for the next run: the disk does not answer.",
         )
-
-
-async def test_a_cap_that_more_run_than_it_lets_run_is_not_shown(tmp_path: Path) -> None:
-    state = KeptState(tmp_path / "state")
-    await state.change(KeptCap, PROD_URL, lambda kept: KeptCap(cap=2))
-    async with at_sandboxes(full_fleet(), tmp_path, state=state, size=WIDE) as seat:
-        await seat.sees("Fix login", "3 Running")
-        await seat.until(lambda: seat.session.cap == 2)
-        await seat.pause()
-        assert "of about" not in seat.text
-
-
-async def test_a_pause_asked_for_here_is_no_displacement(tmp_path: Path) -> None:
-    fleet = full_fleet()
-    fleet.cap = None
-    async with at_sandboxes(fleet, tmp_path, size=WIDE) as seat:
-        seat.list_screen.table.move_to("off")
-        await seat.press("r")
-        await seat.until(lambda: ("resume", "off") in fleet.orders)
-        seat.list_screen.table.move_to("mid")
-        await seat.press("p")
-        await seat.sees("1 Paused")
-        await seat.press("enter")
-        await seat.sees("Timeline", "you")
-        assert "to make room" not in seat.text

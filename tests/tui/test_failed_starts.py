@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from quarterdeck.config.connections import Connection
-from quarterdeck.fleet.start_tasks import DISMISSED, Dismissed, KeptDismissed
 from quarterdeck.tui.kept_state import KeptState
 from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations
 from tests.tui.seat import Seat, answering, seated
@@ -60,16 +59,6 @@ async def test_it_is_asked_for_again_with_what_it_was_asked_for(fleet: FakeFleet
         await seat.until(lambda: "failed" not in seat.text)
 
 
-async def test_what_is_given_up_changes_nothing(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
-        await at_failed(seat)
-        await seat.press("R")
-        await seat.sees("Try it again")
-        await seat.press("escape")
-        await seat.sees("✕ failed")
-        assert fleet.created == []
-
-
 async def test_a_sandbox_that_cannot_take_it_is_said_and_a_new_one_is_chosen(fleet: FakeFleet, tmp_path: Path) -> None:
     fleet.tasks = [failed(sandbox_id="lost", initial_message="no list of parts")]
     async with at_conversations(fleet, tmp_path) as seat:
@@ -119,17 +108,6 @@ async def test_only_a_start_that_failed_is_tried_again_and_not_where_nothing_may
         await at_failed(seat)
         await seat.press("R")
         await seat.sees("Try again: this connection is read-only")
-
-
-def test_what_was_dismissed_is_kept_beside_what_others_did_and_only_the_latest() -> None:
-    dismissed = Dismissed()
-    dismissed.recall(KeptDismissed(ids=("a", "b")))
-    dismissed.add(str(number) for number in range(DISMISSED - 1))
-    kept = dismissed.merge()(KeptDismissed(ids=("b", "c")))
-    assert kept is not None
-    assert len(kept.ids) == DISMISSED
-    assert kept.ids[-1] == str(DISMISSED - 2)
-    assert Dismissed().merge()(None) is None
 
 
 async def test_a_start_that_ended_is_no_row_while_its_conversation_is_still_to_come(

@@ -60,16 +60,6 @@ async def test_a_filter_finds_parts_and_shows_their_parent_and_counts_what_match
         await seat.until(lambda: shown(seat) == ["zebra", "head", "apple"])
 
 
-async def test_every_order_keeps_them_together(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
-        seat.list_screen.table.move_to("head")
-        await seat.press("right", "s", "s")
-        await seat.sees("Sorted by title")
-        assert shown(seat) == ["apple", "head", "two", "one", "zebra"]
-        await seat.press("S")
-        assert shown(seat) == ["zebra", "head", "one", "two", "apple"]
-
-
 async def test_a_folded_part_that_needs_somebody_lifts_its_family_and_is_told_by_the_number(
     fleet: FakeFleet, tmp_path: Path
 ) -> None:
@@ -77,20 +67,6 @@ async def test_a_folded_part_that_needs_somebody_lifts_its_family_and_is_told_by
     async with at_conversations(fleet, tmp_path) as seat:
         assert shown(seat) == ["head", "zebra", "apple"]
         await seat.sees("1 needs you")
-
-
-async def test_marks_of_folded_parts_count_and_are_not_called_hidden_by_the_filter(
-    fleet: FakeFleet, tmp_path: Path
-) -> None:
-    fleet.nested = True
-    async with at_conversations(fleet, tmp_path) as seat:
-        seat.list_screen.table.move_to("head")
-        await seat.press("right", "space", "space", "left")
-        assert seat.list_screen.table.marks == {"head", "one"}
-        await seat.sees("2 marked")
-        await seat.press("D")
-        await seat.sees("Delete 2 conversations?", "Plan the port", "Part one")
-        assert "hidden by the filter" not in seat.text
 
 
 async def test_going_to_a_folded_part_opens_its_family(fleet: FakeFleet, tmp_path: Path) -> None:
@@ -103,17 +79,6 @@ async def test_going_to_a_folded_part_opens_its_family(fleet: FakeFleet, tmp_pat
         await seat.press("o")
         await seat.sees("[1 Conversations]", "└ Another part")
         assert seat.list_screen.table.cursor_id == "two"
-
-
-async def test_parts_come_and_go_and_a_lost_parent_lets_them_stand_alone(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
-        fleet.talk("three", "box", "Late part", parent_conversation_id="head")
-        await seat.press("ctrl+r")
-        await seat.sees("+3 Plan the port")
-        del fleet.conversations["head"]
-        await seat.press("ctrl+r")
-        await seat.until(lambda: set(shown(seat)) == {"zebra", "apple", "one", "two", "three"})
-        assert "└" not in seat.text
 
 
 NAMES = [f"n{number}" for number in range(7)]

@@ -46,15 +46,6 @@ async def test_all_rows_learn_that_every_conversation_is_known(fleet: FakeFleet,
         await seat.sees("40 of 40")
 
 
-async def test_rows_that_are_not_seen_are_counted_after_those_that_are(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_sandboxes(fleet, tmp_path) as seat:
-        await seat.sees("● 40 Running")
-        for number in range(30):
-            fleet.sandboxes[f"box{number:02}"]["status"] = "PAUSED"
-        await seat.press("ctrl+r")
-        await seat.sees("● 10 Running", "30 Paused")
-
-
 async def test_rows_that_only_time_changes_are_counted_although_nobody_sees_them(
     fleet: FakeFleet, tmp_path: Path
 ) -> None:
@@ -101,20 +92,3 @@ async def test_refreshing_puts_every_row_into_its_place(fleet: FakeFleet, tmp_pa
         assert table.visible_ids[0] == first
         await seat.press("ctrl+r")
         assert (table.ids[0], table.ids[-1], table.cursor_id) == (second, first, first)
-
-
-async def test_a_row_under_a_cursor_that_was_scrolled_off_the_screen_is_held_by_nothing(
-    fleet: FakeFleet, tmp_path: Path
-) -> None:
-    async with at_sandboxes(fleet, tmp_path) as seat:
-        await seat.sees("● 40 Running")
-        table = seat.list_screen.table
-        first = table.cursor_id
-        assert first is not None
-        table.scroll_to(y=10, animate=False)
-        await seat.until(lambda: first not in table.visible_ids)
-        fleet.sandboxes[first]["status"] = "PAUSED"
-        seat.session.refresh()
-        await seat.until(lambda: list(table.ids)[-1] == first)
-        assert table.cursor_id == first
-        assert first not in table.visible_ids

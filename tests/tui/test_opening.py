@@ -10,7 +10,6 @@ from pydantic import SecretStr
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.config.connections import Connection
-from quarterdeck.fleet import watch
 from quarterdeck.tui.connecting import Connect
 from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer
 from tests.tui.seat import LOCAL, Seat, answering, local, seated
@@ -77,23 +76,6 @@ async def test_a_server_that_is_down_is_named_and_found_again_by_itself(tmp_path
         up = True
         await seat.press("ctrl+r")
         await seat.sees("No conversations.")
-
-
-async def test_what_comes_to_an_empty_list_is_seen_as_soon_as_in_any_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(watch, "ON_SCREEN", 0.01)
-    monkeypatch.setattr(watch, "HIDDEN", 1_000.0)
-    items: list[dict[str, str]] = []
-
-    def script(asked: Asked) -> Answer:
-        listed = items if asked.path.endswith("/app-conversations/search") else []
-        return Answer({"items": listed, "next_page_id": None}) if asked.path.endswith("/search") else NO_ROUTE
-
-    async with seated(answering(FakeServer(script)), SERVER, crashes=tmp_path) as seat:
-        await seat.sees("No conversations.")
-        items.append({"id": "a" * 32, "title": "Fix login", "sandbox_id": "s", "sandbox_status": "RUNNING"})
-        await seat.sees("Fix login")
 
 
 @pytest.mark.parametrize(("count", "words"), [(100, "perhaps not all"), (99, "live now")])

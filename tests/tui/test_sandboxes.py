@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.fleet import watch
 from quarterdeck.tui.lists import live_list
 from quarterdeck.tui.look import in_ascii
 from tests.local.conftest import processes
@@ -119,22 +118,6 @@ async def test_a_conversation_read_before_its_sandbox_was_paused_is_not_called_w
     async with at_sandboxes(fleet, tmp_path, size=WIDE) as seat:
         await seat.sees("Fix login  Sandbox paused")
         assert "at work" not in seat.text
-
-
-async def test_what_lives_in_a_sandbox_that_changed_is_read_at_once(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(watch, "ON_SCREEN", 0.1)
-    monkeypatch.setattr(watch, "HIDDEN", 3600.0)
-    fleet = FakeFleet()
-    fleet.talk("c1", fleet.add("box1"), "Fix login", execution_status="running")
-    async with at_sandboxes(fleet, tmp_path, size=WIDE) as seat:
-        await seat.sees("Working")
-        fleet.sandboxes["box1"]["status"] = "PAUSED"
-        await seat.sees("Sandbox paused")
-        fleet.conversations["c1"]["execution_status"] = "finished"
-        fleet.add("box1")
-        await seat.sees("Finished")
 
 
 async def test_what_is_said_beside_the_list_ages_while_nothing_happens(

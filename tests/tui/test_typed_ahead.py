@@ -63,17 +63,6 @@ def cursor(seat: Seat) -> int:
     return [row.id for row in table.rows].index(table.cursor_id)
 
 
-async def test_what_is_typed_behind_a_delete_goes_into_its_dialog(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
-        await seat.press("2")
-        seat.at_once("D", "p", "r", "space", "enter")
-        await seat.sees("Delete sandbox", "That is not")
-        assert seat.deck.screen.query_one(Input).value == "pr "
-        await seat.press("escape")
-        assert not seat.list_screen.table.marks
-    assert fleet.orders == []
-
-
 async def test_a_sandbox_is_deleted_by_one_burst_of_keys(fleet: FakeFleet, tmp_path: Path) -> None:
     async with at_conversations(fleet, tmp_path) as seat:
         await seat.press("2")
@@ -87,36 +76,6 @@ async def test_a_sandbox_is_deleted_by_one_burst_of_keys(fleet: FakeFleet, tmp_p
         await seat.press("escape")
         assert seat.deck.current_mode == "sandboxes"
     assert fleet.orders == [("delete", row)]
-
-
-async def test_a_filter_is_typed_left_and_moved_from_at_once(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
-        seat.at_once("slash", *"Title", "space", "2", "enter", "j", "j", "space")
-        await seat.until(lambda: seat.list_screen.table.marks)
-        table = seat.list_screen.table
-        assert seat.list_screen.filter_bar.words == "Title 2"
-        listed = {seat.list_screen.rows[row_id].title for row_id in seat.list_screen.arrangement.ids}
-        assert listed >= {"Title 2", "Title 20", "Title 29"}
-        assert table.marks == {table.rows[2].id}
-        assert seat.deck.focused is table
-
-
-async def test_a_paste_goes_into_the_filter_that_was_just_opened(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
-        seat.at_once("slash")
-        seat.paste_at_once("Title 7")
-        seat.at_once("enter", "i")
-        await seat.sees("esc", "Title 7")
-        await seat.until(lambda: seat.deck.screen.is_modal)
-        await seat.press("escape")
-        assert seat.list_screen.filter_bar.words == "Title 7"
-
-
-async def test_a_paste_that_is_too_long_for_a_filter_is_said_to_be(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
-        seat.at_once("slash", "a")
-        seat.paste_at_once("b" * 5000)
-        await seat.sees("/ a", "longer than 4000 characters")
 
 
 async def test_a_conversation_is_written_at_once(fleet: FakeFleet, tmp_path: Path) -> None:

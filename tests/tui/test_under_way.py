@@ -137,18 +137,6 @@ async def test_the_cursor_goes_to_the_sandbox_that_a_lost_answer_would_have_name
         await seat.until(lambda: seat.list_screen.table.cursor_id == "new1")
 
 
-async def test_nothing_is_claimed_where_a_lost_start_may_be_one_of_several(fleet: FakeFleet, tmp_path: Path) -> None:
-    server = Slow(fleet, posts(SANDBOXES))
-    server.lost = LOST
-    async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
-        await start(seat)
-        fleet.add("somebody-elses")
-        server.gate.set()
-        await seat.sees("3 Running")
-        assert "it was started" not in seat.text
-        assert seat.list_screen.table.cursor_id == "box"
-
-
 async def test_the_cursor_goes_to_the_start_of_a_conversation_whose_answer_was_lost(
     fleet: FakeFleet, tmp_path: Path
 ) -> None:
@@ -180,28 +168,6 @@ async def test_what_was_just_asked_for_is_no_orphan_and_nobody_else_s(fleet: Fak
         assert "no conversation" not in seat.text
         server.gate.set()
         await seat.sees("you asked for it", "no conversation")
-
-
-async def test_the_sandbox_of_a_conversation_just_created_is_no_orphan_either(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with seated(answering(fleet.server), PROD, crashes=tmp_path, size=WIDE) as seat:
-        await seat.sees("Fix login", "live")
-        await seat.until(lambda: not seat.session.sandboxes.health.incomplete)
-        now = datetime.now(UTC).isoformat()
-        fleet.tasks = [{"id": "task1", "status": "WAITING_FOR_SANDBOX", "created_at": now, "updated_at": now}]
-        await seat.press("n")
-        await seat.sees("First message")
-        await seat.press("ctrl+s")
-        await seat.until(lambda: fleet.created)
-        fleet.add("made")
-        await seat.press("2", "ctrl+r")
-        await seat.until(lambda: "made" in seat.list_screen.rows)
-        seat.list_screen.table.move_to("made")
-        await seat.press("enter")
-        await seat.sees("none known yet", "perhaps the start you asked for")
-        fleet.tasks[0] |= {"sandbox_id": "made", "status": "READY", "app_conversation_id": "c2"}
-        fleet.talk("c2", "made", "Port it")
-        await seat.sees("you asked for it", "Port it")
-        assert "nobody here asked for it" not in seat.text
 
 
 async def test_a_sandbox_reads_as_being_deleted_until_it_is_gone(fleet: FakeFleet, tmp_path: Path) -> None:

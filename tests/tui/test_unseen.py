@@ -65,31 +65,6 @@ async def test_what_came_to_something_is_marked_until_its_detail_was_opened(
         assert "+!" not in line_of(seat, "Migrate schema")
 
 
-async def test_what_happens_while_its_detail_is_open_is_seen(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
-        seat.list_screen.table.move_to("c1")
-        await seat.press("i")
-        await seat.sees("children")
-        fleet.conversations["c1"]["execution_status"] = "finished"
-        seat.session.refresh()
-        await seat.sees("✓ Finished")
-        await seat.press("escape")
-        await seat.until(lambda: not unseen(seat))
-
-
-async def test_going_to_a_conversation_from_its_sandbox_is_a_look(fleet: FakeFleet, tmp_path: Path) -> None:
-    fleet.conversations["c3"]["created_at"] = "2026-03-14T09:30:00Z"
-    async with at_conversations(fleet, tmp_path) as seat:
-        await comes_to(seat, fleet, c3="finished")
-        await seat.sees("+ 1 unread")
-        await seat.press("2")
-        await seat.sees("[2 Sandboxes]", "Upgrade")
-        await seat.press("o")
-        await seat.sees("[1 Conversations]")
-        assert seat.list_screen.table.cursor_id == "c3"
-        await seat.until(lambda: not unseen(seat))
-
-
 async def test_one_key_marks_all_that_are_shown_as_seen(fleet: FakeFleet, tmp_path: Path) -> None:
     async with at_conversations(fleet, tmp_path) as seat:
         await seat.press("A")

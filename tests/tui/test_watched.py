@@ -10,7 +10,7 @@ from quarterdeck.fleet.unread import MOST
 from quarterdeck.tui.app import notice
 from quarterdeck.tui.kept_state import KeptState, M
 from quarterdeck.tui.text import line
-from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes, shown
+from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes
 from tests.tui.seat import NARROW, Seat
 
 READ_ONLY = Connection("prod", "http://server.test", read_only=True)
@@ -76,18 +76,6 @@ async def test_a_watch_goes_on_whatever_screen_is_shown(fleet: FakeFleet, tmp_pa
         await seat.sees("watching: Fix login - ✕ Stuck (<1m)", "Fix login: Stuck.")
 
 
-async def test_what_happens_while_a_dialog_is_open_is_said_when_it_closes(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
-        await watch(seat, "c1")
-        await seat.press("question_mark")
-        await seat.sees("Keys: conversations")
-        fleet.conversations["c1"]["execution_status"] = "finished"
-        seat.session.conversations.refresh()
-        await seat.until(lambda: seat.session.conversations.records["c1"].execution_status == "finished")
-        await seat.press("escape")
-        await seat.sees("Fix login: Finished.", "watching: Fix login - ✓ Finished (<1m)")
-
-
 async def test_the_conversation_of_a_sandbox_is_watched_from_the_list_of_sandboxes(
     fleet: FakeFleet, tmp_path: Path
 ) -> None:
@@ -99,15 +87,6 @@ async def test_the_conversation_of_a_sandbox_is_watched_from_the_list_of_sandbox
         assert list(seat.session.unread.watched) == ["c1"]
         await seat.press("w")
         await seat.until(lambda: not seat.session.watched)
-
-
-async def test_a_watched_conversation_that_is_gone_is_said_and_dropped(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
-        await watch(seat, "c1")
-        del fleet.conversations["c1"]
-        await seat.press("ctrl+r")
-        await seat.sees("Fix login is gone, so it is watched no longer.")
-        await seat.until(lambda: "watching: " not in seat.text)
 
 
 async def test_the_next_run_watches_the_same_and_says_what_came_of_them(fleet: FakeFleet, tmp_path: Path) -> None:
@@ -124,16 +103,6 @@ async def test_the_next_run_watches_the_same_and_says_what_came_of_them(fleet: F
         await seat.until(lambda: set(seat.session.unread.watched) == {"c2"})
     async with at_conversations(fleet, tmp_path, state=state) as seat:
         await seat.sees("watching: Migrate schema - ● Working")
-
-
-async def test_a_read_only_connection_watches_too_and_the_filter_finds_what_is_watched(
-    fleet: FakeFleet, tmp_path: Path
-) -> None:
-    async with at_conversations(fleet, tmp_path, endpoint=READ_ONLY) as seat:
-        await watch(seat, "c2")
-        await seat.press("slash")
-        await seat.type("watched ")
-        await seat.until(lambda: shown(seat) == ["c2"])
 
 
 async def test_more_than_can_be_read_at_every_tick_are_not_watched_and_that_is_said(

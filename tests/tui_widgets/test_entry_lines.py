@@ -6,7 +6,7 @@ from typing import Any
 from rich.cells import cell_len
 
 from quarterdeck.fleet.entries import Edit, Entry, EntryKind, Outcome, Task
-from quarterdeck.tui.entry_lines import FOLDED, Layout
+from quarterdeck.tui.entry_lines import Layout
 
 AT = datetime(2026, 11, 24, 9, 14, tzinfo=UTC)
 EDIT = Edit("a.py", 41, (("-", "return url"), ("+", "return url, query"), (" ", "")))
@@ -61,12 +61,6 @@ def test_what_happened_is_told_in_signs_and_words() -> None:
     assert drawn(condensed, unfolded=True) == ["09:14 · 30 events summarised", "         what", "         was"]
     asked = tool("rm -r build", Outcome.OPEN, risk="HIGH")
     assert drawn(asked, waiting=True) == ["09:14 ◆ terminal       rm -r build                      HIGH"]
-
-
-def test_long_output_shows_its_first_lines_and_how_many_more() -> None:
-    long = tool("make", Outcome.DONE, text="\n".join(f"line {number}" for number in range(100)))
-    assert drawn(long)[-2:] == [f"         line {FOLDED - 1}", f"         … {100 - FOLDED} more lines, enter"]
-    assert drawn(long, unfolded=True)[-1] == "         line 99"
 
 
 def test_an_edit_shows_what_changed_and_little_around_it() -> None:

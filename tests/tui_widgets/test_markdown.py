@@ -5,8 +5,8 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.markdown import markdown_lines, wrap
+from quarterdeck.tui.cells import Cell
+from quarterdeck.tui.markdown import markdown_lines
 from quarterdeck.tui.text import Shown, whole
 
 EVIL = (
@@ -27,13 +27,6 @@ def test_nothing_a_server_writes_acts_on_a_terminal_whatever_markdown_makes_of_i
         for part, _ in line:
             acting = [c for c in part if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
             assert not acting, (value, part)
-
-
-@given(st.text(st.sampled_from("ab c界é"), max_size=200), st.integers(2, 40))
-def test_wrapping_loses_no_word(value: str, width: int) -> None:
-    shown = whole(value)
-    wrapped = words(wrap(((shown, Tone.PLAIN),), width))
-    assert wrapped.replace("\n", "").replace(" ", "") == shown.replace(" ", "")
 
 
 def test_it_looks_like_what_it_means() -> None:

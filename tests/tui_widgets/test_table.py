@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table import Table
 from tests.tui_widgets.demo import Box, Demo, boxes
 
@@ -124,26 +123,6 @@ async def test_the_header_says_what_the_table_is_sorted_by_without_colour() -> N
         assert [segment.text.strip() for segment in header if segment.style and segment.style.reverse] == ["FOR ▼"]
 
 
-async def test_marks_set_by_the_owner_are_told_once() -> None:
-    app = Demo()
-    async with app.run_test(size=SIZE) as pilot:
-        await app.settle(pilot)
-        app.table.set_marks(["box-1", "gone"])
-        app.table.set_marks(["gone", "box-1"])
-        await pilot.pause()
-        assert (set(app.table.marks), app.count(Table.Marked)) == ({"box-1", "gone"}, 1)
-
-
-async def test_move_to_brings_a_row_into_sight_or_says_it_is_not_there() -> None:
-    app = Demo()
-    async with app.run_test(size=SIZE):
-        assert app.table.move_to("box-50")
-        assert app.table.cursor_id == "box-50"
-        assert "box-50" in app.table.visible_ids
-        assert not app.table.move_to("nowhere")
-        assert app.table.cursor_id == "box-50"
-
-
 async def test_it_tells_which_rows_are_on_the_screen() -> None:
     app = Demo()
     async with app.run_test(size=SIZE) as pilot:
@@ -173,31 +152,6 @@ async def test_the_wheel_scrolls_and_leaves_the_cursor() -> None:
         assert "box-1" in app.table.visible_ids
 
 
-async def test_an_empty_table_teaches() -> None:
-    app = Demo(count=0)
-    async with app.run_test(size=SIZE) as pilot:
-        app.table.say_empty(Shown("No sandboxes"), Shown("n starts one."))
-        await pilot.press("j", "space", "enter", "G")
-        assert [line.strip() for line in app.lines()[1:] if line.strip()] == ["No sandboxes", "n starts one."]
-        assert {cell_len(line) for line in app.lines()} == {SIZE[0]}
-        assert app.count(Table.Chosen) == 0
-        app.table.show(boxes(1))
-        await pilot.pause()
-        assert "box-0" in app.lines()[1]
-
-
-async def test_narrow_tables_drop_columns_and_keep_their_lines_whole() -> None:
-    app = Demo()
-    async with app.run_test(size=(120, 24)) as pilot:
-        assert "SPEC" in app.lines()[0]
-        await pilot.resize_terminal(60, 20)
-        await pilot.pause()
-        header = app.lines()[0]
-        assert "SPEC" not in header
-        assert "STATUS" in header
-        assert "COST" in header
-
-
 async def test_every_line_is_as_wide_as_the_table_whatever_the_script() -> None:
     app = Demo()
     async with app.run_test(size=(80, 24)) as pilot:
@@ -205,15 +159,3 @@ async def test_every_line_is_as_wide_as_the_table_whatever_the_script() -> None:
             await pilot.resize_terminal(width, 24)
             await pilot.pause()
             assert {cell_len(line) for line in app.lines()} == {app.table.size.width}
-
-
-async def test_a_column_is_as_wide_as_what_stands_in_it_and_the_title_takes_what_is_free() -> None:
-    app = Demo(count=0)
-    async with app.run_test(size=(80, 24)) as pilot:
-        app.table.show([Box("box-1", title="A title of thirty two characters")])
-        await pilot.pause()
-        assert " A title of thirty two characters " in app.lines()[1]
-        assert "STATUS     SANDBOX  CONVERSATION" in app.lines()[0]
-        app.table.show([Box("box-1", "Starting")])
-        await pilot.pause()
-        assert "◔ Starting  box-1" in app.lines()[1]

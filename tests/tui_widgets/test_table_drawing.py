@@ -1,7 +1,6 @@
 """What a table paints: only lines that changed, each up to what changed; the cursor and the tones in any theme."""
 
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
 
@@ -20,18 +19,6 @@ async def test_one_changed_row_paints_one_line() -> None:
         assert "Paused" in app.lines()[4]
 
 
-async def test_a_new_list_paints_only_the_lines_that_differ() -> None:
-    app = Demo()
-    async with app.run_test(size=SIZE) as pilot:
-        await app.settle(pilot)
-        rows = boxes(60)
-        rows[2] = replace(rows[2], cost=9.0)
-        rows[50] = replace(rows[50], cost=9.0)
-        app.table.show(rows)
-        await pilot.pause()
-        assert app.table.painted_lines == [3]
-
-
 async def test_equal_rows_and_rows_out_of_sight_paint_nothing() -> None:
     app = Demo()
     async with app.run_test(size=SIZE) as pilot:
@@ -45,30 +32,6 @@ async def test_equal_rows_and_rows_out_of_sight_paint_nothing() -> None:
         assert "Missing" in next(line for line in app.lines() if " box-40 " in line)
 
 
-async def test_moving_the_cursor_paints_two_lines() -> None:
-    app = Demo()
-    async with app.run_test(size=SIZE) as pilot:
-        await app.settle(pilot)
-        await pilot.press("j")
-        assert sorted(app.table.painted_lines) == [1, 2]
-
-
-async def test_passing_time_paints_the_ages_that_changed() -> None:
-    app = Demo(count=3)
-    async with app.run_test(size=SIZE) as pilot:
-        app.table.patch({"box-1": replace(boxes(2)[1], since=app.clock.now - timedelta(seconds=30))})
-        await app.settle(pilot)
-        app.clock.now += timedelta(seconds=29)
-        app.table.tick()
-        await pilot.pause()
-        assert app.table.painted_lines == []
-        app.clock.now += timedelta(seconds=1)
-        app.table.tick()
-        await pilot.pause()
-        assert app.table.painted_lines == [2]
-        assert " 1m " in app.lines()[2]
-
-
 async def test_a_hundred_thousand_rows_are_shown_without_drawing_those_out_of_sight() -> None:
     app = Demo(count=0)
     async with app.run_test(size=SIZE) as pilot:
@@ -78,20 +41,6 @@ async def test_a_hundred_thousand_rows_are_shown_without_drawing_those_out_of_si
         assert max(app.table.painted_lines) < SIZE[1]
         await pilot.press("G")
         assert app.table.cursor_id == "box-99999"
-
-
-async def test_the_cursor_is_dimmer_without_the_focus() -> None:
-    app = Demo()
-    async with app.run_test(size=SIZE) as pilot:
-        await app.settle(pilot)
-        focused = app.table.render_line(1)
-        app.set_focus(None)
-        await pilot.pause()
-        blurred = app.table.render_line(1)
-        assert focused.text == blurred.text
-        assert all(segment.style and segment.style.bold for segment in focused)
-        assert [segment.style for segment in focused] != [segment.style for segment in blurred]
-        assert 1 in app.table.painted_lines
 
 
 async def test_another_theme_colours_the_lines_to_their_very_edge() -> None:
@@ -115,12 +64,3 @@ async def test_without_colour_the_cursor_stands_in_reverse_video(monkeypatch: py
         below = app.table.render_line(2)
         assert all(segment.style and segment.style.reverse for segment in at_cursor)
         assert not any(segment.style and segment.style.reverse for segment in below)
-
-
-async def test_what_was_given_before_the_first_frame_is_in_it() -> None:
-    app = Demo()
-    app.table.move_to("box-50")
-    async with app.run_test(size=SIZE) as pilot:
-        await pilot.pause()
-        assert "box-50" in app.table.visible_ids
-        assert any(line.startswith("▌") and " box-50 " in line for line in app.lines())

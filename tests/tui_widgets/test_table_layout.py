@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quarterdeck.tui.cells import EMPTY
-from quarterdeck.tui.widgets.table_layout import GAP, GUTTER, LEAST, MARGIN, Column, Keyed, fit
+from quarterdeck.tui.widgets.table_layout import GAP, GUTTER, MARGIN, Column, Keyed, fit
 
 
 def column(width: int, *, flex: int = 0, priority: int = 0, key: str = "key") -> Column[Keyed]:
@@ -30,21 +30,12 @@ COLUMNS = st.lists(
 )
 
 
-def test_columns_stand_side_by_side_with_a_gap() -> None:
-    placed = fit([column(10), column(5)], 80)
-    assert [(place.x, place.width) for place in placed] == [(GUTTER, 10), (GUTTER + 10 + GAP, 5)]
-
-
 def test_the_highest_priority_number_is_dropped_first() -> None:
     columns = [column(10), column(10, priority=1), column(10, priority=3), column(10, priority=2)]
     assert shown(columns, room_for(10, 10, 10, 10)) == [0, 1, 2, 3]
     assert shown(columns, room_for(10, 10, 10, 10) - 1) == [0, 1, 3]
     assert shown(columns, room_for(10, 10, 10) - 1) == [0, 1]
     assert shown(columns, room_for(10, 10) - 1) == [0]
-
-
-def test_among_equals_the_rightmost_is_dropped() -> None:
-    assert shown([column(10), column(10, priority=1), column(10, priority=1)], room_for(10, 10)) == [0, 1]
 
 
 def test_a_column_with_a_share_takes_what_it_wants_and_the_largest_share_the_rest() -> None:
@@ -61,12 +52,6 @@ def test_a_column_is_as_wide_as_what_stands_in_it_and_one_without_gives_its_plac
     assert shown(columns, 120) == [0, 1, 2], "a table without rows shows all of its titles"
 
 
-def test_a_column_with_a_share_gives_way_before_others_are_cut() -> None:
-    columns = [column(10), column(20, flex=1)]
-    assert widths(columns, room_for(10, 12)) == [10, 12]
-    assert widths(columns, room_for(10, LEAST) - 1) == [10, LEAST - 1]
-
-
 @given(COLUMNS, st.integers(0, 250))
 def test_columns_never_overlap_nor_leave_the_table(columns: list[Column[Keyed]], room: int) -> None:
     edge = GUTTER
@@ -80,10 +65,3 @@ def test_columns_never_overlap_nor_leave_the_table(columns: list[Column[Keyed]],
 @given(COLUMNS, st.integers(0, 250))
 def test_a_wider_table_shows_no_fewer_columns(columns: list[Column[Keyed]], room: int) -> None:
     assert set(shown(columns, room)) <= set(shown(columns, room + 1))
-
-
-@given(COLUMNS)
-def test_what_fits_is_shown_at_its_width_or_wider(columns: list[Column[Keyed]]) -> None:
-    sizes = [each.width for each in columns]
-    placed = widths(columns, room_for(*sizes) + 7)
-    assert all(width >= size for width, size in zip(placed, sizes, strict=True))

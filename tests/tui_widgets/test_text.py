@@ -32,14 +32,6 @@ def test_a_line_holds_nothing_that_acts_on_a_terminal(value: str) -> None:
 
 
 @given(ANY_TEXT)
-def test_a_line_is_one_line_without_blanks_around_it(value: str) -> None:
-    shown = text.line(value)
-    assert len(shown.splitlines()) <= 1
-    assert shown == shown.strip()
-    assert "  " not in shown
-
-
-@given(ANY_TEXT)
 def test_a_block_holds_nothing_that_acts_but_line_breaks(value: str) -> None:
     assert acting(text.block(value)) <= {"\n"}
 
@@ -48,12 +40,6 @@ def test_a_block_holds_nothing_that_acts_but_line_breaks(value: str) -> None:
 def test_what_went_through_the_door_goes_through_it_unchanged(value: str) -> None:
     assert text.line(text.line(value)) == text.line(value)
     assert text.block(text.block(value)) == text.block(value)
-
-
-@given(st.lists(st.text(st.characters(categories=("L", "N", "P")), min_size=1)))
-def test_a_block_keeps_every_line(lines: list[str]) -> None:
-    plain = [line for line in lines if text.line(line) == line]
-    assert text.block("\r\n".join(plain)) == "\n".join(plain)
 
 
 @given(ANY_TEXT | CLUSTERS)
@@ -87,7 +73,3 @@ def test_what_is_copied_holds_nothing_that_acts_and_is_the_same_as_json(value: s
 )
 def test_lines_of_note(sent: str, shown: str) -> None:
     assert text.line(sent) == shown
-
-
-def test_a_block_keeps_indentation() -> None:
-    assert text.block("def f():\n\treturn 1\r\n") == "def f():\n    return 1\n"

@@ -9,8 +9,6 @@ from quarterdeck.tui.theme import (
     ROW_BLURRED,
     ROW_CURSOR,
     ROW_MARKED,
-    TABLE_HEADER,
-    TABLE_HEADER_BACKGROUND,
     THEMES,
     tone_variable,
 )
@@ -41,14 +39,3 @@ def test_every_tone_is_readable_on_every_background(theme: Theme, tone: Tone) ->
     colour = theme.variables[tone_variable(tone)]
     ratios = {name: round(contrast(colour, ground), 2) for name, ground in grounds(theme).items()}
     assert min(ratios.values()) >= READABLE, ratios
-
-
-@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
-def test_titles_and_accents_are_readable(theme: Theme) -> None:
-    assert contrast(theme.variables[TABLE_HEADER], theme.variables[TABLE_HEADER_BACKGROUND]) >= READABLE
-    for colour in (theme.primary, theme.secondary, theme.accent):
-        assert contrast(str(colour), str(theme.background)) >= READABLE
-
-
-def test_black_on_white_is_the_known_ratio() -> None:
-    assert contrast("#000000", "#ffffff") == pytest.approx(21)

@@ -1,11 +1,9 @@
 """What a person says to an agent from the deck: what is asked before, what is sent, and what is said of it."""
 
 from collections.abc import Awaitable, Callable
-from datetime import datetime
 
-from quarterdeck.client.agent_server import NEVER
+from quarterdeck.client.agent_server import ALWAYS, NEVER, RISKY
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.client.models.event import Policy
 from quarterdeck.fleet.answering import Answering
 from quarterdeck.fleet.following import Following, Origin
 from quarterdeck.fleet.session import Session
@@ -24,28 +22,16 @@ Tell = Callable[[], Awaitable[str]]
 class Talk:
     """Talks to the agent for a screen; `changed` is told when there may be something to show."""
 
-    def __init__(
-        self,
-        screen: DeckScreen,
-        session: Session,
-        following: Following,
-        changed: Callable[[], None],
-        clock: Callable[[], datetime],
-    ) -> None:
+    def __init__(self, screen: DeckScreen, session: Session, following: Following, changed: Callable[[], None]) -> None:
         self._screen = screen
         self._session = session
         self._following = following
         self._changed = changed
-        self._answering = Answering(following, clock)
-
-    @property
-    def note(self) -> str:
-        """Why the agent does not do yet what was sent, a sentence."""
-        return self._answering.note
+        self.answering = Answering(following, screen.app.clock)
 
     def submit(self, words: str, shown: frozenset[str], send: Callable[[str, Tell], None]) -> None:
         """Have a message sent; while the agent asks, the person says first what it means for what was shown."""
-        answering = self._answering
+        answering = self.answering
         if not self._following.transcript.waiting:
             send(words, lambda: answering.send(words))
             return
@@ -66,34 +52,39 @@ class Talk:
     def answer(self, answer: str, shown: frozenset[str]) -> None:
         """Give the person's word on the actions that were shown."""
         if answer == "accept":
-            self.tell(lambda: self._answering.accept(shown))
+            self.tell(lambda: self.answering.accept(shown))
         elif answer == "reject":
             self._ask_why(shown)
         else:
             self._ask_for_all(shown)
 
-    def stop(self) -> None:
+    def action_stop(self) -> None:
         """Stop the agent."""
         self._screen.say(Shown("Stopping the agent…"), Tone.BUSY)
-        self.tell(self._answering.stop)
+        self.tell(self.answering.stop)
 
-    def go_on(self, sandbox_id: str | None) -> None:
+    def action_go_on(self) -> None:
         """Let the agent go on, or resume its sandbox where that is what sleeps."""
+        record = self._following.record
         if self._following.origin is not Origin.ASLEEP:
-            self.tell(self._answering.go_on)
-        elif sandbox_id is None:
+            self.tell(self.answering.go_on)
+        elif record is None or record.sandbox_id is None:
             self._screen.say(Shown("Its sandbox is not known."), Tone.WARN)
         else:
-            self._ask_to_resume(sandbox_id)
+            self._ask_to_resume(record.sandbox_id)
 
-    def set_policy(self, policy: Policy) -> None:
-        """Say when the agent asks."""
-        self.tell(lambda: self._answering.set_policy(policy))
+    def action_ask_always(self) -> None:
+        """Have the agent ask before every action."""
+        self.tell(lambda: self.answering.set_policy(ALWAYS))
 
-    def ask_never(self) -> None:
+    def action_ask_risky(self) -> None:
+        """Have the agent ask before risky actions only."""
+        self.tell(lambda: self.answering.set_policy(RISKY))
+
+    def action_ask_never(self) -> None:
         """Have it never ask, once that is confirmed."""
         words = "It does everything from now on without asking."
-        self._confirm("Never ask?", (words,), lambda: self._answering.set_policy(NEVER))
+        self._confirm("Never ask?", (words,), lambda: self.answering.set_policy(NEVER))
 
     def tell(self, tell: Tell) -> None:
         """Say something to the agent, beside everything else; leaving the screen does not end it."""
@@ -121,7 +112,7 @@ class Talk:
 
     def _ask_why(self, shown: frozenset[str]) -> None:
         async def reject(typed: Typed) -> str:
-            return await self._answering.reject(shown, typed["reason"])
+            return await self.answering.reject(shown, typed["reason"])
 
         def rejected(said: str | None) -> None:
             self._changed()
@@ -135,7 +126,7 @@ class Talk:
         words = "It does these actions, and all that follow without asking,"
         until = "until its agent server starts anew or the menu (f2) says otherwise."
         self._confirm(
-            "Accept all that follow?", (words, until), lambda: self._answering.accept(shown, all_that_follow=True)
+            "Accept all that follow?", (words, until), lambda: self.answering.accept(shown, all_that_follow=True)
         )
 
     def _ask_to_resume(self, sandbox_id: str) -> None:

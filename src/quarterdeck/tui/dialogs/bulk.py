@@ -1,21 +1,23 @@
-"""A command for several rows: the question before it, and how far it is."""
+"""A command for several rows: the question before it, how far it is, and the words for both."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 from textual.widgets import Static
 
-from quarterdeck.fleet.bulk import BulkJob, BulkRow, Plan, RowState
+from quarterdeck.client.models.enums import ExecutionStatus
+from quarterdeck.fleet.bulk import BulkJob, BulkRow, N, Named, Plan, RowState, counts
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.columns.bulk import counts_cell, plan_lines, state_cell
+from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell, indented
 from quarterdeck.tui.copying import Copyable
 from quarterdeck.tui.dialogs.base import Dialog, Hints
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
+from quarterdeck.tui.look import glyph
 from quarterdeck.tui.paint import content, lines
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table import Table
@@ -24,27 +26,36 @@ from quarterdeck.tui.widgets.table_layout import Column
 LOOKS = 0.25
 """Seconds between two looks at how far it is."""
 COPIED = Shown("Copied the summary, if your terminal takes copies (OSC 52); f saves it to a file.")
+LISTED = 200
+"""Rows of one kind that are named one by one."""
+STRANDS = "Pausing in the middle of a step can leave its run stuck after the resume."
+_DONE_WORDS = {"Pause": "paused", "Resume": "resumed", "Delete": "deleted"}
 _TROUBLE_FIRST = (
     RowState.FAILED, RowState.UNCHANGED, RowState.UNDONE, RowState.GONE, RowState.STOPPED, RowState.DONE,
 )  # fmt: skip
 
 
 class PlanDialog(ConfirmDialog):
-    """Ask whether to carry out a plan; `planned` is what was agreed to, with the hidden rows if `h` asked for them."""
+    """Ask whether to carry out a plan; `h` takes the marked rows along that the filter hides."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("h", "hidden", "Include what the filter hides", show=False)]
     HINTS = (("y", "do it"), ("n", "no (enter too)"), (" ↑ ↓", "scroll"))
 
     def __init__(self, title: Shown, verb: str, planned: Plan[SandboxRow], warnings: Sequence[Cell] = ()) -> None:
         super().__init__(title, (*warnings, *plan_lines(verb, planned)))
-        self.planned = planned
-        self._without_hidden = planned
+        self._plan = planned
+        self._with_hidden = False
         self._verb = verb
         self._warnings = warnings
 
+    @property
+    def planned(self) -> Plan[SandboxRow]:
+        """What is agreed to."""
+        return self._plan.with_hidden() if self._with_hidden else self._plan
+
     def on_mount(self) -> None:
         """Show the key for hidden rows where there are any."""
-        if self.planned.hidden:
+        if self._plan.hidden:
             self.hint((*self.HINTS, ("h", "hidden ones too, or not")))
 
     def action_accept(self) -> None:
@@ -56,11 +67,9 @@ class PlanDialog(ConfirmDialog):
 
     def action_hidden(self) -> None:
         """Include the rows the filter hides, or leave them out."""
-        plain = self._without_hidden
-        include = self.planned is plain
-        self.planned = plain.with_hidden() if include else plain
-        said = (*self._warnings, *plan_lines(self._verb, plain, with_hidden=include))
-        self.query_one("#said", Static).update(lines(said))
+        self._with_hidden = not self._with_hidden
+        said = plan_lines(self._verb, self._plan, with_hidden=self._with_hidden)
+        self.query_one("#said", Static).update(lines((*self._warnings, *said)))
 
 
 class ProgressDialog(Dialog[Copyable]):
@@ -115,7 +124,7 @@ class ProgressDialog(Dialog[Copyable]):
 
     def _look(self) -> None:
         job, ended = self._job, self._job.ended
-        changed = {row_id: row for row_id, row in job.rows.items() if self._shown[row_id] is not row}
+        changed = {row_id: row for row_id, row in job.rows.items() if self._shown.get(row_id) is not row}
         self._shown |= changed
         self._table.patch(changed)
         self.query_one("#counts", Static).update(content((*counts_cell(job), (Shown(" "), Tone.PLAIN))))
@@ -168,3 +177,81 @@ class ProgressDialog(Dialog[Copyable]):
 
 def _place(row: BulkRow) -> int:
     return _TROUBLE_FIRST.index(row.state) if row.state in _TROUBLE_FIRST else len(_TROUBLE_FIRST)
+
+
+# What it will do
+
+
+def plan_lines(verb: str, planned: Plan[N], *, with_hidden: bool = False) -> list[Cell]:
+    """Which rows it will be done to, which it leaves out and why, and which are marked behind the filter."""
+    rows = planned.with_hidden().rows if with_hidden else planned.rows
+    word = _DONE_WORDS[verb]
+    said = [cell(Shown(f"{len(rows):,} will be {word}"), Tone.STRONG)]
+    said += _named(((row, "") for row in rows), len(rows), Tone.PLAIN)
+    if planned.hidden:
+        left_out = "marked, but hidden by the filter: left out"
+        what = "included although the filter hides them" if with_hidden else left_out
+        said += [EMPTY, cell(Shown(f"{len(planned.hidden):,} {what}"), Tone.WARN)]
+        said += _named(((row, "") for row in planned.hidden), len(planned.hidden), Tone.MUTED)
+    if planned.skipped:
+        said += [EMPTY, cell(Shown(f"{len(planned.skipped):,} skipped"), Tone.STRONG)]
+        said += _named(planned.skipped, len(planned.skipped), Tone.MUTED)
+    return said
+
+
+def _named(pairs: Iterable[tuple[Named, str]], count: int, tone: Tone) -> list[Cell]:
+    named = [indented(name_of(row, why), tone) for row, why in islice(pairs, LISTED)]
+    return [*named, cell(Shown(f"  and {count - LISTED:,} more"), Tone.MUTED)] if count > LISTED else named
+
+
+def name_of(row: Named, why: str = "") -> Shown:
+    """The short id of a row, and what it is about or why it is left out."""
+    return Shown(f"{text.line(row.short_id):<7} {text.line(why or row.name)}")
+
+
+def busy_line(row: SandboxRow) -> Shown | None:
+    """Why a pause should be asked about: an agent in it works, or waits for a person; None when neither does."""
+    for record, told in zip(row.conversations, row.told, strict=True):
+        title = record.title or "a conversation"
+        if told == ExecutionStatus.RUNNING:
+            return text.line(f"The agent of {title} is at work. {STRANDS}")
+        if told == ExecutionStatus.WAITING_FOR_CONFIRMATION:
+            return text.line(f"The agent of {title} waits for an answer. {STRANDS}")
+    return None
+
+
+def busy_lines(rows: Iterable[SandboxRow]) -> list[Cell]:
+    """How many of several sandboxes a pause may leave stuck."""
+    busy = [row for row in rows if busy_line(row) is not None]
+    if not busy:
+        return []
+    words = f"In {len(busy):,} of them an agent works or waits for an answer. {STRANDS}"
+    return [cell(Shown(words), Tone.WARN), EMPTY]
+
+
+def gone_with(rows: Sequence[SandboxRow]) -> list[Cell]:
+    """What a deletion takes along, and what it leaves behind."""
+    titles = [title for row in rows for title in row.conversation_titles]
+    whose, it = ("Its workspace", "it") if len(rows) == 1 else ("Their workspaces", "them")
+    said = [cell(Shown(f"{whose} and all files in {it} go too. Nothing brings them back."))]
+    if titles:
+        said += [EMPTY, cell(Shown(f"Conversations that live in {it} stay listed, without a sandbox:"))]
+        said += [indented(text.line(title) or Shown("(untitled)"), Tone.MUTED) for title in titles[:LISTED]]
+    return said
+
+
+# How far it is
+
+
+def counts_cell(job: BulkJob) -> Cell:
+    """How many rows have come how far."""
+    said = [(Shown(f"{count:,} {state}  "), glyph(state)[1]) for state, count in counts(job.rows.values()).items()]
+    if not job.ended and (waits := job.waits) > 0:
+        said.append((Shown(f"the server asked to wait {waits:.0f}s"), Tone.WARN))
+    return tuple(said)
+
+
+def state_cell(row: BulkRow) -> Cell:
+    """Sign and word of how far a row is."""
+    sign, tone = glyph(row.state)
+    return ((Shown(f"{sign} {row.state}"), tone),)

@@ -1,7 +1,7 @@
 """What is done to conversations: asked about in a dialog, sent, and said. Dialogs stand before anything is awaited."""
 
 import asyncio
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -17,11 +17,12 @@ from quarterdeck.fleet.session import Session
 from quarterdeck.tui import files, text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.conversations import title_of
-from quarterdeck.tui.dialogs.conversation import new_conversation, rename_conversation
+from quarterdeck.tui.dialogs.base import Result
 from quarterdeck.tui.dialogs.file_path import choose_dialog
+from quarterdeck.tui.dialogs.form import FormDialog, Line, Lines, OneOf, RefusedError, Typed
 from quarterdeck.tui.files import FileRefusedError
-from quarterdeck.tui.lists.sandbox_commands import SandboxCommands
 from quarterdeck.tui.screens.base import DeckScreen
+from quarterdeck.tui.screens.list import ListScreen
 from quarterdeck.tui.text import Shown
 
 TRAJECTORY: tuple[Cell, ...] = (
@@ -41,11 +42,10 @@ class Created(NamedTuple):
 
 
 class ConversationCommands:
-    """Commands of a `screen`; `sandboxes` carries out what is for several."""
+    """Actions of a list of conversations."""
 
-    def __init__(self, screen: DeckScreen, sandboxes: SandboxCommands) -> None:
+    def __init__(self, screen: ListScreen[ConversationRow]) -> None:
         self._screen = screen
-        self._sandboxes = sandboxes
         self._unsent: tuple[NewConversation, Shown] | None = None
         """What was asked for and not created, with every word of it, and why."""
         self._unable: dict[str, tuple[Server | None, str]] = {}
@@ -73,11 +73,20 @@ class ConversationCommands:
 
     # Create
 
-    async def create(self, session: Session, asked: NewConversation | None = None, retried: str | None = None) -> None:
-        """Ask what to start with, create it, and follow its start task in the list.
+    async def action_new_conversation(self) -> None:
+        """Ask what to start with, create it, and follow its start task in the list."""
+        if self._screen.app.session is not None:
+            await self._create(self._screen.app.session)
 
-        `retried` is the failed start that this is asked for again: it is dismissed once there is another.
-        """
+    async def action_retry(self) -> None:
+        """Ask again for what a failed start was asked for, as far as the server tells."""
+        if (at := self._screen.at_cursor()) is not None:
+            session, row = at
+            asked = row.task.request if row.task is not None else None
+            await self._create(session, asked or NewConversation(), row.id)
+
+    async def _create(self, session: Session, asked: NewConversation | None = None, retried: str | None = None) -> None:
+        """`retried` is the failed start that this is asked for again: it is dismissed once there is another."""
         choices, said = _choices(session, self._screen), _applies(session)
         if asked is None and self._unsent is not None:
             asked, because = self._unsent
@@ -106,19 +115,16 @@ class ConversationCommands:
 
         await self._screen.app.push_screen(new_conversation(choices, send, said, asked), answered)
 
-    async def retry(self, session: Session, row: ConversationRow) -> None:
-        """Ask again for what a failed start was asked for, as far as the server tells."""
-        request = row.task.request if row.task is not None else None
-        asked = request or NewConversation()
-        await self.create(session, asked, row.id)
-
     # Delete
 
-    async def delete(self, session: Session, rows: Sequence[ConversationRow], hidden: Collection[str]) -> None:
+    async def action_delete(self) -> None:
         """Delete conversations once the short id of the one, or the number of the many, has been typed.
 
         Failed starts are dismissed, without a question: nothing on the server changes.
         """
+        (rows, hidden), session = self._screen.list.targets(), self._screen.app.session
+        if session is None:
+            return
         if all(row.task is not None for row in rows):
             session.dismiss([row.id for row in rows if row.state.attention])
             return
@@ -132,12 +138,15 @@ class ConversationCommands:
 
         order = BulkAction("Delete", delete, verdict, CONVERSATIONS)
         planned = plan(rows, lambda row: None if row.task is None else "It is no conversation yet.", hidden)
-        await self._sandboxes.delete(session, order, planned, _goes_with(session, several=len(rows) > 1))
+        await self._screen.sandboxes.delete(session, order, planned, _goes_with(session, several=len(rows) > 1))
 
     # Rename, and the trajectory
 
-    async def rename(self, session: Session, row: ConversationRow) -> None:
+    async def action_rename(self) -> None:
         """Ask for another title and give it."""
+        if (at := self._screen.at_cursor()) is None:
+            return
+        session, row = at
 
         async def send(title: str) -> None:
             with self._finding_out("rename", session):
@@ -149,8 +158,13 @@ class ConversationCommands:
 
         await self._screen.app.push_screen(rename_conversation(text.line(row.title), send), answered)
 
-    async def save_trajectory(self, session: Session, row: ConversationRow) -> None:
-        """Ask for a path, have the server make the file, and write it there; runs inside a worker."""
+    def action_trajectory(self) -> None:
+        """Save all that happened in the conversation to a file."""
+        if (at := self._screen.at_cursor()) is not None:
+            self._screen.run_worker(self._save_trajectory(*at), exclusive=True, group="trajectory")
+
+    async def _save_trajectory(self, session: Session, row: ConversationRow) -> None:
+        """Ask for a path, have the server make the file, and write it there."""
         name, say, app = title_of(row), self._screen.say, self._screen.app
         default = Path(f"trajectory-{text.line(row.short_id)}.zip")
         chosen = await app.push_screen_wait(choose_dialog(app, f"Trajectory of {name}", TRAJECTORY, default))
@@ -224,3 +238,81 @@ async def ask_for_titles(session: Session, typed: Filter) -> Shown:
     rest = f"{read:,} of {read + left:,} conversations are read so far." if left else "All conversations are read now."
     more = f"{found:,} more" if found else "no other"
     return text.line(f"The server was asked for titles with \u201c{wanted}\u201d and knows {more}. {rest}")
+
+
+NEW_SANDBOX = ""
+
+
+def new_conversation(
+    sandboxes: Sequence[tuple[Shown, str]],
+    send: Callable[[NewConversation], Awaitable[Result]],
+    said: Iterable[Cell] = (),
+    asked: NewConversation | None = None,
+) -> FormDialog[Result]:
+    """Ask for message, title, repository, branch and sandbox, and create it; everything may be left empty.
+
+    `asked` is what it begins with; what of it has no field here stays as it is. `send` raises ServiceError.
+    """
+    begun = asked or NewConversation()
+    there = begun.sandbox_id in [sandbox_id for _, sandbox_id in sandboxes]
+
+    async def create(typed: Typed) -> Result:
+        if typed["branch"] and not typed["repository"]:
+            raise RefusedError("A branch needs its repository.", "repository")
+        wanted = {
+            "message": typed["message"] or None,
+            "title": typed["title"] or None,
+            "selected_repository": typed["repository"] or None,
+            "selected_branch": typed["branch"] or None,
+            "sandbox_id": typed["sandbox"] or None,
+        }
+        return await send(begun.model_copy(update=wanted))
+
+    fields = (
+        Lines("message", "First message", begun.message or ""),
+        Line("title", "Title", begun.title or "", placeholder="empty: the server names it"),
+        Line(
+            "repository",
+            "Repository",
+            begun.selected_repository or "",
+            placeholder="none, or owner/name",
+            check=lambda value: _no_blanks(value, "A repository has no blanks in it: write it as owner/name."),
+        ),
+        Line(
+            "branch",
+            "Branch",
+            begun.selected_branch or "",
+            placeholder="the repository's own",
+            check=lambda value: _no_blanks(value, "A branch has no blanks in its name."),
+        ),
+        OneOf(
+            "sandbox",
+            "Sandbox",
+            begun.sandbox_id if begun.sandbox_id is not None and there else NEW_SANDBOX,
+            values=[(Shown("a new one"), NEW_SANDBOX), *sandboxes],
+        ),
+    )
+    title = Shown("New conversation" if asked is None else "Try it again")
+    return FormDialog(title, fields, create, said=said, verb="create", sending="Creating the conversation…")
+
+
+def rename_conversation(title: Shown, rename: Callable[[str], Awaitable[None]]) -> FormDialog[Shown]:
+    """Ask for a title and give it; the answer says what was done. `rename` raises ServiceError."""
+
+    async def send(typed: Typed) -> Shown:
+        if typed["title"] != title:
+            await rename(typed["title"])
+        return text.line(f"It is called {typed['title']}.")
+
+    field = Line(
+        "title",
+        "Title",
+        title,
+        hint="what the list shows; the agent is not told",
+        check=lambda value: None if value else "A title has at least one letter.",
+    )
+    return FormDialog(Shown("Rename the conversation"), (field,), send, verb="rename", blamed="title")
+
+
+def _no_blanks(value: str, words: str) -> str | None:
+    return words if any(letter.isspace() for letter in value) else None

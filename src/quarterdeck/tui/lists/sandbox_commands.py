@@ -13,9 +13,17 @@ from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
-from quarterdeck.tui.columns.bulk import busy_line, busy_lines, counts_cell, gone_with, name_of, plan_lines
 from quarterdeck.tui.copying import copy
-from quarterdeck.tui.dialogs.bulk import PlanDialog, ProgressDialog
+from quarterdeck.tui.dialogs.bulk import (
+    PlanDialog,
+    ProgressDialog,
+    busy_line,
+    busy_lines,
+    counts_cell,
+    gone_with,
+    name_of,
+    plan_lines,
+)
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog, TypedConfirmDialog
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.text import Shown
@@ -144,7 +152,7 @@ class SandboxCommands:
     async def _carry_out(self, session: Session, order: BulkAction, planned: Plan[N], *, sweep: bool = False) -> None:
         self._unmark()
         session.begin(BulkJob(order, planned, place=self._screen.PLACE, sweep=sweep))
-        await self.show_job()
+        await self.action_bulk_job()
 
     def _is_busy(self, session: Session) -> bool:
         """Whether the last command for several is still going on, which is said then."""
@@ -159,7 +167,7 @@ class SandboxCommands:
     def _job(self) -> BulkJob | None:
         return self._screen.app.session.job if self._screen.app.session is not None else None
 
-    async def show_job(self) -> None:
+    async def action_bulk_job(self) -> None:
         """Show how far the last command for several is, and what became of each."""
         session = self._screen.app.session
         if session is not None and session.job is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from inspect import isawaitable
 from typing import ClassVar
 
 from textual import getters, on, work
@@ -90,6 +91,8 @@ class DeckScreen(Screen[None]):
         self.watch_strip = WatchStrip()
         self.message_line = MessageLine()
         self.key_bar = KeyBar()
+        self.helpers: tuple[object, ...] = ()
+        """Parts of the screen that have actions of their own."""
         self._heard: list[News] = []
 
     def compose(self) -> ComposeResult:
@@ -180,13 +183,15 @@ class DeckScreen(Screen[None]):
         return None
 
     async def action_command(self, name: str) -> None:
-        """Do a command, or say why not; its action is looked for here, then on the app."""
+        """Do a command, or say why not; its action is one of the screen, of a helper, or of the app."""
         reason = self.why_not(command_at(self.PLACE, name))
         if reason is not None:
             self.say(text.line(reason), Tone.WARN)
             return
-        owner = self if hasattr(self, f"action_{name}") else self.app
-        await self.app.run_action(name, default_namespace=owner)
+        owner = next(each for each in (self, *self.helpers, self.app) if hasattr(each, f"action_{name}"))
+        done = getattr(owner, f"action_{name}")()
+        if isawaitable(done):
+            await done
 
     async def action_help(self) -> None:
         """Show the keys that work here."""

@@ -11,7 +11,6 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from quarterdeck.client.agent_server import ALWAYS, RISKY
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.fleet.entries import Entry, EntryKind
@@ -59,7 +58,8 @@ class ConversationScreen(DeckScreen):
         self._session = session
         self.conversation_id = conversation_id
         self._following = Following(session.client, conversation_id, self._changed, self._now, self._remembered)
-        self._talk = Talk(self, session, self._following, self._changed, self._now)
+        self._talk = Talk(self, session, self._following, self._changed)
+        self.helpers = (self._talk,)
         self.log_view = Log(self._local)
         self._question = Question()
         self._composer = Composer(conversation_id)
@@ -142,7 +142,7 @@ class ConversationScreen(DeckScreen):
 
     def resting_line(self) -> Cell:
         """Why it does not come from the agent, or what the agent has overheard."""
-        if note := self._following.note or self._talk.note:
+        if note := self._following.note or self._talk.answering.note:
             return cell(text.line(note), Tone.WARN)
         if self._following.transcript.unanswered is not None:
             return cell(Shown("The agent ended without reading your last message; R sends it again."), Tone.WARN)
@@ -358,23 +358,3 @@ class ConversationScreen(DeckScreen):
             self.say(text.line(reason), Tone.WARN)
         else:
             self._talk.answer(event.answer, event.shown)
-
-    def action_stop(self) -> None:
-        """Stop the agent."""
-        self._talk.stop()
-
-    def action_go_on(self) -> None:
-        """Let the agent go on, or resume its sandbox."""
-        self._talk.go_on(self._sandbox_id)
-
-    def action_ask_always(self) -> None:
-        """Have the agent ask before every action."""
-        self._talk.set_policy(ALWAYS)
-
-    def action_ask_risky(self) -> None:
-        """Have the agent ask before risky actions only."""
-        self._talk.set_policy(RISKY)
-
-    def action_ask_never(self) -> None:
-        """Have the agent do everything without asking."""
-        self._talk.ask_never()

@@ -114,7 +114,8 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         source = ConversationSource()
         super().__init__(source)
         self._folding = source.folding
-        self._actions_on_rows = ConversationCommands(self, self.sandboxes)
+        self._commands = ConversationCommands(self)
+        self.helpers = (self._commands, *self.helpers)
 
     def title_of(self, row: ConversationRow) -> Shown:
         """Its title, or its id while it has none."""
@@ -127,7 +128,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
             return "Nothing is unread."
         row = self.table.cursor_row
         if reason is None and not (command.name == "delete" and self._are_only_starts()):
-            reason = self._actions_on_rows.why_not_offered(command.name)
+            reason = self._commands.why_not_offered(command.name)
         if reason is not None or row is None or (command.name in BULK and self.table.marks):
             return reason
         if command.name in ("pause", "resume"):
@@ -233,32 +234,6 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         self.list.show_rows(anew=True)
 
     # What is done to it
-
-    async def action_new_conversation(self) -> None:
-        """Ask what to start with, create it, and follow its start task in the list."""
-        if self.app.session is not None:
-            await self._actions_on_rows.create(self.app.session)
-
-    async def action_retry(self) -> None:
-        """Ask again for what a failed start was asked for."""
-        if (at := self.at_cursor()) is not None:
-            await self._actions_on_rows.retry(*at)
-
-    async def action_delete(self) -> None:
-        """Delete the conversation, or all marked ones, once that has been typed; dismiss starts that failed."""
-        if self.app.session is not None:
-            await self._actions_on_rows.delete(self.app.session, *self.list.targets())
-
-    async def action_rename(self) -> None:
-        """Give the conversation another title."""
-        if (at := self.at_cursor()) is not None:
-            await self._actions_on_rows.rename(*at)
-
-    @work(exclusive=True, group="trajectory")
-    async def action_trajectory(self) -> None:
-        """Save the trajectory of the conversation to a file."""
-        if (at := self.at_cursor()) is not None:
-            await self._actions_on_rows.save_trajectory(*at)
 
     def copies_of(self, row: ConversationRow) -> Sequence[Copyable]:
         """Its id, its sandbox, its title, all of it as JSON; of a start that failed the reason."""

@@ -20,9 +20,8 @@ from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.details import LABEL_WIDE, health_cell, why_empty
 from quarterdeck.tui.commands import Command, Place
 from quarterdeck.tui.copying import Copyable, copy, pick_copy
-from quarterdeck.tui.dialogs.arranging import pick_columns, pick_statuses
+from quarterdeck.tui.dialogs.lists import RowPlace, pick_columns, pick_statuses, pick_unlinked
 from quarterdeck.tui.dialogs.page import PageDialog
-from quarterdeck.tui.dialogs.unlinked import RowPlace, pick_unlinked
 from quarterdeck.tui.lists.arrangement import KeptViews, View
 from quarterdeck.tui.lists.live_list import LiveList
 from quarterdeck.tui.lists.sandbox_commands import SandboxCommands
@@ -52,6 +51,7 @@ class ListScreen(DeckScreen, Generic[R]):
         self.table, self.rows, self.filter_bar = self.list.table, self.list.rows, self.list.filter_bar
         self.arrangement = self.list.arrangement
         self.sandboxes = SandboxCommands(self, lambda: self.table.set_marks(()))
+        self.helpers = (self.sandboxes,)
         self._view_of: Connection | None = None
         """The connection whose view was asked for."""
 
@@ -388,10 +388,6 @@ class ListScreen(DeckScreen, Generic[R]):
         else:
             tells = "this line says" if self.app.quiet else "a bell says"
             self.say(text.line(f"Watching {what}: {tells} when it needs you or ends."), Tone.GOOD)
-
-    async def action_bulk_job(self) -> None:
-        """Show how far the last command for several is, and what became of each."""
-        await self.sandboxes.show_job()
 
     @property
     def unsaved(self) -> bool:

@@ -1,6 +1,6 @@
 """The sandboxes: watch them, start, pause, resume and delete them, pause the quiet ones."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -21,8 +21,8 @@ from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.sandboxes import COLUMNS, counts, detail, own_requests, timeline
 from quarterdeck.tui.commands import Command, Place, bindings_at
 from quarterdeck.tui.copying import Copyable, sandbox_json
+from quarterdeck.tui.dialogs.pick import Item, PickDialog
 from quarterdeck.tui.dialogs.quiet import QuietDialog
-from quarterdeck.tui.dialogs.start_sandbox import pick_spec
 from quarterdeck.tui.lists.source import Source
 from quarterdeck.tui.screens.list import ListScreen
 from quarterdeck.tui.text import Shown
@@ -219,3 +219,30 @@ def _agent_server(row: SandboxRow) -> tuple[str, str] | None:
     secret = row.memory.agent_server
     urls = [url for url in row.memory.urls if secret is None or url.url == secret]
     return (urls[0].url.get_secret_value(), urls[0].address) if urls else None
+
+
+def pick_spec(
+    read: Callable[[], Awaitable[Sequence[SandboxSpec]]], forecast: Iterable[Cell] = ()
+) -> PickDialog[SandboxSpec]:
+    """Pick one of the specs that are read; the first one is the server's default."""
+
+    async def items() -> list[Item[SandboxSpec]]:
+        specs = await read()
+        return [Item(_line(spec, is_default=not at), spec) for at, spec in enumerate(specs)]
+
+    return PickDialog(Shown("Start a sandbox"), items, take="start", about=_about, said=forecast)
+
+
+def _line(spec: SandboxSpec, *, is_default: bool) -> Cell:
+    return (text.line(spec.id), Tone.PLAIN), (Shown("  (default)" if is_default else ""), Tone.MUTED)
+
+
+def _about(spec: SandboxSpec) -> list[Cell]:
+    """What is known of a spec; values of its environment are never shown."""
+    command = text.line(" ".join(spec.command)) if spec.command else Shown("its own")
+    names = text.line(", ".join(sorted(spec.initial_env))) if spec.initial_env else Shown("none")
+    return [
+        ((Shown("command      "), Tone.MUTED), (command, Tone.PLAIN)),
+        ((Shown("folder       "), Tone.MUTED), (text.line(spec.working_dir or "-"), Tone.PLAIN)),
+        ((Shown("environment  "), Tone.MUTED), (names, Tone.PLAIN)),
+    ]
