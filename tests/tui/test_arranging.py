@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from quarterdeck.tui.kept_state import KeptState
-from quarterdeck.tui.lists.arrangement import KeptViews, View
-from tests.tui.fake_fleet import PROD, FakeFleet, at_conversations, at_sandboxes, shown
+from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes, shown
 from tests.tui.seat import WIDE, Seat
 
 
@@ -87,15 +86,6 @@ async def test_marks_of_a_range_of_all_that_match_and_of_none(fleet: FakeFleet, 
         assert table.marks == {"off4", "off5"}
 
 
-async def test_a_mark_goes_with_its_sandbox(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_sandboxes(fleet, tmp_path) as seat:
-        await seat.press("asterisk")
-        await seat.sees("6 marked")
-        del fleet.sandboxes["off5"]
-        await seat.press("ctrl+r")
-        await seat.sees("5 marked")
-
-
 async def test_columns_are_chosen_and_moved(fleet: FakeFleet, tmp_path: Path) -> None:
     async with at_sandboxes(fleet, tmp_path) as seat:
         assert "OWNER" not in seat.line(2)
@@ -105,16 +95,6 @@ async def test_columns_are_chosen_and_moved(fleet: FakeFleet, tmp_path: Path) ->
         await seat.until(lambda: seat.line(2).split()[:2] == ["OWNER", "SANDBOX"])
         await seat.press("C", "d", "enter")
         await seat.until(lambda: seat.line(2).split()[:2] == ["STATUS", "SANDBOX"])
-
-
-async def test_the_columns_to_sort_by_go_round_to_the_default_order(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_sandboxes(fleet, tmp_path, size=(200, 30)) as seat:
-        seen = list[str]()
-        while not seen or "needs a look" not in seen[-1]:
-            await seat.press("s")
-            seen.append(seat.line(-2).strip())
-        assert seen[0].startswith("Sorted by status")
-        assert len(seen) == len(set(seen)) == 12
 
 
 async def test_filter_order_and_columns_are_there_again_in_the_next_run(fleet: FakeFleet, tmp_path: Path) -> None:
@@ -130,15 +110,6 @@ async def test_filter_order_and_columns_are_there_again_in_the_next_run(fleet: F
         assert "CONVERSATION" not in seat.line(3)
         await seat.press("escape")
         await seat.until(lambda: len(shown(seat)) == 6)
-
-
-async def test_a_view_with_columns_that_are_no_more_is_passed_over(fleet: FakeFleet, tmp_path: Path) -> None:
-    state = KeptState(tmp_path / "state")
-    kept = KeptViews(views={"sandboxes": View(columns=("nothing",), sort="nothing")})
-    await state.change(KeptViews, str(PROD.url), lambda _: kept)
-    async with at_sandboxes(fleet, tmp_path, state=state) as seat:
-        await seat.until(lambda: len(shown(seat)) == 6)
-        await seat.sees("STATUS", "SANDBOX")
 
 
 async def test_copies_hold_no_secret_and_can_be_saved(fleet: FakeFleet, tmp_path: Path) -> None:

@@ -79,13 +79,6 @@ async def test_the_next_run_knows_the_release_that_was_seen_there(desk: Desk) ->
         await seat.sees("not opened", f"release    {__version__}")
 
 
-async def test_a_check_of_nobody_is_words(desk: Desk) -> None:
-    desk.write(f'[connections.one]\nurl = "{NOBODY}"\n[connections.two]\nurl = "{NOBODY}"\n')
-    async with desk.sit() as seat:
-        await at_list(seat, "down", "t")
-        await seat.sees("Cannot connect to 127.0.0.1:9")
-
-
 # What the command line and the file say
 
 

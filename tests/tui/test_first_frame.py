@@ -6,6 +6,7 @@ from pathlib import Path
 from threading import Event
 
 import pytest
+from textual import events
 from textual.worker import WorkerFailed
 
 from quarterdeck.config.connections import Colour, Connection
@@ -67,6 +68,8 @@ async def test_what_is_typed_on_the_frame_goes_to_the_screens_in_its_order(tmp_p
             seat.at_once("3", "slash", *"user")
             seat.paste_at_once("_name")
             await seat.sees("[1 Conversations]", "connecting…")
+            for click in (events.MouseDown, events.MouseUp):
+                deck.post_message(click(None, seat.line(0).index("2 Sandboxes"), 0, 0, 0, 1, False, False, False))
             seat.at_once("enter")
             closed.open()
             await seat.sees("[3 Settings]", "user_name", "Author name")

@@ -35,17 +35,6 @@ async def test_what_changed_while_another_list_was_shown_is_there_after(fleet: F
         await seat.sees("box99", "box39")
 
 
-async def test_all_rows_learn_that_every_conversation_is_known(fleet: FakeFleet, tmp_path: Path) -> None:
-    fleet.mute = True
-    async with at_sandboxes(fleet, tmp_path) as seat:
-        await seat.sees("● 40 Running")
-        await seat.press("slash", *"orphan", "enter")
-        await seat.sees("0 of 40 match.")
-        fleet.mute = False
-        await seat.press("ctrl+r")
-        await seat.sees("40 of 40")
-
-
 async def test_rows_that_only_time_changes_are_counted_although_nobody_sees_them(
     fleet: FakeFleet, tmp_path: Path
 ) -> None:

@@ -177,26 +177,8 @@ async def test_a_small_terminal_is_survived(sit: Sit) -> None:
             await seat.until(lambda: "smaller than" not in seat.text)
 
 
-async def test_quitting_closes_the_deck(sit: Sit) -> None:
-    async with sit() as seat:
-        await seat.sees("No conversations.")
-        await seat.press("Q")
-        await seat.until(lambda: not seat.deck.is_running or seat.deck.return_value == 0)
-
-
 async def test_ctrl_c_tells_what_leaves(folder: Path, tmp_path: Path) -> None:
     async with seated(local(folder), crashes=tmp_path) as seat:
         await seat.sees("No conversations.")
         await seat.press("ctrl+c")
         await seat.sees("ctrl+q leaves the deck.")
-
-
-async def test_another_size_of_the_terminal_lays_the_list_out_anew(folder: Path, tmp_path: Path) -> None:
-    async with seated(local(folder), size=(120, 36), crashes=tmp_path) as seat:
-        await seat.sees("No conversations.", "live now")
-        for size in ((80, 24), (120, 36)):
-            await seat.pilot.resize_terminal(*size)
-            await seat.pause()
-            assert len(seat.text.splitlines()) == size[1]
-            assert seat.line(0).endswith("live now")
-            assert "? Help" in seat.line(-1)

@@ -78,14 +78,6 @@ async def test_a_sandbox_is_deleted_by_one_burst_of_keys(fleet: FakeFleet, tmp_p
     assert fleet.orders == [("delete", row)]
 
 
-async def test_a_conversation_is_written_at_once(fleet: FakeFleet, tmp_path: Path) -> None:
-    async with at_conversations(fleet, tmp_path) as seat:
-        seat.at_once("n", *"do", "space", *"all", "tab", *"quit")
-        await seat.sees("New conversation", "quit")
-        assert seat.deck.screen.query_one(TextArea).text == "do all"
-        assert seat.deck.screen.query_one("#field-title Input", Input).value == "quit"
-
-
 async def test_a_connection_is_chosen_at_once(fleet: FakeFleet, tmp_path: Path) -> None:
     async with at_conversations(fleet, tmp_path) as seat:
         seat.at_once("c", "j", "a", *"far", "tab", "tab", "x")

@@ -125,15 +125,18 @@ async def test_words_that_may_have_arrived_are_in_the_form_that_n_opens(fleet: F
         await seat.sees("First message", "port it")
 
 
+@pytest.mark.parametrize("elsewhere", ["2", "3"])
 async def test_the_cursor_goes_to_the_sandbox_that_a_lost_answer_would_have_named(
-    fleet: FakeFleet, tmp_path: Path
+    fleet: FakeFleet, tmp_path: Path, elsewhere: str
 ) -> None:
     server = Slow(fleet, posts(SANDBOXES))
     server.lost = LOST
     async with seated(answering(server), PROD, crashes=tmp_path, size=WIDE) as seat:
         await start(seat)
+        await seat.press(elsewhere)
         server.gate.set()
         await seat.sees("The answer was lost, but it was started: new1 is new in the list.")
+        await seat.press("2")
         await seat.until(lambda: seat.list_screen.table.cursor_id == "new1")
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.config.connections import Connection
-from quarterdeck.fleet.unread import MOST
 from quarterdeck.tui.app import notice
 from quarterdeck.tui.kept_state import KeptState, M
 from quarterdeck.tui.text import line
@@ -103,24 +102,6 @@ async def test_the_next_run_watches_the_same_and_says_what_came_of_them(fleet: F
         await seat.until(lambda: set(seat.session.unread.watched) == {"c2"})
     async with at_conversations(fleet, tmp_path, state=state) as seat:
         await seat.sees("watching: Migrate schema - ● Working")
-
-
-async def test_more_than_can_be_read_at_every_tick_are_not_watched_and_that_is_said(
-    fleet: FakeFleet, tmp_path: Path
-) -> None:
-    for number in range(MOST):
-        fleet.talk(f"m{number}", "box", f"Talk {number}")
-    async with at_conversations(fleet, tmp_path) as seat:
-        await seat.press("asterisk", "w")
-        await seat.sees(f"{MOST} can be watched at a time; 2 of these are not.")
-        assert len(seat.session.watched) == MOST
-
-
-async def test_a_title_that_acts_on_terminals_is_shown_and_not_obeyed(fleet: FakeFleet, tmp_path: Path) -> None:
-    fleet.conversations["c1"]["title"] = "a\x1b]0;b\x07c"
-    async with at_conversations(fleet, tmp_path) as seat:
-        await watch(seat, "c1")
-        await seat.sees("watching: a␛]0;b␇c - ")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from quarterdeck.tui.cells import Cell
 from quarterdeck.tui.markdown import markdown_lines
-from quarterdeck.tui.text import Shown, whole
 
 EVIL = (
     *("&#x202E;", "&#27;[31m", "&rlm;", "&#x1b;]8;;http://x\x07", "\x1b[2J", "\u202e", "&NewLine;", "&Tab;", "&#0;"),
@@ -55,9 +54,3 @@ def test_it_looks_like_what_it_means() -> None:
         "",
         "(a picture: a plot, http://plot)",
     ]
-
-
-def test_a_message_of_any_length_is_there_as_a_whole() -> None:
-    long = " ".join(f"word{number}" for number in range(12_000))
-    assert words(markdown_lines(long, 60)).split() == long.split()
-    assert whole("x" * 50_000) == Shown("x" * 50_000)

@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 
 from quarterdeck.tui.widgets.table import Table
-from tests.tui_widgets.demo import Box, Demo, boxes
+from tests.tui_widgets.demo import Demo, boxes
 
 SIZE = (80, 24)
 PAGE = 23
@@ -39,21 +39,6 @@ async def test_keys_move_the_cursor_and_it_stays_in_sight(keys: list[str], curso
         ]
 
 
-async def test_the_cursor_and_the_marks_follow_their_ids() -> None:
-    app = Demo()
-    async with app.run_test(size=SIZE) as pilot:
-        await pilot.press("j", "space", "j")
-        assert app.table.marks == {"box-1"}
-        assert app.table.cursor_id == "box-3"
-        app.table.show([box for box in reversed(boxes(60)) if box.id != "box-1"])
-        await pilot.pause()
-        assert app.table.cursor_id == "box-3"
-        assert app.table.cursor_id in app.table.visible_ids
-        app.table.show(boxes(60))
-        await pilot.press("g")
-        assert [line.split()[3] for line in app.lines() if "✓" in line] == ["box-1"]
-
-
 async def test_a_vanished_row_leaves_the_cursor_on_its_line_and_says_so() -> None:
     app = Demo()
     async with app.run_test(size=SIZE) as pilot:
@@ -67,17 +52,6 @@ async def test_a_vanished_row_leaves_the_cursor_on_its_line_and_says_so() -> Non
         assert app.table.cursor_id is None
         assert app.table.cursor_row is None
         assert app.count(Table.Highlighted) == 2
-
-
-async def test_rows_in_sight_stay_put_when_rows_come_in_above() -> None:
-    app = Demo()
-    async with app.run_test(size=SIZE) as pilot:
-        await pilot.press("G", "k")
-        before = app.lines()
-        rows = {box.id: box for box in [Box("new-1"), Box("new-2"), *boxes(60)]}
-        app.table.look_up(list(rows), rows)
-        await pilot.pause()
-        assert app.lines() == before
 
 
 async def test_enter_and_a_double_click_choose() -> None:
@@ -159,3 +133,63 @@ async def test_every_line_is_as_wide_as_the_table_whatever_the_script() -> None:
             await pilot.resize_terminal(width, 24)
             await pilot.pause()
             assert {cell_len(line) for line in app.lines()} == {app.table.size.width}
+
+
+SIZE = (80, 24)
+
+
+async def test_one_changed_row_paints_one_line() -> None:
+    app = Demo()
+    async with app.run_test(size=SIZE) as pilot:
+        await app.settle(pilot)
+        app.table.patch({"box-3": replace(boxes(4)[3], state="Paused")})
+        await pilot.pause()
+        assert app.table.painted_lines == [4]
+        assert "Paused" in app.lines()[4]
+
+
+async def test_equal_rows_and_rows_out_of_sight_paint_nothing() -> None:
+    app = Demo()
+    async with app.run_test(size=SIZE) as pilot:
+        await app.settle(pilot)
+        app.table.show(boxes(60))
+        app.table.patch({"box-40": replace(boxes(41)[40], state="Missing"), "unknown": boxes(1)[0]})
+        app.table.tick()
+        await pilot.pause()
+        assert app.table.painted_lines == []
+        await pilot.press("G")
+        assert "Missing" in next(line for line in app.lines() if " box-40 " in line)
+
+
+async def test_a_hundred_thousand_rows_are_shown_without_drawing_those_out_of_sight() -> None:
+    app = Demo(count=0)
+    async with app.run_test(size=SIZE) as pilot:
+        await app.settle(pilot)
+        app.table.show(boxes(100_000))
+        await pilot.pause()
+        assert max(app.table.painted_lines) < SIZE[1]
+        await pilot.press("G")
+        assert app.table.cursor_id == "box-99999"
+
+
+async def test_another_theme_colours_the_lines_to_their_very_edge() -> None:
+    app, begun_light = Demo(), Demo("quarterdeck-light")
+    async with begun_light.run_test(size=SIZE) as pilot:
+        await pilot.pause()
+        expected = begun_light.table.render_lines(begun_light.table.size.region)
+    async with app.run_test(size=SIZE) as pilot:
+        await app.settle(pilot)
+        app.theme = "quarterdeck-light"
+        await pilot.pause()
+        assert app.table.render_lines(app.table.size.region) == expected
+
+
+async def test_without_colour_the_cursor_stands_in_reverse_video(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = Demo()
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.pause()
+        at_cursor = app.table.render_line(1)
+        below = app.table.render_line(2)
+        assert all(segment.style and segment.style.reverse for segment in at_cursor)
+        assert not any(segment.style and segment.style.reverse for segment in below)

@@ -41,8 +41,6 @@ class GivenKey:
     key: SecretStr
     proven: bool
     to_keep: bool
-    kept: bool
-    """Whether it is in the keyring by now."""
 
 
 def edit_connection(
@@ -123,7 +121,7 @@ def ask_key(
     connection: Connection,
     *,
     prove: Callable[[SecretStr], Awaitable[Verdict]],
-    keep: Callable[[SecretStr], Awaitable[bool]] | None,
+    can_keep: bool,
 ) -> FormDialog[GivenKey]:
     """Ask for the key of a connection; a refused one is asked for again."""
 
@@ -133,16 +131,14 @@ def ask_key(
         if verdict.key is KeyState.REFUSED:
             refusal = "The server refused this key. It was not kept: try another one."
             raise RefusedError(refusal, "key", empty=True)
-        proven, to_keep = verdict.key is KeyState.ACCEPTED, bool(typed.get("keep"))
-        kept = keep is not None and proven and to_keep and await keep(key)
-        return GivenKey(key, proven, to_keep, kept)
+        return GivenKey(key, proven=verdict.key is KeyState.ACCEPTED, to_keep=bool(typed.get("keep")))
 
     field = Line("key", "Key", secret=True, placeholder="paste or type it", check=_problem_with_key)
     keeping = Switch("keep", "Keep it in the system keyring", YES)
     said = cell(text.line(f"It is sent to {connection.url or ''} and nowhere else."), Tone.MUTED)
     return FormDialog(
         text.line(f"Key of {connection.name}"),
-        (field, keeping) if keep is not None else (field,),
+        (field, keeping) if can_keep else (field,),
         give,
         said=(said,),
         verb="check and use",

@@ -340,24 +340,20 @@ class ConnectionsDialog(Dialog[Connection]):
             )
 
     def _key_form(self, connection: Connection) -> FormDialog[GivenKey]:
-        connections = self._connecting.connections
-
         async def prove(key: SecretStr) -> Verdict:
             return await check(self._connecting.client_of(connection, key), with_release=False)
 
-        async def keep(key: SecretStr) -> bool:
-            return await connections.keep_key(connection, key, in_file=False)
-
-        return ask_key(connection, prove=prove, keep=keep if connections.is_kept(connection) else None)
+        return ask_key(connection, prove=prove, can_keep=self._connecting.connections.is_kept(connection))
 
     async def _take_key(self, connection: Connection, given: GivenKey | None) -> Connection:
         """Use a key, for the open connection at once; unsaved edits stay: they are put on what is read with it."""
         if given is None:
             return connection
         connections, tone = self._connecting.connections, Tone.GOOD
-        if given.kept:
+        to_keep = given.proven and given.to_keep
+        if to_keep and await connections.keep_key(connection, given.key, in_file=False):
             words = Shown("The server takes the key. It is kept in the system keyring.")
-        elif given.proven and given.to_keep and await self._keep_in_file(connection, given.key):
+        elif to_keep and await self._keep_in_file(connection, given.key):
             words = text.line(f"The server takes the key. It is kept in {connections.key_file}.")
         else:
             connections.type_key(connection, given.key)
