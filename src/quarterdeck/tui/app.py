@@ -119,6 +119,7 @@ class Deck(KeysInOrder):
         for own in THEMES:
             self.register_theme(own)
         self.set_reactive(Deck.theme, theme)
+        self.stylesheet.set_variables(self.get_css_variables())
         self.crash_folder = crash_folder
         self.clock = clock
         self.quiet = quiet
@@ -255,10 +256,6 @@ class Deck(KeysInOrder):
         dark, light = (own.name for own in THEMES)
         self.theme = light if self.theme == dark else dark
         self._on_theme(self.theme)
-
-    def get_theme_variable_defaults(self) -> dict[str, str]:
-        """The deck's own colours, until its theme is taken."""
-        return THEMES[0].variables
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """What the palette offers: the commands of the screen it was opened on."""
