@@ -68,7 +68,7 @@ async def test_a_sandbox_that_cannot_take_it_is_said_and_a_new_one_is_chosen(fle
         await seat.press("ctrl+s")
         await seat.until(lambda: fleet.created)
         assert "sandbox_id" not in fleet.created[0]
-        assert "initial_message" not in fleet.created[0]
+        assert fleet.created[0]["initial_message"]["content"][0]["text"] == "no list of parts"
 
 
 async def test_its_reason_is_shown_in_full_and_copied(fleet: FakeFleet, tmp_path: Path) -> None:
