@@ -74,14 +74,3 @@ def test_a_stored_key_does_not_follow_its_name_to_another_address(run: Run, home
         ended = run("doctor", "--connection", "mine")
     assert ended.status == 1
     assert "for another address" in ended.out
-
-
-def test_the_key_of_the_environment_is_not_for_connections_that_do_not_name_it(
-    run: Run, home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("QUARTERDECK_API_KEY", KEY)
-    with answering(keeping(home.data)) as url:
-        write(home, f'[connections.mine]\nurl = "{url}"\n')
-        assert run("doctor", "--connection", "mine").status == 1
-        write(home, f'[connections.mine]\nurl = "{url}"\nkey_env = "QUARTERDECK_API_KEY"\n')
-        assert run("doctor", "--connection", "mine").status == 0

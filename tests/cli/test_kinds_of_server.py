@@ -30,18 +30,6 @@ def test_a_change_of_the_model_leaves_no_address_of_the_old_provider(run: Run, t
     assert (llm["model"], llm["base_url"]) == ("openai/gpt-5", None)
 
 
-def test_an_address_stays_with_another_model_of_its_provider_and_goes_for_one_that_is_named(run: Run) -> None:
-    keeper = NestedServer()
-    llm = keeper.record["agent_settings"]["llm"]
-    llm |= {"model": "anthropic/claude", "base_url": OWN}
-    with at_an_address(keeper) as url:
-        assert run("settings", "set", "llm_model=anthropic/claude-2", "--url", url).status == 0
-        assert llm["base_url"] == OWN
-        named = run("settings", "set", "llm_model=openai/gpt-5", "llm_base_url=https://new.example", "--url", url)
-        assert (named.status, named.err) == (0, "")
-        assert llm["base_url"] == "https://new.example"
-
-
 def test_what_a_server_of_no_known_release_may_lose_is_named_before_a_save(run: Run) -> None:
     record: dict[str, Any] = {
         "language": "en",

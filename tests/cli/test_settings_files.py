@@ -1,6 +1,7 @@
 """Settings as a file, plans that send nothing, and taking a save back, as scripts do it."""
 
 import json
+import re
 import tomllib
 from pathlib import Path
 from stat import S_IMODE
@@ -69,11 +70,7 @@ def test_an_import_where_secrets_are_missing_names_them_and_takes_them_from_the_
     assert "SSE https://tools.example/sse: to be typed: key" in refused.err
     assert "PASS" in refused.err
     text = file.read_text()
-    for server in ("sse_servers", "stdio_servers"):
-        [entry] = json.loads(text)["mcp"][server]
-        for placeholder in (entry.get("api_key"), *entry.get("env", {}).values()):
-            text = text.replace(placeholder, "typed") if placeholder else text
-    file.write_text(text)
+    file.write_text(re.sub(r"\$\{\w+\}", "typed", text))
     assert run("settings", "import", str(file)).status == 0
     config = stored(run)["mcp_config"]
     assert isinstance(config, dict)

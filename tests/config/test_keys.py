@@ -13,7 +13,6 @@ from keyring.backend import KeyringBackend
 from keyring.errors import KeyringLocked
 from pydantic import SecretStr
 
-from quarterdeck.config.connections import Connection
 from quarterdeck.config.files import ConfigError
 from quarterdeck.config.keys import (
     KeyChain,
@@ -23,7 +22,6 @@ from quarterdeck.config.keys import (
     Place,
     SystemKeyring,
     UnusableKeyError,
-    owner_of,
 )
 from tests.keyrings import Forgetful, Good, Hanging, Lying, Raising
 
@@ -34,17 +32,6 @@ WORK = Owner("work", "https://work.example")
 
 def ring(backend: KeyringBackend, patience: float = 3.0) -> SystemKeyring:
     return SystemKeyring(lambda: backend, patience)
-
-
-async def test_a_good_keyring_keeps_a_key_by_name_and_origin() -> None:
-    backend = Good()
-    await ring(backend).keep(WORK, KEY)
-    assert backend.held == {("quarterdeck", "work https://work.example"): SENTINEL}
-    assert await ring(backend).read(WORK) == KEY
-    assert await ring(backend).read(Owner("work", "https://other.example")) is None
-    await ring(backend).forget(WORK)
-    assert await ring(backend).read(WORK) is None
-    await ring(backend).forget(WORK)
 
 
 def missing() -> KeyringBackend:
@@ -228,10 +215,3 @@ async def test_a_key_moves_to_another_owner_within_its_place(file: KeyFile, in_f
         assert found.key == KEY
         assert found.place is (Place.FILE if in_file else Place.KEYRING)
     assert (await keys.find(WORK, None)).key is None
-
-
-def test_an_owner_is_a_name_at_an_origin() -> None:
-    assert owner_of(Connection("work", "https://Work.example:8443/prefix")) == Owner(
-        "work", "https://work.example:8443"
-    )
-    assert owner_of(Connection("local service")) is None

@@ -107,18 +107,6 @@ def test_wrong_types_of_preferences_are_left_out(home: Home) -> None:
     assert "theme" in loaded.problems[0]
 
 
-def test_remembering_keeps_everything_else_in_the_file(home: Home) -> None:
-    path = home.config / "preferences.toml"
-    home.config.mkdir(parents=True)
-    path.write_text('# mine\ntheme = "old" # yes\nother = [1, 2]\n\n[future]\ntheme = "not this one"\n')
-    edit.remember(path, theme='new "one"\\', last_connection="work")
-    assert loaded_now().preferences == Preferences("work", 'new "one"\\')
-    text = path.read_text()
-    assert "# mine" in text
-    assert "other = [1, 2]" in text
-    assert text.endswith('[future]\ntheme = "not this one"\n')
-
-
 def test_remembering_makes_a_private_file_or_follows_a_link(home: Home) -> None:
     path = home.config / "preferences.toml"
     edit.remember(path, theme="night")

@@ -4,11 +4,9 @@ import json
 import multiprocessing
 from pathlib import Path
 from stat import S_IMODE
-from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Literal
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
@@ -63,14 +61,6 @@ def test_it_is_there_for_the_next_run_and_for_nobody_else(tmp_path: Path) -> Non
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 MEMBERS = st.none() | st.booleans() | st.integers() | FLOATS | st.text(LETTERS)
 JSON = st.recursive(MEMBERS, lambda inner: st.lists(inner) | st.dictionaries(st.text(LETTERS), inner), max_leaves=20)
-
-
-@settings(max_examples=40)
-@given(says=JSON)
-def test_what_is_kept_is_read_again(says: Any) -> None:
-    with TemporaryDirectory() as folder:
-        keep(Path(folder), says)
-        assert kept_in(Path(folder)) == says
 
 
 def test_what_did_not_change_is_not_written_and_none_deletes_the_file(tmp_path: Path) -> None:

@@ -1,5 +1,9 @@
 """Settings records, MCP lists and drafts for property tests: few values, so that the three sides often meet."""
 
+import json
+from collections import Counter
+from collections.abc import Iterable
+
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
@@ -7,6 +11,7 @@ from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, Std
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.mcp import Servers, config_of
+from quarterdeck.settings.mcp_server import as_data
 
 WORDS = st.sampled_from(["a", "b", "c"])
 
@@ -118,6 +123,11 @@ def marked_drafts(draw: st.DrawFn, *, secrets: bool = True) -> Draft:
     for server in draw(st.lists(MARKED_SERVER, max_size=2)):
         draft = draft.change_servers(Servers.add, server, after=draw(st.none() | st.integers(0, 3)))
     return draft
+
+
+def counted(servers: Iterable[McpServer]) -> Counter[str]:
+    """How often each server is there, with the secrets in it."""
+    return Counter(json.dumps(as_data(server), sort_keys=True) for server in servers)
 
 
 def saved(draft: Draft) -> Draft:

@@ -1,24 +1,22 @@
 """Changes as they are kept between runs: unsaved edits are made again, saves are taken back."""
 
 import json
-from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from hypothesis import given
 from pydantic import SecretStr
 
-from quarterdeck.client.models.mcp import McpConfig, McpServer, SseServer, StdioServer
+from quarterdeck.client.models.mcp import McpConfig, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
-from quarterdeck.settings import journal, unsaved
-from quarterdeck.settings.changes import FieldChange, Restored, restored
+from quarterdeck.settings import kept as kept_here
+from quarterdeck.settings.changes import Changes, FieldChange, Restored, restored
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Unreadable
-from quarterdeck.settings.journal import Journal, Saved
+from quarterdeck.settings.kept import MOST_RUNS, Journal, Saved, UnsavedEdits, undone
 from quarterdeck.settings.mcp import Servers, listed
 from quarterdeck.settings.mcp_server import as_data, bare, members, missing
-from quarterdeck.settings.unsaved import MOST_RUNS, Run, UnsavedEdits
-from tests.settings.strategies import PLAIN_FIELDS, marked_drafts, saved
+from tests.settings.strategies import PLAIN_FIELDS, counted, marked_drafts, saved
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 FILES = StdioServer(name="files", command="npx", env={"K": SecretStr("held")})
@@ -31,13 +29,15 @@ STORED = Settings(
 )
 
 
-def run_of(edited: Draft, *, minutes: int = 0, process: str = "") -> Run:
-    return unsaved.to_keep(edited, NOON + timedelta(minutes=minutes), process)
+def with_run(
+    kept: UnsavedEdits | None, name: str, edited: Draft, *, minutes: int = 0, process: str = ""
+) -> UnsavedEdits:
+    return kept_here.with_run(kept, name, edited, NOON + timedelta(minutes=minutes), process)
 
 
 def restored_on(base: Draft, edited: Draft) -> Restored:
     """The edits put on another draft, after they went through a file."""
-    kept = UnsavedEdits.model_validate_json(unsaved.with_run(None, "a", run_of(edited)).model_dump_json())
+    kept = UnsavedEdits.model_validate_json(with_run(None, "a", edited).model_dump_json())
     return restored(kept.runs["a"], base)
 
 
@@ -47,15 +47,15 @@ def unedited(draft: Draft) -> Draft:
 
 def noted(meant: Draft, found: Settings | None) -> Saved:
     """A save, after it went through a file."""
-    kept = journal.with_save(None, journal.saved_of(meant, found, NOON, "1.6.0"))
-    last = journal.last(Journal.model_validate_json(kept.model_dump_json()))
+    journal = kept_here.with_save(None, meant, found, NOON)
+    last = kept_here.last(Journal.model_validate_json(journal.model_dump_json()))
     assert last is not None
     return last
 
 
 def undo_of(meant: Draft) -> Restored:
     after = saved(meant)
-    return journal.undone(noted(meant, after.base), after)
+    return undone(noted(meant, after.base), after)
 
 
 # Edits made again
@@ -64,7 +64,7 @@ def undo_of(meant: Draft) -> Restored:
 def shape(draft: Draft) -> tuple[object, ...]:
     """What a save would send, and every row as far as it can be known without secrets."""
     rows = [(row.removed, row.disabled, as_data(bare(row.server)), row.was, row.kept) for row in draft.servers.entries]
-    return [bare(server) for server in listed(draft.servers.config())], sorted(rows, key=repr)
+    return counted(map(bare, listed(draft.servers.config()))), sorted(rows, key=repr)
 
 
 @given(marked_drafts())
@@ -115,19 +115,9 @@ def test_what_moved_on_the_server_meanwhile_is_named_and_the_edit_is_on_top_of_i
     assert not restored_on(gone, Draft(STORED).change_servers(Servers.remove, 0)).draft.edited
 
 
-def test_of_two_that_only_secrets_tell_apart_the_same_one_is_removed_again() -> None:
-    other = FILES.model_copy(update={"env": {"K": SecretStr("other")}})
-    draft = Draft(Settings(mcp_config=McpConfig(stdio_servers=(FILES, other))))
-    assert (
-        restored_on(draft, draft.change_servers(Servers.remove, 1)).draft.edits
-        == draft.change_servers(Servers.remove, 1).edits
-    )
-
-
 def test_a_note_cannot_bring_a_value_of_another_kind() -> None:
     fields = {"language": FieldChange(new=5), "enable_sound_notifications": FieldChange(), MCP: FieldChange(new=1)}
-    kept = run_of(Draft(STORED)).model_copy(update={"fields": fields})
-    assert not restored(kept, Draft(STORED)).draft.edited
+    assert not restored(Changes(fields=fields, servers=()), Draft(STORED)).draft.edited
 
 
 def test_edits_in_the_first_version_of_the_file_are_restored() -> None:
@@ -160,39 +150,25 @@ def test_edits_in_the_first_version_of_the_file_are_restored() -> None:
     config = McpConfig(stdio_servers=(StdioServer(name="plain", command="npx"),))
     assert again.draft.changes == {"language": "fr", "llm_api_key": None, "mcp_config": config}
     assert again.draft.servers.to_keep_here == (StdioServer(name="new", command="uvx"),)
-    assert unsaved.with_run(kept, "b", run_of(Draft(stored))).version == 2
-
-
-def names(kept: UnsavedEdits | None, *alive: str) -> list[str]:
-    return [name for name, _ in unsaved.left_behind(kept, lambda process: process in alive)]
+    assert with_run(kept, "b", Draft(stored)).version == 2
 
 
 def test_a_living_deck_keeps_its_edits_for_itself_and_those_of_ended_ones_are_offered_newest_first() -> None:
+    def names(kept: UnsavedEdits | None, *alive: str) -> list[str]:
+        return [name for name, _ in kept_here.left_behind(kept, lambda process: process in alive)]
+
     edited = Draft(STORED).set("language", "fr")
-    kept = unsaved.with_run(None, "a", run_of(edited, process="one"))
-    kept = unsaved.with_run(kept, "b", run_of(edited, minutes=5, process="two"))
-    kept = unsaved.with_run(kept, "c", run_of(edited, minutes=3, process="three"))
+    kept = with_run(None, "a", edited, process="one")
+    kept = with_run(kept, "b", edited, minutes=5, process="two")
+    kept = with_run(kept, "c", edited, minutes=3, process="three")
     assert names(kept, "two") == ["c", "a"]
-    assert names(unsaved.ended(kept, "b"), "two") == ["b", "c", "a"]
+    assert names(kept_here.ended(kept, "b"), "two") == ["b", "c", "a"]
     for minute in range(MOST_RUNS + 5):
-        kept = unsaved.with_run(kept, f"run-{minute}", run_of(edited, minutes=10 + minute))
+        kept = with_run(kept, f"run-{minute}", edited, minutes=10 + minute)
     assert names(kept) == [f"run-{minute}" for minute in range(MOST_RUNS + 4, 4, -1)]
 
 
-def test_a_run_has_one_entry_and_the_last_one_takes_the_file_away() -> None:
-    kept = unsaved.with_run(None, "a", run_of(Draft(STORED).set("language", "fr")))
-    kept = unsaved.with_run(kept, "a", run_of(Draft(STORED).set("language", "es")))
-    assert [each.fields["language"].new for _, each in unsaved.left_behind(kept, lambda _: False)] == ["es"]
-    assert unsaved.without_run(kept, "other") == kept
-    assert unsaved.without_run(kept, "a") is None
-    assert unsaved.ended(None, "a") is None
-
-
 # Saves taken back
-
-
-def counted(servers: tuple[McpServer, ...]) -> Counter[str]:
-    return Counter(json.dumps(members(bare(server)), sort_keys=True) for server in servers)
 
 
 def all_of(draft: Draft) -> tuple[Any, ...]:
@@ -201,8 +177,8 @@ def all_of(draft: Draft) -> tuple[Any, ...]:
     return (
         {key: getattr(record, key) or None for key in PLAIN_FIELDS if key != "enable_sound_notifications"},
         record.enable_sound_notifications,
-        counted(tuple(entry.was for entry in entries if entry.was is not None)),
-        counted(tuple(entry.kept for entry in entries if entry.was is None and entry.kept is not None)),
+        counted(tuple(bare(entry.was) for entry in entries if entry.was is not None)),
+        counted(tuple(bare(entry.kept) for entry in entries if entry.was is None and entry.kept is not None)),
     )
 
 
@@ -227,7 +203,7 @@ def test_what_was_changed_again_since_or_never_arrived_is_left_alone() -> None:
     after = saved(meant).base
     assert after is not None
     newer = after.model_copy(update={"language": "es", "mcp_config": McpConfig(stdio_servers=(FILES,))})
-    undo = journal.undone(noted(meant, after), Draft(newer))
+    undo = undone(noted(meant, after), Draft(newer))
     assert undo.moved == ("Language", "stdio plain")
     assert not undo.draft.edited
     never = (
@@ -236,13 +212,13 @@ def test_what_was_changed_again_since_or_never_arrived_is_left_alone() -> None:
         .change_servers(Servers.remove, 1)
         .change_servers(Servers.add, SseServer(url="https://a.example/sse"))
     )
-    assert not journal.undone(noted(never, STORED), Draft(STORED)).draft.edited
+    assert not undone(noted(never, STORED), Draft(STORED)).draft.edited
 
 
 def test_what_could_not_be_read_back_is_undone_if_it_is_there() -> None:
     meant = Draft(STORED).set("language", "fr").change_servers(Servers.remove, 1)
-    assert journal.undone(noted(meant, None), saved(meant)).draft.changes["language"] == "de"
-    assert journal.undone(noted(meant, None), Draft(STORED)).moved == ("Language",)
+    assert undone(noted(meant, None), saved(meant)).draft.changes["language"] == "de"
+    assert undone(noted(meant, None), Draft(STORED)).moved == ("Language",)
 
 
 def test_a_replaced_key_cannot_be_brought_back_and_a_first_one_can_be_cleared() -> None:
@@ -256,48 +232,9 @@ def test_secrets_of_servers_come_from_what_is_there_and_are_named_where_they_are
     disabled = undo_of(Draft(STORED).change_servers(Servers.disable, 0))
     for undo in (edited, disabled):
         assert not undo.left_out
-        assert undo.draft.changes["mcp_config"].stdio_servers == (FILES, PLAIN)
+        assert counted(undo.draft.changes["mcp_config"].stdio_servers) == counted((FILES, PLAIN))
         assert undo.draft.servers.to_keep_here == ()
     assert undo_of(Draft(STORED).change_servers(Servers.disable, 0, with_secrets=False)).left_out == ("stdio files: K",)
     removed = undo_of(Draft(STORED).change_servers(Servers.remove, 0))
     assert removed.left_out == ("stdio files: K",)
     assert {problem.row for problem in removed.draft.errors} == {removed.draft.servers.edited[0].row}
-
-
-def test_deleted_and_disabled_servers_come_back_to_their_places() -> None:
-    third, fourth = (PLAIN.model_copy(update={"name": name}) for name in ("third", "fourth"))
-    before = Draft(Settings(mcp_config=McpConfig(stdio_servers=(PLAIN, FILES, third, fourth))))
-    meant = (
-        before.change_servers(Servers.remove, 0).change_servers(Servers.disable, 1).change_servers(Servers.remove, 2)
-    )
-    kept = noted(meant, saved(meant).base)
-    written = json.loads(kept.model_dump_json())
-    for change in written["servers"]:  # a file may be without them
-        del change["new_nth"], change["typed"]
-    for note in (kept, Saved.model_validate_json(json.dumps(written))):
-        servers = journal.undone(note, saved(meant)).draft.servers.config().stdio_servers
-        assert [server.name for server in servers] == [PLAIN.name, FILES.name, "third", "fourth"]
-
-
-def test_the_lines_say_what_was_changed() -> None:
-    meant = Draft(STORED).set("language", "fr").set("llm_api_key", SecretStr("x")).change_servers(Servers.disable, 1)
-    last = noted(meant, None)
-    assert (last.when, last.release) == (NOON, "1.6.0")
-    assert last.lines == (
-        "API key: set stored → new value",
-        "stdio plain: disabled uvx → kept on this machine",
-        "Language: set de · German → fr · French",
-    )
-
-
-def test_a_journal_is_bounded_by_number_and_by_size_and_keeps_the_last() -> None:
-    kept: Journal | None = None
-    for number in range(60):
-        kept = journal.with_save(kept, journal.saved_of(Draft(STORED).set("agent", str(number)), None, NOON, "1.6.0"))
-    assert kept is not None
-    assert len(kept.saves) == journal.MOST_SAVES
-    assert kept.saves[-1].lines == ("Agent: set not set → 59",)
-    large = journal.saved_of(Draft(STORED).set("agent", "x" * 300_000), None, NOON, "1.6.0")
-    assert journal.with_save(kept, large).saves == (large,)
-    small = large.model_copy(update={"fields": {}})
-    assert len(journal.with_save(kept, small).model_dump_json()) < journal.MOST_BYTES

@@ -11,12 +11,12 @@ from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, Sse
 from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.mcp import EntryState, Servers, converted, duplicates, without_duplicates
+from quarterdeck.settings.mcp import EntryState, Servers, converted
 from quarterdeck.settings.merge import merge
 from quarterdeck.settings.review import HERE_ONLY, KEPT_HERE, WITH_SECRETS, Line, review
 from quarterdeck.settings.verify import verify
 from quarterdeck.settings.words import differences
-from tests.settings.strategies import MARKED_SERVER, marked_drafts, saved
+from tests.settings.strategies import MARKED_SERVER, counted, marked_drafts
 
 FLAT = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True)
 NESTED = Server(Generation.NESTED, KeyState.ACCEPTED, merges=True)
@@ -29,34 +29,6 @@ def states(draft: Draft) -> list[EntryState]:
     return [entry.state for entry in draft.servers.entries]
 
 
-def test_a_disabled_server_is_kept_here_and_can_be_used_again() -> None:
-    draft = Draft(STORED).change_servers(Servers.disable, 1)
-    assert states(draft) == [EntryState.KEPT, EntryState.DISABLED]
-    assert draft.servers.to_keep_here == (FILES,)
-    assert draft.changes["mcp_config"] == McpConfig(sse_servers=(TOOLS,))
-    assert draft.count == 1
-    assert not draft.change_servers(Servers.restore, 1).edited
-    assert not draft.change_servers(Servers.enable, 1).edited
-    after = saved(draft)
-    assert not after.edited
-    assert [(entry.server, entry.disabled) for entry in after.servers.entries] == [(TOOLS, False), (FILES, True)]
-    used = after.change_servers(Servers.enable, 1)
-    assert states(used) == [EntryState.KEPT, EntryState.ENABLED]
-    assert used.changes["mcp_config"].stdio_servers == (FILES,)
-    assert used.servers.to_keep_here == ()
-    assert not used.change_servers(Servers.restore, 1).edited
-
-
-def test_disabled_without_secrets_they_have_to_be_typed_before_it_is_sent() -> None:
-    disabled = Draft(STORED).change_servers(Servers.disable, 1, with_secrets=False)
-    assert disabled.change_servers(Servers.enable, 1).changes == {}
-    (line,) = review(disabled, FLAT).lines
-    assert line.note == "To be typed again when it is used: an argument, K."
-    used = saved(disabled).change_servers(Servers.enable, 1)
-    assert {(problem.member, problem.stops) for problem in used.problems} == {("args", True), ("env", True)}
-    assert not used.change_servers(Servers.edit, 1, FILES).errors
-
-
 def test_what_is_only_kept_here_is_no_matter_of_the_server() -> None:
     draft = Draft(STORED, disabled=(FILES.model_copy(update={"name": "other"}),))
     renamed = draft.change_servers(Servers.edit, 2, FILES.model_copy(update={"name": "third"}))
@@ -67,13 +39,6 @@ def test_what_is_only_kept_here_is_no_matter_of_the_server() -> None:
         assert (verify(changed, STORED).asked, verify(changed, STORED).stored) == (0, True)
     assert removed.servers.to_keep_here == ()
     assert not renamed.change_servers(Servers.restore, 2).edited
-
-
-def test_a_disabled_server_that_is_still_there_is_named_after_the_save() -> None:
-    (difference,) = verify(Draft(STORED).change_servers(Servers.disable, 1), STORED).differences
-    assert (difference.label, difference.found, difference.asked) == ("stdio files", "there", True)
-    gone = STORED.model_copy(update={"mcp_config": McpConfig(sse_servers=(TOOLS,))})
-    assert verify(Draft(STORED).change_servers(Servers.disable, 1), gone).good == 1
 
 
 def test_the_review_says_what_is_disabled_and_what_is_used_again() -> None:
@@ -111,51 +76,12 @@ def test_no_server_is_lost_whatever_is_kept_here(draft: Draft, others: list[McpS
         known.servers.to_keep_here.count(server) >= draft.servers.to_keep_here.count(server)
         for server in draft.servers.to_keep_here
     )
-    assert [entry.server for entry in known.servers.left] == [entry.server for entry in draft.servers.left]
+    assert counted(entry.server for entry in known.servers.left) == counted(
+        entry.server for entry in draft.servers.left
+    )
     beside = merge(draft, draft.base, (*draft.disabled, *others)).draft
     held = [entry.kept for entry in beside.servers.entries]
     assert all(held.count(server) >= others.count(server) for server in others)
-
-
-def test_a_disabled_row_edited_into_another_takes_nothing_from_an_untouched_one() -> None:
-    draft = Draft(Settings(), disabled=(FILES, FILES)).change_servers(Servers.edit, 0, TOOLS)
-    known = merge(draft, draft.base, draft.servers.to_keep_here).draft
-    assert sorted(map(str, known.servers.to_keep_here)).count(str(FILES)) == 1
-
-
-def test_what_the_server_holds_again_is_not_kept_here_any_longer() -> None:
-    enabled = Draft(Settings(), disabled=(FILES,)).change_servers(Servers.enable, 0)
-    merged = merge(enabled, Settings(mcp_config=McpConfig(stdio_servers=(FILES,)))).draft
-    assert merged.edited
-    assert merged.changes == {}
-    assert merged.servers.to_keep_here == ()
-
-
-def test_a_converted_server_keeps_what_both_transports_have_and_takes_the_place_of_the_old_one() -> None:
-    sse = SseServer.model_validate({"url": "https://a.example/mcp", "api_key": "k", "transport": "sse", "icon": "i"})
-    http = converted(sse)
-    assert isinstance(http, ShttpServer)
-    assert (http.url, http.api_key, http.model_extra) == (sse.url, sse.api_key, {"icon": "i"})
-    back = converted(http.model_copy(update={"timeout": 5}))
-    assert back == SseServer.model_validate({"url": sse.url, "api_key": "k", "icon": "i"})
-    assert converted(FILES) is None
-    stored = Settings(mcp_config=McpConfig(sse_servers=(sse,)))
-    draft = Draft(stored).change_servers(Servers.edit, 0, http)
-    assert draft.changes["mcp_config"] == McpConfig(shttp_servers=(http,))
-    assert verify(draft, stored).untouched
-    assert verify(draft, stored.model_copy(update={"mcp_config": draft.changes["mcp_config"]})).good == 1
-
-
-def test_of_equal_servers_the_first_stays_and_a_disabled_one_is_none_of_them() -> None:
-    other = FILES.model_copy(update={"env": {"K": SecretStr("w")}})
-    config = McpConfig(sse_servers=(TOOLS, TOOLS, TOOLS), stdio_servers=(FILES, other, FILES))
-    draft = Draft(Settings(mcp_config=config))
-    assert duplicates(draft.servers) == ((0, 1, 2), (3, 5))
-    single = draft.change_servers(without_duplicates)
-    assert single.changes["mcp_config"] == McpConfig(sse_servers=(TOOLS,), stdio_servers=(FILES, other))
-    assert not duplicates(single.servers)
-    assert not single.undo().edited
-    assert duplicates(draft.change_servers(Servers.disable, 3).servers) == ((0, 1, 2),)
 
 
 def remote(**more: Any) -> McpServer:

@@ -1,9 +1,5 @@
 """A draft on top of what somebody else stored meanwhile: nothing of either side is lost."""
 
-import json
-from collections import Counter
-from collections.abc import Iterable
-
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
@@ -12,17 +8,12 @@ from quarterdeck.client.models.mcp import McpConfig, McpServer, SseServer, Stdio
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.mcp import Entry, EntryState, Servers, config_of, listed
-from quarterdeck.settings.mcp_server import as_data
 from quarterdeck.settings.merge import Side, is_another, merge, settle
-from tests.settings.strategies import EDITS, MARKED_SERVER, PLAIN_FIELDS, RECORDS, edited, marked_drafts
+from tests.settings.strategies import EDITS, MARKED_SERVER, PLAIN_FIELDS, RECORDS, counted, edited, marked_drafts
 
 FILES = StdioServer(name="files", command="npx")
 OTHER = StdioServer(name="files", command="uvx")
 TOOLS = SseServer(url="https://a.example/sse")
-
-
-def counted(servers: Iterable[McpServer]) -> Counter[str]:
-    return Counter(json.dumps(as_data(server), sort_keys=True) for server in servers)
 
 
 def records(*servers: McpServer) -> Settings:
@@ -73,7 +64,7 @@ def test_the_merged_list_is_theirs_with_each_change_of_mine_on_it(both: tuple[Dr
     untouched = counted(entry.server for entry in mine.servers.left if entry.state is EntryState.KEPT)
     assert not (untouched & stored) - counted(entry.server for entry in merged.left)
     contested = {conflict.row for conflict in merge_of_both.conflicts if conflict.row is not None}
-    if not merged.changed:
+    if not merged.edited:
         assert not contested
         assert not counted(entry.server for entry in mine.servers.edited if entry.stays) - stored
         return
@@ -130,27 +121,6 @@ def test_undo_still_works_after_a_merge() -> None:
     undone = merge(mine, records(FILES).model_copy(update={"agent": "LocAgent"})).draft.undo()
     assert (undone.value("language"), undone.value("agent")) == ("de", "LocAgent")
     assert [entry.removed for entry in undone.servers.entries] == [False]
-
-
-def test_two_decks_that_each_delete_one_of_two_equal_servers_leave_one() -> None:
-    mine = Draft(records(FILES, FILES)).change_servers(Servers.remove, 0)
-    assert [entry.server for entry in merge(mine, records(FILES)).draft.servers.left] == [FILES]
-
-
-def test_of_two_with_one_name_the_edited_one_is_found_after_the_other_was_deleted() -> None:
-    mine = Draft(records(FILES, OTHER)).change_servers(Servers.edit, 1, OTHER.model_copy(update={"args": ("-y",)}))
-    merged = merge(mine, records(OTHER))
-    assert not merged.conflicts
-    assert [entry.server for entry in merged.draft.servers.left] == [OTHER.model_copy(update={"args": ("-y",)})]
-
-
-def test_a_disabled_server_that_was_edited_or_deleted_there_stays_here() -> None:
-    disabled = Draft(records(FILES)).change_servers(Servers.disable, 0)
-    for theirs, kept in ((records(OTHER), OTHER), (records(), FILES)):
-        merged = merge(disabled, theirs)
-        assert not merged.conflicts
-        assert merged.draft.servers.to_keep_here == (kept,)
-        assert merged.draft.servers.config() == McpConfig()
 
 
 def test_what_both_sides_made_of_one_thing_is_a_conflict() -> None:

@@ -9,7 +9,7 @@ from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.form_fields import fields_on
 from quarterdeck.settings.masks import MASK
 from quarterdeck.settings.mcp import EntryState, Servers
-from quarterdeck.settings.review import Line, effect_word, problems, review, until_when
+from quarterdeck.settings.review import Line, problems, review, until_when
 
 MERGING = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True)
 NESTED = Server(Generation.NESTED, KeyState.ACCEPTED, merges=True)
@@ -88,15 +88,6 @@ def test_what_a_server_of_the_nested_generation_loses_is_named() -> None:
     assert "MCP server b: its key" in review(servers.change_servers(Servers.remove, 0), NESTED).losses[0].words
 
 
-def test_a_first_save_loses_nothing() -> None:
-    assert not review(Draft(None).set("language", "de"), REPLACING).losses
-
-
-def test_a_change_that_conversations_do_not_use_says_so() -> None:
-    (line,) = review(Draft(STORED).set("max_budget_per_task", 5.0), REPLACING).lines
-    assert "V0" in line.note
-
-
 def test_what_the_server_cannot_clear_is_an_error() -> None:
     draft = Draft(STORED).unset("llm_model")
     assert [problem.key for problem in problems(draft, REPLACING) if problem.stops] == ["llm_model"]
@@ -110,18 +101,6 @@ def test_only_warnings_about_edited_things_are_repeated() -> None:
 
 FLAT = Server(Generation.FLAT, KeyState.ACCEPTED, fields=rules_of(Generation.FLAT, merges=False))
 LOCAL = Server(Generation.FLAT, KeyState.ACCEPTED, local=True, fields=rules_of(Generation.FLAT, merges=True))
-
-
-def test_a_field_says_who_goes_by_it() -> None:
-    fields = fields_on(FLAT, (), "openhands").by_key
-    words = {
-        "llm_model": "",
-        "max_budget_per_task": "V0 only",
-        "language": "web only",
-        "user_consents_to_analytics": "",
-    }
-    assert {key: effect_word(fields[key], FLAT) for key in words} == words
-    assert effect_word(fields["max_budget_per_task"], LOCAL) == effect_word(fields["max_budget_per_task"], None) == ""
 
 
 def test_running_conversations_keep_the_old_values_of_what_they_go_by() -> None:

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quarterdeck.client.models.mcp import McpServer
-from quarterdeck.settings import files, journal, masks, unsaved
-from quarterdeck.settings.disabled import DisabledServers
+from quarterdeck.settings import files, kept, masks
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.masks import MASK
 from quarterdeck.settings.mcp import listed
@@ -24,9 +23,9 @@ NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 def test_no_secret_is_in_a_note_or_a_file(draft: Draft) -> None:
     after = saved(draft)
     written = (
-        unsaved.to_keep(draft, NOON, "1").model_dump_json(),
-        journal.saved_of(draft, after.base, NOON, "1.6.0").model_dump_json(),
-        journal.saved_of(draft, None, NOON, "1.6.0").model_dump_json(),
+        kept.with_run(None, "a", draft, NOON, "1").model_dump_json(),
+        kept.with_save(None, draft, after.base, NOON).model_dump_json(),
+        kept.with_save(None, draft, None, NOON).model_dump_json(),
         files.as_json(files.exported(draft, release="1.6.0")),
         without_secrets(listed(draft.servers.config())),
         repr(tuple(lines(draft))),
@@ -36,9 +35,9 @@ def test_no_secret_is_in_a_note_or_a_file(draft: Draft) -> None:
 
 @given(st.lists(MARKED_SERVER, max_size=3))
 def test_disabled_servers_are_kept_with_what_secrets_they_have(servers: list[McpServer]) -> None:
-    for kept in (tuple(servers), tuple(map(bare, servers))):
-        text = DisabledServers(servers=kept).model_dump_json()
-        assert DisabledServers.model_validate_json(text).servers == kept
+    for each in (tuple(servers), tuple(map(bare, servers))):
+        text = kept.DisabledServers(servers=each).model_dump_json()
+        assert kept.DisabledServers.model_validate_json(text).servers == each
     assert MARK not in text
 
 
@@ -54,10 +53,3 @@ def test_what_is_masked_is_filled_in_again_from_the_server_it_was_made_of(server
 def test_addresses_keep_what_identifies_them() -> None:
     assert masks.address("https://a.example:8443/mcp") == "https://a.example:8443/mcp"
     assert masks.address("https://user:pw@a.example/x?token=t&b") == f"https://{MASK}@a.example/x?token={MASK}&{MASK}"
-
-
-def test_arguments_after_a_telling_word_are_hidden() -> None:
-    given = ["-y", "pkg", "--api-key", "k1", "--token=k2", "-H", "Authorization: Bearer k3", "https://x.example/?k=k4"]
-    shown = " ".join(masks.arguments(given))
-    assert not any(secret in shown for secret in ("k1", "k2", "k3", "k4"))
-    assert shown.startswith("-y pkg --api-key")

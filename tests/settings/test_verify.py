@@ -1,5 +1,4 @@
-from hypothesis import given
-from pydantic import SecretStr
+from hypothesis import assume, given
 
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, StdioServer
 from quarterdeck.client.models.settings import Settings
@@ -15,24 +14,10 @@ TOOLS = ShttpServer(url="https://a.example/mcp")
 
 @given(marked_drafts())
 def test_what_a_server_stored_as_it_was_asked_is_verified(draft: Draft) -> None:
+    assume(not draft.errors)
     for hidden in (False, True):
         seen = verify(draft, saved(draft).base, hidden=hidden)
         assert (seen.stored, seen.good, seen.returned) == (True, seen.readable, ())
-
-
-def test_all_changes_seen() -> None:
-    draft = (
-        Draft(BASE)
-        .set("language", "fr")
-        .set("llm_api_key", SecretStr("x"))
-        .change_servers(Servers.add, FILES)
-        .change_servers(Servers.add, TOOLS)
-    )
-    stored = ShttpServer(url=TOOLS.url, timeout=60)
-    config = McpConfig(stdio_servers=(FILES,), shttp_servers=(stored,))
-    found = BASE.model_copy(update={"language": "fr", "llm_api_key_set": True, "mcp_config": config})
-    result = verify(draft, found)
-    assert (result.good, result.asked, len(result.accepted), result.stored) == (3, 4, 1, True)
 
 
 def test_nothing_arrived() -> None:
@@ -48,15 +33,6 @@ def test_a_field_that_nobody_here_touched_is_named_too_and_empty_text_counts_as_
     (difference,) = verify(Draft(BASE).set("language", "fr"), found).differences
     assert (difference.key, difference.asked) == ("git_user_name", False)
     assert verify(Draft(BASE).unset("git_user_name"), BASE.model_copy(update={"git_user_name": ""})).stored
-
-
-def test_a_secret_the_server_does_not_tell_of_is_not_counted_as_seen() -> None:
-    result = verify(
-        Draft(BASE).set("sandbox_api_key", SecretStr("x")).set("language", "fr"),
-        BASE.model_copy(update={"language": "fr"}),
-    )
-    assert (result.good, [each.label for each in result.accepted], result.stored) == (1, ["Sandbox API key"], True)
-    assert result.counted == "1 verified, 1 accepted"
 
 
 def test_servers_are_verified_one_by_one() -> None:
@@ -102,15 +78,4 @@ def test_what_the_server_dropped_beside_the_settings_of_the_form_is_named() -> N
         ("Provider tokens", "github", "none", False),
         ("Custom secrets", "TOKEN", "not there", False),
         ("theme_colour", "red", "not there", False),
-    ]
-
-
-def test_of_two_servers_with_one_name_the_one_that_did_not_arrive_is_counted() -> None:
-    twice = Settings(mcp_config=McpConfig(stdio_servers=(FILES, FILES)))
-    other = FILES.model_copy(update={"name": "other"})
-    seen = verify(Draft(twice).change_servers(Servers.remove, 0).change_servers(Servers.edit, 1, other), twice)
-    assert (seen.asked, seen.good, seen.untouched) == (2, 0, True)
-    assert [(each.label, each.found) for each in seen.differences] == [
-        ("stdio other", "not there"),
-        ("stdio files", "there"),
     ]

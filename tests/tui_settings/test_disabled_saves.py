@@ -8,7 +8,7 @@ import pytest
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.mcp import McpServer
-from quarterdeck.settings.disabled import DisabledServers, listed
+from quarterdeck.settings.kept import DisabledServers, disabled_in
 from quarterdeck.tui.kept_state import KeptState
 from tests.tui.seat import LOCAL
 from tests.tui_settings.conftest import FULL, Sit
@@ -17,7 +17,7 @@ from tests.tui_settings.form import FormSeat
 
 async def kept(folder: Path) -> tuple[McpServer, ...]:
     """The disabled servers that are kept."""
-    return listed(await KeptState(folder / "state").read(DisabledServers, LOCAL.about))
+    return disabled_in(await KeptState(folder / "state").read(DisabledServers, LOCAL.about))
 
 
 async def disable(seat: FormSeat, row: str, *keys: str) -> None:

@@ -1,7 +1,7 @@
 """Saves that a server refuses: said in plain words, every edit kept, nothing of what was sent repeated."""
 
 from quarterdeck.client.models.settings import Settings
-from quarterdeck.settings.journal import Journal
+from quarterdeck.settings.kept import Journal
 from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
 from tests.tui_settings.conftest import Sit
 from tests.tui_settings.form import FormSeat

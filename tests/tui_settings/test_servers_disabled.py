@@ -3,7 +3,7 @@
 from pydantic import SecretStr
 
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
-from quarterdeck.settings.disabled import DisabledServers
+from quarterdeck.settings.kept import DisabledServers
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
 

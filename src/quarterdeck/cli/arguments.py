@@ -221,7 +221,7 @@ def _dry_run(command: ArgumentParser) -> None:
 def _settings(add: AddParser) -> None:
     show = _command(add, "show", "settings.show", "show the stored settings; secrets only as stored or not")
     show.add_argument("--all", action="store_true", help="the less used ones of this server too")
-    change = _command(add, "set", "settings.change", "change settings, then read them back")
+    change = _command(add, "set", "settings_change.change", "change settings, then read them back")
     _saving(change)
     change.add_argument(
         "assignments",
@@ -232,10 +232,10 @@ def _settings(add: AddParser) -> None:
     )
     write = _command(add, "export", "settings.export", "write the settings, without secrets, as TOML or JSON")
     write.add_argument("file", nargs="?", metavar="FILE", help="a new file (.toml or .json); default: standard output")
-    take = _command(add, "import", "settings.take", "take the settings of an export; stored secrets stay")
+    take = _command(add, "import", "settings_change.take", "take the settings of an export; stored secrets stay")
     take.add_argument("file", metavar="FILE", help="an export; - reads standard input")
     _saving(take)
-    _saving(_command(add, "undo", "settings.undo", "take back the last save that was made from this machine"))
+    _saving(_command(add, "undo", "settings_change.undo", "take back the last save that was made from this machine"))
 
 
 def _saving(change: ArgumentParser) -> None:

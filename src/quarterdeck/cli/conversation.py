@@ -10,8 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.ending import until_told
-from quarterdeck.cli.oneshot import utc_now, with_client, words_of
+from quarterdeck.cli.oneshot import until_told, utc_now, with_client, words_of
 from quarterdeck.cli.output import CommandError, as_json, json_line, note, say, typed_text
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError

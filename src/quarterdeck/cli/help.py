@@ -11,7 +11,7 @@ from quarterdeck.config.load import Config
 from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, DECK_GRAMMAR
 from quarterdeck.fleet.filters import Grammar, Kind, example
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR
-from quarterdeck.settings.catalogue import described
+from quarterdeck.settings.catalogue import CATALOGUE, servers_with, takes
 from quarterdeck.tui.commands import COMMANDS, Place, shown_key
 from quarterdeck.tui.dialogs.page import MOVES
 
@@ -81,11 +81,15 @@ def _settings() -> Iterator[str]:
         "The settings that the deck knows, for `quarterdeck settings set KEY=VALUE` and the form (3). "
         "Servers have flat or nested settings; `quarterdeck doctor` says which."
     )
-    for section, entries in groupby(described(), lambda entry: entry.section):
+    for section, entries in groupby(CATALOGUE, lambda entry: entry.group):
         yield from ("", section)
         for entry in entries:
             yield f"  {entry.key}"
-            for words in (f"{entry.label}. {entry.help}", f"Takes: {entry.takes}.", f"Servers: {entry.servers}."):
+            for words in (
+                f"{entry.label}. {entry.help}",
+                f"Takes: {takes(entry)}.",
+                f"Servers: {servers_with(entry)}.",
+            ):
                 yield from _wrapped(words, 6)
 
 

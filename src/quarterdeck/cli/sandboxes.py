@@ -15,7 +15,6 @@ from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import Sandbox, SandboxSpec
 from quarterdeck.config.load import Config
 from quarterdeck.fleet.ages import ServerClock, age
-from quarterdeck.fleet.displacement import forecast, probable_cap, running_oldest_first
 from quarterdeck.fleet.filters import Filter, Kind, kept
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, Residents, SandboxRow, sandbox_row
@@ -104,15 +103,6 @@ async def read_some(client: Client, ids: Sequence[str]) -> dict[str, Sandbox | N
     return found
 
 
-async def tell_displacement(client: Client, count: int) -> None:
-    """Read all sandboxes, and say which ones a server of this kind would pause for `count` more; often none."""
-    rows = (await read_all(client, conversations=False)).rows
-    cap = probable_cap(None, (row.id for row in rows))
-    running = running_oldest_first((row.record for row in rows), {row.id: row.memory for row in rows})
-    if words := forecast(running, cap, lambda sandbox_id: None, count):
-        note(words)
-
-
 def show(arguments: CommandLine, config: Config) -> int:
     """Print the sandboxes the filter lets through in the words of the deck, newest first.
 
@@ -188,7 +178,7 @@ def start(arguments: CommandLine, config: Config) -> int:
 
 
 async def _foretell(client: Client, arguments: CommandLine) -> int:
-    """Say what it would be started from, and what that is likely to cost; start nothing."""
+    """Say what it would be started from; start nothing."""
     known = await client.sandboxes.specs()
     spec = next((one for one in known if arguments.spec in (None, one.id)), None)
     if spec is None:
@@ -198,7 +188,6 @@ async def _foretell(client: Client, arguments: CommandLine) -> int:
         as_json(_spec_plain(spec))
     else:
         say(f"would start from {spec.id}: {' '.join(spec.command or ())}")
-    await tell_displacement(client, 1)
     note("Nothing was started.")
     return 0
 

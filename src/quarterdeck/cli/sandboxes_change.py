@@ -17,7 +17,6 @@ from quarterdeck.cli.sandboxes import (
     read_all,
     read_some,
     rows_of,
-    tell_displacement,
 )
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
@@ -108,8 +107,6 @@ async def _foretell(client: Client, planned: Plan[SandboxRow], read: Reading, ar
         plans = (verb if row.state is RowState.WAITING else "skip" for row in rows)
         cells = [(row.id, statuses.get(row.id), does, _why(row)) for row, does in zip(rows, plans, strict=True)]
         table(("ID", "STATUS", "PLAN", "WHY"), cells)
-    if verb == "resume":
-        await tell_displacement(client, len(planned.rows))
     if not arguments.dry_run:
         words = f"Nothing was deleted; with --yes it is: {len(planned.rows)} of {len(read.rows)}."
         advice = "A workspace goes with its sandbox; conversations stay listed without one."

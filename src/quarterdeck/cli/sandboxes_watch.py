@@ -9,8 +9,7 @@ from itertools import islice
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.ending import until_told
-from quarterdeck.cli.oneshot import typed_filter, utc_now, with_client, words_of
+from quarterdeck.cli.oneshot import typed_filter, until_told, utc_now, with_client, words_of
 from quarterdeck.cli.output import json_line, note, say
 from quarterdeck.cli.sandboxes import GRAMMAR, asks_about_conversations
 from quarterdeck.client.client import Client

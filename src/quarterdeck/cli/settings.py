@@ -1,6 +1,5 @@
-"""`quarterdeck settings`: show, set, export, import and undo."""
+"""`quarterdeck settings show` and `export`."""
 
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,30 +7,26 @@ from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import table, with_client
-from quarterdeck.cli.output import FROM_INPUT, CommandError, as_json, from_input, note, say
-from quarterdeck.cli.settings_edits import edited, refuse_seen_secrets, typed
-from quarterdeck.cli.settings_saving import save_and_report
-from quarterdeck.cli.target import choose
+from quarterdeck.cli.output import CommandError, as_json, note, say
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import LOAD_ONLY, SECRET_FIELDS, Settings
 from quarterdeck.config.load import Config
 from quarterdeck.settings import files as settings_files
-from quarterdeck.settings import journal, masks, words
+from quarterdeck.settings import masks, words
 from quarterdeck.settings.catalogue import CATALOGUE
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Field
 from quarterdeck.settings.form_fields import fields_on, kind_in
 from quarterdeck.tui import files
-from quarterdeck.tui.kept_state import KeptState
 
 
 def show(arguments: CommandLine, config: Config) -> int:
     """Print the settings; a server that has none stored yet is said to have none."""
 
     async def read_and_print(client: Client) -> int:
-        _, draft = await _read(client)
+        _, draft = await read_draft(client)
         if arguments.json:
             as_json(None if draft.base is None else _plain(draft.base))
         elif draft.base is None:
@@ -63,23 +58,11 @@ def _rows(draft: Draft, entry: Field) -> Iterator[tuple[str, str]]:
         yield f"  {words.server_title(server.server)}", ", ".join(fact for fact in facts if fact)
 
 
-def change(arguments: CommandLine, config: Config) -> int:
-    """Store the changes; 0 only when all of them were read back."""
-    assignments = typed(arguments.assignments)
-
-    async def save(client: Client) -> int:
-        server, draft = await _read(client)
-        refuse_seen_secrets(draft.fields, arguments.assignments)
-        return await save_and_report(client, server, edited(draft, assignments), arguments, config)
-
-    return with_client(arguments, config, save)
-
-
 def export(arguments: CommandLine, config: Config) -> int:
     """Write the settings to a new file of mode 0600, or to standard output."""
 
     async def write(client: Client) -> int:
-        server, draft = await _read(client)
+        server, draft = await read_draft(client)
         if draft.base is None:
             raise CommandError("No settings are stored on this server yet.", "There is nothing to export.")
         data = settings_files.exported(draft, release=server.release or await client.release() or "")
@@ -103,56 +86,7 @@ def _write(text: str, name: str | None) -> None:
     note(f"written to {name}, without secrets; only you can open it.")
 
 
-def take(arguments: CommandLine, config: Config) -> int:
-    """Store what the file holds; 0 only when all of it was read back."""
-    text = _file_text(arguments.file or FROM_INPUT)
-
-    async def save(client: Client) -> int:
-        server, draft = await _read(client)
-        try:
-            found = settings_files.imported(text, draft)
-        except settings_files.ImportRefused as error:
-            raise CommandError(str(error), "Nothing was changed.", status=2) from None
-        for each in found.notes:
-            note(each)
-        return await save_and_report(client, server, found.draft, arguments, config)
-
-    return with_client(arguments, config, save)
-
-
-def _file_text(name: str) -> str:
-    if name == FROM_INPUT:
-        return from_input("settings")
-    try:
-        return files.read(Path(name))
-    except files.FileRefusedError as error:
-        raise CommandError(str(error), status=2) from None
-
-
-def undo(arguments: CommandLine, config: Config) -> int:
-    """Store the reverse of the last save; 0 only when all of it was read back."""
-
-    async def save(client: Client) -> int:
-        connection = choose(arguments, config, os.environ).connection
-        saved = journal.last(await KeptState(config.folders.kept).read(journal.Journal, connection.about))
-        if saved is None:
-            left_behind = config.folders.left_behind
-            advice = f"{left_behind}." if left_behind else ""
-            raise CommandError("No save from here is noted, so there is nothing to undo.", advice)
-        server, draft = await _read(client)
-        back = journal.undone(saved, draft)
-        for label in back.left_out:
-            note(f"{label}: cannot be brought back, for secrets are not kept.")
-        for label in back.moved:
-            note(f"{label}: changed again since, and left alone.")
-        if not back.draft.edited:
-            raise CommandError("Nothing of the last save can be undone.")
-        return await save_and_report(client, server, back.draft, arguments, config)
-
-    return with_client(arguments, config, save)
-
-
-async def _read(client: Client) -> tuple[Server, Draft]:
+async def read_draft(client: Client) -> tuple[Server, Draft]:
     """What the server can do, and a draft of what it holds, without edits; raises ServiceError."""
     server = await client.describe()
     base = await client.settings.load()

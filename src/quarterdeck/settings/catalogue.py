@@ -1,7 +1,6 @@
 """Which settings there are, and how each is edited: adding a field is adding one entry."""
 
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Mapping
 
 from quarterdeck.client.flat import flat_rules
 from quarterdeck.client.models.server import FieldRules, Generation
@@ -264,26 +263,8 @@ CATALOGUE: tuple[Field, ...] = (
 BY_KEY: Mapping[str, Field] = {entry.key: entry for entry in CATALOGUE}
 
 
-class Described(NamedTuple):
-    """A setting as a reference page has it, in words."""
-
-    key: str
-    label: str
-    section: str
-    help: str
-    takes: str
-    """What may stand in it."""
-    servers: str
-    """The generations of servers that have it."""
-
-
-def described() -> Iterator[Described]:
-    """Each setting for a reference page, section by section."""
-    for entry in CATALOGUE:
-        yield Described(entry.key, entry.label, entry.group, entry.help, _takes(entry), _servers(entry))
-
-
-def _takes(entry: Field) -> str:
+def takes(entry: Field) -> str:
+    """What may stand in a setting, in words."""
     match entry.control:
         case Control.READ_ONLY:
             return "read-only"
@@ -300,7 +281,8 @@ def _takes(entry: Field) -> str:
     return f"{kind}; when not set: {entry.default}" if entry.default else kind
 
 
-def _servers(entry: Field) -> str:
+def servers_with(entry: Field) -> str:
+    """The generations of servers that have a setting, in words."""
     rules = {Generation.FLAT: flat_rules(merges=False), Generation.NESTED: NESTED_RULES}
     having = [generation for generation, fields in rules.items() if fields.get(entry.key, FieldRules()).present]
     return " and ".join(having) + (", not in all releases" if entry.extra else "")

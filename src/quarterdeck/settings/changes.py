@@ -5,17 +5,16 @@ other values is masked; when a change is made again it is taken from what the se
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, JsonValue, model_validator
 
-from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.settings import masks, words
-from quarterdeck.settings.draft import MCP, Draft
+from quarterdeck.settings.draft import MCP, Draft, is_same
 from quarterdeck.settings.fields import Control, Field, Unreadable, typed
-from quarterdeck.settings.mcp import Entry, Servers
+from quarterdeck.settings.mcp import Entry, Servers, held_of, listed
 from quarterdeck.settings.mcp_server import (
     KeptServer,
     Version,
@@ -25,7 +24,7 @@ from quarterdeck.settings.mcp_server import (
     identities,
     missing,
     paired,
-    transport_of,
+    place_of,
     typed_anew,
 )
 
@@ -60,20 +59,17 @@ class FieldChange(BaseModel):
 
 
 class ServerChange(BaseModel):
-    """What became of one MCP server: None is nowhere, `here` says that this machine keeps it and not the server.
-
-    `nth` is its place among those of its transport, there or here.
-    """
+    """What became of one MCP server: None is nowhere, `here` says that this machine keeps it and not the server."""
 
     model_config = ConfigDict(frozen=True)
     old: KeptServer | None
     old_here: bool
     nth: int | None = None
+    """Which one it was of those with its transport and name."""
     lost: tuple[str, ...] = ()
     """Which secrets of the old one the new one does not have, in words."""
     new: KeptServer | None
     new_here: bool
-    new_nth: int | None = None
     typed: tuple[str, ...] = ()
     """Which secrets of the new one the old one does not have."""
 
@@ -83,11 +79,9 @@ class ServerChange(BaseModel):
         return ServerChange(
             old=self.new,
             old_here=self.new_here,
-            nth=self.new_nth,
             lost=self.typed,
             new=self.old,
             new_here=self.old_here,
-            new_nth=self.nth,
             typed=self.lost,
         )
 
@@ -117,6 +111,47 @@ class Changes(BaseModel):
         return Changes(fields=fields, servers=tuple(change.back for change in self.servers))
 
 
+def changes_of(draft: Draft, seen: Draft | None = None) -> Changes:
+    """The edits of a draft; of a saved one what arrived, as the server holds it now (`seen` is what was read back)."""
+    return Changes(fields=dict(_field_changes(draft, seen)), servers=tuple(_server_changes(draft, seen)))
+
+
+def _field_changes(draft: Draft, seen: Draft | None) -> Iterator[tuple[str, FieldChange]]:
+    for key, edit in draft.edits.items():
+        if key == MCP:
+            continue
+        if draft.field_at(key).secret:
+            yield key, FieldChange(secret=True, stored=draft.stored(key), cleared=edit is None)
+            continue
+        old, new = plain(key, draft.was(key)), plain(key, edit if seen is None else seen.was(key))
+        if seen is None or not holds(seen, key, old) or holds_hidden(new):
+            yield key, FieldChange(old=old, new=new)
+
+
+def _server_changes(draft: Draft, seen: Draft | None) -> Iterator[ServerChange]:
+    there = listed(seen.base.mcp_config) if seen is not None and seen.base is not None else ()
+    held = held_of(draft.servers, there)
+    others = Counter(map(place_of, there)) - Counter(map(place_of, held.values()))
+    before = _versions(draft.servers, here=False) | _versions(draft.servers, here=True)
+    for entry in draft.servers.edited:
+        old, new = entry.before, None if entry.removed else entry.server
+        if seen is not None and entry.stays:
+            new = held.get(entry.row)
+            if new is None or new == entry.was:
+                continue
+        elif seen is not None and entry.was is not None and place_of(entry.was) in others:
+            continue
+        yield ServerChange(
+            old=None if old is None else bare(old),
+            old_here=old is not None and entry.was is None,
+            nth=before[entry.row].nth if entry.row in before else None,
+            lost=() if old is None else typed_anew(old, new),
+            new=None if new is None else bare(new),
+            new_here=entry.disabled and new is not None,
+            typed=() if new is None else typed_anew(new, old),
+        )
+
+
 @dataclass(frozen=True)
 class Restored:
     """A draft with changes made again."""
@@ -126,54 +161,6 @@ class Restored:
     """What cannot be had back, for it may be secret, or is nothing this server takes: labels, parts of MCP servers."""
     moved: tuple[str, ...] = ()
     """What has been changed to something else since."""
-
-
-def field_changes(draft: Draft, seen: Draft | None = None) -> dict[str, FieldChange]:
-    """The edited fields of a draft; of one that was saved as the server holds them after, without what did not arrive.
-
-    `seen` is what was read back, None where nothing was.
-    """
-    found: dict[str, FieldChange] = {}
-    for key, edit in draft.edits.items():
-        if key == MCP:
-            continue
-        if draft.field_at(key).secret:
-            found[key] = FieldChange(secret=True, stored=draft.stored(key), cleared=edit is None)
-            continue
-        old, new = plain(key, draft.was(key)), plain(key, edit if seen is None else seen.was(key))
-        if seen is None or not holds(seen, key, old) or hides(new):
-            found[key] = FieldChange(old=old, new=new)
-    return found
-
-
-def server_changes(draft: Draft, seen: Draft | None = None) -> Iterator[ServerChange]:
-    """The edited MCP servers of a draft; `seen` as for the fields."""
-    servers = draft.servers
-    stored = {entry.origin: entry.server for entry in seen.servers.entries} if seen is not None else None
-    left = {entry.row: entry.server for entry in servers.left}
-    places = dict(zip(left, identities(left.values()), strict=True))
-    before = {here: {one.key: one.nth for one in _versions(_held(servers, here=here))} for here in (False, True)}
-    after = {one.key: one.nth for one in _versions(left.items())}
-    for entry in servers.edited:
-        new = None if entry.removed else entry.server
-        if stored is not None and entry.stays:
-            new = stored.get(places[entry.row])
-            if new is None or new == entry.was:
-                continue
-        elif stored is not None and entry.origin in stored.keys() - places.values():
-            continue
-        old = entry.before
-        here = entry.was is None and old is not None
-        yield ServerChange(
-            old=None if old is None else bare(old),
-            old_here=here,
-            nth=before[here].get(entry.row),
-            lost=() if old is None else typed_anew(old, new),
-            new=None if new is None else bare(new),
-            new_here=entry.disabled and new is not None,
-            new_nth=after.get(entry.row),
-            typed=() if new is None else typed_anew(new, old),
-        )
 
 
 def restored(changes: Changes, draft: Draft, *, over_others: bool = True) -> Restored:
@@ -193,7 +180,7 @@ def restored(changes: Changes, draft: Draft, *, over_others: bool = True) -> Res
         is_moved = not change.secret and not holds(draft, key, change.old)
         if is_moved and not over_others:
             moved.append(label)
-        elif not change.cleared if change.secret else hides(change.new) or not fits(entry, change.new):
+        elif not change.cleared if change.secret else holds_hidden(change.new) or not fits(entry, change.new):
             left_out.append(label)
         else:
             values[key] = change.new
@@ -207,16 +194,9 @@ def plain(key: str, value: Any) -> Any:
     return masks.MASK if isinstance(value, Unreadable) else masks.document(value, key)
 
 
-def hides(value: Any) -> bool:
-    """Whether something was left out of what `plain` made, so that the value cannot be had back from it."""
-    return holds_hidden(value)
-
-
 def holds(draft: Draft, key: str, value: Any) -> bool:
-    """Whether the record below a draft holds what `plain` made of it; servers treat empty text as not set."""
-    held = plain(key, draft.was(key))
-    held, value = (None if each == "" else each for each in (held, value))
-    return bool(held == value) and isinstance(held, bool) is isinstance(value, bool)
+    """Whether the record below a draft holds what `plain` made of it."""
+    return is_same(plain(key, draft.was(key)), value)
 
 
 def fits(entry: Field, value: Any) -> bool:
@@ -235,26 +215,11 @@ def _takes(entry: Field, change: FieldChange) -> bool:
     return editable and entry.secret is change.secret
 
 
-def _held(servers: Servers, *, here: bool) -> list[tuple[int, McpServer]]:
-    """(row, server) of what the server holds, or of what only this machine keeps."""
-    entries = (entry for entry in servers.entries if (entry.was is None) is here)
-    return [(entry.row, entry.before) for entry in entries if entry.before is not None]
-
-
-def _versions(servers: Iterable[tuple[int, McpServer]]) -> Iterator[Version]:
-    """Each server without its secrets, and which one it is of those with its transport."""
-    seen = Counter[str]()
-    for row, server in servers:
-        yield Version(row, bare(server), seen[transport_of(server)])
-        seen[transport_of(server)] += 1
-
-
 def _restored_servers(
     changes: Sequence[ServerChange], servers: Servers, left_out: list[str], moved: list[str], *, over_others: bool
 ) -> Servers:
     """The list with changes made again; secrets come from the rows of now."""
     rows = _rows(changes, servers)
-    places: list[tuple[int, int]] = []
     for number, change in enumerate(changes):
         now = rows.get(number)
         if change.old is not None and (now is None or now.before is None or bare(now.before) != change.old):
@@ -271,15 +236,11 @@ def _restored_servers(
         row = servers.next_row if now is None else now.row
         servers = servers.add(server) if now is None else servers.edit(row, server)
         servers = servers.disable(row) if change.new_here else servers.enable(row)
-        if change.new_nth is not None and (now is None or change.old_here):
-            places.append((change.new_nth, row))
-    for nth, row in sorted(places):
-        servers = servers.placed(row, nth)
     return servers
 
 
 def _rows(changes: Sequence[ServerChange], servers: Servers) -> dict[int, Entry]:
-    """Number of a change -> the row that it is about now."""
+    """Number of a change -> the row that it is about now: of those that the server holds, or of those kept here."""
     rows: dict[int, int] = {}
     for here in (False, True):
         wanted = (
@@ -287,5 +248,13 @@ def _rows(changes: Sequence[ServerChange], servers: Servers) -> dict[int, Entry]
             for number, change in enumerate(changes)
             if change.old is not None and change.old_here is here
         )
-        rows |= paired(wanted, _versions(_held(servers, here=here)))
+        rows |= paired(wanted, _versions(servers, here=here).values())
     return {number: entry for number, row in rows.items() if (entry := servers.entry(row)) is not None}
+
+
+def _versions(servers: Servers, *, here: bool) -> dict[int, Version]:
+    """Row -> what the server holds of it, or what only this machine keeps, without its secrets."""
+    entries = {entry.row: entry.before for entry in servers.entries if (entry.was is None) is here}
+    held = {row: server for row, server in entries.items() if server is not None}
+    places = zip(held.items(), identities(held.values()), strict=True)
+    return {row: Version(row, bare(server), place.nth) for (row, server), place in places}

@@ -175,12 +175,12 @@ class Draft:
 
     def _differs(self, key: str, value: Any) -> bool:
         if isinstance(value, Servers):
-            return value.changed
+            return bool(value.edited)
         if isinstance(value, SecretStr | Unreadable):
             return True
         if self.field_at(key).secret:
             return self.stored(key) is not False
-        return bool(value != self.was(key)) or isinstance(value, bool) is not isinstance(self.was(key), bool)
+        return not is_same(value, self.was(key))
 
     def _without(self, key: str) -> Edits:
         return {other: value for other, value in self.edits.items() if other != key}
@@ -189,6 +189,12 @@ class Draft:
         if edits == self.edits:
             return self
         return replace(self, edits=edits, past=(*self.past, self.edits)[-STEPS_KEPT:], future=())
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether two values of a setting are one: servers treat empty text as not set, and on is not 1."""
+    one, other = (None if value == "" else value for value in (one, other))
+    return bool(one == other) and isinstance(one, bool) is isinstance(other, bool)
 
 
 def _problems_of(draft: Draft) -> Iterator[Problem]:

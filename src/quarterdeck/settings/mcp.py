@@ -1,7 +1,7 @@
 """The MCP servers being edited: one list for the three transports, each row with an id of its own that edits keep."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -13,12 +13,14 @@ from quarterdeck.settings.mcp_server import (
     MODELS,
     Identity,
     Transport,
+    Version,
     bare,
     filled,
     free_name,
     identities,
     members,
     name_of,
+    paired,
     place_of,
     transport_of,
 )
@@ -110,11 +112,6 @@ class Servers:
         return tuple(entry for entry in self.entries if entry.state is not EntryState.KEPT)
 
     @property
-    def changed(self) -> bool:
-        """Whether a save would change anything, there or here."""
-        return bool(self.edited)
-
-    @property
     def sends(self) -> bool:
         """Whether a save would change anything on the server."""
         return any(not entry.local for entry in self.edited)
@@ -138,15 +135,6 @@ class Servers:
         new = Entry(self.next_row, server)
         place = next((at for at, entry in enumerate(self.entries, 1) if entry.row == after), len(self.entries))
         return replace(self, entries=(*self.entries[:place], new, *self.entries[place:]))
-
-    def placed(self, row: int, nth: int) -> "Servers":
-        """Make a row the n-th of those of its transport that the server will hold, or the last of them."""
-        moved = self._by_row[row]
-        others = [entry for entry in self.entries if entry is not moved]
-        transport = transport_of(moved.server)
-        alike = [at for at, other in enumerate(others) if other.stays and transport_of(other.server) is transport]
-        place = alike[nth] if 0 <= nth < len(alike) else alike[-1] + 1 if alike else len(others)
-        return replace(self, entries=(*others[:place], moved, *others[place:]))
 
     def edit(self, row: int, server: McpServer) -> "Servers":
         """Give a row new content; a removed one comes back."""
@@ -208,6 +196,12 @@ class Servers:
 def listed(config: McpConfig | None) -> tuple[McpServer, ...]:
     """All servers of a configuration in the order SSE, HTTP, stdio."""
     return (*config.sse_servers, *config.shttp_servers, *config.stdio_servers) if config else ()
+
+
+def held_of(servers: Servers, there: Sequence[McpServer]) -> dict[int, McpServer]:
+    """Row -> what a record holds of it, of those that were to be stored and are there: equal, or of the same name."""
+    held = paired((Version(entry.row, entry.server) for entry in servers.left), map(Version, range(len(there)), there))
+    return {row: there[number] for row, number in held.items()}
 
 
 def config_of(servers: Iterable[McpServer], **unknown: Any) -> McpConfig:

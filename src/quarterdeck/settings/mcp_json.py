@@ -8,26 +8,37 @@ inside either, one server alone, and this service's own shapes: three lists or a
 import json
 import re
 import shlex
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from quarterdeck.client.models.mcp import McpServer, SseServer, StdioServer
-from quarterdeck.settings import words
+from quarterdeck.settings import masks, words
 from quarterdeck.settings.masks import MASK
-from quarterdeck.settings.mcp_server import LISTS, MODELS, Transport, bare, free_name, members, server_of
+from quarterdeck.settings.mcp import Servers
+from quarterdeck.settings.mcp_server import (
+    LISTS,
+    MODELS,
+    Transport,
+    bare,
+    filled,
+    free_name,
+    members,
+    place_of,
+    server_of,
+)
 
 _PLACEHOLDER = re.compile(r"\$\{[^{}]*\}|^\$[A-Za-z_]\w*$")
 _NOT_IN_A_NAME = re.compile(r"[^A-Z0-9]+")
 
 
-def as_placeholders(value: Any, *names: str) -> Any:
+def _as_placeholders(value: Any, *names: str) -> Any:
     """JSON data with a placeholder in place of each mask, called after the place where it stands."""
     return _texts(value, names, lambda text, names: text.replace(MASK, _called(names)))
 
 
-def as_masks(value: Any) -> Any:
+def _as_masks(value: Any) -> Any:
     """JSON data with a mask in place of each placeholder."""
     return _texts(value, (), lambda text, _: _PLACEHOLDER.sub(MASK, text))
 
@@ -65,14 +76,14 @@ class PasteError(Exception):
     """The text holds no servers; the words say why, and quote names at most."""
 
 
-def fitted(
+def _fitted(
     name: str, given: Mapping[str, Any], transport: Transport | None = None, *, nested: bool = False
 ) -> tuple[McpServer, tuple[str, ...]]:
     """(server of these members, names of those that it has no place for); placeholders become masks.
 
     `nested` says that other members and the name of an address are kept. Raises PasteError.
     """
-    given = as_masks({member: value for member, value in given.items() if member != "name"})
+    given = _as_masks({member: value for member, value in given.items() if member != "name"})
     transport = transport or _transport(given)
     found = {member: value for member, value in given.items() if member not in _ABOUT}
     named = {"name": name} if nested else {}
@@ -154,11 +165,7 @@ def _is_bearer(name: str, value: str) -> bool:
 
 
 def _headers(given: Mapping[str, Any]) -> dict[str, str]:
-    """An object, or a list of "Name: value"."""
     headers = given.get("headers")
-    if isinstance(headers, list):
-        parts = (str(header).partition(":") for header in headers)
-        return {name.strip(): value.strip() for name, _, value in parts}
     return {str(name): _text(value) for name, value in headers.items()} if isinstance(headers, dict) else {}
 
 
@@ -219,7 +226,7 @@ def pasted(text: str, *, nested: bool = False) -> Pasted:
             notes.append(f"{title}: it is not an object, and is left out.")
             continue
         try:
-            server, left_out = fitted(name, given, transport, nested=nested)
+            server, left_out = _fitted(name, given, transport, nested=nested)
         except PasteError as error:
             notes.append(f"{title}: {error}, and is left out.")
             continue
@@ -294,7 +301,7 @@ def without_secrets(servers: Iterable[McpServer]) -> str:
     for server in servers:
         wanted = words.server_stem(server)
         key = free_name(wanted, named)
-        written = as_placeholders(_written(bare(server)), key)
+        written = _as_placeholders(_written(bare(server)), key)
         named[key] = {"name": wanted, **written} if isinstance(server, StdioServer) and key != wanted else written
     return json.dumps({"mcpServers": named}, indent=2, ensure_ascii=False)
 
@@ -306,3 +313,65 @@ def _written(server: McpServer) -> dict[str, Any]:
     key = own.pop("api_key", "")
     typed = {"type": "sse" if isinstance(server, SseServer) else "http", **own}
     return typed | {"headers": {**own.get("headers", {}), "Authorization": f"Bearer {key}"}} if key else typed
+
+
+@dataclass(frozen=True)
+class TakenIn:
+    """The list with the pasted servers in it, and how many of them it had already."""
+
+    servers: Servers
+    found: int
+    edited: int = 0
+    same: int = 0
+
+    @property
+    def words(self) -> str:
+        """`3 servers found, 1 is there already and will be edited`."""
+        parts = [f"{words.counted(self.found, 'server')} found"]
+        if self.edited:
+            parts.append(f"{self.edited} {_is(self.edited)} there already and will be edited")
+        if self.same:
+            parts.append(f"{self.same} {_is(self.same)} there already, unchanged")
+        return ", ".join(parts)
+
+
+def take_in(servers: Servers, pasted: Sequence[McpServer]) -> TakenIn:
+    """Put pasted servers into a list: what is there already is edited, the rest is added.
+
+    Members that a pasted one does not speak of stay, secrets above all.
+    """
+    free = {entry.row: entry for entry in servers.entries}
+    rows: dict[object, list[int]] = defaultdict(list)
+    for entry in servers.entries:
+        for place in _places(entry.server):
+            rows[place].append(entry.row)
+    edited = same = 0
+    for server in pasted:
+        row = next((row for place in _places(server) for row in rows[place] if row in free), None)
+        if row is None:
+            servers = servers.add(server)
+            continue
+        held = free.pop(row)
+        merged = _onto(held.server, server)
+        if merged == held.server and not held.removed:
+            same += 1
+        else:
+            edited += 1
+            servers = servers.edit(row, merged)
+    return TakenIn(servers, len(pasted), edited, same)
+
+
+def _onto(held: McpServer, pasted: McpServer) -> McpServer:
+    given = filled(pasted, held)
+    spoken_of = {name: getattr(given, name) for name in given.model_fields_set if name in type(given).model_fields}
+    return held.model_copy(update={**(given.model_extra or {}), **spoken_of})
+
+
+def _places(server: McpServer) -> Iterable[tuple[Transport, str]]:
+    """What a server goes by, and what of that a text without secrets says."""
+    transport, name = place_of(server)
+    return (transport, name), (transport, masks.address(name))
+
+
+def _is(number: int) -> str:
+    return "is" if number == 1 else "are"

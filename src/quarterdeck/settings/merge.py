@@ -5,7 +5,6 @@ conflict. MCP servers merge one by one: a row joins base and mine, its identity 
 is disabled here and edited there does both.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -14,7 +13,7 @@ from typing import Any
 
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.settings import Settings
-from quarterdeck.settings.draft import MCP, Draft, Edits
+from quarterdeck.settings.draft import MCP, Draft, Edits, is_same
 from quarterdeck.settings.mcp import Entry, EntryState, Servers
 from quarterdeck.settings.mcp_server import Identity, Version, paired
 
@@ -63,7 +62,7 @@ def merge(draft: Draft, theirs: Settings | None, kept_here: Sequence[McpServer] 
 
 def changed(before: Draft, after: Draft) -> tuple[str, ...]:
     """Keys of the settings that are told to be others on the server than they were, in the order of the form."""
-    return tuple(key for key in after.fields.by_key if before.known(key) != after.known(key))
+    return tuple(key for key in after.fields.by_key if not is_same(before.known(key), after.known(key)))
 
 
 def is_another(loaded: Settings | None, found: Settings | None) -> bool:
@@ -99,7 +98,7 @@ def _rebased(
     for key, mine in edits.items():
         if isinstance(mine, Servers):
             servers = _merge_servers(mine, fresh, conflicts) if key in moved else mine
-            if servers.changed:
+            if servers.edited:
                 merged[key] = servers
         elif key in fresh.set(key, mine).edits:
             merged[key] = mine
@@ -109,56 +108,44 @@ def _rebased(
 
 
 def _merge_servers(mine: Servers, fresh: Draft, conflicts: list[Conflict]) -> Servers:
-    """Their list in their order, with the changes of mine on it; rows keep the ids they have in mine."""
+    """Their list in their order with the changes of mine on it, then what only mine has; rows keep the ids of mine."""
     theirs = fresh.stored_servers
     pairs = _pairs(mine, theirs)
-    merged: dict[Identity | None, Entry] = {}
+    merged: dict[int, Entry] = {}
     others: list[Entry] = []
     for entry in mine.entries:
         there = pairs.get(entry.row)
-        if there is not None:
-            merged[there.origin] = _on_top(entry, there)
-        elif entry.was is None:
-            others.append(entry)
-        elif _is_gone(entry):
-            continue
-        else:
-            others.append(replace(entry, was=None, origin=None, removed=False))
         held = None if there is None else there.server
         if _disagree(entry, held):
             conflicts.append(Conflict(MCP, entry.was, None if entry.removed else entry.server, held, entry.row))
+        if there is not None:
+            merged[there.row] = _on_top(entry, there)
+        elif entry.was is None:
+            others.append(entry)
+        elif not _is_gone(entry):
+            others.append(replace(entry, was=None, origin=None))
     rows = count(mine.next_row)
-    stored = (entry for entry in theirs.entries if entry.origin is not None)
-    in_order = [merged.get(entry.origin) or replace(entry, row=next(rows)) for entry in stored]
-    return _with_kept(Servers(_in_place(in_order, others, mine), theirs.unknown), fresh.disabled)
+    stored = (entry for entry in theirs.entries if entry.was is not None)
+    in_order = [merged.get(entry.row) or replace(entry, row=next(rows)) for entry in stored]
+    return _with_kept(Servers((*in_order, *others), theirs.unknown), fresh.disabled)
 
 
 def _pairs(mine: Servers, theirs: Servers) -> dict[int, Entry]:
     """Row of `mine` -> its entry in `theirs`, for each that has one.
 
     Untouched rows choose first, last those that leave: two people who each delete one of two equal servers leave one. A
-    row that is new here joins what is new there.
+    row that is new here, or has another name, joins what is there by that name.
     """
     rows = sorted(mine.entries, key=lambda entry: (not entry.stays, entry.state is not EntryState.KEPT))
-    known = [Version(entry.row, entry.was, entry.nth) for entry in rows if entry.was is not None]
-    new = [Version(entry.row, entry.server) for entry in rows if entry.was is None and entry.stays]
+    wanted: list[Version] = []
+    for entry in rows:
+        if entry.was is not None:
+            wanted.append(Version(entry.row, entry.was, entry.nth))
+        if entry.stays and entry.server != entry.was:
+            wanted.append(Version(entry.row, entry.server))
     held = {entry.row: entry for entry in theirs.entries if entry.was is not None}
     versions = [Version(row, entry.server, entry.nth) for row, entry in held.items()]
-    return {row: held[other] for row, other in paired((*known, *new), versions).items()}
-
-
-def _in_place(stored: list[Entry], others: list[Entry], mine: Servers) -> tuple[Entry, ...]:
-    """Rows that their list does not have, each below the row that it stood below here."""
-    rows = {entry.row: entry for entry in others}
-    kept = {entry.row for entry in stored}
-    below: dict[int | None, list[Entry]] = defaultdict(list)
-    above: int | None = None
-    for entry in mine.entries:
-        if entry.row in rows:
-            below[above].append(rows[entry.row])
-        elif entry.row in kept:
-            above = entry.row
-    return (*below[None], *(one for entry in stored for one in (entry, *below[entry.row])))
+    return {row: held[other] for row, other in paired(wanted, versions).items()}
 
 
 def _on_top(entry: Entry, there: Entry) -> Entry:
@@ -175,12 +162,10 @@ def _is_gone(entry: Entry) -> bool:
 
 
 def _disagree(entry: Entry, held: McpServer | None) -> bool:
-    if entry.was is None and held is None:
-        return False
+    if held is None:
+        return entry.was is not None and entry.stays and entry.server != entry.was
     if entry.removed:
         return held != entry.was
-    if entry.disabled and held is None:
-        return False
     return entry.server != entry.was and held not in (entry.was, entry.server)
 
 

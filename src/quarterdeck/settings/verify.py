@@ -2,20 +2,17 @@
 
 from collections.abc import Collection, Container, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
-from quarterdeck.client.models.mcp import McpServer, ShttpServer, StdioServer
+from quarterdeck.client.models.mcp import McpServer, StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.nested import AGENT_KIND
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.fields import Control
-from quarterdeck.settings.mcp import Entry, EntryState, Servers
-from quarterdeck.settings.mcp_server import Version, members, paired, place_of
+from quarterdeck.settings.mcp import EntryState, Servers, held_of, listed
+from quarterdeck.settings.mcp_server import members, place_of
+from quarterdeck.settings.merge import merge
 
-_TOLD = ("name", "command", "args", "url", "timeout")
-"""Members of an MCP server that are told where its secrets are not."""
 ADDED_AGAIN = "A server adds those of its own configuration file (config.toml) at every load."
 
 
@@ -91,25 +88,28 @@ def verify(
     gone: Container[str] = (),
     secrets_gone: Collection[str] = (),
 ) -> Verified:
-    """Compare a record read after the save of a draft with what the draft meant it to be, MCP servers one by one.
+    """Compare a record read after the save of a draft with what the draft meant it to be.
 
-    A disabled server is meant not to be there, and what only this machine keeps is no matter of the record's. What a
-    first save did not ask for is the server's to fill in, and another kind of agent brings its own settings.
+    The draft is put on top of what was read: what is still an edit then did not arrive. What a first save did not ask
+    for is the server's to fill in, and another kind of agent brings its own settings.
 
     `accepted` says that the server said yes to the request, `hidden` that it tells no secrets of MCP servers. `gone`
     are fields that the save was said to take away, `secrets_gone` custom secrets that are not there afterwards.
     """
-    fresh = Draft(found, fields=meant.fields)
-    unproven = [Unproven(key, fresh.field_at(key).label) for key in meant.edits if _is_unproven(meant, key, fresh)]
-    differences = [found for found in _field_differences(meant, fresh) if found.asked or found.key not in gone]
-    differences += _dropped(meant, fresh, secrets_gone)
-    returned: tuple[str, ...] = ()
+    merged = merge(meant, found)
+    seen = merged.draft
+    unproven = [Unproven(key, seen.field_at(key).label) for key in seen.edits if _is_unproven(seen, key)]
+    changed = {*seen.edits, *merged.arrived} - {each.key for each in unproven} - {"secrets_store", MCP}
+    differences = [
+        _field_difference(meant, seen, key)
+        for key in meant.fields.by_key
+        if key in changed and (key in meant.edits or (_is_to_stay(meant) and key not in gone))
+    ]
+    differences += _dropped(meant, seen, secrets_gone)
+    returned: list[str] = []
     if AGENT_KIND not in meant.edits:
-        back = _returned(meant.servers, fresh.servers)
-        expected = tuple(entry for entry in meant.servers.entries if entry.stays or entry in back)
-        others = tuple(_server_differences(expected, meant.servers, fresh.servers, hidden=hidden))
+        others, returned = _server_differences(meant.servers, found, hidden=hidden)
         differences += others
-        returned = tuple(words.server_title(entry.server) for entry in back)
         if hidden:
             sent = (entry.server for entry in meant.servers.edited if entry.stays)
             titles = (words.server_title(server) for server in sent if _has_unproven(server))
@@ -120,8 +120,19 @@ def verify(
         tuple(unproven) if accepted else (),
         () if accepted else tuple(unproven),
         tuple(differences),
-        returned,
+        tuple(returned),
     )
+
+
+def _is_to_stay(meant: Draft) -> bool:
+    """Whether a save leaves alone what it does not name."""
+    return meant.base is not None and AGENT_KIND not in meant.edits
+
+
+def _is_unproven(seen: Draft, key: str) -> bool:
+    """Whether no reading tells that a secret is the new one: a stored one may be the old one still."""
+    stored = seen.stored(key) if seen.field_at(key).secret else False
+    return stored is None or (stored and seen.edits[key] is not None)
 
 
 def _has_unproven(server: McpServer) -> bool:
@@ -129,109 +140,73 @@ def _has_unproven(server: McpServer) -> bool:
     return words.has_secret(server) or bool((server.model_extra or {}).get("headers"))
 
 
-def _dropped(meant: Draft, fresh: Draft, secrets_gone: Collection[str]) -> Iterator[Difference]:
+def _field_difference(meant: Draft, seen: Draft, key: str) -> Difference:
+    asked = key in meant.edits
+    wanted = words.change_words(meant, key) if asked else words.former(meant, key)
+    return Difference(key, meant.field_at(key).label, wanted, words.former(seen, key), asked)
+
+
+def _dropped(meant: Draft, seen: Draft, secrets_gone: Collection[str]) -> Iterator[Difference]:
     """What was stored besides the settings of the form and is not told any more."""
-    if meant.base is None or fresh.base is None:
+    if meant.base is None or seen.base is None:
         return
-    had, has = meant.base.provider_tokens_set or {}, fresh.base.provider_tokens_set or {}
+    had, has = meant.base.provider_tokens_set or {}, seen.base.provider_tokens_set or {}
     if had.keys() - has.keys():
-        label = fresh.field_at("secrets_store").label
-        yield Difference("secrets_store", label, words.tokens_words(meant), words.tokens_words(fresh), asked=False)
+        label = seen.field_at("secrets_store").label
+        yield Difference("secrets_store", label, words.tokens_words(meant), words.tokens_words(seen), asked=False)
     if secrets_gone:
         yield Difference("secrets", "Custom secrets", ", ".join(sorted(secrets_gone)), "not there", asked=False)
     if AGENT_KIND in meant.edits:
         return
-    there = fresh.base.model_extra or {}
+    there = seen.base.model_extra or {}
     for name, value in (meant.base.model_extra or {}).items():
         if value is not None and there.get(name) is None:
             yield Difference(name, name, words.unknown_words(name, value), "not there", asked=False)
 
 
-def _field_differences(meant: Draft, fresh: Draft) -> Iterator[Difference]:
-    for entry in meant.fields.fields:
-        asked = entry.key in meant.edits
-        if entry.control in (Control.SERVERS, Control.READ_ONLY) or (asked and _is_unproven(meant, entry.key, fresh)):
-            continue
-        if not asked and (meant.base is None or AGENT_KIND in meant.edits):
-            continue
-        if _not_empty(_expected(meant, entry.key)) != _not_empty(fresh.known(entry.key)):
-            wanted = words.change_words(meant, entry.key) if asked else words.former(meant, entry.key)
-            yield Difference(entry.key, entry.label, wanted, words.former(fresh, entry.key), asked)
-
-
-def _is_unproven(meant: Draft, key: str, fresh: Draft) -> bool:
-    """Whether no reading tells that a secret is the new one: a stored one may be the old one still."""
-    if not fresh.field_at(key).secret:
-        return False
-    return fresh.stored(key) is None or (fresh.stored(key) is True and meant.edits[key] is not None)
-
-
-def _expected(meant: Draft, key: str) -> Any:
-    """What reading has to tell of a field: of a secret whether there is one."""
-    if key not in meant.edits:
-        return meant.known(key)
-    return meant.edits[key] is not None if meant.field_at(key).secret else meant.edits[key]
-
-
-def _not_empty(value: Any) -> Any:
-    """Servers treat empty text as not set."""
-    return None if value == "" else value
-
-
-def _returned(meant: Servers, found: Servers) -> list[Entry]:
-    """Deleted copies of servers that are there as often as before, though the request named them less often.
+def _server_differences(meant: Servers, found: Settings | None, *, hidden: bool) -> tuple[list[Difference], list[str]]:
+    """(what is other than meant, server by server; deleted copies that are back).
 
     A flat server tells the servers of its own configuration file along with the stored ones.
     """
-    back: list[Entry] = []
-    for entry in (entry for entry in meant.entries if entry.removed):
-        staying, there, known = (
-            sum(other.server == entry.server for other in entries) for entries in (meant.left, found.entries, back)
-        )
-        if staying and there > staying + known:
-            back.append(entry)
-    return back
+    differences: list[Difference] = []
+    returned: list[str] = []
+    there = list(listed(found.mcp_config if found is not None else None))
+    held = held_of(meant, there)
+    for entry in meant.left:
+        one = held.get(entry.row)
+        if one is not None:
+            there.remove(one)
+        elif entry.was in there:  # what it was made of is no difference of its own
+            there.remove(entry.was)
+        if one is None or _told(one, hidden=hidden) != _told(entry.server, hidden=hidden):
+            came, asked = "not there" if one is None else "different", entry.state is not EntryState.KEPT
+            differences.append(Difference(MCP, words.server_title(entry.server), "stored", came, asked))
+    leaving = {place_of(entry.was): entry for entry in meant.entries if entry.was is not None and not entry.stays}
+    for server in there:
+        title, left_by = words.server_title(server), leaving.get(place_of(server))
+        if left_by is not None and left_by.removed and any(left.server == server for left in meant.left):
+            returned.append(title)
+        else:
+            wanted, note = ("not there", "") if left_by is None else ("deleted", "" if hidden else ADDED_AGAIN)
+            differences.append(Difference(MCP, title, wanted, "there", asked=left_by is not None, note=note))
+    return differences, returned
 
 
-def _server_differences(
-    wanted: Collection[Entry], meant: Servers, found: Servers, *, hidden: bool
-) -> Iterator[Difference]:
-    """What came back of the servers that were `wanted`, and what else is there."""
-    form = partial(_form, hidden=hidden)
-    held = {entry.row: entry.server for entry in found.entries}
-    pairs = paired(
-        (Version(entry.row, form(entry.server)) for entry in wanted),
-        (Version(row, form(server)) for row, server in held.items()),
-    )
-    others = {row: server for row, server in held.items() if row not in pairs.values()}
-    for entry in wanted:
-        other = pairs.get(entry.row)
-        if other is None and entry.was is not None:  # what it was made of is no difference of its own
-            place = place_of(entry.was)
-            others.pop(next((row for row, server in others.items() if place_of(server) == place), -1), None)
-        if other is None or form(held[other]) != form(entry.server):
-            came = "not there" if other is None else "different"
-            yield Difference(MCP, words.server_title(entry.server), "stored", came, entry.state is not EntryState.KEPT)
-    stay = {entry.row: place_of(entry.server) for entry in wanted}
-    was = {entry.row: place_of(entry.was) for entry in meant.entries if entry.was is not None}
-    gone = {place for row, place in was.items() if stay.get(row) != place}
-    for server in others.values():
-        asked = place_of(server) in gone
-        note = ADDED_AGAIN if asked and not hidden else ""
-        yield Difference(MCP, words.server_title(server), "deleted" if asked else "not there", "there", asked, note)
+def _told(server: McpServer, *, hidden: bool) -> dict[str, Any]:
+    """What a server is compared by.
 
-
-def _form(server: McpServer, *, hidden: bool) -> McpServer:
-    """One form for what servers treat alike: an empty key is none, a missing time-out the usual one.
-
-    The name of an address, which one generation has and the other drops, is the server's to choose. Where secrets are
-    `hidden`, only what is told of a server.
+    An empty key is none and a missing time-out the usual one; the name of an address, which one generation has and the
+    other drops, is the service's to choose. Where secrets are `hidden`, only what is told counts.
     """
     given = members(server)
     if hidden:
-        given = {name: value for name, value in given.items() if name in _TOLD}
+        given = {name: value for name, value in given.items() if name in _NOT_HIDDEN}
     if isinstance(server, StdioServer):
-        return StdioServer.model_validate(given)
-    usual = {"api_key": ""} | ({"timeout": words.USUAL_TIMEOUT} if isinstance(server, ShttpServer) else {})
-    own = {name: value for name, value in given.items() if value is not None and name != "name"}
-    return type(server).model_validate(usual | own)
+        return {"args": [], "env": {}, **given}
+    usual = {"api_key": "", "timeout": words.USUAL_TIMEOUT}
+    return usual | {name: value for name, value in given.items() if value is not None and name != "name"}
+
+
+_NOT_HIDDEN = ("name", "command", "args", "url", "timeout")
+"""Members of an MCP server that are told where its secrets are not."""

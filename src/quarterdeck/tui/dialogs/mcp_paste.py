@@ -9,8 +9,7 @@ from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
 from quarterdeck.settings.mcp import Servers
-from quarterdeck.settings.mcp_json import Pasted, PasteError
-from quarterdeck.settings.pasted_servers import TakenIn, take_in
+from quarterdeck.settings.mcp_json import Pasted, PasteError, TakenIn, take_in
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.base import Dialog

@@ -10,9 +10,9 @@ from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.options import SchemaField
 from quarterdeck.config.connections import Connection
-from quarterdeck.settings.disabled import DisabledServers, listed
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.form_fields import CANONICAL, FormFields, fields_on, kind_in
+from quarterdeck.settings.kept import DisabledServers, disabled_in
 from quarterdeck.settings.mcp_server import Identity
 from quarterdeck.settings.merge import merge, news_of
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
@@ -111,7 +111,7 @@ class Record:
         self._asked, self._tried_at = client, self._app.clock()
         about = self._app.endpoint.about
         found = await self._store_of(client).load()
-        return found, listed(await self._app.state.read(DisabledServers, about))
+        return found, disabled_in(await self._app.state.read(DisabledServers, about))
 
     def is_asked(self, client: Client) -> bool:
         """Whether what is read through this client is still wanted."""

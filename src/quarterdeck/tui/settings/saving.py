@@ -10,10 +10,8 @@ from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.config.connections import Connection
-from quarterdeck.settings import journal
-from quarterdeck.settings.disabled import DisabledServers, exchanged, listed
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.journal import Journal
+from quarterdeck.settings.kept import DisabledServers, Journal, disabled_in, exchanged, last, undone, with_save
 from quarterdeck.settings.merge import Conflict, Side, merge
 from quarterdeck.settings.review import Review, problems, until_when
 from quarterdeck.settings.save import Questions, SaveResult, Tell, save
@@ -72,7 +70,7 @@ class Saves:
         await self._app.push_screen(dialog)
         dialog.tell("Reading what is stored now…")
         try:
-            saved = journal.last(await self._app.state.read(Journal, endpoint.about))
+            saved = last(await self._app.state.read(Journal, endpoint.about))
             found = await store.load()
         except ServiceError as error:
             dialog.action_cancel()
@@ -85,7 +83,7 @@ class Saves:
             self._say(Shown("No save from here is noted, so there is nothing to undo."), Tone.PLAIN)
             return
         fresh = replace(self._form.draft, base=found, past=(), future=())
-        undo = journal.undone(saved, fresh)
+        undo = undone(saved, fresh)
         said = words.undo_lines(saved, undo, self._app.clock())
         missing = any(problem.stops for problem in problems(undo.draft, self._record.server))
         if not undo.draft.edited or missing:
@@ -215,7 +213,7 @@ class Saving:
         if result.meant is None or not result.saved:
             return result
         await self._keep_disabled(before, after)
-        kept = listed(await self.app.state.read(DisabledServers, self.endpoint.about))
+        kept = disabled_in(await self.app.state.read(DisabledServers, self.endpoint.about))
         return replace(result, draft=merge(result.draft, result.draft.base, kept).draft)
 
     async def _keep_disabled(
@@ -227,6 +225,6 @@ class Saving:
             await self.app.state.change(DisabledServers, self.endpoint.about, lambda kept: exchanged(kept, gone, after))
 
     async def _note(self, result: SaveResult, meant: Draft) -> None:
-        release = self.app.session.server.release if self.app.session is not None else ""
-        saved = journal.saved_of(meant, result.found, self.app.clock(), release)
-        await self.app.state.change(journal.Journal, self.endpoint.about, lambda kept: journal.with_save(kept, saved))
+        now = self.app.clock()
+        note: Callable[[Journal | None], Journal] = lambda kept: with_save(kept, meant, result.found, now)  # noqa: E731
+        await self.app.state.change(Journal, self.endpoint.about, note)

@@ -13,9 +13,8 @@ from quarterdeck.settings import mcp_checks, words
 from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.mcp import Entry, Servers, converted, copy_of, duplicates, empty_server, without_duplicates
 from quarterdeck.settings.mcp_checks import server_problems
-from quarterdeck.settings.mcp_json import pasted, without_secrets
+from quarterdeck.settings.mcp_json import TakenIn, pasted, without_secrets
 from quarterdeck.settings.mcp_server import Transport, bare
-from quarterdeck.settings.pasted_servers import TakenIn
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell

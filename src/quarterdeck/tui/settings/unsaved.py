@@ -11,7 +11,7 @@ from secrets import token_hex
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.settings.changes import restored
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.unsaved import Run, UnsavedEdits, ended, left_behind, to_keep, with_run, without_run
+from quarterdeck.settings.kept import Run, UnsavedEdits, ended, left_behind, with_run, without_run
 from quarterdeck.settings.words import counted
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
@@ -123,7 +123,7 @@ class KeptEdits:
         """The file with these edits; runs beside the deck's loop, wherever the disk is waited for."""
         if not draft.edited:
             return without_run(kept, self._run)
-        return with_run(kept, self._run, to_keep(draft, self._app.clock(), self._process))
+        return with_run(kept, self._run, draft, self._app.clock(), self._process)
 
     async def _left_behind(self, about: str) -> tuple[tuple[str, Run], ...]:
         """What earlier runs left behind about a server, newest first."""

@@ -7,7 +7,7 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.fleet.session import Session
 from quarterdeck.settings.changes import Restored
-from quarterdeck.settings.journal import Saved
+from quarterdeck.settings.kept import Saved
 from quarterdeck.settings.verify import Difference
 from quarterdeck.settings.words import counted
 from quarterdeck.tui import text
