@@ -1,17 +1,17 @@
 import pytest
 
 from quarterdeck.client.errors import ErrorKind
-from quarterdeck.fleet.health import Health, HealthState, after_answer, after_failure, after_pass, health_words
+from quarterdeck.fleet.health import Health, HealthState, health_words
 from quarterdeck.fleet.watch import backoff
 
 from .fakes import failure
 
-GOOD = after_pass(after_answer(Health(), 100.0), 100.0, 0)
+GOOD = Health().answered(100.0).passed(100.0, 0)
 
 
 def failed(health: Health, kind: ErrorKind = ErrorKind.STALLED, times: int = 1) -> Health:
     for _ in range(times):
-        health = after_failure(health, failure(kind), next_try_at=150.0, broken=False)
+        health = health.failed(failure(kind), next_try_at=150.0, broken=False)
     return health
 
 
@@ -21,8 +21,8 @@ def failed(health: Health, kind: ErrorKind = ErrorKind.STALLED, times: int = 1) 
         (Health(), 100.0, "loading…"),
         (GOOD, 100.4, "live now"),
         (GOOD, 102.0, "live 2s ago"),
-        (after_answer(GOOD, 159.0), 159.5, "live now"),
-        (after_answer(GOOD, 225.0), 226.0, "live 1s ago, all 2m ago"),
+        (GOOD.answered(159.0), 159.5, "live now"),
+        (GOOD.answered(225.0), 226.0, "live 1s ago, all 2m ago"),
         (GOOD._replace(incomplete=True), 103.0, "live 3s ago, incomplete"),
         (GOOD._replace(unreadable=3), 103.0, "live 3s ago, 3 unreadable"),
         (GOOD._replace(doubted=True), 101.0, "live 1s ago, server lists none, asking again"),
@@ -31,8 +31,8 @@ def failed(health: Health, kind: ErrorKind = ErrorKind.STALLED, times: int = 1) 
         (failed(GOOD, times=3), 142.0, "offline, stale 42s, next try in 8s"),
         (failed(Health()), 142.0, "nothing read yet, next try in 8s"),
         (failed(GOOD, ErrorKind.AUTH), 142.0, "key refused"),
-        (after_answer(failed(GOOD), 143.0), 144.0, "back 1s ago"),
-        (after_answer(after_answer(failed(GOOD), 143.0), 148.0), 149.0, "live 1s ago"),
+        (failed(GOOD).answered(143.0), 144.0, "back 1s ago"),
+        (failed(GOOD).answered(143.0).answered(148.0), 149.0, "live 1s ago"),
     ],
 )
 def test_words_for_the_header(health: Health, now: float, words: str) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from quarterdeck.fleet.filters import statuses_in, with_statuses
-from quarterdeck.fleet.health import Health, HealthState
+from quarterdeck.fleet.health import Health
 from quarterdeck.tui.columns.details import health_cell
 from quarterdeck.tui.opening import can_open_browser
 
@@ -24,7 +24,7 @@ def test_the_menu_of_statuses_changes_only_its_token(typed: str, statuses: tuple
 
 @pytest.mark.parametrize(("later", "words_then"), [(0.0, "live now"), (4.9, "live now"), (12.0, "live 10s ago")])
 def test_the_age_of_a_healthy_list_moves_in_steps(later: float, words_then: str) -> None:
-    health = Health(HealthState.ONLINE, read_at=100.0, incomplete=False)
+    health = Health(read_at=100.0, whole_at=100.0, incomplete=False)
     ((said, _),) = health_cell(health, 100.0 + later)
     assert said == words_then
 

@@ -40,11 +40,12 @@ class HealthState(StrEnum):
 class Health(NamedTuple):
     """How a list is doing; times are of the watch's monotonic clock, in seconds."""
 
-    state: HealthState = HealthState.LOADING
     error: ServiceError | None = None
     """What the last reading failed with; None when it was good."""
     failures: int = 0
     """Failures in a row."""
+    back: bool = False
+    """The last reading is the first good one after a failure: it may come from another server."""
     read_at: float | None = None
     """When the server last answered with records."""
     whole_at: float | None = None
@@ -63,42 +64,35 @@ class Health(NamedTuple):
     """The server lists nothing where it listed rows before; they are kept until it says so again."""
 
     @property
-    def back(self) -> bool:
-        """Whether this is the first good reading after a failure: it may come from another server."""
-        return self.state is HealthState.DEGRADED and not self.failures
+    def state(self) -> HealthState:
+        """What can be said of it; after a failure only the second good reading in a row counts as online."""
+        if self.error is not None and self.error.kind is ErrorKind.AUTH:
+            return HealthState.REFUSED
+        if self.failures >= OFFLINE_AFTER and self.error is not None and self.error.kind in AWAY:
+            return HealthState.OFFLINE
+        if self.failures or self.back:
+            return HealthState.DEGRADED
+        return HealthState.LOADING if self.whole_at is None else HealthState.ONLINE
 
+    def answered(self, now: float) -> "Health":
+        """The health after a page or a batch was read."""
+        return self._replace(error=None, failures=0, back=self.failures > 0, read_at=now, next_try_at=None)
 
-def after_answer(health: Health, now: float) -> Health:
-    """The health after a page or a batch was read; after a failure only the second one in a row counts as online."""
-    state = health.state
-    if state is not HealthState.LOADING:
-        state = HealthState.DEGRADED if health.failures else HealthState.ONLINE
-    return health._replace(state=state, error=None, failures=0, read_at=now, next_try_at=None)
+    def passed(self, now: float, unreadable: int, *, partial: bool = False) -> "Health":
+        """The health after the whole list was read through."""
+        read = self._replace(whole_at=now, unreadable=unreadable, partial=partial)
+        return read._replace(incomplete=False, refreshing=False, doubted=False)
 
-
-def after_pass(health: Health, now: float, unreadable: int, *, partial: bool = False) -> Health:
-    """The health after the whole list was read through."""
-    state = HealthState.ONLINE if health.state is HealthState.LOADING else health.state
-    return health._replace(
-        state=state,
-        whole_at=now,
-        incomplete=False,
-        unreadable=unreadable,
-        partial=partial,
-        refreshing=False,
-        doubted=False,
-    )
-
-
-def after_failure(health: Health, error: ServiceError, *, next_try_at: float, broken: bool) -> Health:
-    """The health after a reading failed; `broken` says that it failed in the middle of a pass."""
-    health = health._replace(error=error, incomplete=health.incomplete or broken, refreshing=False)
-    if error.kind is ErrorKind.AUTH:
-        return health._replace(state=HealthState.REFUSED, failures=0, next_try_at=None)
-    failures = health.failures + 1
-    away = failures >= OFFLINE_AFTER and error.kind in AWAY
-    state = HealthState.OFFLINE if away else HealthState.DEGRADED
-    return health._replace(state=state, failures=failures, next_try_at=next_try_at)
+    def failed(self, error: ServiceError, *, next_try_at: float, broken: bool) -> "Health":
+        """The health after a reading failed; `broken` says that it failed in the middle of a pass."""
+        refused = error.kind is ErrorKind.AUTH
+        return self._replace(
+            error=error,
+            failures=0 if refused else self.failures + 1,
+            next_try_at=None if refused else next_try_at,
+            incomplete=self.incomplete or broken,
+            refreshing=False,
+        )
 
 
 def health_words(health: Health, now: float) -> str:

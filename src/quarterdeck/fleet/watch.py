@@ -9,7 +9,7 @@ from typing import Generic, NamedTuple, Protocol
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.paging import Page
-from quarterdeck.fleet.health import Health, HealthState, after_answer, after_failure, after_pass
+from quarterdeck.fleet.health import Health, HealthState
 from quarterdeck.fleet.store import Changes, R, Store
 
 IN_TRANSITION = 2.0
@@ -97,7 +97,8 @@ class Watch(Generic[R]):
         self._sleep = sleep
         self._jitter = jitter
         self._store: Store[R] = Store()
-        self._health = Health()
+        self.health = Health()
+        """How the readings are going."""
         self._look = _Look()
         self._nap: asyncio.Future[None] | None = None
         self._by_batch = True
@@ -115,11 +116,6 @@ class Watch(Generic[R]):
         """What is known, by id, in the server's order."""
         return self._store.by_id
 
-    @property
-    def health(self) -> Health:
-        """How the readings are going."""
-        return self._health
-
     def look(self, *, visible: Collection[str], transitional: Collection[str] = (), hidden: bool = False) -> None:
         """Say what is on screen now and what is between two states; what makes a reading due earlier counts at once."""
         look = _Look(tuple(visible), tuple(sorted(transitional)), hidden)
@@ -135,8 +131,8 @@ class Watch(Generic[R]):
 
         Where a person `asked` for it, the health says so until it was read or could not be.
         """
-        if asked and not self._health.refreshing:
-            self._health = self._health._replace(refreshing=True)
+        if asked and not self.health.refreshing:
+            self.health = self.health._replace(refreshing=True)
             self._tell(Changes())
         self._asked_at = max(self._clock(), self._began_at + REFRESH)
         self._wake()
@@ -159,10 +155,10 @@ class Watch(Generic[R]):
         """When the next reading is due, and whether it is one of the whole list."""
         if self._asked_at is not None:
             return self._asked_at, True
-        if self._health.state is HealthState.REFUSED:
+        if self.health.state is HealthState.REFUSED:
             return math.inf, True
-        if self._health.next_try_at is not None:
-            return self._health.next_try_at, True
+        if self.health.next_try_at is not None:
+            return self.health.next_try_at, True
         tick = self._tick_at + self._look.interval
         whole = self._pass_at + self._pass_interval()
         return (whole, True) if whole <= tick or not self._ticks else (tick, False)
@@ -174,7 +170,7 @@ class Watch(Generic[R]):
 
     def _pass_interval(self) -> float:
         """The rest after a full pass: the longer that took, the longer, so that a long list costs little."""
-        if self._health.doubted:
+        if self.health.doubted:
             return IN_TRANSITION
         alone = self._one_page or not self._by_batch
         if alone:
@@ -206,10 +202,10 @@ class Watch(Generic[R]):
             else:
                 await self._read_looked_at()
         except ServiceError as error:
-            all_known = not self._health.incomplete
-            wait = backoff(self._health.failures + 1, self._jitter(), error.retry_after)
+            all_known = not self.health.incomplete
+            wait = backoff(self.health.failures + 1, self._jitter(), error.retry_after)
             broken = self._pages_read > 0
-            self._health = after_failure(self._health, error, next_try_at=self._clock() + wait, broken=broken)
+            self.health = self.health.failed(error, next_try_at=self._clock() + wait, broken=broken)
             self._publish(Changes(all_known=all_known))
 
     async def _read_all(self) -> None:
@@ -221,7 +217,7 @@ class Watch(Generic[R]):
             unreadable += page.unreadable
             partial = partial or page.perhaps_partial
             listed += [record.id for record in page.items]
-            self._health = after_answer(self._health, self._clock())
+            self.health = self.health.answered(self._clock())
             for start in range(0, max(len(page.items), 1), SLICE):
                 last = self._store.take(page.items[start : start + SLICE])
                 if not page.more and start + SLICE >= len(page.items):
@@ -234,13 +230,13 @@ class Watch(Generic[R]):
         self._pass_took = self._pass_at - self._began_at
         self._tick_at = max(self._tick_at, self._began_at)
         self._one_page = self._pages_read <= 1
-        if not listed and self.records and not self._health.doubted:
-            self._health = self._health._replace(doubted=True, refreshing=False)
+        if not listed and self.records and not self.health.doubted:
+            self.health = self.health._replace(doubted=True, refreshing=False)
             self._tell(Changes())
             return
         listed += await self._left_out(listed)
-        gone, all_known = self._store.keep_only(listed).gone, not self._health.incomplete
-        self._health = after_pass(self._health, self._clock(), unreadable, partial=partial)
+        gone, all_known = self._store.keep_only(listed).gone, not self.health.incomplete
+        self.health = self.health.passed(self._clock(), unreadable, partial=partial)
         self._publish(last._replace(gone=gone, all_known=all_known))
 
     async def _left_out(self, listed: list[str]) -> list[str]:
@@ -262,8 +258,8 @@ class Watch(Generic[R]):
             # A server that forgot all of them at once is doubted: the whole list decides.
             self.refresh()
             answers = ()
-        self._health = after_answer(self._health, self._clock())
+        self.health = self.health.answered(self._clock())
         self._tell(self._store.take_batch(ids, answers))
 
     def _tell(self, changes: Changes[R]) -> None:
-        self._publish(changes._replace(all_known=not self._health.incomplete))
+        self._publish(changes._replace(all_known=not self.health.incomplete))
