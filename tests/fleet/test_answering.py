@@ -149,25 +149,6 @@ async def test_when_two_answer_at_once_and_something_else_ran_it_is_said_and_sto
         assert sent(agent, "/interrupt") == 1
 
 
-async def test_a_rejection_comes_before_its_reason() -> None:
-    agent = FakeAgent()
-    agent.asks("rm -r build")
-    async with talking(agent) as (following, answering):
-        assert await answering.reject(question(following), "use git") == "Rejected, and your reason sent."
-    told = [event["kind"] for event in agent.log if event["kind"] in ("UserRejectObservation", "MessageEvent")]
-    assert told == ["UserRejectObservation", "MessageEvent", "MessageEvent"]
-    assert agent.ran == []
-
-
-async def test_accepting_all_that_follows_asks_no_more() -> None:
-    agent = FakeAgent()
-    agent.asks("one")
-    async with talking(agent) as (following, answering):
-        await answering.accept(question(following), all_that_follow=True)
-        assert agent.policy == "NeverConfirm"
-        assert agent.ran == ["one"]
-
-
 async def test_a_lost_answer_is_looked_for_in_the_log_and_nothing_is_sent_twice() -> None:
     agent = FakeAgent()
     async with talking(agent) as (following, answering):

@@ -2,17 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.displacement import (
     Displacement,
     KeptCap,
     cap_learned,
     forecast,
     made_room,
-    running_oldest_first,
 )
-from quarterdeck.fleet.memories import SandboxMemories
-from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.timeline import Cause, Event
 
 from .fakes import at
@@ -47,21 +43,6 @@ def test_the_oldest_that_ran_before_and_are_paused_after_were_displaced_but_for_
     assert found("abdfg", after) == ("a", "d")
     assert found("abdfg", after, d=Cause.YOU) == found("abdfg", after, d=Cause.DISPLACED) == ("a",)
     assert found("abdfg", after, by="a") == ("d",)
-
-
-def test_one_that_is_paused_while_older_ones_run_made_no_room() -> None:
-    assert found("ab", {"a": "Running", "b": "Paused"}) == ()
-    assert found("ab", {"a": "Starting", "b": "Paused"}) == ()
-
-
-def test_what_runs_is_known_oldest_first_and_what_is_asked_for_something_does_not_count() -> None:
-    memories = SandboxMemories()
-    told = [("young", "RUNNING", at(2)), ("off", "PAUSED", at(0)), ("old", "RUNNING", at(1)), ("new", "RUNNING", None)]
-    records = [Sandbox(id=name, status=status, created_at=created) for name, status, created in told]
-    memories.observe(records, at(3), beginning=False)
-    assert running_oldest_first(records, memories.by_id) == ("old", "young", "new")
-    memories.asked("young", Action.PAUSE, at(3))
-    assert running_oldest_first(records, memories.by_id) == ("old", "new")
 
 
 def test_a_displacement_teaches_the_cap() -> None:

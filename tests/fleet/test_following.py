@@ -47,17 +47,6 @@ async def test_a_long_log_is_read_from_its_end_and_older_pages_as_they_are_wante
     assert [entry.text for entry in followed.transcript.entries] == [f"word {n}" for n in range(250)]
 
 
-async def test_a_log_that_grew_by_many_pages_is_caught_up_with() -> None:
-    agent = FakeAgent()
-    agent.says("first")
-    followed = following(agent)
-    await followed.look()
-    for number in range(321):
-        agent.says(f"word {number}")
-    await followed.look()
-    assert len(followed.transcript.entries) == 322
-
-
 async def test_a_sandbox_that_is_paused_gone_or_of_another_machine_is_said_and_its_copy_shown() -> None:
     agent = FakeAgent()
     agent.says("kept")

@@ -83,50 +83,30 @@ def test_a_row_does_not_move_when_a_pause_or_resume_is_asked_for() -> None:
 @pytest.mark.parametrize(
     ("seen", "quiet"),
     [
+        # since the newest update, but not for longer than it is known to be up
         (row(talk(updated=at(-4000), name="c1"), talk("finished", at(-3000), name="c2")), 3000),
         (row(talk(updated=at(-86400)), seen=-60, began=True), 60),
         (row(talk(updated=at(-86400)), seen=-60, began=False), 86400),
         (row(seen=-7200), 7200),
-    ],
-    ids=[
-        "since the newest update",
-        "not for longer than it is up",
-        "unless that was not seen",
-        "without conversations",
+        # not at all where an agent works, as far as was last told
+        (row(talk(updated=at(-4000), name="c1"), talk("running", at(-3000), name="c2")), 0),
+        (row(talk(None, at(-4000)), last_told={"c": "running"}), 0),
+        (row(talk(None, at(-4000)), last_told={"c": "finished"}), 4000),
+        # nothing is claimed where it is not known, or not up
+        (row(talk(updated=None)), None),
+        (row(talk("running"), status="PAUSED"), None),
+        (row(talk(), complete=False), None),
+        (row(complete=False), None),
     ],
 )
-def test_how_long_nothing_has_happened_in_it(seen: SandboxRow, quiet: float) -> None:
-    assert seen.quiet(at(0)) == timedelta(seconds=quiet)
+def test_how_long_nothing_has_happened_in_it(seen: SandboxRow, quiet: float | None) -> None:
+    assert seen.quiet(at(0)) == (None if quiet is None else timedelta(seconds=quiet))
+    found = kept([seen], parse("!idle>1w idle<1w", SANDBOX_GRAMMAR), at(0), SANDBOX_GRAMMAR)
+    assert found == ([] if quiet is None else [seen])
 
 
 def test_the_clock_of_a_server_may_be_ahead() -> None:
     assert row(talk(updated=at(500))).quiet(at(0)) == timedelta()
-
-
-@pytest.mark.parametrize(
-    ("seen", "working"),
-    [
-        (row(talk(updated=at(-4000), name="c1"), talk("running", at(-3000), name="c2")), True),
-        (row(talk(None, at(-4000)), last_told={"c": "running"}), True),
-        (row(talk(None, at(-4000)), last_told={"c": "finished"}), False),
-        (row(talk("running"), status="PAUSED"), False),
-    ],
-    ids=["one of two", "as was last told", "as was last told, done", "paused"],
-)
-def test_one_in_which_an_agent_works_is_not_quiet_at_all(seen: SandboxRow, working: bool) -> None:
-    assert seen.working is working
-    assert not working or (seen.quiet(at(0)), seen.quiet_since) == (timedelta(), None)
-
-
-@pytest.mark.parametrize(
-    "unknown",
-    [row(talk(updated=None)), row(talk(), status="PAUSED"), row(talk(), complete=False), row(complete=False)],
-    ids=["no moment", "not up", "not all conversations read", "not even one read"],
-)
-def test_where_it_is_not_known_nothing_is_claimed(unknown: SandboxRow) -> None:
-    assert unknown.quiet(at(0)) is None
-    wanted = parse("!idle>1s idle<1w", SANDBOX_GRAMMAR)
-    assert kept([unknown], wanted, at(0), SANDBOX_GRAMMAR) == []
 
 
 def test_what_it_cost_is_the_sum_of_what_its_conversations_did() -> None:
