@@ -106,9 +106,7 @@ def test_in_the_end_it_is_the_servers_log_whatever_was_lost_doubled_or_reordered
     catch_up(transcript, log, limit, whole=True)
     while transcript.older is not None:
         transcript.prepend(page(log, transcript.older, newest_first=True, limit=limit))
-    transcript.hear(log[-1])
     assert [entry for entry in transcript.entries if entry.id != STREAMED] == folded(log)
-    assert not transcript.unlisted
 
 
 def catch_up(transcript: Transcript, log: list[Event], limit: int, *, whole: bool) -> None:
@@ -116,11 +114,11 @@ def catch_up(transcript: Transcript, log: list[Event], limit: int, *, whole: boo
     if transcript.last_id is None:
         transcript.begin(page(log, None, newest_first=True, limit=limit))
         return
-    unlisted, more = transcript.unlisted, True
+    more = True
     while more:
         read = page(log, transcript.last_id, newest_first=False, limit=limit + 1)
         more = whole and read.next_page_id is not None
-        transcript.catch_up(read.events[1:], unlisted if read.next_page_id is None else frozenset())
+        transcript.catch_up(read.events[1:])
 
 
 @pytest.mark.parametrize("name", LOGS)
@@ -135,44 +133,40 @@ def test_what_a_copy_tells_of_one_moment_keeps_its_order(name: str) -> None:
     assert transcript.entries == folded(log)
 
 
-def test_a_frame_that_no_list_has_goes_again() -> None:
-    log = BY_NAME["03-confirmation-ws"]
-    transcript = Transcript()
-    transcript.begin(page(log[:10], None, newest_first=True, limit=50))
-    transcript.hear(_event(kind="MessageEvent", source="agent", llm_message={"content": [{"text": "never was"}]}))
-    assert transcript.entries[-1].text == "never was"
-    catch_up(transcript, log, 50, whole=True)
-    assert transcript.entries == folded(log)
+def said(who: str, text: str) -> Event:
+    return _event(id=text, kind="MessageEvent", source=who, llm_message={"content": [{"text": text}]})
 
 
-def test_words_that_are_being_written_stand_at_the_end_until_the_whole_is_there() -> None:
-    transcript = Transcript()
-    for text in ("", "Now ", "I ", "look"):
-        transcript.hear(Delta(text, ""))
-    assert [(each.id, each.text) for each in transcript.entries] == [(STREAMED, "Now I look")]
-    transcript.hear(Delta("", ""))
-    transcript.hear(Delta("Once more", ""))
-    assert transcript.entries[-1].text == "Once more", "another try of the model begins anew"
-    answer = _event(kind="MessageEvent", source="agent", llm_message={"content": [{"text": "Once more."}]})
-    transcript.hear(answer)
-    assert [each.text for each in transcript.entries] == ["Once more."]
-    transcript.hear(Delta("half", ""))
-    transcript.hear(_event(kind="InterruptEvent", source="user", id="i"))
-    assert transcript.entries[-1].title == "interrupted"
+def told(transcript: Transcript, *frames: Event | Delta) -> list[str]:
+    """What stands there once the socket has told this."""
+    for frame in frames:
+        transcript.hear(frame)
+    return [each.text for each in transcript.entries]
+
+
+def test_words_that_are_being_written_stand_at_the_end_until_the_list_has_the_whole() -> None:
+    transcript, whole = Transcript(), said("agent", "Once more.")
+    assert told(transcript, *(Delta(text, "") for text in ("", "Now ", "I ", "look"))) == ["Now I look"]
+    assert told(transcript, Delta("", ""), Delta("Once more", "")) == ["Once more"], "another try begins anew"
+    assert told(transcript, whole) == ["Once more"]
+    transcript.catch_up([whole])
+    assert told(transcript) == ["Once more."]
+    assert told(transcript, Delta("half", ""), _event(kind="InterruptEvent", source="user", id="i"))[-1] == "half"
+    assert told(transcript, Delta("next", ""))[-1] == "next"
+    transcript.catch_up([_event(kind="InterruptEvent", source="user", id="i")])
+    assert told(transcript)[-1] == "next", "the list tells of the one before"
+    transcript.catch_up([said("agent", "next and last")])
+    assert told(transcript)[-1] == "next and last", "also where no socket told"
 
 
 def test_a_message_that_came_while_the_last_answer_was_written_is_noticed() -> None:
-    def said(who: str, text: str) -> Event:
-        return _event(id=text, kind="MessageEvent", source=who, llm_message={"content": [{"text": text}]})
-
-    def status(value: str) -> Event:
-        return _event(id=value, kind="ConversationStateUpdateEvent", key="execution_status", value=value)
-
+    done = _event(id="f", kind="ConversationStateUpdateEvent", key="execution_status", value="finished")
+    log = [said("user", "wait"), said("agent", "all done"), done]
     overheard, seen = Transcript(), Transcript()
-    for frame in (Delta("all ", ""), said("user", "wait"), said("agent", "all done"), status("finished")):
-        overheard.hear(frame)
+    told(overheard, Delta("all ", ""), *log)
+    told(seen, *log)
+    for transcript in (overheard, seen):
+        transcript.catch_up(log)
     assert overheard.unanswered is not None
     assert overheard.unanswered.text == "wait"
-    for event in (said("user", "wait"), said("agent", "all done"), status("finished")):
-        seen.hear(event)
     assert seen.unanswered is None

@@ -169,7 +169,6 @@ class Following:
                 return COPY
 
     async def _read(self) -> None:
-        began = self._clock()
         try:
             if self.agent is None:
                 await self._find()
@@ -177,9 +176,6 @@ class Following:
                 await self._catch_up()
                 return
         except ServiceError as error:
-            told_since = self._live and self.heard_at is not None and self.heard_at > began
-            if told_since and error.kind is not ErrorKind.MISSING:
-                return  # too busy to answer, and it tells all the same
             await self._doubt(error)
         if not self._of_agent:
             await self._read_copy()
@@ -213,7 +209,7 @@ class Following:
         if agent is None:
             raise ServiceError(ErrorKind.NOT_OFFERED, self.note or "Its agent server is not reached.")
         transcript, before = self.transcript, self.transcript.known
-        unlisted, last = transcript.unlisted, transcript.last_id if self._of_agent else None
+        last = transcript.last_id if self._of_agent else None
         if last is None:
             transcript.begin(await agent.events(newest_first=True))
         while last is not None:
@@ -222,7 +218,7 @@ class Following:
                 transcript.begin(await agent.events(newest_first=True))  # another log than the one that was known
                 break
             whole = page.next_page_id is None
-            transcript.catch_up(page.events[1:], unlisted if whole else frozenset())
+            transcript.catch_up(page.events[1:])
             if before and len(page.events) > 1:
                 self._compare_clocks(page.events[-1])
             last = None if whole else transcript.last_id

@@ -1,12 +1,11 @@
 """The log of one conversation as far as it is known: its order is the server's, whatever came how and when.
 
-The socket says what happens first and in no sure order, the server's own list says where it belongs. What only the
-socket has told stands at the end until the list has it.
+What happened is what the server's own list tells. A socket tells first and in no sure order, so it only says that
+there is something to ask for, and what is being written right now.
 """
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from itertools import chain
 
 from pydantic import ValidationError
 
@@ -54,12 +53,13 @@ class Transcript:
         """Messages of ours that the log does not have yet."""
         self._log: list[Event] = []
         self._listed: set[str] = set()
-        self._tail: dict[str, Event] = {}
-        """What only the socket has told."""
         self._made: Entries | None = None
         """The entries of all that is known; None where they have to be made anew."""
-        self._written: list[str] = []
-        self._thought: list[str] = []
+        self._written = self._thought = ""
+        self._is_whole = False
+        """The socket told what was being written as a whole; it stands there until the list has it."""
+        self._heard: set[str] = set()
+        """What the socket told as a whole, and the list has not yet."""
         self._overheard = ""
         """A message that came while an answer was being written, which may not answer it."""
 
@@ -77,7 +77,7 @@ class Transcript:
     @property
     def _entries(self) -> Entries:
         if self._made is None:
-            self._made = Entries((*self._log, *self._tail.values()))
+            self._made = Entries(self._log)
         return self._made
 
     @property
@@ -88,13 +88,12 @@ class Transcript:
     @property
     def known(self) -> int:
         """How many events."""
-        return len(self._log) + len(self._tail)
+        return len(self._log)
 
     @property
     def latest_at(self) -> datetime | None:
         """When the newest event was, by the clock of the sandbox."""
-        newest_first = chain(reversed(self._tail.values()), reversed(self._log))
-        return next((event.timestamp for event in newest_first if event.timestamp is not None), None)
+        return next((event.timestamp for event in reversed(self._log) if event.timestamp is not None), None)
 
     @property
     def waiting(self) -> bool:
@@ -148,35 +147,23 @@ class Transcript:
 
     def begin(self, page: EventPage) -> None:
         """Take the newest page, newest first; what was known before is forgotten, but not what is on its way."""
-        self._set_log((), {})
+        self._set_log(())
         self.older = page.next_page_id
         self.catch_up(reversed(page.events))
 
     def prepend(self, page: EventPage) -> None:
         """Take the page before what is known, newest first."""
-        events = [event for event in reversed(page.events) if event.id not in self._listed]
-        self._set_log([*events, *self._log], self._tail)
+        self._set_log([*(event for event in reversed(page.events) if event.id not in self._listed), *self._log])
         self.older = page.next_page_id
 
-    @property
-    def unlisted(self) -> frozenset[str]:
-        """What only the socket has told until now; what the list lacks after it was read to its end is in no log."""
-        return frozenset(self._tail)
-
-    def catch_up(self, events: Iterable[Event], unlisted: frozenset[str] = frozenset()) -> None:
-        """Take what the server lists after `last_id`; `unlisted` as it was before that was asked, once all came."""
-        new = [event for event in events if event.id not in self._listed and _in_log(event)]
-        told, ids = list(self._tail), [event.id for event in new]
-        self._tail = {each: event for each, event in self._tail.items() if each not in unlisted.union(ids)}
-        self._log += new
-        self._listed.update(ids)
-        if [*ids, *self._tail][: len(told)] != told:
-            self._made = None  # the list has another order than the socket, or lacks what that told
-        elif self._made is not None:
-            for event in new[len(told) :]:
-                self._made.add(event)
-        for event in new:
-            if event.id not in told:
+    def catch_up(self, events: Iterable[Event]) -> None:
+        """Take what the server lists after `last_id`."""
+        for event in events:
+            if event.id not in self._listed and _in_log(event):
+                self._log.append(event)
+                self._listed.add(event.id)
+                if self._made is not None:
+                    self._made.add(event)
                 self._note(event)
 
     def copied(self, events: Sequence[Event], *, older: bool = False) -> None:
@@ -186,27 +173,25 @@ class Transcript:
         """
         told = events[::-1]
         in_order = (*told, *self._log) if older else (*self._log, *told)
-        by_id = {event.id: event for event in in_order if event.id not in self._tail and _in_log(event)}
-        self._set_log(sorted(by_id.values(), key=lambda event: event.timestamp or _BEGINNING), self._tail)
+        by_id = {event.id: event for event in in_order if _in_log(event)}
+        self._set_log(sorted(by_id.values(), key=lambda event: event.timestamp or _BEGINNING))
         for event in self._log:
             self._note(event)
 
     def hear(self, frame: Event | Delta) -> None:
-        """Take what the socket told, once."""
+        """Take what the socket told: what is being written, how the whole conversation is."""
         if isinstance(frame, Delta):
             self._write(frame)
-            return
-        if isinstance(frame, StateEvent) and frame.key == FULL_STATE:
+        elif isinstance(frame, StateEvent) and frame.key == FULL_STATE:
             self._whole_state(frame.value)
-            return
-        if _ends_an_answer(frame):
-            self._written, self._thought = [], []
-        if frame.id in self._listed or frame.id in self._tail or not _in_log(frame):
-            return
-        self._tail[frame.id] = frame
-        if self._made is not None:
-            self._made.add(frame)
-        self._note(frame)
+        elif frame.id not in self._listed:
+            if isinstance(frame, MessageEvent) and frame.source == "user":
+                self._overheard = frame.id if self._written or self._thought else ""
+            elif isinstance(frame, ActionEvent) and frame.tool_name != "finish":
+                self._overheard = ""
+            if _ends_an_answer(frame):
+                self._heard.add(frame.id)
+                self._is_whole = True
 
     def state(self, state: AgentState) -> None:
         """Take how the conversation is now."""
@@ -215,22 +200,20 @@ class Transcript:
             self.policy = state.confirmation_policy
         self.stats = state.stats or self.stats
 
-    def _set_log(self, log: Iterable[Event], tail: dict[str, Event]) -> None:
-        self._log, self._tail, self._made = list(log), tail, None
+    def _set_log(self, log: Iterable[Event]) -> None:
+        self._log, self._made = list(log), None
         self._listed = {event.id for event in self._log}
 
     def _note(self, event: Event) -> None:
-        """What an event says of the whole conversation."""
+        """What a listed event says of the whole conversation."""
         if isinstance(event, MessageEvent) and event.source == "user":
-            self._overheard = event.id if self._written or self._thought else ""
             arrived = next((each.id for each in self.outgoing.values() if each.text == event.text), "")
             self.outgoing.pop(arrived, None)
-        elif isinstance(event, ActionEvent) and event.tool_name != "finish":
-            self._overheard = ""
         elif isinstance(event, StateEvent):
             self.state(event.state)
-        if _ends_an_answer(event):
-            self._written, self._thought = [], []
+        if _ends_an_answer(event) and (self._is_whole or event.id not in self._heard):
+            self._written, self._thought, self._is_whole = "", "", False
+        self._heard.discard(event.id)
 
     def _whole_state(self, value: object) -> None:
         try:
@@ -241,18 +224,15 @@ class Transcript:
     # What is being written
 
     def _write(self, delta: Delta) -> None:
-        if not delta.text and not delta.reasoning:
-            self._written, self._thought = [], []  # another try begins as the first one did
-        elif delta.text:
-            self._written.append(delta.text)
-        else:
-            self._thought.append(delta.reasoning)
+        if self._is_whole or not (delta.text or delta.reasoning):  # another try begins as the first one did
+            self._written, self._thought, self._is_whole = "", "", False
+        self._written += delta.text
+        self._thought += delta.reasoning
 
     def _being_written(self) -> Entry | None:
         if not self._written and not self._thought:
             return None
-        self._written, self._thought = ["".join(self._written)], ["".join(self._thought)]
-        return Entry(STREAMED, EntryKind.AGENT, None, "agent", text=self._written[0], thought=self._thought[0])
+        return Entry(STREAMED, EntryKind.AGENT, None, "agent", text=self._written, thought=self._thought)
 
 
 def _in_log(event: Event) -> bool:
