@@ -49,7 +49,7 @@ async def test_a_flat_server_uses_only_some_fields() -> None:
     server = await client.describe()
     assert not server.rules("max_budget_per_task").in_effect
     assert server.rules("llm_model").in_effect
-    assert not server.rules("enable_sound_notifications").nullable
+    assert not server.rules("enable_sound_notifications").clearable
     assert server.rules("search_api_key").clear_with == " "
 
 

@@ -50,6 +50,7 @@ USAGE = {
     "cache_write_tokens": 4,
     "reasoning_tokens": 5,
     "context_window": 200_000,
+    "per_turn_token": 7,
 }
 
 

@@ -23,7 +23,7 @@ NESTED = Server(
     merges=True,
     fields={
         "enable_solvability_analysis": FieldRules(present=False),
-        "confirmation_mode": FieldRules(nullable=False, clearable=False),
+        "confirmation_mode": FieldRules(clearable=False),
     },
 )
 AGENT, VERIFICATION = "agent_settings", "agent_settings.verification"

@@ -130,7 +130,7 @@ class ConversationsResource:
         """
         limits = self._transport.limits
         path = f"{_path(conversation_id)}/download"
-        request = Request("GET", path, once=True, largest=limits.trajectory_body, seconds=limits.trajectory)
+        request = Request("GET", path, largest=limits.trajectory_body, seconds=limits.trajectory)
         try:
             response = await self._transport.send(request)
         except ServiceError as error:

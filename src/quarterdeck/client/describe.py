@@ -49,7 +49,7 @@ def _server(generation: Generation, key: KeyState, about: dict[str, Any]) -> Ser
 
 async def release_of(transport: Transport) -> str | None:
     """Read the release from the server's own description of its interface, half a megabyte of it; None without one."""
-    request = Request("GET", "/openapi.json", once=True, seconds=transport.limits.release, background=True)
+    request = Request("GET", "/openapi.json", seconds=transport.limits.release, background=True)
     info = (await _object(transport, request)).get("info")
     return _release(info) if isinstance(info, dict) else None
 

@@ -27,8 +27,8 @@ NOT_IN_EFFECT = (
 """Fields that conversations of these releases do not read."""
 
 _NOT_SENT_BACK = LOAD_ONLY | {"secrets_store", "leaves"}
-_ALWAYS_SET = FieldRules(nullable=False, clearable=False)
-_CLEARED_BY_EMPTY = FieldRules(nullable=False, clear_with="")
+_ALWAYS_SET = FieldRules(clearable=False)
+_CLEARED_BY_EMPTY = FieldRules(clear_with="")
 _BOTH = {
     "enable_default_condenser": _ALWAYS_SET,
     "enable_sound_notifications": _ALWAYS_SET,
@@ -41,7 +41,7 @@ _REPLACING = {
     "llm_model": _CLEARED_BY_EMPTY,
     "llm_base_url": _CLEARED_BY_EMPTY,
     "user_consents_to_analytics": _ALWAYS_SET,
-    "search_api_key": FieldRules(nullable=False, clear_with=" "),
+    "search_api_key": FieldRules(clear_with=" "),
 }
 """Where a store replaces the record, null keeps some fields and wipes the others (SERVERS.md: unsetting a field)."""
 _MERGING = {"search_api_key": _CLEARED_BY_EMPTY, "sandbox_api_key": _CLEARED_BY_EMPTY}

@@ -35,10 +35,10 @@ class Field(NamedTuple):
     place: str = ""
 
 
-_SET = FieldRules(nullable=False, clearable=False)
+_SET = FieldRules(clearable=False)
 """Always has a value: null is never read again, is ignored or sets the default (SERVERS.md: unsetting a field)."""
 # Null would be filled in with the address of the model's provider.
-_ADDRESS = FieldRules(nullable=False, clear_with="")
+_ADDRESS = FieldRules(clear_with="")
 
 FIELDS: Mapping[str, Field] = {
     "language": Field(str),
@@ -80,7 +80,7 @@ CANONICAL: Mapping[str, str] = {place: name for name, place in PLACES.items()}
 NESTED_RULES: Mapping[str, FieldRules] = {
     **{name: field.rules for name, field in FIELDS.items()},
     **dict.fromkeys((AGENT_KIND, "secrets_store"), _SET),
-    "enable_solvability_analysis": FieldRules(present=False, nullable=False, clearable=False),
+    "enable_solvability_analysis": FieldRules(present=False, clearable=False),
 }
 
 

@@ -40,12 +40,9 @@ def checked_address(text: str) -> str:
     address = text.strip()
     parsed(address)
     parts = urlsplit(address)
-    if " " in address:
-        raise unusable("The address has a blank in it.")
-    if "@" in parts.netloc:
-        raise unusable("The address holds a user name or password.", "Leave it out and give the key by itself.")
-    if parts.query or parts.fragment:
-        raise unusable("The address must end before '?' and '#'.", "Leave that part out and give the key by itself.")
+    if " " in address or "@" in parts.netloc or parts.query or parts.fragment:
+        words = "The address must hold no blank, user name or password, and end before '?' and '#'."
+        raise unusable(words, "Leave that part out and give the key by itself.")
     return f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/")
 
 

@@ -31,8 +31,6 @@ class Request(NamedTuple):
     path: str
     query: Query = ()
     body: Any = None
-    once: bool = False
-    """Of a read: it is not repeated."""
     item: bool = False
     """Whether the path names one record, so that "not found" means the record and not the interface."""
     largest: int | None = None

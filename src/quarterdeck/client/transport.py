@@ -334,7 +334,7 @@ def _again(request: Request, error: ServiceError, repeats: int) -> float | None:
     unopened = error.kind in NEVER_OPENED
     if not request.reads:
         return 0.0 if unopened and repeats == 0 else None
-    if request.once or repeats >= MOST_REPEATS:
+    if repeats >= MOST_REPEATS:
         return None
     if unopened:
         return None if request.background or error.kind is ErrorKind.CONNECT_TIMEOUT else 0.0

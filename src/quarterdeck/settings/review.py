@@ -66,8 +66,6 @@ def refusals(draft: Draft, server: Server) -> Iterator[Problem]:
             continue
         if not rules.clearable:
             yield Problem("This server keeps the stored value when it is cleared; replace it instead.", key=key)
-        elif not rules.nullable and rules.clear_with is None:
-            yield Problem("This server needs a value here.", key=key)
 
 
 def problems(draft: Draft, server: Server | None) -> tuple[Problem, ...]:

@@ -11,7 +11,7 @@ from quarterdeck.client.models.base import LENIENT, Moment, NullIsEmpty, Wire
 
 @dataclass(frozen=True, slots=True, config=LENIENT)
 class TokenUsage:
-    """Tokens used so far, counts."""
+    """Tokens used so far, counts; `per_turn_token` are those of the last call."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -19,6 +19,7 @@ class TokenUsage:
     cache_write_tokens: int = 0
     reasoning_tokens: int = 0
     context_window: int = 0
+    per_turn_token: int = 0
 
 
 @dataclass(frozen=True, slots=True, config=LENIENT)

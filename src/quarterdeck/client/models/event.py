@@ -14,6 +14,7 @@ from pydantic import (
 )
 
 from quarterdeck.client.models.base import Moment, PageId, Starred, Wire
+from quarterdeck.client.models.conversation import Metrics
 
 Text = Annotated[str, BeforeValidator(lambda value: value if isinstance(value, str) else "")]
 """Anything but a text is none."""
@@ -236,24 +237,10 @@ class EventPage(Wire):
     next_page_id: PageId = None
 
 
-class Usage(Wire):
-    """Tokens that the last call used, of those that fit; zero where it is not told."""
-
-    per_turn_token: int = 0
-    context_window: int = 0
-
-
-class Spent(Wire):
-    """What one use of a model has cost, US dollars."""
-
-    accumulated_cost: float | None = None
-    accumulated_token_usage: Usage | None = None
-
-
 class Stats(Wire):
     """What a conversation has cost, by the use of the model."""
 
-    usage_to_metrics: Annotated[Mapping[str, Spent], BeforeValidator(lambda value: value or {})] = {}
+    usage_to_metrics: Annotated[Mapping[str, Metrics], BeforeValidator(lambda value: value or {})] = {}
 
     @property
     def cost(self) -> float:
@@ -263,9 +250,9 @@ class Stats(Wire):
     @property
     def context(self) -> tuple[int, int]:
         """Tokens of the agent's last call, and how many fit; zero where it is not told."""
-        agent = self.usage_to_metrics.get("agent", Spent())
-        usage = agent.accumulated_token_usage or Usage()
-        return usage.per_turn_token, usage.context_window
+        agent = self.usage_to_metrics.get("agent")
+        usage = agent.accumulated_token_usage if agent is not None else None
+        return (usage.per_turn_token, usage.context_window) if usage is not None else (0, 0)
 
 
 class Policy(Wire):

@@ -27,8 +27,6 @@ class FieldRules(NamedTuple):
 
     present: bool = True
     """This server has the field at all."""
-    nullable: bool = True
-    """Null is accepted and unsets it."""
     clear_with: str | None = None
     """What takes a stored value away: null (None), or this text."""
     clearable: bool = True
