@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from quarterdeck.client.client import Client
+from quarterdeck.client.flat import UNASKED
 from quarterdeck.client.models.server import Generation, KeyState, Server
-from quarterdeck.client.settings import UNASKED, rules_of
+from quarterdeck.client.settings import rules_of
 from tests.client.fakes import Answer, Asked, FakeServer, client_of
 
 FOLDER = Path(__file__).parents[1] / "recordings"
@@ -89,5 +90,5 @@ def replaying(
     client, wire = client_of(
         {f"{one.method} {one.path}": [one.answer]} | {at: [each] for at, each in (beside or {}).items()}
     )
-    client.server = server or SERVERS[one.release]
+    client.transport.server = server or SERVERS[one.release]
     return client, wire

@@ -23,7 +23,7 @@ NESTED = SERVERS["1.11.0"]
 
 def client_to(keeper: NestedServer) -> tuple[Client, FakeServer]:
     client, wire = client_of(keeper)
-    client.server = NESTED
+    client.transport.server = NESTED
     return client, wire
 
 
@@ -244,7 +244,7 @@ async def test_a_complaint_of_the_server_names_the_field_that_was_changed() -> N
         "  Value error, too hot [type=value_error, input_value={'api_key': 'sentinel'}, input_type=dict]\n"
     )
     client, _ = client_of({"POST /api/v1/settings": [Answer({"error": text}, 400)]})
-    client.server = NESTED
+    client.transport.server = NESTED
     with pytest.raises(ServiceError) as caught:
         await client.settings.store(None, {f"{LLM}.temperature": 99, "condenser_max_size": 1})
     assert [(problem.location, problem.message) for problem in caught.value.problems] == [
@@ -256,7 +256,7 @@ async def test_a_complaint_of_the_server_names_the_field_that_was_changed() -> N
 
 async def test_what_is_not_a_nested_record_is_not_taken_for_one() -> None:
     client, _ = client_of({"GET /api/v1/settings": [Answer({"language": "en"})]})
-    client.server = NESTED
+    client.transport.server = NESTED
     with pytest.raises(ServiceError) as caught:
         await client.settings.load()
     assert caught.value.kind is ErrorKind.WRONG_API

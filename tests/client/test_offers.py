@@ -16,7 +16,7 @@ AGENT_SCHEMA, TALK_SCHEMA = "/api/v1/settings/agent-schema", "/api/v1/settings/c
 
 def opened(release: str, script: Script | dict[str, list[Answer | Exception]]) -> tuple[Client, FakeServer]:
     client, wire = client_of(script)
-    client.server = SERVERS[release]
+    client.transport.server = SERVERS[release]
     return client, wire
 
 
@@ -70,38 +70,22 @@ def schema(*fields: Any) -> Answer:
 
 
 async def test_a_schema_is_read_with_whole_places_and_without_canonical_fields() -> None:
-    agent = schema(
-        {"key": "llm.model", "label": "Model", "value_type": "string"},
-        {
-            "key": "verification.critic_mode",
-            "label": "Critic mode",
-            "description": None,
-            "section": "verification",
-            "section_label": "Verification",
-            "value_type": "string",
-            "default": "all_actions",
-            "prominence": "critical",
-            "depends_on": ["verification.critic_enabled"],
-            "secret": False,
-            "choices": [{"value": "all_actions", "label": "All"}],
-            "variant": "openhands",
-            "new_member": 1,
-        },
-        {"label": "no key"},
-        {"key": "odd", "choices": 5},
-        {"key": "bare"},
-        "nonsense",
-    )
+    critic = {
+        "key": "verification.critic_mode",
+        "label": "Critic mode",
+        "description": None,
+        "prominence": "critical",
+        "depends_on": ["verification.critic_enabled"],
+        "choices": [{"value": "all_actions", "label": "All"}],
+        "new_member": 1,
+    }
+    agent = schema({"key": "llm.model"}, critic, {"label": "no key"}, {"key": "odd", "choices": 5}, {"key": "bare"}, 7)
     talk = schema({"key": "max_iterations"}, {"key": "security_analyzer"})
     client, _ = opened("1.11.0", {f"GET {AGENT_SCHEMA}": [agent], f"GET {TALK_SCHEMA}": [talk]})
-    critic, bare = await client.settings.schema()
-    assert (critic.place, critic.prominence, critic.variant) == (
-        "agent_settings.verification.critic_mode",
-        "critical",
-        "openhands",
-    )
-    assert critic.depends_on == ("agent_settings.verification.critic_enabled",)
-    assert [(choice.value, choice.label) for choice in critic.choices] == [("all_actions", "All")]
+    one, bare = await client.settings.schema()
+    assert (one.place, one.prominence) == ("agent_settings.verification.critic_mode", "critical")
+    assert one.depends_on == ("agent_settings.verification.critic_enabled",)
+    assert [(choice.value, choice.label) for choice in one.choices] == [("all_actions", "All")]
     assert (bare.place, bare.label, bare.prominence, bare.secret) == ("agent_settings.bare", "bare", "minor", False)
 
 

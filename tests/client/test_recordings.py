@@ -88,7 +88,7 @@ async def test_a_bricked_account_is_still_described_as_of_its_generation() -> No
 async def test_the_form_schema_of_a_real_server_is_read_whole() -> None:
     agent, talk = (exchange("1.11.0", f"settings-{name}-schema") for name in ("agent", "conversation"))
     client, _ = client_of({f"GET {agent.path}": [agent.answer], f"GET {talk.path}": [talk.answer]})
-    client.server = replaying(agent)[0].server
+    client.transport.server = replaying(agent)[0].server
     fields = await client.settings.schema()
     raw = [field["key"] for section in agent.answer.body["sections"] for field in section["fields"]]
     canonical = ("agent", "mcp_config", "condenser.enabled", "condenser.max_size", "llm.model", "llm.api_key")

@@ -59,7 +59,7 @@ async def _yes(review: Review, request: PreparedRequest | None, why: str) -> boo
 
 async def saved(draft: Draft, server: Flat, prepare: Callable[[Draft], Awaitable[None]] | None = None) -> SaveResult:
     client, _ = client_of(server)
-    client.server = SERVER
+    client.transport.server = SERVER
     async with client:
         store = RememberingStore(client, TypedSecrets())
         return await save(draft, store, SERVER, Questions(_mine, _yes, prepare), lambda step: None)

@@ -14,7 +14,7 @@ from quarterdeck.client.options import OptionsResource
 from quarterdeck.client.profiles import ProfilesResource
 from quarterdeck.client.sandboxes import SandboxesResource
 from quarterdeck.client.secrets import SecretsResource
-from quarterdeck.client.settings import UNASKED, SettingsResource
+from quarterdeck.client.settings import SettingsResource
 from quarterdeck.client.transport import Access, Transport
 
 IN_PROCESS = "http://127.0.0.1"
@@ -36,17 +36,17 @@ class Client:
         """The server's address, without a trailing slash."""
         self.log = transport.log
         """The latest requests, newest last."""
-        self.server = UNASKED
-        """What `describe()` found out; until then the server is taken for one that wipes what a body leaves out."""
         self.conversations = ConversationsResource(transport)
         self.sandboxes = SandboxesResource(transport)
-        self.settings = SettingsResource(transport, self._described)
-        self.secrets = SecretsResource(transport, self._described)
-        self.profiles = ProfilesResource(transport, self._described)
-        self.options = OptionsResource(transport, self._described)
+        self.settings = SettingsResource(transport)
+        self.secrets = SecretsResource(transport)
+        self.profiles = ProfilesResource(transport)
+        self.options = OptionsResource(transport)
 
-    def _described(self) -> Server:
-        return self.server
+    @property
+    def server(self) -> Server:
+        """What `describe()` found out."""
+        return self.transport.server
 
     @property
     def clock_offset(self) -> timedelta:
@@ -59,7 +59,7 @@ class Client:
         Whatever was found not to be offered is tried again. An answer unlike the last one says that another server, or
         another release of it, was put behind the address.
         """
-        self.server = await describe(self.transport)
+        self.transport.server = await describe(self.transport)
         self.transport.lacks.clear()
         return self.server
 

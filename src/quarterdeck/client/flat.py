@@ -5,7 +5,7 @@ from typing import Any
 
 from quarterdeck.client.models.enums import is_mask
 from quarterdeck.client.models.mcp import McpConfig
-from quarterdeck.client.models.server import FieldRules, Server
+from quarterdeck.client.models.server import FieldRules, Generation, KeyState, Server
 from quarterdeck.client.models.settings import LOAD_ONLY, SECRET_FIELDS, Loss, Settings, SettingsChanges
 from quarterdeck.client.redact import invalid
 
@@ -52,6 +52,10 @@ def flat_rules(*, merges: bool) -> Mapping[str, FieldRules]:
     """What a flat server does with each field, which ones are in effect included."""
     rules = _BOTH | (_MERGING if merges else _REPLACING)
     return rules | {name: rules.get(name, FieldRules())._replace(in_effect=False) for name in NOT_IN_EFFECT}
+
+
+UNASKED = Server(Generation.FLAT, KeyState.UNPROVEN, fields=flat_rules(merges=False))
+"""A server before it has been described: the documented one, at its most destructive."""
 
 
 def flat_members(content: Mapping[str, Any]) -> dict[str, Any]:

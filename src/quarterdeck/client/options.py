@@ -1,13 +1,12 @@
 """What a server says of its settings: forms of them, and suggestions for fields (SERVERS.md: schemas, suggestions)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import ValidationError
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.base import Listed, NullIsEmpty, Wire
-from quarterdeck.client.models.server import Server
 from quarterdeck.client.nested import AGENT, CONVERSATION, PLACES
 from quarterdeck.client.paging import Records
 from quarterdeck.client.redact import is_secret_name
@@ -103,19 +102,15 @@ class SuggestedModel(Wire):
 
 
 class OptionsResource:
-    """Reads suggestions for fields, none where a server has none; other failures are ServiceErrors.
+    """Reads suggestions for fields, none where a server has none; other failures are ServiceErrors."""
 
-    `server` gives what `describe()` found out.
-    """
-
-    def __init__(self, transport: Transport, server: Callable[[], Server]) -> None:
+    def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self._server = server
         self._models = Records(transport, Listed[SuggestedModel])
 
     async def models(self) -> tuple[str, ...]:
         """Models as provider/name; of a nested server the first page of those it has verified."""
-        if not self._server().nested:
+        if not self._transport.server.nested:
             return await self._texts("models")
         try:
             found = await self._models.newest(MODELS, ("verified__eq", "true"))
@@ -127,11 +122,11 @@ class OptionsResource:
 
     async def agents(self) -> tuple[str, ...]:
         """Agent classes."""
-        return () if self._server().nested else await self._texts("agents")
+        return () if self._transport.server.nested else await self._texts("agents")
 
     async def security_analyzers(self) -> tuple[str, ...]:
         """Security analyzers; a nested server names them in its schema."""
-        if not self._server().nested:
+        if not self._transport.server.nested:
             return await self._texts("security-analyzers")
         fields = await read_schema(self._transport, CONVERSATION)
         choices = (field.choices for field in fields if field.place == PLACES["security_analyzer"])

@@ -1,10 +1,8 @@
 """LLM profiles, where a server keeps them (SERVERS.md: profiles)."""
 
 import re
-from collections.abc import Callable
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Profiles
 from quarterdeck.client.redact import invalid
 from quarterdeck.client.refusals import NEWER
@@ -22,9 +20,8 @@ class ProfilesResource:
     NOT_OFFERED where a server has none, CONFLICT for a name that is taken and beyond the server's limit of profiles.
     """
 
-    def __init__(self, transport: Transport, server: Callable[[], Server]) -> None:
+    def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self._server = server
 
     async def list(self) -> Profiles:
         """Read all profiles and which one is active."""
@@ -53,7 +50,7 @@ class ProfilesResource:
         await self._send(Request("DELETE", f"{PROFILES}/{segment(name)}", item=True))
 
     async def _send(self, request: Request) -> Response:
-        if not self._server().nested:
+        if not self._transport.server.nested:
             raise ServiceError(ErrorKind.NOT_OFFERED, NO_PROFILES, NEWER, outcome=Outcome.NOT_SENT)
         return await self._transport.send(request._replace(lacking=NO_PROFILES))
 

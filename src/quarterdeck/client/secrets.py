@@ -1,14 +1,13 @@
 """Custom secrets and tokens of git providers, on servers of either generation (SERVERS.md: custom secrets)."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from pydantic import SecretStr
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.base import Listed
-from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import CustomSecret, CustomSecrets, ProviderToken
 from quarterdeck.client.paging import Records
 from quarterdeck.client.redact import invalid, refuse_unsendable
@@ -26,17 +25,16 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 class SecretsResource:
     """Lists, creates, changes and deletes secrets; every failure is a ServiceError, NOT_OFFERED where there are none.
 
-    `server` gives what `describe()` found out. Values can be written and are never read.
+    Values can be written and are never read.
     """
 
-    def __init__(self, transport: Transport, server: Callable[[], Server]) -> None:
+    def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self._server = server
         self._records = Records(transport, Listed[CustomSecret])
 
     async def list(self) -> tuple[CustomSecret, ...]:
         """Read the names and descriptions of all custom secrets, in the server's order."""
-        if self._server().nested:
+        if self._transport.server.nested:
             try:
                 return await self._records.whole(f"{NESTED_SECRETS}/search")
             except ServiceError as error:
@@ -78,7 +76,7 @@ class SecretsResource:
 
         Raises ServiceError(NOT_OFFERED) where values cannot be changed, and MISSING when there is no such secret.
         """
-        if not self._server().nested:
+        if not self._transport.server.nested:
             words = "This server cannot change the value of a secret."
             advice = "Delete the secret and create it anew; between the two there is none."
             raise ServiceError(ErrorKind.NOT_OFFERED, words, advice, outcome=Outcome.NOT_SENT)
@@ -100,7 +98,7 @@ class SecretsResource:
             name: {"token": SecretStr("") if token.token is None else token.token, "host": token.host or ""}
             for name, token in tokens.items()
         }
-        path = f"{NESTED_SECRETS}/git-providers" if self._server().nested else "/api/add-git-providers"
+        path = f"{NESTED_SECRETS}/git-providers" if self._transport.server.nested else "/api/add-git-providers"
         try:
             await self._write(Request("POST", path, body={"provider_tokens": given}))
         except ServiceError as error:
@@ -108,14 +106,14 @@ class SecretsResource:
 
     async def clear_tokens(self) -> None:
         """Take away the tokens of all git providers."""
-        if self._server().nested:
+        if self._transport.server.nested:
             await self._write(Request("DELETE", f"{NESTED_SECRETS}/git-providers"))
         else:
             await self._write(Request("POST", "/api/unset-provider-tokens"))
 
     @property
     def _path(self) -> str:
-        return NESTED_SECRETS if self._server().nested else FLAT_SECRETS
+        return NESTED_SECRETS if self._transport.server.nested else FLAT_SECRETS
 
     async def _has(self, name: str) -> bool:
         return any(secret.name == name for secret in await self.list())

@@ -3,16 +3,16 @@
 import json
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.flat import FLAT_SETTINGS, flat_body, flat_losses, flat_members, flat_rules, mcp_body
+from quarterdeck.client.flat import FLAT_SETTINGS, UNASKED, flat_body, flat_losses, flat_members, flat_rules, mcp_body
 from quarterdeck.client.models.mcp import McpConfig
-from quarterdeck.client.models.server import FieldRules, Generation, KeyState, Server
+from quarterdeck.client.models.server import FieldRules, Generation, Server
 from quarterdeck.client.models.settings import Loss, Settings, SettingsChanges
 from quarterdeck.client.nested import (
     CANONICAL,
@@ -30,8 +30,6 @@ from quarterdeck.client.refusals import not_offered, nothing_stored
 from quarterdeck.client.request import WRONG_ADDRESS, KeyHeader, Request, Response
 from quarterdeck.client.transport import Transport
 
-UNASKED = Server(Generation.FLAT, KeyState.UNPROVEN, fields=flat_rules(merges=False))
-"""A server before it has been described: the documented one, at its most destructive."""
 REFUSED_METHOD = 405
 DEEPEST = 50
 """Levels of nesting a record may have; real ones have five."""
@@ -67,17 +65,15 @@ class PreparedRequest:
 class SettingsResource:
     """Loads the settings and stores changes to them; every failure is a ServiceError.
 
-    `server` gives what `describe()` found out. WRONG_API from any request means that the settings are not where they
-    were: describe the server again.
+    WRONG_API from any request means that the settings are not where they were: describe the server again.
     """
 
-    def __init__(self, transport: Transport, server: Callable[[], Server]) -> None:
+    def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self._server = server
 
     @property
     def _path(self) -> str:
-        return NESTED_SETTINGS if self._server().nested else FLAT_SETTINGS
+        return NESTED_SETTINGS if self._transport.server.nested else FLAT_SETTINGS
 
     async def load(self, *, background: bool = False) -> Settings | None:
         """Load the stored settings; None when nothing has been stored yet (SERVERS.md: nothing stored)."""
@@ -90,7 +86,7 @@ class SettingsResource:
                 words = f"The server has no settings at this path (status {error.status}): {error.server_words}"
                 raise replace(error, kind=ErrorKind.WRONG_API, words=words, advice=WRONG_ADDRESS) from None
             raise
-        content, nested = response.json(), self._server().nested
+        content, nested = response.json(), self._transport.server.nested
         if not _is_record(content, nested=nested):
             raise response.wrong_api("The server answered something that is not a settings record.")
         try:
@@ -101,7 +97,7 @@ class SettingsResource:
 
     async def schema(self) -> tuple[SchemaField, ...]:
         """Read the server's own description of its settings, canonical fields left out; nothing where there is none."""
-        if not self._server().nested:
+        if not self._transport.server.nested:
             return ()
         fields = [field for section in SECTIONS for field in await read_schema(self._transport, section)]
         return tuple(field for field in fields if field.place not in CANONICAL)
@@ -112,7 +108,7 @@ class SettingsResource:
         Raises ServiceError: INVALID, naming the field, for what this server would not store as it is meant or could not
         read again; WRONG_API for a base that was loaded from a server of the other generation.
         """
-        server = self._server()
+        server = self._transport.server
         _refuse_other_generation(base, server)
         if server.nested:
             plain = {
@@ -131,7 +127,7 @@ class SettingsResource:
         try:
             await self._send(Request(prepared.method, prepared.path, body=prepared.body))
         except ServiceError as error:
-            error.problems = at_fields(error.problems, changes) if self._server().nested else error.problems
+            error.problems = at_fields(error.problems, changes) if self._transport.server.nested else error.problems
             raise
 
     async def _send(self, request: Request) -> Response:
@@ -139,7 +135,7 @@ class SettingsResource:
         try:
             return await self._transport.send(request)
         except ServiceError as error:
-            known = self._server() is not UNASKED and self._server().generation is not Generation.NONE
+            known = self._transport.server is not UNASKED and self._transport.server.generation is not Generation.NONE
             if known and not_offered(error) and error.status != REFUSED_METHOD:
                 words = "The settings are not where they were: another kind of server answers at this address now."
                 advice = "Connect again, and the deck goes by what answers then."

@@ -21,6 +21,7 @@ import httpx
 from pydantic import SecretStr
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.flat import UNASKED
 from quarterdeck.client.limits import Limits, Pace
 from quarterdeck.client.network import (
     LOST,
@@ -93,6 +94,8 @@ class Transport:
         """The latest requests, newest last."""
         self.clock_offset = timedelta()
         """What the server's clock is ahead of this machine's, by its latest answer; zero where it tells none."""
+        self.server = UNASKED
+        """What `describe()` found out; until then the server is taken for one that wipes what a body leaves out."""
         self.in_process = access.app is not None
         self.lacks: set[str] = set()
         """Paths of reads that were found not to be offered: they are not asked for again."""
