@@ -6,15 +6,11 @@ that a picture changes only when the deck does.
 
 import asyncio
 import re
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from random import Random
 from tempfile import TemporaryDirectory
-from unittest.mock import patch
-from uuid import UUID
 
 from pydantic import SecretStr
 from textual.pilot import Pilot
@@ -61,23 +57,11 @@ SETTINGS = {
 Reach = Callable[[Pilot[int]], Awaitable[None]]
 
 
-async def until(happened: Callable[[], Awaitable[bool]], what: str) -> None:
-    """Look again until something has happened; raises TimeoutError that names it."""
-    end = asyncio.get_running_loop().time() + PATIENCE
-    while not await happened():
-        if asyncio.get_running_loop().time() > end:
-            raise TimeoutError(what)
-        await asyncio.sleep(0.05)
-
-
 async def shown(pilot: Pilot[int], text: str) -> None:
     """Wait until a text is on the screen."""
-
-    async def on_screen() -> bool:
-        await pilot.pause()
-        return text in picture(pilot).replace(BLANK, " ")
-
-    await until(on_screen, f"{text!r} on the screen")
+    async with asyncio.timeout(PATIENCE):
+        while text not in picture(pilot).replace(BLANK, " "):
+            await pilot.pause(0.05)
 
 
 def picture(pilot: Pilot[int]) -> str:
@@ -113,20 +97,15 @@ async def plan(pilot: Pilot[int]) -> None:
     await shown(pilot, "Pause ")
 
 
-async def settings(pilot: Pilot[int]) -> None:
-    """The settings with an edit that is not saved."""
-    await edited(pilot)
-
-
 async def review(pilot: Pilot[int]) -> None:
     """What a save would do."""
-    await edited(pilot)
+    await settings(pilot)
     await pilot.press("ctrl+s")
     await shown(pilot, "Review the changes")
 
 
-async def edited(pilot: Pilot[int]) -> None:
-    """Go to the settings and edit one."""
+async def settings(pilot: Pilot[int]) -> None:
+    """The settings with an edit that is not saved."""
     await pilot.press("3")
     await shown(pilot, "claude-sonnet")
     await pilot.press("slash", *"iterations", "enter", "enter", "ctrl+u", *"250", "enter", "escape", "g")
@@ -177,18 +156,6 @@ async def take(root: Path) -> None:
         await service.close()
 
 
-def main() -> int:
-    """Take the pictures; ids are made from a fixed seed."""
-    made = Random(7)
-    PICTURES.mkdir(exist_ok=True)
-    with (
-        TemporaryDirectory(prefix="quarterdeck-") as folder,
-        patch("secrets.token_hex", lambda size=32: made.randbytes(size).hex()),
-        patch("uuid.uuid4", lambda: UUID(bytes=made.randbytes(16), version=4)),
-    ):
-        asyncio.run(take(Path(folder)))
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    with TemporaryDirectory() as folder:
+        asyncio.run(take(Path(folder)))

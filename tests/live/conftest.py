@@ -10,8 +10,8 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.models.conversation import NewConversation, StartTask
 from quarterdeck.client.models.server import KeyState
 from quarterdeck.client.options import SchemaField
+from tests.live.kit import delete_sandbox_left_by
 from tests.live.settings_kit import put_back, settings_of, unrestorable
-from tests.live.starting import delete_sandbox_left_by
 from tests.live.summary import Book, Notes, summary
 from tests.live.targets import OVERWRITE, PARAMS, Target
 

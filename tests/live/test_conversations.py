@@ -5,7 +5,7 @@ import pytest
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.conversation import NewConversation, StartTask
 from quarterdeck.client.models.enums import StartTaskStatus
-from tests.live.starting import ended
+from tests.live.kit import ended
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 

@@ -8,7 +8,7 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind
 from quarterdeck.client.models.settings import SECRET_FIELDS, Settings
 from quarterdeck.client.settings import losses
-from tests.live.refused import refused
+from tests.live.kit import refused
 from tests.live.settings_kit import FLAGS, changed, has_field, settings_of, unlike
 from tests.live.summary import Notes
 from tests.live.values import VALUES

@@ -11,7 +11,7 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind
 from quarterdeck.client.models.enums import GitProvider
 from quarterdeck.client.models.settings import ProviderToken
-from tests.live.refused import refused
+from tests.live.kit import refused
 from tests.live.settings_kit import settings_of
 from tests.live.summary import Notes
 

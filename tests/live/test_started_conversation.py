@@ -6,8 +6,7 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.conversation import Conversation, StartTask
 from quarterdeck.client.models.enums import StartTaskStatus
-from tests.live.refused import refused
-from tests.live.starting import ended
+from tests.live.kit import ended, refused
 from tests.live.summary import Notes
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]

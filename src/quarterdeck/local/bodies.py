@@ -160,7 +160,7 @@ class SettingsBody(OpenBody):
     git_user_name: str | None = None
     git_user_email: str | None = None
     v1_enabled: bool = True
-    sandbox_grouping_strategy: Grouping = "NO_GROUPING"
+    sandbox_grouping_strategy: Grouping | None = "NO_GROUPING"
 
     def sent(self) -> dict[str, Any]:
         """Only what the body had, secrets in clear, as it is stored; of the MCP lists only those that it had."""
