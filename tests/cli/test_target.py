@@ -76,13 +76,6 @@ def test_a_last_connection_that_is_gone_is_not_replaced_silently(loaded: Config)
         target(remembering(loaded, "gone"))
 
 
-@pytest.mark.parametrize("variable", ["--url", "QUARTERDECK_URL"])
-def test_a_wrong_address_is_wrong_usage(loaded: Config, variable: str) -> None:
-    arguments = ("--url", "localhost") if variable == "--url" else ()
-    with pytest.raises(CommandError, match=variable):
-        target(loaded, *arguments, environ={"QUARTERDECK_URL": "localhost"})
-
-
 def key_for(loaded: Config, chosen: Target, endpoint: Connection) -> str | None:
     environ = {"QUARTERDECK_API_KEY": "key-of-url", "WORK_KEY": "key-of-work"}
     variable = Connections(loaded, environ, asked=chosen.asked).key_variable(endpoint)

@@ -127,17 +127,6 @@ def test_what_would_not_be_read_again_is_not_written(file: Path, connection: Con
     assert file.read_text() == BY_HAND
 
 
-@pytest.mark.parametrize(
-    "text", ['connections.work.url = "http://a"\n', 'connections = { work = { url = "http://a" } } # mine\n']
-)
-def test_a_layout_that_the_deck_would_not_write_is_changed_too(file: Path, text: str) -> None:
-    file.write_text(text)
-    edit.save_connection(file, replace(WORK, key_env=None), "work")
-    assert file.read_text() == text.replace("http://a", "https://work.example")
-    edit.delete_table(file, "connections", "work")
-    assert tomllib.loads(file.read_text()).get("connections", {}) == {}
-
-
 NAMES = ("url", "header", "key_env", "colour")
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\r\n", exclude_categories=["Cc", "Cs"]), max_size=12)
 GAPS = st.lists(st.one_of(st.just(""), WORDS.map(lambda words: f"# {words}")), max_size=3)
@@ -230,11 +219,3 @@ def test_a_table_is_found_however_its_header_is_written(header: str) -> None:
         assert f"{path}, line 5, connection 'work'" in problems[0]
         edit.delete_table(path, "connections", "work")
         assert path.read_text() == "# one\nx = [\n[1],\n]\n"
-
-
-@pytest.mark.parametrize("rest", ["", "[connections]\n", "[ connections ] # all\n", "[other]\nx = 1\n"])
-def test_the_last_one_can_go(rest: str) -> None:
-    with file_with(f"{rest}[connections.work]\nurl = 'a'\n[more]\ny = 2\n[connections.play]\nurl = 'b'\n") as path:
-        for name in ("play", "work"):
-            edit.delete_table(path, "connections", name)
-        assert path.read_text() == f"{rest}[more]\ny = 2\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from quarterdeck.config import edit, files
-from quarterdeck.config.connections import Connection, check_url
+from quarterdeck.config.connections import check_url
 from quarterdeck.config.files import ConfigError
 from quarterdeck.config.load import Config, Preferences, find_folders, load
 from tests.conftest import Home
@@ -29,15 +29,6 @@ def test_folders_follow_the_xdg_variables_and_ignore_relative_ones(home: Home) -
     assert found.config == home.root / ".config/quarterdeck"
     assert found.data == home.root / ".local/share/quarterdeck"
     assert found.state == Path("/var/state/quarterdeck")
-
-
-def test_a_fresh_machine_has_no_problems_and_a_connection_written_by_hand_is_read(home: Home) -> None:
-    assert loaded_now() == Config(find_folders(os.environ))
-    members = ('url = "https://agents.example.org/"', 'header = "bearer"', 'key_env = "WORK_KEY"', "read_only = true")
-    home.config.mkdir(parents=True)
-    (home.config / "connections.toml").write_text("\n".join(("[connections.work]", *members)))
-    work = Connection("work", "https://agents.example.org", "bearer", read_only=True, key_env="WORK_KEY")
-    assert loaded_now().connections == {"work": work}
 
 
 @pytest.mark.parametrize(

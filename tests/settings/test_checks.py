@@ -62,29 +62,22 @@ GOOD: dict[str, tuple[str, ...]] = {
 }
 
 
-def each_of(table: dict[str, tuple[str, ...]]) -> list[tuple[str, str]]:
-    return [(key, typed) for key, several in table.items() for typed in several]
+EACH = [
+    (key, typed, stops)
+    for table, stops in ((BAD, True), (ODD, False), (GOOD, None))
+    for key, several in table.items()
+    for typed in several
+]
 
 
-@pytest.mark.parametrize(("key", "typed"), each_of(BAD))
-def test_bad_input_stops_the_save_with_one_sentence(key: str, typed: str) -> None:
+@pytest.mark.parametrize(("key", "typed", "stops"), EACH)
+def test_bad_input_stops_the_save_with_one_sentence(key: str, typed: str, stops: bool | None) -> None:
+    """What is only odd warns, and what is good passes without a word."""
     problem = problem_of(key, typed)
-    assert problem is not None
-    assert problem.stops
-    assert problem.words.endswith((".", "?"))
-    assert "\n" not in problem.words
-
-
-@pytest.mark.parametrize(("key", "typed"), each_of(ODD))
-def test_odd_input_only_warns(key: str, typed: str) -> None:
-    problem = problem_of(key, typed)
-    assert problem is not None
-    assert not problem.stops
-
-
-@pytest.mark.parametrize(("key", "typed"), each_of(GOOD))
-def test_good_input_passes_without_a_word(key: str, typed: str) -> None:
-    assert problem_of(key, typed) is None
+    assert (None if problem is None else problem.stops) is stops
+    if problem is not None:
+        assert problem.words.endswith((".", "?"))
+        assert "\n" not in problem.words
 
 
 def of(*servers: McpServer) -> list[tuple[int | None, str, bool]]:

@@ -53,13 +53,6 @@ def test_edits_that_were_exported_are_edits_again_and_take_no_server_away(draft:
     assert len(imported(text, Draft(other)).draft.servers.left) >= len(Draft(other).servers.left)
 
 
-def test_only_what_the_file_names_is_changed_and_what_it_says_is_not_set_is_unset() -> None:
-    result = imported('[settings]\nlanguage = "fr"\n', Draft(STORED))
-    assert result.draft.changes == {"language": "fr"}
-    exported = written(Draft(Settings(language="de")))
-    assert imported(exported, Draft(STORED)).draft.changes["max_iterations"] is None
-
-
 def test_values_of_another_kind_are_left_alone_and_named() -> None:
     bad = {"language": 5, "enable_sound_notifications": "yes", "max_iterations": "many", "llm_api_key": 5}
     text = json.dumps({"settings": {**bad, "nonsense": 1, "secrets_store": {}, "git_user_name": None}})

@@ -10,8 +10,8 @@ from quarterdeck.client.nested import AGENT_KIND
 from quarterdeck.client.options import SchemaChoice, SchemaField
 from quarterdeck.settings import checks
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.fields import Control, Unreadable
-from quarterdeck.settings.form_fields import CANONICAL, FormFields, fields_on
+from quarterdeck.settings.fields import Unreadable
+from quarterdeck.settings.form_fields import FormFields, fields_on
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.review import Line, problems, review
 from quarterdeck.settings.verify import verify
@@ -86,15 +86,6 @@ def test_what_is_typed_is_read_by_the_type_the_server_names(place: str, typed: s
     assert value is None or any(checks.problems(entry, value)) is isinstance(value, Unreadable)
 
 
-def test_a_value_outside_the_servers_choices_is_an_error_and_unset_is_its_default() -> None:
-    place = f"{AGENT}.llm.effort"
-    assert on(NESTED).by_key[place].control is Control.SELECT
-    assert not draft().set(place, "low").errors
-    (problem,) = draft().set(place, "extreme").errors
-    assert "low, high" in problem.words
-    assert draft().unset(f"{AGENT}.llm.timeout").changes == {f"{AGENT}.llm.timeout": 300}
-
-
 def test_an_object_is_shown_without_what_may_be_secret_in_it() -> None:
     place = f"{AGENT}.llm.extra_headers"
     entry = on(NESTED).by_key[place]
@@ -104,15 +95,6 @@ def test_an_object_is_shown_without_what_may_be_secret_in_it() -> None:
     (problem,) = draft().set(place, entry.reads(shown)).errors
     assert "hidden part" in problem.words
     assert "sentinel" not in repr(review(draft().set(place, {"X-Team": "sentinel"}), NESTED).lines)
-
-
-def test_canonical_fields_follow_the_servers_rules() -> None:
-    by_key = on(NESTED).by_key
-    assert by_key["enable_solvability_analysis"].absent
-    assert not by_key["confirmation_mode"].can_unset
-    assert CANONICAL.by_key["confirmation_mode"].can_unset
-    assert [problem.key for problem in draft().set("security_analyzer", "invariant").errors] == ["security_analyzer"]
-    assert not Draft(STORED).set("security_analyzer", "invariant").errors
 
 
 def test_another_kind_of_agent_is_a_loss_and_saved_alone() -> None:

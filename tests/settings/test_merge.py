@@ -116,13 +116,6 @@ def test_a_merge_loses_nothing_kept_here_is_settled_by_theirs_and_is_made_once(b
         assert not again.arrived
 
 
-def test_undo_still_works_after_a_merge() -> None:
-    mine = Draft(records(FILES)).set("language", "de").change_servers(Servers.remove, 0)
-    undone = merge(mine, records(FILES).model_copy(update={"agent": "LocAgent"})).draft.undo()
-    assert (undone.value("language"), undone.value("agent")) == ("de", "LocAgent")
-    assert [entry.removed for entry in undone.servers.entries] == [False]
-
-
 def test_what_both_sides_made_of_one_thing_is_a_conflict() -> None:
     mine = Draft(Settings()).change_servers(Servers.add, TOOLS.model_copy(update={"api_key": SecretStr("mine")}))
     theirs = TOOLS.model_copy(update={"api_key": SecretStr("theirs")})

@@ -4,7 +4,6 @@ import asyncio
 import os
 from collections.abc import AsyncIterable, Awaitable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
@@ -18,7 +17,7 @@ from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.network import sends_in_clear, shown_host
 from quarterdeck.client.paging import Page
 from quarterdeck.config.connections import Connection
-from quarterdeck.config.load import Config, Folders
+from quarterdeck.config.load import Config
 from quarterdeck.fleet.ages import ServerClock
 
 
@@ -53,9 +52,7 @@ def run(arguments: CommandLine, config: Config) -> int:
         Finding("connection", f"{target.connection.name}{' (read-only)' if target.connection.read_only else ''}"),
         Finding("address", target.connection.url or "none: the embedded local service, in this process"),
         *_in_clear(target.connection),
-        *_ca_file(target.connection),
         *asyncio.run(_examine(connector, target.connection)),
-        *_folders(config.folders),
         *(Finding("configuration", problem, good=False) for problem in config.problems),
     ]
     healthy = all(finding.good for finding in findings)
@@ -106,15 +103,6 @@ def _clock(client: Client) -> list[Finding]:
     return [Finding("clock", hint, careful=True)] if hint else []
 
 
-def _ca_file(connection: Connection) -> list[Finding]:
-    """Whether the certificates to trust can be read, where a connection names some."""
-    if connection.ca_file is None:
-        return []
-    path = Path(connection.ca_file).expanduser()
-    words = f"{path}, trusted alone at this address" if os.access(path, os.R_OK) else f"{path} cannot be read"
-    return [Finding("CA file", words, os.access(path, os.R_OK))]
-
-
 def _answer_words(server: Server, release: str | None) -> str:
     words = [_GENERATION_WORDS[server.generation]]
     if server.simulated:
@@ -158,16 +146,3 @@ async def _first(pages: AsyncIterable[Page[Any]], openly: str) -> str:
 
 async def _count(client: Client) -> str:
     return f"can be listed ({len(await client.sandboxes.specs())})"
-
-
-def _folders(folders: Folders) -> list[Finding]:
-    unusable = folders.unusable()
-    places = {"config": folders.config, "data": folders.data, "state": folders.state}
-    return [
-        Finding(
-            f"{name} folder",
-            unusable.get(name) or (str(path) if path.exists() else f"{path} (made when first needed)"),
-            name not in unusable,
-        )
-        for name, path in places.items()
-    ]

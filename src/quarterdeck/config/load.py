@@ -41,10 +41,11 @@ class Folders:
         """The folder of the state files."""
         return self.state / "state"
 
-    def unusable(self) -> dict[str, str]:
-        """The folders that cannot be written, or could not be made, each with a sentence."""
-        places = {"config": self.config, "data": self.data, "state": self.state}
-        return {name: f"{path} cannot be written" for name, path in places.items() if not _writable(path)}
+    @property
+    def unusable(self) -> list[str]:
+        """A sentence about each folder that cannot be written, or could not be made."""
+        places = (self.config, self.data, self.state)
+        return [f"{path} cannot be written" for path in places if not _writable(path)]
 
     @property
     def left_behind(self) -> str | None:

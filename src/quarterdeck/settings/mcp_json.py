@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
+
 from quarterdeck.client.models.mcp import McpServer, SseServer, StdioServer
 from quarterdeck.settings import masks, words
 from quarterdeck.settings.masks import MASK
@@ -26,7 +28,6 @@ from quarterdeck.settings.mcp_server import (
     free_name,
     members,
     place_of,
-    server_of,
 )
 
 _PLACEHOLDER = re.compile(r"\$\{[^{}]*\}|^\$[A-Za-z_]\w*$")
@@ -89,9 +90,10 @@ def _fitted(
     named = {"name": name} if nested else {}
     found = _stdio(name, found) if transport is Transport.STDIO else _remote(found) | named
     left_out = () if nested else tuple(member for member in found if member not in MODELS[transport].model_fields)
-    server = server_of(MODELS[transport], {member: found[member] for member in found if member not in left_out})
-    if server is None:
-        raise PasteError("one of its members is not of the right kind")
+    try:
+        server = MODELS[transport].model_validate({name: found[name] for name in found if name not in left_out})
+    except ValidationError:
+        raise PasteError("one of its members is not of the right kind") from None
     return server, left_out
 
 
@@ -132,21 +134,15 @@ def _stdio(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _remote(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The key may stand as the bearer token of a header or of `auth` (in the nested generation each is the other)."""
-    headers, auth, key = _headers(given), given.get("auth"), given.get("api_key")
+    """The key may stand as the bearer token of a header."""
+    headers = _named_texts(given.get("headers"))
     bearer = next((value for name, value in headers.items() if _is_bearer(name, value)), "")
-    signs_in = auth if isinstance(auth, dict) else {}
-    is_token = signs_in.get("strategy") == "bearer"
-    token = signs_in.get("value") if is_token else auth
-    key = key or (token if isinstance(token, str) else "") or bearer.partition(" ")[2].strip()
+    key = given.get("api_key") or bearer.partition(" ")[2].strip()
     if key:
         headers = {name: value for name, value in headers.items() if not _is_bearer(name, value)}
-    if isinstance(auth, str) or (key and is_token):
-        auth = None
     own = {
         **dict.fromkeys(_ADDRESSES),
         "headers": headers,
-        "auth": auth,
         "url": _address(given).strip(),
         "api_key": key,
         "timeout": given.get("timeout"),
@@ -164,9 +160,8 @@ def _is_bearer(name: str, value: str) -> bool:
     return name.lower() == "authorization" and value.lower().startswith("bearer ") and len(value.split()) > 1
 
 
-def _headers(given: Mapping[str, Any]) -> dict[str, str]:
-    headers = given.get("headers")
-    return {str(name): _text(value) for name, value in headers.items()} if isinstance(headers, dict) else {}
+def _named_texts(given: Any) -> dict[str, str]:
+    return {str(name): _text(value) for name, value in given.items()} if isinstance(given, dict) else {}
 
 
 def _arguments(given: Any) -> list[str]:
@@ -181,7 +176,7 @@ def _environment(given: Any) -> dict[str, str]:
     if isinstance(given, str):
         pairs = (pair.partition("=") for pair in given.split(",") if pair.strip())
         return {name.strip(): value.strip() for name, _, value in pairs}
-    return {str(name): _text(value) for name, value in given.items()} if isinstance(given, dict) else {}
+    return _named_texts(given)
 
 
 def _split(text: str) -> list[str]:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from itertools import count
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import PlainSerializer, PlainValidator, SecretStr, ValidationError
+from pydantic import PlainSerializer, PlainValidator, SecretStr
 
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.redact import replace_secrets
@@ -204,11 +204,3 @@ def _from_data(data: Any) -> McpServer:
 
 KeptServer = Annotated[McpServer, PlainValidator(_from_data), PlainSerializer(as_data)]
 """An MCP server in a state file, with the secrets that are in it: whoever keeps one masks them first (`bare`)."""
-
-
-def server_of(model: type[McpServer], given: Mapping[str, Any]) -> McpServer | None:
-    """A server of these members; None where they do not fit."""
-    try:
-        return model.model_validate(given)
-    except ValidationError:
-        return None

@@ -89,7 +89,7 @@ async def save(draft: Draft, store: RememberingStore, server: Server, questions:
             if error.kind is ErrorKind.CONFLICT and tries < TRIES:
                 refused = error
                 continue
-            if error.outcome not in (Outcome.UNKNOWN, Outcome.APPLIED):
+            if error.outcome is not Outcome.UNKNOWN:
                 return _failed(draft, error)
             lost = error
         tell("Reading back…" if lost is None else "Unknown whether it was stored; reading back…")

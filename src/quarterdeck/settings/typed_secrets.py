@@ -4,7 +4,6 @@ What was typed in this run is kept in memory, put onto every record that is read
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from quarterdeck.client.client import Client
@@ -13,26 +12,11 @@ from quarterdeck.client.models.mcp import McpConfig, McpServer, StdioServer
 from quarterdeck.client.models.settings import Settings, SettingsChanges
 from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.settings.mcp import config_of, listed
-from quarterdeck.settings.mcp_server import Transport, name_of, transport_of
+from quarterdeck.settings.mcp_server import Transport, place_of
 from quarterdeck.settings.words import has_secret
 
-
-@dataclass
-class TypedSecrets:
-    """The MCP servers that were sent with secrets in this run, by transport and name or address."""
-
-    servers: Mapping[tuple[Transport, str], McpServer] = field(default_factory=dict, repr=False)
-
-    def onto(self, found: Settings) -> Settings:
-        """A record with the secrets that are known of its MCP servers."""
-        if found.mcp_config is None or not self.servers:
-            return found
-        filled = config_of(map(self._filled, listed(found.mcp_config)), **(found.mcp_config.model_extra or {}))
-        return found.model_copy(update={"mcp_config": filled})
-
-    def _filled(self, server: McpServer) -> McpServer:
-        known = self.servers.get((transport_of(server), name_of(server)))
-        return server if known is None else server.model_copy(update=_secret_members(known))
+TypedSecrets = dict[tuple[Transport, str], McpServer]
+"""The MCP servers that were sent with secrets in this run, by transport and name or address."""
 
 
 class RememberingStore:
@@ -41,35 +25,33 @@ class RememberingStore:
     def __init__(self, client: Client, typed: TypedSecrets) -> None:
         self._client = client
         self._typed = typed
-        self._read: tuple[Settings | None, Settings | None] = (None, None)
-        """The last record as it was read, and with its secrets."""
-
-    @property
-    def hidden(self) -> bool:
-        """Whether the server tells no secrets of MCP servers."""
-        return self._client.server.nested
 
     async def load(self) -> Settings | None:
         """Read what is stored, and add the secrets known."""
         found = await self._client.settings.load()
-        self._read = found, self._typed.onto(found) if found is not None and self.hidden else found
-        return self._read[1]
+        if found is None or found.mcp_config is None or not self._client.server.nested:
+            return found
+        servers = map(self._with_secrets, listed(found.mcp_config))
+        filled = config_of(servers, **(found.mcp_config.model_extra or {}))
+        return found.model_copy(update={"mcp_config": filled})
 
     async def store(self, base: Settings | None, changes: SettingsChanges) -> None:
         """Store changes, and remember the secrets in them."""
         config = changes.get("mcp_config")
+        new = {place_of(one): one for one in listed(config) if _secrets(one)} if isinstance(config, McpConfig) else {}
         try:
-            await self._client.settings.store(self._bare(base), changes)
+            await self._client.settings.store(base, changes)
         except ServiceError as error:
-            if isinstance(config, McpConfig) and error.outcome in (Outcome.UNKNOWN, Outcome.APPLIED):
-                self._typed.servers = {**self._typed.servers, **_with_secrets(config)}
+            if error.outcome is Outcome.UNKNOWN:
+                self._typed.update(new)
             raise
-        if isinstance(config, McpConfig):
-            self._typed.servers = _with_secrets(config)
+        if config is not None:
+            self._typed.clear()
+            self._typed.update(new)
 
     def preview(self, base: Settings | None, changes: SettingsChanges) -> PreparedRequest:
         """The request that would be sent."""
-        return self._client.settings.preview(self._bare(base), changes)
+        return self._client.settings.preview(base, changes)
 
     async def secret_names(self) -> frozenset[str] | None:
         """Names of the custom secrets; None where they are not told."""
@@ -78,17 +60,12 @@ class RememberingStore:
         except ServiceError:
             return None
 
-    def _bare(self, base: Settings | None) -> Settings | None:
-        """The record as the server told it."""
-        read, shown = self._read
-        return read if base == shown else base
+    def _with_secrets(self, server: McpServer) -> McpServer:
+        known = self._typed.get(place_of(server))
+        return server if known is None else server.model_copy(update=dict(_secrets(known)))
 
 
-def _with_secrets(config: McpConfig) -> dict[tuple[Transport, str], McpServer]:
-    return {(transport_of(server), name_of(server)): server for server in listed(config) if _secret_members(server)}
-
-
-def _secret_members(server: McpServer) -> dict[str, Any]:
+def _secrets(server: McpServer) -> Mapping[str, Any]:
     """What of a server is never told: key or variables, and headers."""
     own: dict[str, Any] = {"env": server.env} if isinstance(server, StdioServer) else {"api_key": server.api_key}
     headers = (server.model_extra or {}).get("headers")
