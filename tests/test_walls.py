@@ -142,6 +142,7 @@ def test_every_command_is_an_action_of_its_screen_or_of_the_deck() -> None:
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.commands import commands_at
 from quarterdeck.tui.lists.conversation_commands import ConversationCommands
+from quarterdeck.tui.lists.live_list import LiveList
 from quarterdeck.tui.lists.sandbox_commands import SandboxCommands
 from quarterdeck.tui.screens.conversation import ConversationScreen
 from quarterdeck.tui.screens.conversations import ConversationsScreen
@@ -150,8 +151,8 @@ from quarterdeck.tui.screens.settings import SettingsScreen
 from quarterdeck.tui.talk import Talk
 helpers = {
     ConversationScreen: (Talk,),
-    ConversationsScreen: (ConversationCommands, SandboxCommands),
-    SandboxesScreen: (SandboxCommands,),
+    ConversationsScreen: (ConversationCommands, LiveList, SandboxCommands),
+    SandboxesScreen: (LiveList, SandboxCommands),
     SettingsScreen: (),
 }
 for screen, held in helpers.items():

@@ -31,21 +31,6 @@ def health_cell(health: Health, now: float) -> Cell:
     return cell(text.line(health_words(health, now)), HEALTH_TONES[health.state])
 
 
-def why_empty(health: Health | None, noun: str, *, key_refused: bool) -> tuple[Shown, Shown] | None:
-    """What an empty list says while it is not known to be empty; None where it is."""
-    if health is None:
-        return Shown(f"Reading the {noun}…"), Shown("")
-    if key_refused or health.state is HealthState.REFUSED:
-        return Shown(f"The {noun} were not read: the key is refused."), Shown("c, then K gives another key.")
-    if health.error is not None and health.read_at is None:
-        return Shown(f"The {noun} could not be read."), Shown("ctrl+r tries again now.")
-    if health.read_at is None:
-        return Shown(f"Reading the {noun}…"), Shown("")
-    if health.unreadable:
-        return Shown(f"{health.unreadable:,} {noun} could not be read."), Shown("L shows what was answered.")
-    return None
-
-
 def counted(word: str, count: int) -> Cell:
     """How many rows show a word, for the line above a list."""
     return tally(count, word, *glyph(word))

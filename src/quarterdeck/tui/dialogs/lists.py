@@ -1,7 +1,7 @@
-"""What a list shows: which columns in which order, and which statuses."""
+"""What a list asks: which columns in which order, which statuses, and what without a counterpart to go to."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -20,19 +20,18 @@ NOTE = Shown("The first one is always shown; where there is little room the last
 WORD_WIDE = 20
 
 
-def pick_columns(titles: Sequence[tuple[str, str]], chosen: Sequence[str] | None) -> PickSeveralDialog:
+def pick_columns(titles: Mapping[str, str], chosen: Sequence[str] | None) -> PickSeveralDialog:
     """Turn columns on and off and move them: names with titles, and those that are shown, None for all of them."""
-    named = dict(titles)
 
     def line(name: str, is_on: bool) -> Cell:
-        return cell(Shown(named[name]), Tone.PLAIN if is_on else Tone.MUTED)
+        return cell(Shown(titles[name]), Tone.PLAIN if is_on else Tone.MUTED)
 
     return PickSeveralDialog(
         Shown("Columns"),
-        tuple(named),
-        tuple(named) if chosen is None else chosen,
+        tuple(titles),
+        tuple(titles) if chosen is None else chosen,
         line,
-        usual=("default", tuple(named)),
+        usual=("default", tuple(titles)),
         ordered=True,
         at_least_one=Shown("A list needs a column; space shows one."),
         note=NOTE,

@@ -1,7 +1,8 @@
 """Which rows of a list are shown, and in which order: the filter and the sorting that a person chose."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
+from time import monotonic
 from typing import ClassVar, Generic, NamedTuple
 
 from quarterdeck.fleet.filters import Filter, Kind, kept, parse
@@ -37,11 +38,12 @@ class KeptViews(KeptModel):
 class Arrangement(Generic[R]):
     """The order of all rows of a source, and which of them the filter lets through."""
 
-    def __init__(self, source: Source[R]) -> None:
+    def __init__(self, source: Source[R], clock: Callable[[], datetime]) -> None:
         self.view = View()
         self.filter = Filter()
-        self.order = Order()
         self._source = source
+        self._clock = clock
+        self._order = Order()
         self._sorts = {column.key: column.sort for column in source.columns if column.sort is not None}
         self._passed: set[str] = set()
         """The ids that the filter lets through, while there is one."""
@@ -50,57 +52,45 @@ class Arrangement(Generic[R]):
     def ids(self) -> list[str]:
         """The ids that the filter lets through, in order."""
         if not self.filter:
-            return self.order.ids
-        return [row_id for row_id in self.order.ids if row_id in self._passed]
+            return self._order.ids
+        return [row_id for row_id in self._order.ids if row_id in self._passed]
 
-    def take(self, changed: Mapping[str, R], gone: Collection[str], now: datetime, moment: float) -> bool:
+    def take(self, changed: Mapping[str, R], gone: Collection[str]) -> bool:
         """Take what changed in the rows; whether others are shown now, or in another order."""
-        moved = self.order.take({row_id: self._rank_of(row, now) for row_id, row in changed.items()}, gone, moment)
+        now = self._clock()
+        moved = self._order.take({each: self._rank(row, now) for each, row in changed.items()}, gone, monotonic())
         return self._sift(changed, gone, now) or moved
 
-    def put_in_order(self, now: datetime) -> None:
+    def pass_time(self, *, aged: bool) -> bool:
+        """Put into their places what waits, as time has passed; whether others are shown, or in another order.
+
+        `aged` says that durations are to be looked at again.
+        """
+        moved = self._order.settle(monotonic())
+        durations = aged and any(term.kind is Kind.DURATION for term in self.filter.terms)
+        return (durations and self._look_at_all()) or moved
+
+    def hold(self) -> None:
+        """Let rows stay where they are for a while: the cursor moved."""
+        self._order.moved(monotonic())
+
+    def put_in_order(self) -> None:
         """Put all rows into their places, at once."""
-        self.order.fill(
-            ((row_id, self._rank_of(row, now)) for row_id, row in self._source.rows.items()), reverse=self.view.reverse
-        )
+        now = self._clock()
+        ranks = ((row_id, self._rank(row, now)) for row_id, row in self._source.rows.items())
+        self._order.fill(ranks, reverse=self.view.reverse)
+        self._look_at_all()
 
-    # The filter
-
-    def filter_by(self, words: str, now: datetime) -> None:
+    def filter_by(self, words: str) -> None:
         """Let only rows through that match what was typed."""
         self.view = self.view._replace(filter=words)
         self.filter = parse(words, self._source.grammar)
-        self.look_at_all(now)
+        self._look_at_all()
 
-    def look_at_all(self, now: datetime) -> bool:
-        """Have the filter look at every row again; whether it lets other ones through than before."""
-        before = self._passed
-        rows = kept(self._source.rows.values(), self.filter, now, self._source.grammar) if self.filter else ()
-        self._passed = {row.id for row in rows}
-        return self._passed != before
-
-    @property
-    def passes_with_time(self) -> bool:
-        """Whether the filter may let other rows through as time passes."""
-        return any(term.kind is Kind.DURATION for term in self.filter.terms)
-
-    def _sift(self, changed: Mapping[str, R], gone: Collection[str], now: datetime) -> bool:
-        """Have the filter look at what changed; whether rows come or go."""
-        if not self.filter:
-            return False
-        before = len(self._passed)
-        self._passed.difference_update(gone)
-        through = {row_id for row_id, row in changed.items() if self.filter.matches(row, now, self._source.grammar)}
-        other = len(self._passed) != before or through != self._passed & changed.keys()
-        self._passed = self._passed - (changed.keys() - through) | through if other else self._passed
-        return other
-
-    # The order
-
-    def sort_by(self, column: str | None, now: datetime, *, reverse: bool) -> None:
+    def sort_by(self, column: str | None, *, reverse: bool) -> None:
         """Sort by a column, at once; one that cannot be sorted by stands for the default order."""
         self.view = self.view._replace(sort=column if column in self._sorts else None, reverse=reverse)
-        self.put_in_order(now)
+        self.put_in_order()
 
     @property
     def next_column(self) -> str | None:
@@ -108,5 +98,23 @@ class Arrangement(Generic[R]):
         keys = [None, *self._sorts]
         return keys[(keys.index(self.view.sort) + 1) % len(keys)]
 
-    def _rank_of(self, row: R, now: datetime) -> Rank:
+    def _rank(self, row: R, now: datetime) -> Rank:
         return self._source.rank(row, now) if self.view.sort is None else Rank(self._sorts[self.view.sort](row))
+
+    def _look_at_all(self) -> bool:
+        """Have the filter look at every row again; whether it lets other ones through than before."""
+        before, source = self._passed, self._source
+        rows = kept(source.rows.values(), self.filter, self._clock(), source.grammar) if self.filter else ()
+        self._passed = {row.id for row in rows}
+        return self._passed != before
+
+    def _sift(self, changed: Mapping[str, R], gone: Collection[str], now: datetime) -> bool:
+        """Have the filter look at what changed; whether rows come or go."""
+        if not self.filter:
+            return False
+        before = self._passed
+        through = {row_id for row_id, row in changed.items() if self.filter.matches(row, now, self._source.grammar)}
+        if through == {each for each in changed if each in before} and before.isdisjoint(gone):
+            return False
+        self._passed = (before - changed.keys()).difference(gone) | through
+        return True

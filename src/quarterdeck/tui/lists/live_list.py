@@ -1,4 +1,7 @@
-"""A list of live rows on a screen: its counts and filter, its table, and what is known of the row under the cursor."""
+"""A list of live rows on a screen: its counts and filter, its table, what is known of the row under the cursor.
+
+The rows are kept up to date at the cost of what changed; how they are arranged and marked is up to a person.
+"""
 
 import asyncio
 from collections import Counter
@@ -13,11 +16,13 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.message import Message
 
+from quarterdeck.fleet.filters import statuses_in, with_statuses
 from quarterdeck.fleet.news import News
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.details import LABEL_WIDE, known
+from quarterdeck.tui.dialogs.lists import pick_columns, pick_statuses
 from quarterdeck.tui.lists.arrangement import Arrangement, View
 from quarterdeck.tui.lists.source import R, Source
 from quarterdeck.tui.text import Shown
@@ -39,22 +44,26 @@ PAUSE = 0.005
 
 
 class LiveList(Vertical, Generic[R]):
-    """The rows of a source, kept up to date at the cost of what changed."""
+    """The rows of a source; `say` says a sentence on the screen."""
 
     class Changed(Message):
         """Rows came, went, or show something else."""
 
-    def __init__(self, source: Source[R], clock: Callable[[], datetime]) -> None:
+    class Arranged(Message):
+        """A person arranged the list in another way."""
+
+    def __init__(self, source: Source[R], clock: Callable[[], datetime], say: Callable[[Shown, Tone], None]) -> None:
         super().__init__(id="live-list")
         self.source = source
         self.session: Session | None = None
         """Whose rows these are."""
         self.rows = source.rows
-        self.arrangement = Arrangement(source)
+        self.arrangement = Arrangement(source, clock)
         self.table: Table[R] = Table(source.columns, clock=clock, id="table")
         self.filter_bar = FilterBar(Shown(source.grammar.hint))
         self._side = Lines(hang=LABEL_WIDE, id="side-text")
         self._clock = clock
+        self._say = say
         self._words: dict[str, str] = {}
         """The word that each row is counted by."""
         self._aged_at = 0.0
@@ -98,17 +107,14 @@ class LiveList(Vertical, Generic[R]):
 
     def pass_time(self) -> None:
         """Bring up to date what changes with time: words, rows that wait for their place, filters, ages."""
-        session, arranged, moment = self.session, self.arrangement, monotonic()
-        if session is None:
+        if self.session is None:
             return
-        self._bring_up_to_date(self.source.passing(session, self._clock()))
-        moved = arranged.order.settle(moment)
-        if aged := moment - self._aged_at >= AGED_AFTER:
-            self._aged_at = moment
-            moved |= arranged.passes_with_time and arranged.look_at_all(self._clock())
-        if moved:
+        self._bring_up_to_date(self.source.passing(self.session, self._clock()))
+        aged = monotonic() - self._aged_at >= AGED_AFTER
+        if self.arrangement.pass_time(aged=aged):
             self.show_rows()
         if aged:
+            self._aged_at = monotonic()
             self.table.tick()
             self._show_row()
 
@@ -160,7 +166,7 @@ class LiveList(Vertical, Generic[R]):
                 changed[row_id] = row
         if gone & self.table.marks:
             self.table.set_marks(self.table.marks - gone)
-        if self.arrangement.take(changed, gone, self._clock(), monotonic()):
+        if self.arrangement.take(changed, gone):
             self.show_rows()
         elif changed:
             self.table.patch(changed)
@@ -178,20 +184,19 @@ class LiveList(Vertical, Generic[R]):
         self.table.look_up(ids, self.rows, anew=anew)
         if self.session is not None and before is not None and before not in self.rows:
             self.table.move_to(self.source.became(self.session, before))
-        self.say_found()
+        self._say_found()
         self._show_row()
         self.post_message(self.Changed())
 
     def put_in_order(self) -> None:
         """Put every row into its place, at once."""
-        self.arrangement.put_in_order(self._clock())
-        self.arrangement.look_at_all(self._clock())
+        self.arrangement.put_in_order()
         self.show_rows(anew=True)
 
-    def say_found(self) -> None:
-        """Say how much the filter lets through, and what is wrong with it."""
-        problems = tuple(text.line(problem) for problem in self.arrangement.filter.problems)
-        self.filter_bar.say_found(len(self.arrangement.ids), len(self.rows), problems)
+    @property
+    def counts(self) -> Counter[str]:
+        """How many rows are called by which word."""
+        return Counter(self._words.values())
 
     def marked(self) -> Cell:
         """How many rows are marked, for the line above the list."""
@@ -201,11 +206,6 @@ class LiveList(Vertical, Generic[R]):
         hidden = len(marks.difference(self.arrangement.ids))
         words = f"✓ {len(marks)} marked" + (f", {hidden} hidden by the filter" if hidden else "")
         return cell(Shown(f"{words}  "), Tone.EDITED)
-
-    @property
-    def counts(self) -> Counter[str]:
-        """How many rows are called by which word."""
-        return Counter(self._words.values())
 
     def detail_of(self, row_id: str) -> list[Cell] | None:
         """Everything known about a row, or what it became; None where it is gone."""
@@ -220,7 +220,7 @@ class LiveList(Vertical, Generic[R]):
             return False
         if row_id not in self.table.ids:
             self.source.reveal(row_id)
-            self.filter_by(self.filter_bar.words if row_id in self.arrangement.ids else "")
+            self._filter_by(self.filter_bar.words if row_id in self.arrangement.ids else "")
         return self.table.move_to(row_id)
 
     def targets(self) -> tuple[list[R], frozenset[str]]:
@@ -239,31 +239,117 @@ class LiveList(Vertical, Generic[R]):
 
     @on(Table.Highlighted)
     def _cursor_moved(self) -> None:
-        self.arrangement.order.moved(monotonic())
+        self.arrangement.hold()
         self._show_row()
 
     # How a person arranges it
 
     def take_view(self, view: View) -> None:
-        """Arrange it so."""
-        self.show_columns(view.columns)
+        """Arrange it as it was in an earlier run."""
+        self._show_columns(view.columns)
         self.filter_bar.put(view.filter)
-        self.arrangement.filter_by(view.filter, self._clock())
-        self.sort_by(view.sort, reverse=view.reverse)
+        self.arrangement.filter_by(view.filter)
+        self._sort_by(view.sort, reverse=view.reverse)
 
-    def show_columns(self, names: tuple[str, ...] | None) -> None:
+    async def action_columns(self) -> None:
+        """Choose the columns and their order."""
+        titles = {column.key: column.title for column in self.source.columns}
+
+        def answered(names: tuple[str, ...] | None) -> None:
+            if names is not None:
+                self._show_columns(None if names == tuple(titles) else names)
+                self.post_message(self.Arranged())
+
+        await self.app.push_screen(pick_columns(titles, self.arrangement.view.columns), answered)
+
+    def _show_columns(self, names: tuple[str, ...] | None) -> None:
         """Show these columns; None for as many as there is room for."""
         self.arrangement.view = self.arrangement.view._replace(columns=names)
         self.table.show_columns(chosen(self.source.columns, names))
 
-    def sort_by(self, key: str | None, *, reverse: bool) -> None:
-        """Sort by a column, None for the default order."""
-        self.arrangement.sort_by(key, self._clock(), reverse=reverse)
+    @on(Table.SortAsked)
+    def _title_clicked(self, event: Table.SortAsked) -> None:
+        view = self.arrangement.view
+        self._sort_as_asked(event.key, reverse=view.sort == event.key and not view.reverse)
+
+    def action_sort(self) -> None:
+        """Sort by the next column; after the last one the default order comes back."""
+        self._sort_as_asked(self.arrangement.next_column, reverse=False)
+
+    def action_reverse(self) -> None:
+        """Turn the order round."""
+        self._sort_as_asked(self.arrangement.view.sort, reverse=not self.arrangement.view.reverse)
+
+    def _sort_as_asked(self, key: str | None, *, reverse: bool) -> None:
+        self._sort_by(key, reverse=reverse)
+        by = "by what needs a look first" if key is None else f"by {key}"
+        self._say(Shown(f"Sorted {by}{', reversed' if reverse else ''}: these rows, as read so far."), Tone.PLAIN)
+        self.post_message(self.Arranged())
+
+    def _sort_by(self, key: str | None, *, reverse: bool) -> None:
+        self.arrangement.sort_by(key, reverse=reverse)
         self.table.sorted_by(self.arrangement.view.sort, reverse=reverse)
         self.show_rows(anew=True)
 
-    def filter_by(self, words: str) -> None:
+    # The filter
+
+    def action_filter(self) -> None:
+        """Type into the filter."""
+        self.filter_bar.open()
+        self._say_found()
+
+    def action_show_all(self) -> None:
+        """Forget the filter."""
+        self.filter_bar.action_clear()
+
+    @on(FilterBar.Changed)
+    def _filter_typed(self, event: FilterBar.Changed) -> None:
+        if event.words != self.arrangement.view.filter:
+            self._filter_by(event.words)
+
+    @on(FilterBar.Done)
+    def _filter_done(self) -> None:
+        self._filter_by(self.filter_bar.words)
+        self.screen.set_focus(self.table)
+        self.post_message(self.Arranged())
+
+    async def action_statuses(self) -> None:
+        """Choose which statuses are shown."""
+        typed, status = self.arrangement.view.filter, self.source.status
+
+        def answered(statuses: tuple[str, ...] | None) -> None:
+            if statuses is not None:
+                self._filter_by(with_statuses(typed, status, statuses))
+                self.post_message(self.Arranged())
+
+        await self.app.push_screen(pick_statuses(self.counts, statuses_in(typed, status)), answered)
+
+    def _filter_by(self, words: str) -> None:
         """Show only rows that match."""
         self.filter_bar.put(words)
-        self.arrangement.filter_by(words, self._clock())
+        self.arrangement.filter_by(words)
         self.show_rows(anew=True)
+
+    def _say_found(self) -> None:
+        """Say how much the filter lets through, and what is wrong with it."""
+        problems = tuple(text.line(problem) for problem in self.arrangement.filter.problems)
+        self.filter_bar.say_found(len(self.arrangement.ids), len(self.rows), problems)
+
+    # Marks
+
+    def action_mark(self) -> None:
+        """Mark the row, or unmark it."""
+        self.table.action_mark()
+
+    def action_mark_range(self) -> None:
+        """Mark the rows from the last mark to the cursor."""
+        if not self.table.mark_range():
+            self._say(Shown("Mark a row with space first; v then marks from there to the cursor."), Tone.WARN)
+
+    def action_mark_all(self) -> None:
+        """Mark every row that is shown."""
+        self.table.set_marks(self.table.marks.union(self.table.ids))
+
+    def action_mark_none(self) -> None:
+        """Take all marks away, also those of rows the filter hides."""
+        self.table.set_marks(())

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence, Set
 from datetime import datetime
 from typing import Any, ClassVar
 
-from textual import work
+from textual import on, work
 from textual.binding import BindingType
 
 from quarterdeck.client.errors import ServiceError
@@ -29,6 +29,7 @@ from quarterdeck.tui.lists.folding import Folding
 from quarterdeck.tui.lists.source import Source
 from quarterdeck.tui.screens.list import ListScreen
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.filter_bar import FilterBar
 
 BULK = frozenset({"pause", "resume", "notify_me", "delete"})
 """Commands that act on the marked rows, or their sandboxes, when there are any."""
@@ -108,6 +109,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
     """The list of conversations."""
 
     PLACE = Place.CONVERSATIONS
+    NONE_YET = Shown("n creates one; 2 shows the sandboxes they live in.")
     BINDINGS: ClassVar[list[BindingType]] = bindings_at(Place.CONVERSATIONS)
 
     def __init__(self) -> None:
@@ -158,10 +160,6 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         wants = wanting(words[ConversationWord.NEEDS_YOU], len(self._unread))
         return (*read, *wants, *super().counts(), *counts(words))
 
-    def nothing(self) -> tuple[Shown, Shown]:
-        """What to do when there are no conversations."""
-        return Shown("No conversations."), Shown("n creates one; 2 shows the sandboxes they live in.")
-
     async def action_open(self) -> None:
         """Open the conversation itself; of a start that has not come to one there is only the detail."""
         if (at := self.at_cursor()) is None:
@@ -195,7 +193,8 @@ class ConversationsScreen(ListScreen[ConversationRow]):
 
     # Titles that were not read yet
 
-    def filter_changed(self) -> None:
+    @on(FilterBar.Changed)
+    def _filter_typed(self) -> None:
         """While not all conversations are read, have the server look for the title too."""
         if self.app.session is not None and self.app.session.conversations_left and self.arrangement.filter:
             self._ask_for_titles(self.app.session)

@@ -4,23 +4,23 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from time import monotonic
-from typing import Generic
+from typing import ClassVar, Generic
 
 from textual import on, work
 from textual.widget import Widget
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.config.connections import Connection
-from quarterdeck.fleet.filters import statuses_in, with_statuses
+from quarterdeck.fleet.health import Health, HealthState
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.unread import MOST
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.columns.details import LABEL_WIDE, health_cell, why_empty
+from quarterdeck.tui.columns.details import LABEL_WIDE, health_cell
 from quarterdeck.tui.commands import Command, Place
 from quarterdeck.tui.copying import Copyable, copy, pick_copy
-from quarterdeck.tui.dialogs.lists import RowPlace, pick_columns, pick_statuses, pick_unlinked
+from quarterdeck.tui.dialogs.lists import RowPlace, pick_unlinked
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.lists.arrangement import KeptViews, View
 from quarterdeck.tui.lists.live_list import LiveList
@@ -29,7 +29,6 @@ from quarterdeck.tui.lists.source import R, Source
 from quarterdeck.tui.opening import can_open_browser, may_hold_secret
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.filter_bar import FilterBar
 from quarterdeck.tui.widgets.table import Table
 
 TICK = 1.0
@@ -41,21 +40,23 @@ NEED_ROWS = ("row_menu", "mark_all")
 class ListScreen(DeckScreen, Generic[R]):
     """A list of live rows; a subclass says what is done to them."""
 
+    NONE_YET: ClassVar[Shown]
+    """What the reader of an empty list can do."""
     AUTO_FOCUS = "Table"
     HORIZONTAL_BREAKPOINTS = []  # a class on the screen would style every widget anew before the first frame
 
     def __init__(self, source: Source[R]) -> None:
         super().__init__()
         self.source = source
-        self.list = LiveList(source, self._utc_now)
+        self.list = LiveList(source, self._now, self.say)
         self.table, self.rows, self.filter_bar = self.list.table, self.list.rows, self.list.filter_bar
         self.arrangement = self.list.arrangement
         self.sandboxes = SandboxCommands(self, lambda: self.table.set_marks(()))
-        self.helpers = (self.sandboxes,)
+        self.helpers = (self.list, self.sandboxes)
         self._view_of: Connection | None = None
         """The connection whose view was asked for."""
 
-    def _utc_now(self) -> datetime:
+    def _now(self) -> datetime:
         return self.app.clock()
 
     def parts(self) -> Sequence[Widget]:
@@ -87,6 +88,7 @@ class ListScreen(DeckScreen, Generic[R]):
         return self.list.marked()
 
     @on(LiveList.Changed)
+    @on(Table.Marked)
     def _say_what_changed(self) -> None:
         wanted = self.app.wanted
         if wanted is not None and self.is_current and self.list.go_to(wanted):
@@ -107,13 +109,16 @@ class ListScreen(DeckScreen, Generic[R]):
             return Shown(f"0 of {len(self.rows):,} match."), Shown("esc shows all of them again.")
         if self.app.trouble is not None:
             return text.line(self.app.trouble.words), Shown("c chooses another server.")
-        refused = session is not None and session.server.key_refused
-        health = self.source.watch(session).health if session is not None else None
-        return why_empty(health, noun, key_refused=refused) or self.nothing()
-
-    def nothing(self) -> tuple[Shown, Shown]:
-        """What an empty list says, and what its reader can do."""
-        return Shown(f"No {self.source.noun}."), Shown("")
+        health = self.source.watch(session).health if session is not None else Health()
+        if (session is not None and session.server.key_refused) or health.state is HealthState.REFUSED:
+            return Shown(f"The {noun} were not read: the key is refused."), Shown("c, then K gives another key.")
+        if health.read_at is None and health.error is not None:
+            return Shown(f"The {noun} could not be read."), Shown("ctrl+r tries again now.")
+        if health.read_at is None:
+            return Shown(f"Reading the {noun}…"), Shown("")
+        if health.unreadable:
+            return Shown(f"{health.unreadable:,} {noun} could not be read."), Shown("L shows what was answered.")
+        return Shown(f"No {noun}."), self.NONE_YET
 
     # News, and the passing of time
 
@@ -180,6 +185,7 @@ class ListScreen(DeckScreen, Generic[R]):
             if view != before:
                 self.list.take_view(view)
 
+    @on(LiveList.Arranged)
     @work(group="keep view")
     async def _keep_view(self) -> None:
         """Keep the view; what is written is how it is when its turn has come."""
@@ -196,98 +202,10 @@ class ListScreen(DeckScreen, Generic[R]):
         except ServiceError as error:
             self.say_error(error)
 
-    async def action_columns(self) -> None:
-        """Choose the columns and their order."""
-        titles = [(column.key, column.title) for column in self.source.columns]
-        await self.app.push_screen(pick_columns(titles, self.arrangement.view.columns), self._columns_chosen)
-
-    def _columns_chosen(self, names: tuple[str, ...] | None) -> None:
-        if names is not None:
-            self.list.show_columns(None if names == tuple(column.key for column in self.source.columns) else names)
-            self._keep_view()
-
-    @on(Table.SortAsked)
-    def _title_clicked(self, event: Table.SortAsked) -> None:
-        view = self.arrangement.view
-        self._sort_as_asked(event.key, reverse=view.sort == event.key and not view.reverse)
-
-    def action_sort(self) -> None:
-        """Sort by the next column; after the last one the default order comes back."""
-        self._sort_as_asked(self.arrangement.next_column, reverse=False)
-
-    def action_reverse(self) -> None:
-        """Turn the order round."""
-        view = self.arrangement.view
-        self._sort_as_asked(view.sort, reverse=not view.reverse)
-
-    def _sort_as_asked(self, key: str | None, *, reverse: bool) -> None:
-        self.list.sort_by(key, reverse=reverse)
-        by = "by what needs a look first" if key is None else f"by {key}"
-        self.say(Shown(f"Sorted {by}{', reversed' if reverse else ''}: these rows, as read so far."))
-        self._keep_view()
-
     def action_refresh(self) -> None:
         """Read again now, and put every row into its place."""
         self.list.put_in_order()
         self.app.action_refresh()
-
-    def action_filter(self) -> None:
-        """Type into the filter."""
-        self.filter_bar.open()
-        self.list.say_found()
-
-    def action_show_all(self) -> None:
-        """Forget the filter."""
-        self.filter_bar.action_clear()
-
-    @on(FilterBar.Changed)
-    def _filter_typed(self, event: FilterBar.Changed) -> None:
-        if event.words != self.arrangement.view.filter:
-            self.list.filter_by(event.words)
-            self.filter_changed()
-
-    def filter_changed(self) -> None:
-        """Somebody typed into the filter."""
-
-    @on(FilterBar.Done)
-    def _back_to_table(self) -> None:
-        self.list.filter_by(self.filter_bar.words)
-        self.set_focus(self.table)
-        self._keep_view()
-
-    async def action_statuses(self) -> None:
-        """Choose which statuses are shown."""
-        asked = statuses_in(self.arrangement.view.filter, self.source.status)
-        await self.app.push_screen(pick_statuses(self.list.counts, asked), self._statuses_chosen)
-
-    def _statuses_chosen(self, statuses: tuple[str, ...] | None) -> None:
-        if statuses is not None:
-            self.list.filter_by(with_statuses(self.arrangement.view.filter, self.source.status, statuses))
-            self._keep_view()
-
-    # Marks
-
-    @on(Table.Marked)
-    def _marks_changed(self) -> None:
-        self.filter_bar.say(self.counts())
-        self.refresh_frame()
-
-    def action_mark(self) -> None:
-        """Mark the row, or unmark it."""
-        self.table.action_mark()
-
-    def action_mark_range(self) -> None:
-        """Mark the rows from the last mark to the cursor."""
-        if not self.table.mark_range():
-            self.say(Shown("Mark a row with space first; v then marks from there to the cursor."), Tone.WARN)
-
-    def action_mark_all(self) -> None:
-        """Mark every row that is shown."""
-        self.table.set_marks(self.table.marks.union(self.table.ids))
-
-    def action_mark_none(self) -> None:
-        """Take all marks away, also those of rows the filter hides."""
-        self.table.set_marks(())
 
     # What is done with a row
 
@@ -345,11 +263,11 @@ class ListScreen(DeckScreen, Generic[R]):
 
     def copies_of(self, row: R) -> Sequence[Copyable]:
         """What can be copied of a row."""
-        return (Copyable(Shown("id"), row.id),)
+        raise NotImplementedError
 
     def watched_of(self, row: R) -> str | None:
         """The conversation that is watched when a row is, None where there is none."""
-        return None
+        raise NotImplementedError
 
     async def action_copy(self) -> None:
         """Choose what to copy of the row."""

@@ -85,6 +85,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
     """The list of sandboxes."""
 
     PLACE = Place.SANDBOXES
+    NONE_YET = Shown("n starts one from a spec of the server.")
     BINDINGS: ClassVar[list[BindingType]] = bindings_at(Place.SANDBOXES)
 
     def __init__(self) -> None:
@@ -113,10 +114,6 @@ class SandboxesScreen(ListScreen[SandboxRow]):
         if cap is None or running > cap:
             return said
         return (*said, *cell(Shown(f"running {running} of about {cap}"), Tone.MUTED))
-
-    def nothing(self) -> tuple[Shown, Shown]:
-        """What to do when there are no sandboxes."""
-        return Shown("No sandboxes."), Shown("n starts one from a spec of the server.")
 
     # Pause, resume, delete
 
@@ -174,10 +171,6 @@ class SandboxesScreen(ListScreen[SandboxRow]):
             await self.sandboxes.change_many("Pause", planned, sweep=True)
 
     # One row
-
-    def title_of(self, row: SandboxRow) -> Shown:
-        """Its id."""
-        return text.line(row.id)
 
     def full_detail_of(self, row_id: str) -> list[Cell]:
         """What the server tells of it, what happened to it, and what was asked about it."""
