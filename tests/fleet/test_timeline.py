@@ -90,30 +90,18 @@ def test_what_was_asked_for_here_was_you_and_the_rest_the_server(story: str, exp
 def test_what_appears_while_a_start_of_ours_is_not_answered_may_be_it_and_never_reads_that_nobody_asked() -> None:
     watched = Watched()
     watched.read(0, "-", "RUNNING")
-    watched.timelines.start_asked()
+    watched.timelines.awaited_until = at(4)
     watched.read(2, "STARTING", "RUNNING", "STARTING", beginning=True)
     watched.read(4, "RUNNING", "RUNNING", "RUNNING")
     assert watched.told("a") == watched.told("c") == [("Starting", Cause.UNKNOWN), ("Running", Cause.UNKNOWN)]
     assert not any("nobody" in event.words for event in watched.timelines.of("a"))
     assert watched.timelines.perhaps_ours("a")
     watched.memories.started(sandbox("RUNNING", "a"), at(5))
-    watched.timelines.start_ended(at(5))
     assert watched.told("a") == [("Starting", Cause.YOU), ("Running", Cause.YOU)]
     assert watched.timelines.of("a")[0].lasted == 2.0
-    assert watched.told("c") == [("Starting", Cause.SERVER), ("Running", Cause.SERVER)]
-    assert not watched.timelines.perhaps_ours("a")
     assert not watched.timelines.perhaps_ours("c")
-
-
-def test_what_appears_after_a_start_whose_answer_was_lost_may_be_it() -> None:
-    watched = Watched()
-    watched.read(0, "-", "RUNNING")
-    watched.timelines.start_asked()
-    watched.timelines.start_ended(at(1), lost=True)
-    watched.read(2, "STARTING", "RUNNING", beginning=True)
-    assert watched.told("a") == [("Starting", Cause.UNKNOWN)]
-    watched.read(90, "RUNNING", "RUNNING", "STARTING", beginning=True)
-    assert watched.told("c") == [("Starting", Cause.SERVER)]
+    watched.read(9, "RUNNING", "RUNNING", "RUNNING", "STARTING", beginning=True)
+    assert watched.told("d") == [("Starting", Cause.SERVER)]
 
 
 def test_a_pause_that_made_room_for_a_start_of_ours_is_told_apart() -> None:

@@ -5,7 +5,7 @@ All times are UTC moments of this machine.
 
 import asyncio
 from collections.abc import Callable, Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import ClassVar, NamedTuple
 
@@ -77,7 +77,7 @@ _EXPLAINS = {
 }
 _ASKED = "you asked for it"
 _NOT_ASKED = "nobody here asked for it"
-_PERHAPS = "perhaps the start you asked for"
+_PERHAPS = "came while you waited for a start"
 _FIRST = "first seen so"
 _CLOSED = "changed while nobody watched"
 
@@ -96,13 +96,10 @@ class Timelines:
         """Those of which nothing was heard for longest first."""
         self._last_seen: dict[str, datetime] = {}
         """When the ones that are not listed now were listed last."""
-        self._starts = 0
-        """Starts that were asked for and are not answered."""
-        self._perhaps: set[str] = set()
-        """What appeared while a start was not answered."""
+        self.awaited_until = datetime.min.replace(tzinfo=UTC)
+        """Until when what appears may be what a start makes that was asked for here."""
         self._ours: set[str] = set()
         """What starts made that were asked for here."""
-        self._lost_at: datetime | None = None
         self._read_at: datetime | None = None
         self._caught_up_at: datetime | None = None
 
@@ -141,32 +138,19 @@ class Timelines:
 
     # What explains it
 
-    def start_asked(self) -> None:
-        """Note that a sandbox is asked for that has no id yet: a server may list it before it answers."""
-        self._starts += 1
-
-    def start_ended(self, now: datetime, *, lost: bool = False) -> None:
-        """Note that such a start was answered, or that its answer is `lost` and nobody knows what became of it.
-
-        Once all are answered, what appeared meanwhile and was not `started` is somebody else's.
-        """
-        self._starts -= 1
-        if lost:
-            self._lost_at = now
-        if not self._is_awaited(now):
-            for sandbox_id in self._perhaps:
-                self._explain(sandbox_id, _not_ours)
-            self._perhaps.clear()
-
     def perhaps_ours(self, sandbox_id: str) -> bool:
         """Whether it may be what a start made that is not answered yet."""
-        return sandbox_id in self._perhaps
+        awaited = self._read_at is not None and self._read_at <= self.awaited_until
+        return awaited and any(event.words == _PERHAPS for event in self.of(sandbox_id))
 
     def started(self, sandbox_id: str) -> None:
         """Note that it is what a start made that was asked for here; it may have been listed before."""
         self._ours.add(sandbox_id)
-        self._perhaps.discard(sandbox_id)
-        self._explain(sandbox_id, _from_start)
+        events: tuple[Event, ...] = ()
+        for event in self.of(sandbox_id):
+            events = with_next(events, _from_start(event))
+        if events:
+            self._keep(sandbox_id, events)
 
     def displaced(self, sandbox_ids: Iterable[str], by: str) -> None:
         """Note that the server paused these to make room for what was started or resumed here, `by` its short id."""
@@ -174,13 +158,6 @@ class Timelines:
         for sandbox_id in sandbox_ids:
             *earlier, last = self.of(sandbox_id)
             self._keep(sandbox_id, (*earlier, last._replace(cause=Cause.DISPLACED, words=words)))
-
-    def _explain(self, sandbox_id: str, explained: Callable[[Event], Event]) -> None:
-        events: tuple[Event, ...] = ()
-        for event in self.of(sandbox_id):
-            events = with_next(events, explained(event))
-        if events:
-            self._keep(sandbox_id, events)
 
     def _cause(
         self, sandbox_id: str, before: SandboxMemory | None, after: SandboxMemory, now: datetime
@@ -192,7 +169,7 @@ class Timelines:
                 return Cause.YOU, _ASKED
             if asked.action is not Action.PAUSE:
                 return Cause.SERVER, _became_of(asked.action)
-        if sandbox_id in self._perhaps:
+        if self.perhaps_ours(sandbox_id):
             return Cause.UNKNOWN, _PERHAPS
         if before is not None:
             missed = self._caught_up_at is not None and now <= self._caught_up_at
@@ -201,14 +178,7 @@ class Timelines:
             return Cause.UNKNOWN, _CLOSED
         if not after.settled.exact:
             return Cause.UNKNOWN, _FIRST
-        if self._is_awaited(now):
-            self._perhaps.add(sandbox_id)
-            return Cause.UNKNOWN, _PERHAPS
-        return Cause.SERVER, _NOT_ASKED
-
-    def _is_awaited(self, now: datetime) -> bool:
-        """Whether what a start made that was asked for here may still appear."""
-        return bool(self._starts) or (self._lost_at is not None and now - self._lost_at <= CATCHING_UP)
+        return (Cause.UNKNOWN, _PERHAPS) if now <= self.awaited_until else (Cause.SERVER, _NOT_ASKED)
 
     def _keep(self, sandbox_id: str, events: tuple[Event, ...]) -> None:
         self._by_id.pop(sandbox_id, None)
@@ -260,11 +230,6 @@ def _from_start(event: Event) -> Event:
     if event.what in UP:
         return event._replace(cause=Cause.YOU, words=_ASKED)
     return event._replace(cause=Cause.SERVER, words=_became_of(Action.START))
-
-
-def _not_ours(event: Event) -> Event:
-    """What was seen of a sandbox that may have been asked for here, and was not."""
-    return event._replace(cause=Cause.SERVER, words=_NOT_ASKED) if event.words == _PERHAPS else event
 
 
 def _became_of(action: Action) -> str:

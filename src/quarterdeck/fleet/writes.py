@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.client.models.conversation import Conversation, StartTask
@@ -15,6 +15,7 @@ LOST = frozenset({Outcome.UNKNOWN, Outcome.APPLIED})
 """What is known of a request whose answer did not come, or cannot be read."""
 LOOKED_FOR = timedelta(minutes=2)
 """How long after a lost answer the row it would have named is looked for."""
+NEVER_ENDS = datetime.max.replace(tzinfo=UTC)
 
 
 class Writes:
@@ -61,31 +62,37 @@ class Starts:
         """Start tasks created here."""
         self._without_sandbox: set[str] = set()
         """Those of them whose sandbox is not known yet."""
-        self._lost: dict[About, tuple[frozenset[str], datetime]] = {}
+        self._unanswered = 0
+        self._lost: dict[About, tuple[frozenset[str] | None, datetime]] = {}
         """What was known when something was asked for whose answer is lost, and when that was."""
 
     @contextmanager
     def asking(self, about: About, known: frozenset[str] | None, words: str) -> Iterator[None]:
         """Ask for one inside; `known` are the ids of the list it will stand in, None while not all are known."""
-        lost = False
-        self._timelines.start_asked()
+        self._unanswered += 1
+        self._await()
         try:
             with self._writes.under_way(words):
                 yield
         except ServiceError as error:
-            lost = error.outcome in LOST
-            if lost and known is not None:
+            if error.outcome in LOST:
                 self._lost[about] = known, self._clock()
             raise
         finally:
-            self._timelines.start_ended(self._clock(), lost=lost)
+            self._unanswered -= 1
+            self._await()
+
+    def _await(self) -> None:
+        """Say until when what appears may be what was asked for."""
+        moments = [at + LOOKED_FOR for _, at in self._lost.values()]
+        until = NEVER_ENDS if self._unanswered or self._without_sandbox else max(moments, default=self._clock())
+        self._timelines.awaited_until = until
 
     def created(self, answer: StartTask | Conversation) -> None:
         """Follow what a creation was answered with; its sandbox is still to come where that is a task."""
         self.followed.add(answer.id)
         if isinstance(answer, StartTask):
             self._without_sandbox.add(answer.id)
-            self._timelines.start_asked()
 
     def read(self, records: Iterable[StartTask], going_on: Container[str]) -> bool:
         """Note which sandbox was made for a conversation created here, once its task tells; whether one did."""
@@ -98,7 +105,8 @@ class Starts:
             self._without_sandbox.discard(record.id)
             if record.sandbox_id is not None:
                 self._timelines.started(record.sandbox_id)
-            self._timelines.start_ended(self._clock())
+        if told:
+            self._await()
         return bool(told)
 
     def find_lost(self, about: About, ids: Iterable[str]) -> News | None:
@@ -106,7 +114,7 @@ class Starts:
         if about not in self._lost:
             return None
         known, at = self._lost[about]
-        new = [each for each in ids if each not in known]
+        new = [each for each in ids if each not in known] if known is not None else []
         if new or self._clock() - at > LOOKED_FOR:
             del self._lost[about]
         if len(new) != 1:
