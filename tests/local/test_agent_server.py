@@ -174,16 +174,16 @@ async def test_an_agent_is_stopped_in_the_middle_and_goes_on_and_sleeps_with_its
     await world.post(f"/api/v1/sandboxes/{record['sandbox_id']}/pause")
     world.passes(1)
     assert (await world.http.get(agent.url, headers=agent.headers)).status_code == 503
-    newest = f"/api/v1/conversation/{record['id']}/events/search?sort_order=TIMESTAMP_DESC&limit=1"
-    last = await world.get(newest)
+    copies, newest = f"/api/v1/conversation/{record['id']}/events/search", {"sort_order": "TIMESTAMP_DESC", "limit": 1}
+    last = await world.get(copies, **newest)
     world.passes(50)
-    assert await world.get(newest) == last
+    assert await world.get(copies, **newest) == last
     await world.post(f"/api/v1/sandboxes/{record['sandbox_id']}/resume")
     world.passes(6)
     (record,) = await world.get(CONVERSATIONS, ids=record["id"])
     world.passes(30)
     await Agent(world.http, record).get()
-    assert await world.get(newest) != last
+    assert await world.get(copies, **newest) != last
 
 
 async def test_a_conversation_that_is_begun_runs_and_asks_when_it_is_told_to_ask_always(world: Simulated) -> None:

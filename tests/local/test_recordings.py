@@ -30,8 +30,7 @@ NESTED_SETTINGS = """
 """
 UNREADABLE = """
     108-settings-enable_sound-string 70-settings-bricked-get 71-settings-bricked-post-fix-attempt
-    73-settings-bricked-profiles 74-settings-bricked-secrets 75-settings-bricked-sandbox-search
-    76-settings-bricked-conv-search 77-settings-bricked-start-sandbox
+    73-settings-bricked-profiles 74-settings-bricked-secrets
 """
 PROFILES = """
     30-settings-post-full 125-profiles-save-current 126-profiles-save-nobody 127-profiles-save-llm

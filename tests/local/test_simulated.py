@@ -9,12 +9,11 @@ from tests.local.conftest import CONVERSATIONS, SANDBOXES, simulated, until
 STILL = Simulation(150, churn=0)
 
 
-async def test_equal_seeds_make_equal_sandboxes_and_others_do_not() -> None:
-    async with simulated(STILL) as first, simulated(STILL) as second, simulated(replace(STILL, seed=2)) as other:
+async def test_it_begins_the_same_each_time() -> None:
+    async with simulated(STILL) as first, simulated(STILL) as second:
         assert await first.all() == await second.all()
         assert await first.all(CONVERSATIONS) == await second.all(CONVERSATIONS)
         assert [record["id"] for record in await first.all()] == list(STILL.ids())
-        assert not set(STILL.ids()) & {record["id"] for record in await other.all()}
 
 
 async def test_shares_are_believable() -> None:

@@ -15,7 +15,7 @@ from fastapi import APIRouter, Body, Depends, Header, HTTPException, WebSocket, 
 
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.local.conversations import Conversations
-from quarterdeck.local.events import MessageBody, Policy, made
+from quarterdeck.local.events import MessageBody, Policy, new_event
 from quarterdeck.local.records import AGENT_PREFIX, Done, Limit, Page, Paging
 from quarterdeck.local.runtime.play import Play
 from quarterdeck.local.sandboxes import Sandboxes
@@ -133,7 +133,7 @@ def agent_router(store: Store, sandboxes: Sandboxes, conversations: Conversation
     async def _tell(socket: WebSocket, conversation: str) -> None:
         with agents.listen(conversation) as happening:
             state = {"key": "full_state", "value": await agents.state(conversation)}
-            now = made("ConversationStateUpdateEvent", "environment", str(uuid4()), datetime.now(UTC), **state)
+            now = new_event("ConversationStateUpdateEvent", "environment", str(uuid4()), datetime.now(UTC), **state)
             await socket.send_text(json.dumps(now))
             while True:
                 try:

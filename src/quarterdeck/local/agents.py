@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from quarterdeck.client.models.enums import ExecutionStatus
-from quarterdeck.local.events import DELTA, NEVER, MessageBody, Policy, made, message, text_part
+from quarterdeck.local.events import DELTA, NEVER, MessageBody, Policy, message, new_event, text_part
 from quarterdeck.local.records import Page, Window
 from quarterdeck.local.runtime.play import Play
 from quarterdeck.local.store import Record, Store
@@ -132,4 +132,4 @@ def state_told(status: str, policy: Policy, stats: Record) -> Record:
 
 
 def _said(source: str, role: str, parts: Sequence[Record]) -> Record:
-    return made("MessageEvent", source, str(uuid.uuid4()), datetime.now(UTC), **message(role, parts))
+    return new_event("MessageEvent", source, str(uuid.uuid4()), datetime.now(UTC), **message(role, parts))

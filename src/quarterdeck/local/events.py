@@ -44,7 +44,7 @@ class Policy(Body):
 NEVER = Policy(kind="NeverConfirm")
 
 
-def made(kind: str, source: str, event_id: str, at: datetime, **members: Any) -> Record:
+def new_event(kind: str, source: str, event_id: str, at: datetime, **members: Any) -> Record:
     """An event; the time is told as agent servers do, without its zone."""
     timestamp = at.replace(tzinfo=None).isoformat(timespec="microseconds")
     return {"id": event_id, "timestamp": timestamp, "source": source, **members, "kind": kind}

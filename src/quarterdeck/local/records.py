@@ -33,7 +33,7 @@ def new_key() -> SecretStr:
     return SecretStr(secrets.token_urlsafe(32))
 
 
-def told(body: object, status: int = 200) -> Response:
+def json_answer(body: object, status: int = 200) -> Response:
     """A JSON answer in ASCII, which also holds text that is no valid Unicode."""
     return Response(json.dumps(body), status, media_type="application/json")
 

@@ -21,7 +21,7 @@ from quarterdeck.local.about import health_router, options_router
 from quarterdeck.local.agent_server import agent_router, copies_router
 from quarterdeck.local.conversations import Conversations, conversations_router
 from quarterdeck.local.errors import LocalServiceError, RefusalError
-from quarterdeck.local.records import new_key, told
+from quarterdeck.local.records import json_answer, new_key
 from quarterdeck.local.runtime.processes import ProcessSandboxes
 from quarterdeck.local.runtime.simulated import Clock, SimulatedSandboxes, Simulation
 from quarterdeck.local.sandboxes import Sandboxes, sandboxes_router, specs_router
@@ -49,8 +49,6 @@ class Generation:
     """Gives the model that conversations begin with."""
     handlers: Mapping[type[Exception], Handler] = field(default_factory=dict)
     """What it answers otherwise."""
-    needs: Sequence[Callable[[], Awaitable[object]]] = ()
-    """What has to go well before sandboxes and conversations are told of."""
 
 
 def flat(settings: Settings, secrets: Secrets, store: str) -> Generation:
@@ -143,14 +141,13 @@ def build(
     guard = Depends(_guard(key))
     for router in (*generation.routers, specs_router(sandboxes.specs)):
         app.include_router(router, dependencies=[guard])
-    first = [guard, *(Depends(need) for need in generation.needs), Depends(sandboxes.catch_up)]
     for router in (
         sandboxes_router(sandboxes),
         start_tasks_router(start_tasks),
         conversations_router(store, conversations),
         copies_router(sandboxes, conversations),
     ):
-        app.include_router(router, prefix="/api/v1", dependencies=first)
+        app.include_router(router, prefix="/api/v1", dependencies=[guard, Depends(sandboxes.catch_up)])
     return app, start_tasks
 
 
@@ -183,18 +180,18 @@ async def _on_invalid(_request: Request, error: Exception) -> Response:
     """Answer 422 as FastAPI does, without what was sent: it would echo secrets."""
     assert isinstance(error, RequestValidationError)
     problems = [{"type": one["type"], "loc": one["loc"], "msg": one["msg"], "input": None} for one in error.errors()]
-    return told({"detail": problems}, 422)
+    return json_answer({"detail": problems}, 422)
 
 
 async def _on_refusal(_request: Request, error: Exception) -> Response:
     assert isinstance(error, RefusalError)
-    return told({error.member: str(error)}, error.status)
+    return json_answer({error.member: str(error)}, error.status)
 
 
 async def _on_failure(_request: Request, error: Exception) -> Response:
     """Answer 500 with the words of a failure of ours, or of the database."""
     words = str(error) if isinstance(error, LocalServiceError) else f"The local service cannot use its data: {error}."
-    return told({"detail": words}, 500)
+    return json_answer({"detail": words}, 500)
 
 
 _HANDLERS: Mapping[type[Exception], Handler] = {

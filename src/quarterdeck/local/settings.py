@@ -6,7 +6,7 @@ A store *merges*: nothing is lost that a body leaves out.
 from fastapi import APIRouter, Response
 
 from quarterdeck.local.bodies import McpConfigBody, SettingsBody
-from quarterdeck.local.records import Message, told
+from quarterdeck.local.records import Message, json_answer
 from quarterdeck.local.secrets import merged, providers_set, unless_blank
 from quarterdeck.local.store import Record, Store
 
@@ -75,7 +75,7 @@ def settings_router(settings: Settings) -> APIRouter:
     async def load() -> Response:
         """Load the settings; 404 with `error` when nothing is stored."""
         record = await settings.load()
-        return told({"error": "Settings not found"}, 404) if record is None else told(record)
+        return json_answer({"error": "Settings not found"}, 404) if record is None else json_answer(record)
 
     @router.post("")
     async def store(body: SettingsBody) -> Message:

@@ -4,7 +4,7 @@ from fastapi import Request, Response
 from fastapi.responses import PlainTextResponse
 
 from quarterdeck.local.errors import RefusalError
-from quarterdeck.local.records import told
+from quarterdeck.local.records import json_answer
 from quarterdeck.local.service import Generation
 from quarterdeck.local.store import Store
 from tests.servers.nested.profiles import nested_profiles_router
@@ -25,17 +25,16 @@ def nested(store: Store) -> Generation:
         ),
         settings.llm_model,
         handlers={RefusalError: _on_refusal, InvalidSettingsError: _on_invalid, UnreadableSettingsError: _crash},
-        needs=(settings.read,),
     )
 
 
 async def _on_refusal(_request: Request, error: Exception) -> Response:
     assert isinstance(error, RefusalError)
-    return told({"detail": str(error)}, error.status)
+    return json_answer({"detail": str(error)}, error.status)
 
 
 async def _on_invalid(_request: Request, error: Exception) -> Response:
-    return told({"error": str(error)}, 400)
+    return json_answer({"error": str(error)}, 400)
 
 
 async def _crash(_request: Request, _error: Exception) -> Response:

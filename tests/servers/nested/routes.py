@@ -7,7 +7,7 @@ from fastapi import APIRouter, Response
 from pydantic import AfterValidator
 
 from quarterdeck.local.about import MODELS
-from quarterdeck.local.records import Limit, Message, Page, told
+from quarterdeck.local.records import Limit, Message, Page, json_answer
 from quarterdeck.local.secrets import DescribedBody, SecretBody, Secrets, Tokens
 from tests.servers.nested.record import ECHOED, NestedSettings
 from tests.servers.nested.schema import agent_schema, conversation_schema
@@ -27,15 +27,15 @@ def nested_settings_router(settings: NestedSettings) -> APIRouter:
     async def load() -> Response:
         """Load the settings; 404 with `error` when nothing is stored."""
         record = await settings.load()
-        return told({"error": "Settings not found"}, 404) if record is None else told(record)
+        return json_answer({"error": "Settings not found"}, 404) if record is None else json_answer(record)
 
     @router.post("", response_model=None)
     async def change(body: dict[str, Any]) -> Response:
         """Change what is sent; 422 with `keys` for what a load tells and only a difference changes."""
         if echoed := [name for name in ECHOED if name in body]:
-            return told({"error": "These members are changed by their _diff.", "keys": echoed}, 422)
+            return json_answer({"error": "These members are changed by their _diff.", "keys": echoed}, 422)
         await settings.patch(body)
-        return told({"message": "Settings stored"})
+        return json_answer({"message": "Settings stored"})
 
     @router.get("/agent-schema")
     async def of_agent() -> dict[str, Any]:

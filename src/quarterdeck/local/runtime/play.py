@@ -11,7 +11,7 @@ from uuid import UUID
 from fastapi import HTTPException
 
 from quarterdeck.client.models.enums import ExecutionStatus as Status
-from quarterdeck.local.events import DELTA, NEVER, Policy, made, message, text_part
+from quarterdeck.local.events import DELTA, NEVER, Policy, message, new_event, text_part
 from quarterdeck.local.runtime.script import RISKS, SCENES, Answer, Call, answers, first_prompt
 from quarterdeck.local.store import Record
 
@@ -234,12 +234,12 @@ class Play:
         self._tell("ConversationStateUpdateEvent", "environment", key=key, value=value)
 
     def _tell(self, kind: str, source: str, **members: Any) -> Record:
-        event = made(kind, source, self._new_id(), self.now, **members)
+        event = new_event(kind, source, self._new_id(), self.now, **members)
         self.told.append(event)
         return event
 
     def _tell_piece(self, **members: str) -> None:
-        self.told.append(made(DELTA, "agent", self._new_id(), self.now, **members))
+        self.told.append(new_event(DELTA, "agent", self._new_id(), self.now, **members))
 
     def _new_id(self) -> str:
         return str(UUID(int=self._dice.getrandbits(128), version=4))

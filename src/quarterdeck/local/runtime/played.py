@@ -8,6 +8,7 @@ from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus
 from quarterdeck.local.agents import Agents, state_told
 from quarterdeck.local.events import MessageBody, text_part
 from quarterdeck.local.runtime.play import Play
+from quarterdeck.local.runtime.seeding import SEED
 from quarterdeck.local.store import Record, Store
 
 _LONGEST = timedelta(seconds=60)
@@ -17,11 +18,10 @@ _LONGEST = timedelta(seconds=60)
 class PlayedAgents(Agents):
     """Plays conversations with time, which passes for those whose sandbox runs, and only when somebody asks."""
 
-    def __init__(self, store: Store, seed: int, clock: Callable[[], datetime]) -> None:
+    def __init__(self, store: Store, clock: Callable[[], datetime]) -> None:
         super().__init__(store)
         self.plays: dict[str, Play] = {}
         """By the id of a conversation, whose row is its agent's alone from then on."""
-        self._seed = seed
         self._clock = clock
 
     async def begin(self, conversation_id: str) -> None:
@@ -30,7 +30,7 @@ class PlayedAgents(Agents):
             if conversation_id in self.plays:
                 return
             (row,) = await self._store.by_ids("conversations", [conversation_id])
-            dice = Random(f"conversation {self._seed} {conversation_id}")  # noqa: S311 - nothing here is secret
+            dice = Random(f"conversation {SEED} {conversation_id}")  # noqa: S311 - nothing here is secret
             if row["cost"] is None:
                 play = Play(dice, self._clock())
                 play.introduce()

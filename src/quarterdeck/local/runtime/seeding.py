@@ -13,6 +13,9 @@ from quarterdeck.local.store import Store
 T = TypeVar("T")
 Row = tuple[Any, ...]
 
+SEED = 1
+"""Each simulation begins the same; another number makes another beginning."""
+
 SPECS = (
     Spec("simulated-base", ("agent-server", "--port", "1"), environment={"LOG_LEVEL": "info"}),
     Spec("simulated-node", ("agent-server", "--port", "1", "--node")),
@@ -63,9 +66,9 @@ _REPOSITORIES = ("web", "api", "billing", "docs", "mobile", "infra")
 _MODELS = ("anthropic/claude-sonnet-4-5", "openai/gpt-5.1", "mistral/devstral-medium")
 
 
-async def seed(store: Store, number: int, ids: Sequence[str], now: datetime) -> None:
-    """Fill a store with sandboxes of these ids, newest first, and conversations; equal numbers make equal ones."""
-    dice = Random(f"sandboxes {number}")  # noqa: S311 - nothing here is secret
+async def seed(store: Store, ids: Sequence[str], now: datetime) -> None:
+    """Fill a store with sandboxes of these ids, newest first, and conversations; the same each time."""
+    dice = Random(f"sandboxes {SEED}")  # noqa: S311 - nothing here is secret
     sandboxes = [
         (
             sandbox_id,
@@ -76,7 +79,7 @@ async def seed(store: Store, number: int, ids: Sequence[str], now: datetime) -> 
         )
         for place, sandbox_id in enumerate(ids)
     ]
-    dice = Random(f"conversations {number}")  # noqa: S311 - nothing here is secret
+    dice = Random(f"conversations {SEED}")  # noqa: S311 - nothing here is secret
     async with store.transaction() as connection:
         await connection.executemany(
             "INSERT INTO sandboxes (id, spec_id, created_at, key, status, pid, ticks, boot)"

@@ -17,7 +17,7 @@ from quarterdeck.client.models.enums import SandboxStatus, UrlName
 from quarterdeck.local.errors import LocalServiceError
 from quarterdeck.local.records import stamp
 from quarterdeck.local.runtime.played import PlayedAgents
-from quarterdeck.local.runtime.seeding import AGENTS, SPECS, new_id, new_key, seed, weighted
+from quarterdeck.local.runtime.seeding import AGENTS, SEED, SPECS, new_id, new_key, seed, weighted
 from quarterdeck.local.sandboxes import ExposedUrl, Sandbox, Sandboxes
 from quarterdeck.local.specs import Spec
 from quarterdeck.local.store import Store
@@ -58,18 +58,17 @@ _FATES: Mapping[_Fate, float] = {
 
 @dataclass(frozen=True)
 class Simulation:
-    """How many sandboxes are pretended, and what becomes of them; equal seeds make equal ones."""
+    """How many sandboxes are pretended, and what becomes of them; as many begin the same each time."""
 
     sandboxes: int
     churn: float = 1.0
     """Percent of them that change by themselves in a second."""
-    seed: int = 1
     faults: bool = False
     """Whether some go wrong on purpose, which is for trying."""
 
     def ids(self) -> tuple[str, ...]:
         """The ids of the sandboxes it begins with, newest first."""
-        dice = Random(f"ids {self.seed}")  # noqa: S311 - nothing here is secret
+        dice = Random(f"ids {SEED}")  # noqa: S311 - nothing here is secret
         return tuple(new_id(dice) for _ in range(self.sandboxes))
 
 
@@ -79,7 +78,7 @@ class SimulatedSandboxes(Sandboxes):
     answers_when_ready = False
 
     def __init__(self, simulation: Simulation, store: Store, clock: Clock) -> None:
-        self._played = PlayedAgents(store, simulation.seed, clock)
+        self._played = PlayedAgents(store, clock)
         super().__init__(store, SPECS, self._played)
         self._simulation = simulation
         faulty = simulation.ids() if simulation.faults else ()
@@ -87,7 +86,7 @@ class SimulatedSandboxes(Sandboxes):
         """Whose pause is answered with an error, or as done and not done; who is listed until it is asked for more."""
         self._clock = clock
         self._now = clock()
-        self._dice = Random(f"world {simulation.seed}")  # noqa: S311 - nothing here is secret
+        self._dice = Random(f"world {SEED}")  # noqa: S311 - nothing here is secret
         self._coming: dict[str, tuple[datetime, SandboxStatus]] = {}
         """When which sandbox will read how; what is asked of one anew takes the place of what was coming."""
         self._owed = 0.0
@@ -97,7 +96,7 @@ class SimulatedSandboxes(Sandboxes):
 
     async def open(self) -> None:
         """Fill the store with what the simulation begins with."""
-        await seed(self._store, self._simulation.seed, self._simulation.ids(), self._now)
+        await seed(self._store, self._simulation.ids(), self._now)
         for row in await self._store.select("sandboxes", "status = 'STARTING'"):
             self._come(row["id"], SandboxStatus.RUNNING, self._dice.uniform(2, 60))
 
