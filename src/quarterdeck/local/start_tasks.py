@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, HTTPException, Query
 from pydantic import Json
 
 from quarterdeck.client.models.enums import SandboxStatus, StartTaskStatus
@@ -91,7 +91,7 @@ class StartTasks:
     async def _work(self, task: sqlite3.Row) -> None:
         try:
             await self._take_steps(task)
-        except (LocalServiceError, OSError, sqlite3.Error) as error:
+        except (LocalServiceError, HTTPException, OSError, sqlite3.Error) as error:
             await self._enter(task, StartTaskStatus.ERROR, detail=str(error))
 
     async def _take_steps(self, task: sqlite3.Row) -> None:
