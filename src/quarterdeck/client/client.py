@@ -65,8 +65,7 @@ class Client:
 
     async def release(self) -> str | None:
         """The server's release, None when it cannot be had; reading it may cost half a megabyte."""
-        known = self.server.release
-        return known if known is not None or self.transport.in_process else await release_of(self.transport)
+        return self.server.release or await release_of(self.transport)
 
     async def alive(self, url: SecretStr) -> bool:
         """Whether anything answers at `/alive` of the origin of a sandbox's address; no key is sent."""

@@ -109,11 +109,7 @@ def nested_body(base: Settings | None, changes: SettingsChanges) -> dict[str, An
             _put(body, PLACES[MCP], {} if value is None else map_of(value))
         elif name in FIELDS:
             _refuse_foreign(name, base, changes)
-            sent = _checked(name, value, FIELDS[name].type)
-            if FIELDS[name].place:
-                _put(body, FIELDS[name].place, sent)
-            else:
-                body[name] = sent
+            _put(body, FIELDS[name].place or name, _checked(name, value, FIELDS[name].type))
         elif name.partition(".")[0] in SECTIONS:
             _refuse_wrong_place(name, base, changes)
             _put(body, name, _leaf(name, value, None if base is None else base.leaves.get(name)))
@@ -180,17 +176,13 @@ def _checked(name: str, value: object, kind: Any) -> object:
 
 
 def _field_at(location: Location, changes: SettingsChanges) -> Location:
-    name = next((name for name in changes if _within(location, name)), None)
-    if name is None:
-        return location
-    return location[location.index(MCP) :] if name == MCP else (name,)
-
-
-def _within(location: Location, name: str) -> bool:
-    """Whether a field's place below its section is among the parts of a location, in order."""
-    parts = iter(map(str, location))
-    section, _, below = PLACES.get(name, name).partition(".")
-    return all(part in parts for part in (below if section in SECTIONS else name).split("."))
+    """The changed field whose place below its section is among the parts of a location, in order."""
+    for name in changes:
+        parts = iter(map(str, location))
+        section, _, below = PLACES.get(name, name).partition(".")
+        if all(part in parts for part in (below if section in SECTIONS else name).split(".")):
+            return location[location.index(MCP) :] if name == MCP else (name,)
+    return location
 
 
 def _leaves_of(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -248,8 +240,8 @@ def _patch(place: str, held: Mapping[str, Any], new: Mapping[str, Any]) -> dict[
 
 
 def _put(body: dict[str, Any], place: str, value: Any) -> None:
-    section, *groups, leaf = place.split(".")
-    at = body.setdefault(f"{section}_diff", {})
-    for group in groups:
-        at = at.setdefault(group, {})
+    *groups, leaf = place.split(".")
+    at = body
+    for depth, group in enumerate(groups):
+        at = at.setdefault(group if depth else f"{group}_diff", {})
     at[leaf] = value

@@ -96,11 +96,10 @@ class Transport:
         """What the server's clock is ahead of this machine's, by its latest answer; zero where it tells none."""
         self.server = UNASKED
         """What `describe()` found out; until then the server is taken for one that wipes what a body leaves out."""
-        self.in_process = access.app is not None
         self.lacks: set[str] = set()
         """Paths of reads that were found not to be offered: they are not asked for again."""
         self._key = _checked_key(key)
-        self._pace = None if self.in_process else Pace(limits.per_second)
+        self._pace = None if access.app is not None else Pace(limits.per_second)
         self._network = Network(self.url, access.ca_file, limits, access.app) if access.transport is None else None
         self._http = httpx.AsyncClient(
             transport=access.transport or self._network,
