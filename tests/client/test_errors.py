@@ -147,7 +147,7 @@ async def test_a_read_only_connection_reads_and_sends_nothing_else() -> None:
         assert (caught.value.kind, caught.value.outcome) == (ErrorKind.READ_ONLY, Outcome.NOT_SENT)
     assert server.asked == []
     assert [page.items async for page in client.sandboxes.pages()] == [()]
-    assert client.settings.preview(None, {"language": "fr"}).method == "POST"
+    assert client.settings.preview(None, {"language": "fr"}).request.method == "POST"
 
 
 @pytest.mark.parametrize("key", ["two words", "line\nbreak", "trailing\n", " leading", "schlüssel", "tab\t", "nul\0"])

@@ -131,7 +131,7 @@ async def test_secrets_of_servers_are_asked_for_again_and_then_kept_for_this_run
         assert "sentinel" not in seat.deck.export_screenshot()
         store = seat.settings.record.store
         assert store is not None
-        body = store.preview(seat.form.draft.base, seat.form.draft.changes).body
+        body = store.preview(seat.form.draft.base, seat.form.draft.changes).request.body
         await seat.press("y")
         await seat.sees("Saved · 1 of 1 verified")
         assert "sentinel" not in seat.deck.export_screenshot()

@@ -97,13 +97,13 @@ async def test_headers_are_typed_anew_where_the_service_tells_none(sit: Sit) -> 
         await seat.sees("edited")
         store = seat.settings.record.store
         assert store is not None
-        body = store.preview(seat.form.draft.base, seat.form.draft.changes).body
+        body = store.preview(seat.form.draft.base, seat.form.draft.changes).request.body
         await seat.press("ctrl+s")
         await seat.sees("Review the changes")
         assert "sentinel-team" not in seat.text
         await seat.press("y")
         await seat.sees("Saved · 1 accepted")
-        after = store.preview(seat.form.draft.base, {"mcp_config": seat.form.draft.servers.config()}).body
+        after = store.preview(seat.form.draft.base, {"mcp_config": seat.form.draft.servers.config()}).request.body
     for sent in (body, after):
         servers = sent["agent_settings_diff"]["mcp_config"].values()
         headers = [server["headers"] for server in servers if "headers" in server]

@@ -4,8 +4,8 @@ import json
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -37,24 +37,21 @@ _MARK = "\ue000"
 """Marks the name of a secret in the text until the text is quoted; a private character that JSON leaves as it is."""
 
 
-@dataclass(frozen=True)
-class PreparedRequest:
-    """Method, address and body of a request that has not been sent; secrets in the body are still `SecretStr`."""
+class PreparedRequest(NamedTuple):
+    """A request that has not been sent, and how it would go; secrets in its body are still `SecretStr`."""
 
-    method: str
-    path: str
-    body: Any
-    base: str = ""
-    header: KeyHeader = KeyHeader.SESSION
+    request: Request
+    url: str
+    header: KeyHeader
 
     def curl(self) -> str:
         """Write it as a shell command that reads the key and every secret from the environment."""
         prefix = "Bearer " if self.header is KeyHeader.BEARER else ""
-        shown = json.dumps(replace_secrets(self.body, _marked), ensure_ascii=False, indent=2)
+        shown = json.dumps(replace_secrets(self.request.body, _marked), ensure_ascii=False, indent=2)
         data = re.sub(f"{_MARK}(\\w+){_MARK}", r"""'"$\1"'""", shlex.quote(shown))
         return " \\\n  ".join(
             (
-                f"curl -X {self.method} {shlex.quote(self.base + self.path)}",
+                f"curl -X {self.request.method} {shlex.quote(self.url)}",
                 f'-H "{self.header.value}: {prefix}$QUARTERDECK_API_KEY"',
                 "-H 'Content-Type: application/json'",
                 f"--data {data}",
@@ -119,13 +116,14 @@ class SettingsResource:
         else:
             body = flat_body(base, changes, server)
             refuse_unsendable(body)
-        return PreparedRequest("POST", self._path, body, self._transport.url, self._transport.access.header)
+        request, transport = Request("POST", self._path, body=body), self._transport
+        return PreparedRequest(request, transport.url + request.path, transport.access.header)
 
     async def store(self, base: Settings | None, changes: SettingsChanges) -> None:
         """Store changes to what was loaded; whether they were when the answer is lost, a load has to tell."""
-        prepared = self.preview(base, changes)
+        request = self.preview(base, changes).request
         try:
-            await self._send(Request(prepared.method, prepared.path, body=prepared.body))
+            await self._send(request)
         except ServiceError as error:
             error.problems = at_fields(error.problems, changes) if self._transport.server.nested else error.problems
             raise
