@@ -13,9 +13,7 @@ from quarterdeck.fleet.sandbox_state import (
     SandboxMemory,
     SandboxState,
     StateWord,
-    why_not_open,
-    why_not_pause,
-    why_not_resume,
+    why_not,
 )
 
 from .fakes import NOON, at, sandbox
@@ -317,18 +315,18 @@ STATES = {word: SandboxState(word, NOON, exact=True) for word in [*StateWord, "H
 
 
 @pytest.mark.parametrize(
-    ("rule", "allowed", "refused", "helps"),
+    ("command", "allowed", "refused", "helps"),
     [
-        (why_not_pause, {"Running", "Starting"}, StateWord.PAUSED, "r resumes"),
-        (why_not_resume, {"Paused"}, StateWord.ERROR, "n starts a new one"),
-        (why_not_open, {"Running"}, StateWord.PAUSED, "r resumes"),
-        (why_not_pause, {"Running", "Starting"}, "HIBERNATING", "HIBERNATING"),
+        ("pause", {"Running", "Starting"}, StateWord.PAUSED, "r resumes"),
+        ("resume", {"Paused"}, StateWord.ERROR, "n starts a new one"),
+        ("open_url", {"Running"}, StateWord.PAUSED, "r resumes"),
+        ("pause", {"Running", "Starting"}, "HIBERNATING", "HIBERNATING"),
     ],
 )
 def test_what_is_allowed_in_which_state_and_what_would_help(
-    rule: Callable[[SandboxState], str | None], allowed: set[str], refused: str, helps: str
+    command: str, allowed: set[str], refused: str, helps: str
 ) -> None:
-    reasons = {word: rule(state) for word, state in STATES.items()}
+    reasons = {word: why_not(command, state) for word, state in STATES.items()}
     assert {word for word, reason in reasons.items() if reason is None} == allowed
     assert all(reason is None or (reason.endswith(".") and len(reason) < 100) for reason in reasons.values())
     assert helps in str(reasons[refused])

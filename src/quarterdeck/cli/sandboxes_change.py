@@ -3,7 +3,7 @@
 import asyncio
 import random
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ from quarterdeck.fleet import bulk
 from quarterdeck.fleet.bulk import BulkAction, BulkJob, BulkRow, Plan, RowState, change_verdict, counted
 from quarterdeck.fleet.filters import Filter, kept
 from quarterdeck.fleet.memories import SandboxMemories
-from quarterdeck.fleet.sandbox_state import UP, Action, SandboxState, StateWord, why_not_pause, why_not_resume
+from quarterdeck.fleet.sandbox_state import UP, Action, StateWord, why_not
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.watch import backoff
 
@@ -39,15 +39,14 @@ class Verb(NamedTuple):
     """Something that can be done to sandboxes that are there."""
 
     action: Action
-    why_not: Callable[[SandboxState], str | None]
     already: frozenset[StateWord] = frozenset()
     """States in which there is nothing left to do."""
 
 
 VERBS = {
-    "pause": Verb(Action.PAUSE, why_not_pause, frozenset({StateWord.PAUSED})),
-    "resume": Verb(Action.RESUME, why_not_resume, UP),
-    "delete": Verb(Action.DELETE, lambda state: None),
+    "pause": Verb(Action.PAUSE, frozenset({StateWord.PAUSED})),
+    "resume": Verb(Action.RESUME, UP),
+    "delete": Verb(Action.DELETE),
 }
 
 
@@ -66,7 +65,7 @@ def run(arguments: CommandLine, config: Config) -> int:
         if not read.rows and not read.unknown:
             note("No sandbox matches the filter.")
             return NOTHING_MATCHED
-        planned = bulk.plan(read.rows, lambda row: verb.why_not(row.state(utc_now())))
+        planned = bulk.plan(read.rows, lambda row: why_not(arguments.verb, row.state(utc_now())))
         if arguments.dry_run or (arguments.verb == "delete" and not arguments.yes):
             await _foretell(client, planned, read, arguments)
             return 1 if read.unknown or read.unreadable else 0

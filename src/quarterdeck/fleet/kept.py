@@ -41,15 +41,10 @@ class StateFiles(Protocol):
 class Part(Protocol[M]):
     """Something that is kept."""
 
-    @property
-    def model(self) -> type[M]:
-        """What stands in its file."""
-        ...
-
-    @property
-    def changed(self) -> asyncio.Event:
-        """Set whenever there is something new to write."""
-        ...
+    model: type[M]
+    """What stands in its file."""
+    changed: asyncio.Event
+    """Set whenever there is something new to write."""
 
     def recall(self, kept: M | None) -> frozenset[str]:
         """Take what an earlier run or another deck kept; gives the conversations of which there is something new."""

@@ -321,42 +321,36 @@ def _under_way(read: SandboxState, asked: Asked, now: datetime) -> SandboxState:
 
 # What may be asked of it: servers never refuse by status, these are rules for people
 
-_NO_PAUSE = {
-    StateWord.PAUSED: "It is paused already; r resumes it.",
-    StateWord.PAUSING: "It is being paused already.",
-    StateWord.RESUMING: "It is being resumed; it can be paused once it runs.",
-    StateWord.ERROR: "It has failed, so nothing in it can be paused; n starts a new one from the same spec.",
-    StateWord.MISSING: "It is gone, so there is nothing to pause; n starts a new one.",
+_WHY_NOT = {
+    "pause": {
+        StateWord.PAUSED: "It is paused already; r resumes it.",
+        StateWord.PAUSING: "It is being paused already.",
+        StateWord.RESUMING: "It is being resumed; it can be paused once it runs.",
+        StateWord.ERROR: "It has failed, so nothing in it can be paused; n starts a new one from the same spec.",
+        StateWord.MISSING: "It is gone, so there is nothing to pause; n starts a new one.",
+    },
+    "resume": {
+        StateWord.RUNNING: "It is running already; p pauses it.",
+        StateWord.STARTING: "It is starting already; it runs as soon as its server says so.",
+        StateWord.RESUMING: "It is being resumed already.",
+        StateWord.PAUSING: "It is being paused; it can be resumed once it is.",
+        StateWord.ERROR: "It has failed and cannot be resumed; n starts a new one from the same spec.",
+        StateWord.MISSING: "It is gone and cannot be resumed; n starts a new one.",
+    },
+    "open_url": {
+        **dict.fromkeys(set(StateWord) - {StateWord.RUNNING}, "It has addresses only while it runs."),
+        StateWord.PAUSED: "It has addresses only while it runs; r resumes it.",
+    },
 }
-_NO_RESUME = {
-    StateWord.RUNNING: "It is running already; p pauses it.",
-    StateWord.STARTING: "It is starting already; it runs as soon as its server says so.",
-    StateWord.RESUMING: "It is being resumed already.",
-    StateWord.PAUSING: "It is being paused; it can be resumed once it is.",
-    StateWord.ERROR: "It has failed and cannot be resumed; n starts a new one from the same spec.",
-    StateWord.MISSING: "It is gone and cannot be resumed; n starts a new one.",
-}
 
 
-def why_not_pause(state: SandboxState) -> str | None:
-    """Why it cannot be paused now, a sentence that says what would help; None when it can."""
-    return _unknown(state) if state.known is None else _NO_PAUSE.get(state.known)
+def why_not(command: str, state: SandboxState) -> str | None:
+    """Why a command cannot be done to it now, a sentence that says what would help; None when it can.
 
-
-def why_not_resume(state: SandboxState) -> str | None:
-    """Why it cannot be resumed now; None when it can."""
-    return _unknown(state) if state.known is None else _NO_RESUME.get(state.known)
-
-
-def why_not_open(state: SandboxState) -> str | None:
-    """Why its addresses cannot be opened now; None when they can."""
-    if state.known is StateWord.RUNNING:
+    The server's own word is quoted raw; the screen cleans it.
+    """
+    if command not in _WHY_NOT:
         return None
-    if state.known is StateWord.PAUSED:
-        return "It has addresses only while it runs; r resumes it."
-    return "It has addresses only while it runs."
-
-
-def _unknown(state: SandboxState) -> str:
-    """The server's own word is quoted raw; the screen cleans it."""
-    return f"Its server calls it {state.word}, which Quarterdeck does not know; ctrl+r reads it again."
+    if state.known is None:
+        return f"Its server calls it {state.word}, which Quarterdeck does not know; ctrl+r reads it again."
+    return _WHY_NOT[command].get(state.known)

@@ -8,7 +8,7 @@ from functools import partial
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.fleet.bulk import SANDBOXES, BulkAction, BulkJob, N, Named, Plan, change_verdict, plan
-from quarterdeck.fleet.sandbox_state import Action, why_not_pause, why_not_resume
+from quarterdeck.fleet.sandbox_state import Action, why_not
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
@@ -54,8 +54,7 @@ class SandboxCommands:
         session, now = self._screen.app.session, self._screen.app.clock()
         if session is None or not rows:
             return
-        rule = why_not_pause if verb == "Pause" else why_not_resume
-        planned = plan(rows, lambda row: rule(row.state(now)), hidden)
+        planned = plan(rows, lambda row: why_not(verb.lower(), row.state(now)), hidden)
         if len(rows) > 1 or not planned.rows:
             await self.change_many(verb, planned)
             return

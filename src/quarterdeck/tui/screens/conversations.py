@@ -10,10 +10,10 @@ from textual.binding import BindingType
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.enums import SandboxStatus
+from quarterdeck.fleet import sandbox_state
 from quarterdeck.fleet.conversations import DECK_GRAMMAR, ConversationRow, ConversationWord, rank, why_not
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.order import Rank
-from quarterdeck.fleet.sandbox_state import why_not_pause, why_not_resume
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.start_tasks import in_progress
@@ -264,7 +264,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         if memory is None:
             return _why_no_sandbox(row)
         state = memory.state(self.app.clock())
-        refusal = why_not_pause(state) if name == "pause" else why_not_resume(state)
+        refusal = sandbox_state.why_not(name, state)
         return None if refusal is None else f"Its sandbox: {refusal}"
 
     async def action_pause(self) -> None:

@@ -12,7 +12,7 @@ from quarterdeck.client.models.sandbox import SandboxSpec
 from quarterdeck.fleet.bulk import plan
 from quarterdeck.fleet.news import About
 from quarterdeck.fleet.order import Rank
-from quarterdeck.fleet.sandbox_state import SandboxState, StateWord, why_not_open, why_not_pause, why_not_resume
+from quarterdeck.fleet.sandbox_state import StateWord, why_not
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, Sweep, rank
 from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.watch import Watch
@@ -27,12 +27,6 @@ from quarterdeck.tui.lists.source import Source
 from quarterdeck.tui.screens.list import ListScreen
 from quarterdeck.tui.text import Shown
 
-RULES: dict[str, Callable[[SandboxState], str | None]] = {
-    "pause": why_not_pause,
-    "resume": why_not_resume,
-    "open_url": why_not_open,
-}
-"""What the state of a sandbox says about a command."""
 BULK = frozenset({"pause", "resume", "delete", "notify_me"})
 """Commands that act on the marked rows when there are any."""
 
@@ -97,8 +91,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
         row = self.table.cursor_row
         if reason is not None or row is None or (command.name in BULK and self.table.marks):
             return reason
-        rule = RULES.get(command.name)
-        refusal = rule(row.state(self.app.clock())) if rule is not None else None
+        refusal = why_not(command.name, row.state(self.app.clock()))
         if refusal is not None:
             return f"{row.short_id}: {refusal}"
         if command.name in ("other", "notify_me") and not row.conversations:
@@ -167,7 +160,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
     async def _quiet_found(self, found: Sweep | None) -> None:
         if found is not None:
             now = self.app.clock()
-            planned = plan(found.rows, lambda row: why_not_pause(row.state(now)))
+            planned = plan(found.rows, lambda row: why_not("pause", row.state(now)))
             await self.sandboxes.change_many("Pause", planned, sweep=True)
 
     # One row
