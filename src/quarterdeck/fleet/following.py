@@ -29,7 +29,7 @@ CHECK = 15.0
 COPY = 10.0
 """The same for the app server's copy: it reads all of it for each answer."""
 TOGETHER = 0.25
-"""Seconds in which what a socket tells is gathered before its order is asked for."""
+"""Seconds in which what a socket tells is gathered before the log is asked for."""
 LONGEST_BACKOFF = 15.0
 QUARTER = timedelta(minutes=15)
 """All zones of time differ by multiples of it."""
