@@ -22,7 +22,7 @@ ANSWER = "/events/respond_to_confirmation"
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answering, "SETTLES", 0.001)
-    monkeypatch.setattr(answering, "ENDS_WITHIN", 0.5)
+    monkeypatch.setattr(answering, "ENDS_WITHIN", 20.0)
 
 
 @asynccontextmanager
