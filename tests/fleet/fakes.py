@@ -13,8 +13,7 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.sandbox import ExposedUrl, Sandbox
 from quarterdeck.client.paging import Page
 from quarterdeck.fleet.health import HealthState
-from quarterdeck.fleet.store import Changes
-from quarterdeck.fleet.watch import Watch
+from quarterdeck.fleet.watch import Changes, Watch
 
 NOON = datetime(2031, 5, 6, 12, tzinfo=UTC)
 

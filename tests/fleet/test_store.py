@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quarterdeck.fleet.store import Store
+from quarterdeck.fleet.watch import Store
 
 from .fakes import Item
 

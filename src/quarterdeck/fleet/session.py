@@ -27,9 +27,8 @@ from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import Residents, SandboxRow, Unlinked, sandbox_row, short_id
 from quarterdeck.fleet.server_watch import ServerWatch
 from quarterdeck.fleet.start_tasks import Dismissed, StartTasks, in_progress, start_row, worth_showing
-from quarterdeck.fleet.store import Changes
 from quarterdeck.fleet.unread import Unread, Watched
-from quarterdeck.fleet.watch import Watch
+from quarterdeck.fleet.watch import Changes, Watch
 from quarterdeck.fleet.writes import LOST, Starts, Writes
 
 ALIKE = 100
