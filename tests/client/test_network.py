@@ -21,7 +21,7 @@ from quarterdeck.client.request import KeyHeader
 from quarterdeck.client.transport import Access
 from tests.client.fakes import FAST, KEY, client_at, plain, raw_server
 
-SHORT = Limits(read=0.15, start=0.4, alive=0.4, body=100_000, list_body=100_000, repeat_after=0, per_second=10_000)
+SHORT = Limits(read=0.15, slow=0.4, quick=0.4, body=100_000, list_body=100_000, repeat_after=0, per_second=10_000)
 """What is waited for in vain is short, what a busy machine needs is not."""
 EMPTY = plain(b'{"items": []}')
 Answering = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]

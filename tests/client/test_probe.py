@@ -11,7 +11,7 @@ from tests.client.fakes import KEY, client_at, plain, raw_server
 from tests.client.test_network import answering
 
 NOWHERE = "http://127.0.0.1:1"
-LIMITS = Limits(connect=10.0, probe=10.0, repeat_after=0)
+LIMITS = Limits(connect=10.0, quick=10.0, repeat_after=0)
 GOOD = "a sandbox's network may differ"
 
 

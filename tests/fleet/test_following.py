@@ -175,7 +175,7 @@ async def telling(agent: FakeAgent) -> AsyncIterator[TellingAgent]:
 @asynccontextmanager
 async def followed(teller: TellingAgent) -> AsyncIterator[Following]:
     """Follow it as the deck does, with little patience."""
-    async with client_at(teller.agent.host, limits=FAST._replace(agent=0.2, alive=0.2)) as client:
+    async with client_at(teller.agent.host, limits=FAST._replace(quick=0.2)) as client:
         following = Following(client, ID, lambda: None, lambda: datetime.now(UTC))
         task = asyncio.create_task(following.run())
         try:

@@ -81,7 +81,7 @@ class AgentServer:
         return _page(await self._read(f"{self._path}/events/search", query))
 
     async def _read(self, path: str, query: Query = (), *, item: bool = False) -> Response:
-        seconds = self.transport.limits.agent
+        seconds = self.transport.limits.quick
         return await self.transport.send(Request("GET", path, query, item=item, seconds=seconds, background=True))
 
     # What is asked of the agent
@@ -108,7 +108,7 @@ class AgentServer:
     async def interrupt(self) -> None:
         """Stop the agent in the middle of its step; raises ServiceError(NOT_OFFERED) where that cannot be."""
         try:
-            await self._ask("/interrupt", seconds=self.transport.limits.agent)
+            await self._ask("/interrupt", seconds=self.transport.limits.quick)
         except ServiceError as error:
             if not_offered(error) or error.kind is ErrorKind.MISSING:
                 raise offers_nothing("This agent server only stops after a step.", error) from None
@@ -125,7 +125,7 @@ class AgentServer:
         await self._ask("/confirmation_policy", {"policy": {"kind": policy.kind, **risky}})
 
     async def _ask(self, what: str, body: Any = None, *, seconds: float | None = None) -> None:
-        path, seconds = f"{self._path}{what}", seconds or self.transport.limits.held
+        path, seconds = f"{self._path}{what}", seconds or self.transport.limits.slow
         await self.transport.send(Request("POST", path, body=body, item=what == "/events", seconds=seconds))
 
 

@@ -29,7 +29,7 @@ async def _frames(agent: AgentServer) -> AsyncIterator[Event | Delta]:
     limits, host, started = transport.limits, shown_host(transport.url), time.perf_counter()
     opening = _Connect(
         _socket_address(transport.url + request.path),
-        open_timeout=limits.agent,
+        open_timeout=limits.quick,
         ping_interval=limits.ping,
         ping_timeout=limits.ping,
         close_timeout=1.0,

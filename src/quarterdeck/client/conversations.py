@@ -76,7 +76,7 @@ class ConversationsResource:
 
         An answer says nothing about success: that is in the start task. After None, list again.
         """
-        request = Request("POST", CONVERSATIONS, body=creation_body(new), seconds=self._transport.limits.start)
+        request = Request("POST", CONVERSATIONS, body=creation_body(new), seconds=self._transport.limits.slow)
         response = await self._transport.send(request)
         answer = response.json_or_none()
         with suppress(ValueError):
@@ -157,7 +157,7 @@ class ConversationsResource:
 
         Raises ServiceError(NOT_OFFERED) where a server has no such request.
         """
-        seconds, lacking = self._transport.limits.delete, "This server cannot delete conversations."
+        seconds, lacking = self._transport.limits.slow, "This server cannot delete conversations."
         request = Request("DELETE", _path(conversation_id), seconds=seconds, lacking=lacking)
         await self._transport.send(request)
 

@@ -88,8 +88,6 @@ def _release(about: dict[str, Any]) -> str | None:
     return version if isinstance(version, str) else None
 
 
-EITHER = "application/json, text/event-stream"
-"""What a tool server may answer with, whichever way it speaks."""
 READ_REFUSED = (400, 405, 406)
 """What a streamable HTTP server may say to a plain read: it wants a session, a POST, or another form of answer."""
 _BRIEF = {
@@ -119,7 +117,7 @@ async def probe(transport: Transport, url: str, key: SecretStr | None) -> Probe:
         return Probe("not tried", "was not tried: only http:// and https:// addresses are.", good=False)
     started = time.perf_counter()
     try:
-        status = await transport.status_at(url, transport.limits.probe, accept=EITHER, key=key, stranger=True)
+        status = await transport.status_at(url, transport.limits.quick, key=key, stranger=True)
     except ServiceError as error:
         where = "" if error.kind is ErrorKind.LOCAL else " Tried from this machine; a sandbox's network may differ."
         return Probe(_BRIEF.get(error.kind, "broken off"), error.words + where, good=False)

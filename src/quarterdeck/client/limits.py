@@ -12,26 +12,19 @@ class Limits(NamedTuple):
     """Times in seconds, sizes in bytes of the decoded body, the rest are counts."""
 
     connect: float = 5.0
-    pool: float = 5.0
+    """Until a connection comes about, or one is free."""
     read: float = 20.0
-    write: float = 20.0
+    """Between two pieces of an answer."""
     kept: float = 4.0
     """In which a connection is used again: the watch reads every 2 s, and uvicorn hangs up after 5."""
     total: float = 30.0
-    start: float = 90.0
-    """For starting a sandbox and creating a conversation: a server may have to pull an image first."""
-    delete: float = 60.0
-    """Deleting a paused sandbox takes a server ten seconds and more."""
+    quick: float = 5.0
+    """For what is answered at once or never: by an agent server, a sandbox, a tool server."""
+    slow: float = 90.0
+    """For what a server does before it answers: pulling an image, deleting a sandbox, letting a tool end."""
     trajectory: float = 180.0
     """For a trajectory: a server packs it first, and it may be long."""
     release: float = 10.0
-    alive: float = 3.0
-    probe: float = 5.0
-    """For trying the address of a tool server from this machine."""
-    agent: float = 5.0
-    """For what an agent server answers at once; one that sleeps with its sandbox answers never."""
-    held: float = 60.0
-    """For what an agent server holds until a tool ends: messages, pauses, answers."""
     ping: float = 20.0
     """Between two pings of a socket, and until one is answered."""
     repeat_after: float = 0.3

@@ -42,7 +42,7 @@ class SandboxesResource:
         The spec goes into the query: a body is ignored and the default one started.
         """
         query = (("sandbox_spec_id", spec_id),) if spec_id is not None else ()
-        request = Request("POST", SANDBOXES, query, seconds=self._transport.limits.start)
+        request = Request("POST", SANDBOXES, query, seconds=self._transport.limits.slow)
         response = await self._transport.send(request)
         try:
             return read_as(Sandbox, response.json_or_none())
@@ -61,7 +61,7 @@ class SandboxesResource:
     async def delete(self, sandbox_id: str) -> None:
         """Delete a sandbox; servers go by the query, not by the path, so both are made of one id (SERVERS.md)."""
         path, query = f"{SANDBOXES}/{segment(sandbox_id)}", (("sandbox_id", sandbox_id),)
-        seconds, lacking = self._transport.limits.delete, "This server cannot delete sandboxes."
+        seconds, lacking = self._transport.limits.slow, "This server cannot delete sandboxes."
         request = Request("DELETE", path, query, item=True, seconds=seconds, lacking=lacking)
         await self._transport.send(request)
 

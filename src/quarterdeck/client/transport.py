@@ -44,8 +44,8 @@ from quarterdeck.client.request import KeyHeader, LoggedRequest, Request, Respon
 HOPS = 3
 GZIP = zlib.MAX_WBITS | 16
 """The only packing that is asked for, as zlib names it."""
-PASSING = frozenset({502, 503, 504})
-"""Server errors that are worth asking twice."""
+PASSING = frozenset({FAILED, 502, 503, 504})
+"""Server errors that are worth asking again."""
 LONGEST_WAIT = 30.0
 """Seconds of a server's Retry-After that a read waits out."""
 USUAL_WAIT = 1.0
@@ -53,6 +53,8 @@ USUAL_WAIT = 1.0
 MOST_REPEATS = 2
 """Of a read."""
 HEADERS = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": "quarterdeck"}
+EITHER = "application/json, text/event-stream"
+"""What a tool server may answer with, whichever way it speaks."""
 CLOCK_GRAIN = timedelta(seconds=2)
 """Below which a server's `Date` header says nothing: it counts whole seconds, and has been on its way."""
 
@@ -174,7 +176,7 @@ class Transport:
     async def alive(self, base: str) -> bool:
         """Whether anything answers at `/alive` below an address that this server vouches for; no key is sent."""
         try:
-            return await self.status_at(f"{base}/alive", self.limits.alive) < FAILED
+            return await self.status_at(f"{base}/alive", self.limits.quick) < FAILED
         except ServiceError:
             return False
 
@@ -183,7 +185,6 @@ class Transport:
         address: str,
         seconds: float,
         *,
-        accept: str = HEADERS["Accept"],
         key: SecretStr | None = None,
         stranger: bool = False,
     ) -> int:
@@ -193,7 +194,7 @@ class Transport:
         addresses it vouches for. Raises ServiceError where nothing answers, and for what cannot be read as an address.
         """
         key = _checked_key(key)
-        asked = self._built("GET", parsed(address), {"Accept": accept, **_key_headers(key, KeyHeader.BEARER)}, seconds)
+        asked = self._built("GET", parsed(address), {"Accept": EITHER, **_key_headers(key, KeyHeader.BEARER)}, seconds)
         asked.extensions[STRANGER] = stranger
         # Without a key, a user name in the address is sent as httpx does by itself.
         auth = None if key is None else httpx.Auth()
@@ -246,8 +247,7 @@ class Transport:
     def _built(
         self, method: str, url: httpx.URL, headers: Mapping[str, str], seconds: float, content: bytes | None = None
     ) -> httpx.Request:
-        limits = self.limits
-        timeout = httpx.Timeout(seconds, connect=limits.connect, write=limits.write, pool=limits.pool)
+        timeout = httpx.Timeout(seconds, connect=self.limits.connect, pool=self.limits.connect)
         return self._http.build_request(method, url, content=content, headers=headers, timeout=timeout)
 
     @asynccontextmanager
@@ -343,7 +343,7 @@ def _again(request: Request, error: ServiceError, repeats: int) -> float | None:
     wait = error.retry_after or 0.0
     if error.kind is ErrorKind.RATE:
         wait = USUAL_WAIT if error.retry_after is None else error.retry_after
-    elif error.kind not in LOST and error.status not in PASSING and (error.status != FAILED or repeats):
+    elif error.kind not in LOST and error.status not in PASSING:
         return None
     return wait if wait <= LONGEST_WAIT else None
 
