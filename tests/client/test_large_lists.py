@@ -10,24 +10,19 @@ import pytest
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.paging import Page
-from tests.client.fakes import NO_ROUTE, Answer, Asked, client_of
+from tests.client.fakes import NO_ROUTE, Answer, client_of
 
 COLLECTION = "/api/v1/app-conversations"
 FILLER = "x" * 800
 
 
-def records(count: int, **members: Any) -> list[dict[str, Any]]:
-    return [{"id": f"c{number}", "title": FILLER, **members} for number in range(count)]
+def records(count: int) -> list[dict[str, Any]]:
+    return [{"id": f"c{number}", "title": FILLER} for number in range(count)]
 
 
-def documented(body: bytes) -> tuple[Client, list[Asked]]:
+def documented(body: bytes) -> Client:
     """A client of a server that lists everything at the collection itself."""
-
-    def answer(asked: Asked) -> Answer:
-        return Answer(body) if asked.path == COLLECTION else NO_ROUTE
-
-    client, server = client_of(answer)
-    return client, server.asked
+    return client_of(lambda asked: Answer(body) if asked.path == COLLECTION else NO_ROUTE)[0]
 
 
 async def all_pages(client: Client) -> list[Page[Any]]:
@@ -39,7 +34,7 @@ async def all_pages(client: Client) -> list[Page[Any]]:
 )
 async def test_a_large_answer_comes_as_pages_of_some_records_each(shape: str) -> None:
     listed: list[Any] = [*records(2500), None, {"id": 5}]
-    client, _ = documented((shape % json.dumps(listed)).encode())
+    client = documented((shape % json.dumps(listed)).encode())
     pages = await all_pages(client)
     assert [item.id for page in pages for item in page.items] == [f"c{number}" for number in range(2500)]
     assert (sum(page.unreadable for page in pages), max(len(page.items) for page in pages)) == (1, 200)
@@ -50,7 +45,7 @@ async def test_a_large_answer_comes_as_pages_of_some_records_each(shape: str) ->
 
 @pytest.mark.parametrize("end", ["", "]x", ", 7", "] , "])
 async def test_a_large_answer_that_breaks_off_keeps_what_came_before(end: str) -> None:
-    client, _ = documented((json.dumps(records(1500))[:-1] + end).encode())
+    client = documented((json.dumps(records(1500))[:-1] + end).encode())
     read: list[str] = []
     error: ServiceError | None = None
     try:
@@ -66,7 +61,7 @@ async def test_a_large_answer_that_breaks_off_keeps_what_came_before(end: str) -
 @pytest.mark.parametrize(("count", "partial"), [(99, False), (100, True), (101, False)])
 @pytest.mark.parametrize("size", [800, 12_000])
 async def test_an_array_of_just_a_page_may_be_a_part(count: int, partial: bool, size: int) -> None:
-    client, _ = documented(json.dumps([one | {"title": "x" * size} for one in records(count)]).encode())
+    client = documented(json.dumps([one | {"title": "x" * size} for one in records(count)]).encode())
     [page] = await all_pages(client)
     assert page.perhaps_partial is partial
 
@@ -82,7 +77,7 @@ async def test_between_any_two_slices_of_a_large_answer_everything_else_has_a_tu
 
     async with asyncio.TaskGroup() as group:
         counting = group.create_task(count_turns())
-        client, _ = documented(json.dumps(records(20_000)).encode())
+        client = documented(json.dumps(records(20_000)).encode())
         seen = [(turns, len(page.items)) async for page in client.conversations.pages()]
         counting.cancel()
     assert [count for _, count in seen] == [200] * 100

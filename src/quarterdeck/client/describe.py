@@ -117,7 +117,7 @@ async def probe(transport: Transport, url: str, key: SecretStr | None) -> Probe:
         return Probe("not tried", "was not tried: only http:// and https:// addresses are.", good=False)
     started = time.perf_counter()
     try:
-        status = await transport.status_at(url, transport.limits.quick, key=key, stranger=True)
+        status = await transport.status_at(url, key=key, stranger=True)
     except ServiceError as error:
         where = "" if error.kind is ErrorKind.LOCAL else " Tried from this machine; a sandbox's network may differ."
         return Probe(_BRIEF.get(error.kind, "broken off"), error.words + where, good=False)

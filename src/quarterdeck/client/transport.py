@@ -176,24 +176,17 @@ class Transport:
     async def alive(self, base: str) -> bool:
         """Whether anything answers at `/alive` below an address that this server vouches for; no key is sent."""
         try:
-            return await self.status_at(f"{base}/alive", self.limits.quick) < FAILED
+            return await self.status_at(f"{base}/alive") < FAILED
         except ServiceError:
             return False
 
-    async def status_at(
-        self,
-        address: str,
-        seconds: float,
-        *,
-        key: SecretStr | None = None,
-        stranger: bool = False,
-    ) -> int:
+    async def status_at(self, address: str, *, key: SecretStr | None = None, stranger: bool = False) -> int:
         """Read no more than the status at another address, with a key that belongs to that address or none.
 
         Nothing is followed, and the key of the server is not sent. Of a `stranger` the server knows nothing: other
         addresses it vouches for. Raises ServiceError where nothing answers, and for what cannot be read as an address.
         """
-        key = _checked_key(key)
+        key, seconds = _checked_key(key), self.limits.quick
         asked = self._built("GET", parsed(address), {"Accept": EITHER, **_key_headers(key, KeyHeader.BEARER)}, seconds)
         asked.extensions[STRANGER] = stranger
         # Without a key, a user name in the address is sent as httpx does by itself.
