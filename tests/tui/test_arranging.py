@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from quarterdeck.fleet.filters import statuses_in, with_statuses
 from quarterdeck.tui.kept_state import KeptState
 from tests.tui.fake_fleet import FakeFleet, at_conversations, at_sandboxes, shown
 from tests.tui.seat import WIDE, Seat
@@ -199,3 +200,17 @@ async def test_at_60_by_20_all_is_still_there(fleet: FakeFleet, tmp_path: Path) 
         await seat.sees("4 will be paused", "y do it")
         await seat.press("escape", "I")
         await seat.sees("Quiet for at least", "would be paused")
+
+
+@pytest.mark.parametrize(
+    ("typed", "statuses", "words"),
+    [
+        ("", ("Paused",), "status:paused"),
+        ("fix status:error !idle>30m", ("Running", "Paused"), "fix !idle>30m status:running,paused"),
+        ("fix status:error", (), "fix"),
+        ("", ("Needs you",), 'status:"needs you"'),
+    ],
+)
+def test_the_menu_of_statuses_changes_only_its_token(typed: str, statuses: tuple[str, ...], words: str) -> None:
+    assert with_statuses(typed, "status", statuses) == words
+    assert statuses_in(words, "status") == tuple(status.casefold() for status in statuses)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from textual.app import App
 
-from quarterdeck.tui.external import CannotRunError, edit, view
+from quarterdeck.tui.external import CannotRunError, can_open_browser, edit, view
 
 
 class Lending(App[None]):
@@ -50,3 +50,17 @@ def test_one_that_fails_or_is_not_there_changes_nothing(tmp_path: Path, monkeypa
         monkeypatch.setenv("VISUAL", named)
         with pytest.raises(CannotRunError, match=words):
             edit(Lending(), "text")
+
+
+@pytest.mark.parametrize(
+    ("environ", "platform", "opens"),
+    [
+        ({}, "linux", False),
+        ({"DISPLAY": ":0"}, "linux", True),
+        ({"WAYLAND_DISPLAY": "w"}, "linux", True),
+        ({}, "darwin", True),
+        ({"SSH_CONNECTION": "x"}, "darwin", False),
+    ],
+)
+def test_a_browser_is_opened_only_where_one_would_show(environ: dict[str, str], platform: str, opens: bool) -> None:
+    assert can_open_browser(environ, platform) is opens

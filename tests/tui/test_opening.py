@@ -10,6 +10,8 @@ from pydantic import SecretStr
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.config.connections import Connection
+from quarterdeck.fleet.health import Health
+from quarterdeck.tui.columns.details import health_cell
 from quarterdeck.tui.connecting import Connect
 from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer
 from tests.tui.seat import LOCAL, Seat, answering, local, seated
@@ -182,3 +184,10 @@ async def test_ctrl_c_tells_what_leaves(folder: Path, tmp_path: Path) -> None:
         await seat.sees("No conversations.")
         await seat.press("ctrl+c")
         await seat.sees("ctrl+q leaves the deck.")
+
+
+@pytest.mark.parametrize(("later", "words_then"), [(0.0, "live now"), (4.9, "live now"), (12.0, "live 10s ago")])
+def test_the_age_of_a_healthy_list_moves_in_steps(later: float, words_then: str) -> None:
+    health = Health(read_at=100.0, whole_at=100.0, incomplete=False)
+    ((said, _),) = health_cell(health, 100.0 + later)
+    assert said == words_then

@@ -10,6 +10,9 @@ from rich.cells import cell_len
 from wcwidth import wcswidth, wcwidth
 
 from quarterdeck.tui import text
+from quarterdeck.tui.cells import Tone
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.strips import clip
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 CLUSTERS = st.lists(
@@ -73,3 +76,24 @@ def test_what_is_copied_holds_nothing_that_acts_and_is_the_same_as_json(value: s
 )
 def test_lines_of_note(sent: str, shown: str) -> None:
     assert text.line(sent) == shown
+
+
+SCRIPTS = st.text(st.sampled_from("ab c漢字한é́ऩि🎉👨‍👩‍👧❤️🇩🇪ａﷺ")) | st.text()
+TONED = st.lists(st.tuples(SCRIPTS.map(text.line), st.sampled_from(Tone)), max_size=5).map(tuple)
+
+
+@given(SCRIPTS.map(text.line), st.integers(0, 30))
+def test_a_text_is_cut_at_cells_and_says_so(shown: Shown, width: int) -> None:
+    cut, cells = clip(shown, width)
+    assert cells == cell_len(cut) <= width
+    if cell_len(shown) <= width:
+        assert cut == shown
+    elif width:
+        assert cut[-1] == "…"
+        assert shown.startswith(cut[:-1])
+
+
+def test_an_accent_stays_on_its_letter_and_a_wide_character_is_not_split() -> None:
+    assert clip("cafe\u0301s", 5) == ("cafe\u0301s", 5)
+    assert clip("cafe\u0301 menu", 5) == ("cafe\u0301…", 5)
+    assert clip("漢字漢", 4) == ("漢…", 3)

@@ -1,4 +1,4 @@
-"""Other programs that take the terminal for a while: the person's editor and pager.
+"""Other programs: the person's editor and pager, which take the terminal for a while, and a browser.
 
 What they are given is cleaned, in a file that only its owner can read and that is gone afterwards.
 """
@@ -6,10 +6,12 @@ What they are given is cleaned, in a file that only its owner can read and that 
 import os
 import shlex
 import subprocess
+import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from textual.app import App, SuspendNotSupported
 
@@ -55,3 +57,19 @@ def _with(app: App[Any], variables: Sequence[str], usual: Sequence[str], value: 
         raise CannotRunError(f"{command[0]} cannot be run: {error.strerror}.") from None
     finally:
         path.unlink(missing_ok=True)
+
+
+def can_open_browser(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> bool:
+    """Whether a window would come up; over SSH or without a display a text browser would take the terminal."""
+    if platform in ("darwin", "win32"):
+        return "SSH_CONNECTION" not in environ
+    return bool(environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"))
+
+
+def may_hold_secret(address: str) -> bool:
+    """Whether an address has more than a host and a path: a user, a query, a fragment; or cannot be told apart."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return True
+    return bool("@" in parts.netloc or parts.query or parts.fragment)

@@ -22,11 +22,11 @@ from quarterdeck.tui.commands import Command, Place
 from quarterdeck.tui.copying import Copyable, copy, pick_copy
 from quarterdeck.tui.dialogs.lists import RowPlace, pick_unlinked
 from quarterdeck.tui.dialogs.page import PageDialog
+from quarterdeck.tui.external import can_open_browser, may_hold_secret
 from quarterdeck.tui.lists.arrangement import KeptViews, View
 from quarterdeck.tui.lists.live_list import LiveList
 from quarterdeck.tui.lists.sandbox_commands import SandboxCommands
 from quarterdeck.tui.lists.source import R, Source
-from quarterdeck.tui.opening import can_open_browser, may_hold_secret
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table import Table
