@@ -31,8 +31,6 @@ from quarterdeck.tui.screens.list import ListScreen
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.filter_bar import FilterBar
 
-BULK = frozenset({"pause", "resume", "notify_me", "delete"})
-"""Commands that act on the marked rows, or their sandboxes, when there are any."""
 THERE = (SandboxStatus.STARTING, SandboxStatus.RUNNING, SandboxStatus.PAUSED)
 SETTLED = 0.4
 """Seconds without a key after which the server is asked for the titles that are typed."""
@@ -124,20 +122,21 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         return title_of(row)
 
     def why_not(self, command: Command) -> str | None:
-        """What a command needs of the conversation under the cursor."""
+        """What a command needs of the rows and of the server."""
         reason = super().why_not(command)
         if reason is None and command.name == "mark_read" and not self._unread:
             return "Nothing is unread."
-        row = self.table.cursor_row
         if reason is None and not (command.name == "delete" and self._are_only_starts()):
-            reason = self._commands.why_not_offered(command.name)
-        if reason is not None or row is None or (command.name in BULK and self.table.marks):
-            return reason
-        if command.name in ("pause", "resume"):
-            return self._why_not_change(command.name, row)
-        if command.name == "other" and self._sandbox_of(row) is None:
+            return self._commands.why_not_offered(command.name)
+        return reason
+
+    def why_not_row(self, name: str, row: ConversationRow) -> str | None:
+        """What a command needs of a conversation, or of its sandbox."""
+        if name in ("pause", "resume"):
+            return self._why_not_change(name, row)
+        if name == "other" and self._sandbox_of(row) is None:
             return _why_no_sandbox(row)
-        return why_not(command.name, row)
+        return why_not(name, row)
 
     def _are_only_starts(self) -> bool:
         """Whether a command is for start tasks alone, which are no matter of the server any more."""

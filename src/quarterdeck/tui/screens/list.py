@@ -33,6 +33,8 @@ from quarterdeck.tui.widgets.table import Table
 
 TICK = 1.0
 """Seconds between two looks at what changes with time alone."""
+FOR_MARKED = frozenset({"pause", "resume", "delete", "notify_me"})
+"""Commands that act on the marked rows when there are any; these are sorted out when it is done."""
 NEED_ROWS = ("row_menu", "mark_all")
 """Commands that are about rows, besides those in the menu of a row."""
 
@@ -221,7 +223,12 @@ class ListScreen(DeckScreen, Generic[R]):
             return "Nothing is marked; space marks a row."
         if command.name == "show_all" and not self.filter_bar.words:
             return f"All {self.source.noun} are shown; / filters them."
-        return None
+        row, for_marked = self.table.cursor_row, command.name in FOR_MARKED and bool(self.table.marks)
+        return self.why_not_row(command.name, row) if row is not None and not for_marked else None
+
+    def why_not_row(self, name: str, row: R) -> str | None:
+        """Why a command of that name can't be done with a row."""
+        raise NotImplementedError
 
     @on(Table.Chosen)
     async def _row_chosen(self) -> None:

@@ -19,16 +19,13 @@ from quarterdeck.fleet.watch import Watch
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.sandboxes import COLUMNS, counts, detail, own_requests, timeline
-from quarterdeck.tui.commands import Command, Place, bindings_at
+from quarterdeck.tui.commands import Place, bindings_at
 from quarterdeck.tui.copying import Copyable, sandbox_json
 from quarterdeck.tui.dialogs.pick import Item, PickDialog
 from quarterdeck.tui.dialogs.quiet import QuietDialog
 from quarterdeck.tui.lists.source import Source
 from quarterdeck.tui.screens.list import ListScreen
 from quarterdeck.tui.text import Shown
-
-BULK = frozenset({"pause", "resume", "delete", "notify_me"})
-"""Commands that act on the marked rows when there are any."""
 
 
 class SandboxSource(Source[SandboxRow]):
@@ -85,18 +82,12 @@ class SandboxesScreen(ListScreen[SandboxRow]):
     def __init__(self) -> None:
         super().__init__(SandboxSource())
 
-    def why_not(self, command: Command) -> str | None:
-        """What a command needs of the row under the cursor; marked rows are sorted out when it is done."""
-        reason = super().why_not(command)
-        row = self.table.cursor_row
-        if reason is not None or row is None or (command.name in BULK and self.table.marks):
-            return reason
-        refusal = why_not(command.name, row.state(self.app.clock()))
-        if refusal is not None:
-            return f"{row.short_id}: {refusal}"
-        if command.name in ("other", "notify_me") and not row.conversations:
-            return f"{row.short_id}: no conversation lives in it."
-        return None
+    def why_not_row(self, name: str, row: SandboxRow) -> str | None:
+        """What a command needs of a sandbox."""
+        refusal = why_not(name, row.state(self.app.clock()))
+        if refusal is None and name in ("other", "notify_me") and not row.conversations:
+            refusal = "no conversation lives in it."
+        return f"{row.short_id}: {refusal}" if refusal is not None else None
 
     def counts(self) -> Cell:
         """What is marked, how many are in which state, and how many the server lets run."""
