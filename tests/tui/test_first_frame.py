@@ -12,6 +12,7 @@ from textual.worker import WorkerFailed
 from quarterdeck.config.connections import Colour, Connection
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.connecting import Connecting
+from quarterdeck.tui.screens import settings
 from tests.tui.seat import LOCAL, NARROW, Seat, connecting, local
 
 
@@ -60,7 +61,10 @@ async def test_the_frame_is_in_the_chosen_theme(theme: str, tmp_path: Path) -> N
             assert deck.screen.styles.background.hex.lower() == deck.current_theme.background
 
 
-async def test_what_is_typed_on_the_frame_goes_to_the_screens_in_its_order(tmp_path: Path) -> None:
+async def test_what_is_typed_on_the_frame_goes_to_the_screens_in_its_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "KEYS_WAIT", 30.0)
     with gate() as closed:
         deck = Deck(LOCAL, closed.behind(connecting(local(tmp_path / "data"))), crash_folder=tmp_path)
         async with deck.run_test(size=NARROW) as pilot:

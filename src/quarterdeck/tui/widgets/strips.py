@@ -110,6 +110,15 @@ class LineOfText:
         self._texts.append(text)
         self.cells += cells
 
+    def add_cell(self, cell: Cell, width: int, tones: Mapping[Tone, RichStyle], *, right: bool = False) -> None:
+        """Write a cell into so many cells, at their right end where that is asked for."""
+        pieces, cells = fit_cell(cell, width)
+        if right:
+            self.blank_to(self.cells + width - cells)
+        for text, tone in pieces:
+            self.add(text, 0, tones[tone])
+        self.cells += cells
+
     def blank_to(self, x: int) -> None:
         """Write blanks up to a cell."""
         if x > self.cells:
@@ -137,10 +146,7 @@ def tone_styles(widget: Widget) -> Mapping[Tone, RichStyle]:
 def cell_strip(cell: Cell, width: int, styles: Mapping[Tone, RichStyle]) -> Strip:
     """A cell as a line of a width, cut where it is longer."""
     line = LineOfText(styles[Tone.PLAIN])
-    pieces, cells = fit_cell(cell, width)
-    for text, tone in pieces:
-        line.add(text, 0, styles[tone])
-    line.cells = cells
+    line.add_cell(cell, width, styles)
     return line.strip(width, styles[Tone.PLAIN])
 
 
@@ -159,11 +165,8 @@ def row_strip(
     line.add(MARK if look.marked else " ", 1, tones[Tone.EDITED if look.marked else Tone.PLAIN])
     line.blank_to(GUTTER)
     for place in places:
-        pieces, length = fit_cell(cells[place.number], place.width)
-        line.blank_to(place.x + (place.width - length if columns[place.number].right else 0))
-        for text, tone in pieces:
-            line.add(text, 0, tones[tone])
-        line.cells += length
+        line.blank_to(place.x)
+        line.add_cell(cells[place.number], place.width, tones, right=columns[place.number].right)
     return line.strip(width)
 
 
