@@ -55,13 +55,6 @@ def test_the_deck_opens_answers_keys_and_leaves_the_terminal_as_it_was(home: Hom
     assert 'last_connection = "local"' in (home.config / "preferences.toml").read_text()
 
 
-def test_keys_typed_ahead_reach_settings_that_have_to_be_read_first(home: Home) -> None:
-    with Terminal(*quarterdeck()) as terminal:
-        terminal.shows("No conversations.")
-        terminal.press("3", "enter", *"duty", "enter")
-        terminal.shows("[3 Settings", "duty", "1 edited")
-
-
 def test_the_deck_goes_by_its_options_and_preferences(home: Home) -> None:
     home.config.mkdir(parents=True)
     preferences = home.config / "preferences.toml"
@@ -212,28 +205,6 @@ def test_put_to_sleep_it_gives_the_terminal_back_and_draws_again_when_woken() ->
         terminal.press("ctrl+q")
         assert terminal.ends() == 0
         assert_as_it_was(terminal)
-
-
-def test_what_changed_bit_by_bit_looks_as_if_all_of_it_were_drawn() -> None:
-    with Terminal(*quarterdeck()) as terminal:
-        terminal.shows("No conversations.")
-        terminal.press("3", "enter", *"duty", "enter")
-        terminal.shows("[3 Settings", "duty", "1 edited")
-        terminal.press("?")
-        terminal.shows("Keys: settings")
-        terminal.press("down", "escape")
-        terminal.shows("1 edited", "Model  The model")
-        terminal.press("ctrl+p", *"help")
-        terminal.shows("Help (?)")
-        terminal.press("escape")
-        terminal.shows("1 edited", "Model  The model")
-        bit_by_bit = terminal.at_rest()
-        terminal.process.send_signal(signal.SIGTSTP)
-        os.waitpid(terminal.process.pid, os.WUNTRACED)
-        terminal.clear_when_given_back()
-        terminal.process.send_signal(signal.SIGCONT)
-        terminal.shows("1 edited", "Model  The model")
-        assert terminal.at_rest() == bit_by_bit
 
 
 def test_what_the_terminal_lost_is_drawn_again_by_a_key_and_by_a_size_that_is_the_same_again() -> None:

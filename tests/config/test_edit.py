@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quarterdeck.config import connections, edit
+from quarterdeck.config import edit
 from quarterdeck.config.connections import Colour, Connection
 from quarterdeck.config.files import ConfigError
 from quarterdeck.config.load import load
@@ -209,13 +209,3 @@ def test_a_table_goes_and_every_other_line_stays(file: tuple[str, list[str]]) ->
         new = path.read_text()
     assert tomllib.loads(new) == wanted
     assert list(filter(None, new.split("\n"))) == list(filter(None, rest))
-
-
-@pytest.mark.parametrize("header", ["[connections.work]", "[ connections . 'work' ]", '["connections".work] # x'])
-def test_a_table_is_found_however_its_header_is_written(header: str) -> None:
-    with file_with(f"# one\nx = [\n[1],\n]\n{header}\nurl = 'a'\n") as path:
-        problems: list[str] = []
-        connections.read(path, problems)
-        assert f"{path}, line 5, connection 'work'" in problems[0]
-        edit.delete_table(path, "connections", "work")
-        assert path.read_text() == "# one\nx = [\n[1],\n]\n"

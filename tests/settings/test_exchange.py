@@ -1,7 +1,6 @@
 import json
 from contextlib import suppress
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
@@ -69,24 +68,6 @@ def test_values_with_a_null_in_them_survive_toml() -> None:
     assert imported(written(draft), draft) == files.Imported(draft)
     other = Draft(Settings(leaves={"agent_settings.llm.extra": {}}), fields=fields)
     assert imported(written(draft), other).draft.value("agent_settings.llm.extra") == {"a": None, "b": [1, None]}
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ('{"settings": {"language": }}', "line 1, column 27"),
-        ("[settings]\nllm_api_key = sk-secret\n", "line 2"),
-        ('[settings]\nlanguage = "de\n', "line 2"),
-        ("", "no settings"),
-        ("[]", "TOML"),
-        ("[other]\na = 1\n", "no settings"),
-        ('[quarterdeck]\nversion = 3\n[settings]\nlanguage = "de"\n', "another version"),
-    ],
-)
-def test_a_file_that_is_none_is_refused_with_the_place(text: str, words: str) -> None:
-    with pytest.raises(ImportRefused, match=words) as refused:
-        imported(text, Draft(STORED))
-    assert "sk-secret" not in str(refused.value)
 
 
 @given(st.text(max_size=40))

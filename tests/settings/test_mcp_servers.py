@@ -14,7 +14,6 @@ from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.mcp import EntryState, Servers, converted
 from quarterdeck.settings.merge import merge
 from quarterdeck.settings.review import HERE_ONLY, KEPT_HERE, WITH_SECRETS, Line, review
-from quarterdeck.settings.verify import verify
 from quarterdeck.settings.words import differences
 from tests.settings.strategies import MARKED_SERVER, counted, marked_drafts
 
@@ -27,18 +26,6 @@ STORED = Settings(mcp_config=McpConfig(stdio_servers=(FILES,), sse_servers=(TOOL
 
 def states(draft: Draft) -> list[EntryState]:
     return [entry.state for entry in draft.servers.entries]
-
-
-def test_what_is_only_kept_here_is_no_matter_of_the_server() -> None:
-    draft = Draft(STORED, disabled=(FILES.model_copy(update={"name": "other"}),))
-    renamed = draft.change_servers(Servers.edit, 2, FILES.model_copy(update={"name": "third"}))
-    removed = draft.change_servers(Servers.remove, 2)
-    for changed in (renamed, removed):
-        assert changed.edited
-        assert changed.changes == {}
-        assert (verify(changed, STORED).asked, verify(changed, STORED).stored) == (0, True)
-    assert removed.servers.to_keep_here == ()
-    assert not renamed.change_servers(Servers.restore, 2).edited
 
 
 def test_the_review_says_what_is_disabled_and_what_is_used_again() -> None:

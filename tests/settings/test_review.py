@@ -1,15 +1,17 @@
+import json
+from typing import Any
+
 from pydantic import SecretStr
 
 from quarterdeck.client.flat import KNOWN_BY
-from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.server import FieldRules, Generation, KeyState, Server
 from quarterdeck.client.models.settings import Settings
+from quarterdeck.client.options import SchemaField
 from quarterdeck.client.settings import rules_of
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.form_fields import fields_on
-from quarterdeck.settings.masks import MASK
-from quarterdeck.settings.mcp import EntryState, Servers
 from quarterdeck.settings.review import Line, problems, review, until_when
+from quarterdeck.settings.words import editable
 
 MERGING = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True)
 NESTED = Server(Generation.NESTED, KeyState.ACCEPTED, merges=True)
@@ -21,16 +23,7 @@ REPLACING = Server(
         "llm_model": FieldRules(clearable=False),
     },
 )
-STORED = Settings(
-    llm_model="openai/gpt-5",
-    llm_api_key_set=True,
-    mcp_config=McpConfig(
-        sse_servers=(SseServer(url="https://u:pass@a.example/sse?key=private", api_key=SecretStr("secret-a")),),
-        stdio_servers=(
-            StdioServer(name="files", command="npx", args=("--token", "secret-b"), env={"K": SecretStr("secret-c")}),
-        ),
-    ),
-)
+STORED = Settings(llm_model="openai/gpt-5", llm_api_key_set=True)
 
 
 def test_each_change_is_a_line_from_old_to_new() -> None:
@@ -40,25 +33,6 @@ def test_each_change_is_a_line_from_old_to_new() -> None:
         Line("set", "Budget per task, USD", "not set", "5"),
         Line("set", "Ask before actions", "not set", "on"),
     )
-
-
-def test_secrets_are_named_but_never_shown() -> None:
-    draft = Draft(STORED).set("llm_api_key", SecretStr("secret-d"))
-    files = draft.servers.entries[1].server
-    draft = draft.change_servers(
-        Servers.edit, 1, files.model_copy(update={"env": {"K": SecretStr("secret-e"), "L": SecretStr("x")}})
-    )
-    draft = draft.change_servers(Servers.edit, 0, draft.servers.entries[0].server.model_copy(update={"api_key": None}))
-    draft = draft.change_servers(Servers.add, ShttpServer(url="https://b.example/mcp?token=secret-f", timeout=30))
-    lines = review(draft, MERGING).lines
-    text = repr(lines)
-    assert "secret" not in text
-    assert "pass" not in text
-    assert "private" not in text
-    assert lines[0] == Line("set", "API key", "stored", "new value")
-    assert (lines[1].act, lines[1].new) == (EntryState.EDITED, "key removed")
-    assert (lines[2].act, lines[2].new) == (EntryState.EDITED, "K new value, L added")
-    assert (lines[3].act, lines[3].new) == (EntryState.ADDED, "time-out 30 s")
 
 
 def test_what_a_replacing_server_loses_is_named_until_it_is_typed_again() -> None:
@@ -73,19 +47,6 @@ def test_what_a_replacing_server_loses_is_named_until_it_is_typed_again() -> Non
         "secrets_store",
     ]
     assert not review(draft, MERGING).losses
-
-
-def test_what_a_server_of_the_nested_generation_loses_is_named() -> None:
-    """The address of another provider, and MCP servers whose secrets are not told and not typed again."""
-    stored = STORED.model_copy(update={"llm_base_url": "https://u:pass@own.example/v1"})
-    (loss,) = review(Draft(stored).set("llm_model", "anthropic/x"), NESTED).losses
-    assert loss.words.startswith(f"Base URL: https://{MASK}@own.example/v1 goes with the old model's provider.")
-    assert not review(Draft(stored).set("llm_model", "openai/x"), NESTED).losses
-    told = McpConfig(stdio_servers=(StdioServer(name="a", command="npx"), StdioServer(name="b", command="uvx")))
-    servers = Draft(Settings(mcp_config=told)).change_servers(Servers.add, ShttpServer(url="https://b.example/mcp"))
-    (loss,) = review(servers, NESTED).losses
-    assert loss.words.startswith("MCP servers a, b: their keys and hidden values, if they have any,")
-    assert "MCP server b: its key" in review(servers.change_servers(Servers.remove, 0), NESTED).losses[0].words
 
 
 def test_what_the_server_cannot_clear_is_an_error() -> None:
@@ -112,3 +73,39 @@ def test_running_conversations_keep_the_old_values_of_what_they_go_by() -> None:
     assert until_when(model, LOCAL, 3) == ""
     for key, value in (("language", "fr"), ("max_budget_per_task", 5.0), ("user_consents_to_analytics", True)):
         assert until_when(draft.set(key, value), FLAT, 3) == ""
+
+
+def described(key: str, value_type: str, **more: Any) -> SchemaField:
+    words = {"label": key, "section": "llm", "section_label": "LLM"}
+    return SchemaField(place=f"agent_settings.llm.{key}", value_type=value_type, variant="openhands", **words, **more)
+
+
+SCHEMA = (described("timeout", "integer", default=300), described("extra_headers", "object"))
+LEAVES = {
+    "agent_settings.llm.timeout": 60,
+    "agent_settings.llm.extra_headers": {"Authorization": "Bearer sentinel", "X-Team": "sentinel"},
+}
+DESCRIBED = Draft(Settings(leaves=LEAVES), fields=fields_on(NESTED, SCHEMA, "openhands"))
+
+
+def test_an_object_is_shown_without_what_may_be_secret_in_it() -> None:
+    place = "agent_settings.llm.extra_headers"
+    entry = DESCRIBED.field_at(place)
+    shown = editable(entry, DESCRIBED.value(place))
+    assert set(json.loads(shown)) == {"Authorization", "X-Team"}
+    assert "sentinel" not in shown
+    (problem,) = DESCRIBED.set(place, entry.reads(shown)).errors
+    assert "hidden part" in problem.words
+    assert "sentinel" not in repr(review(DESCRIBED.set(place, {"X-Team": "sentinel"}), NESTED).lines)
+
+
+def test_edits_of_a_field_that_is_gone_stay_and_stop_a_save() -> None:
+    place = "agent_settings.llm.timeout"
+    assert review(DESCRIBED.set(place, 30), NESTED).lines == (Line("set", "timeout", "60", "30", place=place),)
+    edited = DESCRIBED.set(place, 30).set("language", "de")
+    flat = Server(Generation.FLAT, KeyState.ACCEPTED)
+    moved = edited.with_fields(fields_on(flat, (), "openhands"))
+    assert moved.edits == edited.edits
+    (problem,) = [problem for problem in problems(moved, flat) if problem.stops]
+    assert "no such setting" in problem.words
+    assert not problems(moved.revert(problem.key), flat)

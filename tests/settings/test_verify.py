@@ -50,13 +50,6 @@ def test_servers_are_verified_one_by_one() -> None:
     assert (verify(draft, done).good, verify(draft, done).stored) == (2, True)
 
 
-def test_what_a_server_fills_in_at_a_first_save_is_no_difference() -> None:
-    found = Settings.model_validate(
-        {"language": "fr", "agent": "CodeActAgent", "secrets_store": {"provider_tokens": {}}}
-    )
-    assert verify(Draft(None).set("language", "fr"), found).stored
-
-
 def test_a_removed_copy_that_the_server_adds_itself_is_told_and_is_no_failure() -> None:
     twice = Settings(mcp_config=McpConfig(stdio_servers=(FILES, FILES)))
     seen = verify(

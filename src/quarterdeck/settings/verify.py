@@ -182,7 +182,11 @@ def _server_differences(meant: Servers, found: Settings | None, *, hidden: bool)
         if one is None or _told(one, hidden=hidden) != _told(entry.server, hidden=hidden):
             came, asked = "not there" if one is None else "different", entry.state is not EntryState.KEPT
             differences.append(Difference(MCP, words.server_title(entry.server), "stored", came, asked))
-    leaving = {place_of(entry.was): entry for entry in meant.entries if entry.was is not None and not entry.stays}
+    leaving = {
+        place_of(entry.was): entry
+        for entry in meant.entries
+        if entry.was is not None and not (entry.stays and place_of(entry.server) == place_of(entry.was))
+    }
     for server in there:
         title, left_by = words.server_title(server), leaving.get(place_of(server))
         if left_by is not None and left_by.removed and any(left.server == server for left in meant.left):
