@@ -1,6 +1,7 @@
 """The settings commands on servers of either generation, and on one that nobody knows, over HTTP."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,6 +14,20 @@ from tests.client.nested_server import ADDRESSES, NestedServer
 
 SECRET = "sentinel-in-clear"
 OWN = "https://own.example/v1"
+
+
+Store = Callable[[Asked], Answer | Exception]
+
+
+def settings(record: dict[str, Any], store: Store) -> Callable[[Asked], Answer | Exception]:
+    """A server that has nothing but flat settings."""
+
+    def script(asked: Asked) -> Answer | Exception:
+        if asked.path != "/api/settings":
+            return NO_ROUTE
+        return Answer(record) if asked.method == "GET" else store(asked)
+
+    return script
 
 
 @pytest.mark.parametrize("told", [None, OWN])
@@ -38,15 +53,7 @@ def test_what_a_server_of_no_known_release_may_lose_is_named_before_a_save(run: 
         "provider_tokens_set": {"github": None},
     }
 
-    def replacing(asked: Asked) -> Answer:
-        if asked.path != "/api/settings":
-            return NO_ROUTE
-        if asked.method == "POST":
-            record.clear()
-            record.update(asked.body, llm_api_key_set=False, search_api_key_set=False, provider_tokens_set={})
-        return Answer(record if asked.method == "GET" else {})
-
-    with at_an_address(replacing) as url:
+    with at_an_address(settings(record, lambda asked: Answer({}))) as url:
         planned = run("settings", "set", "language=fr", "--dry-run", "--url", url).out
         for lost in ("API key", "Search API key", "Sandbox API key", "Git tokens (github) and custom secrets"):
             assert f"loses: {lost}: " in planned
@@ -54,7 +61,7 @@ def test_what_a_server_of_no_known_release_may_lose_is_named_before_a_save(run: 
 
 def test_a_key_of_which_a_server_tells_nothing_is_not_said_to_be_missing(run: Run) -> None:
     told = {"language": "en", "search_api_key_set": False}
-    with at_an_address(lambda asked: Answer(told) if asked.path == "/api/settings" else NO_ROUTE) as url:
+    with at_an_address(settings(told, lambda asked: Answer({}))) as url:
         lines = run("settings", "show", "--url", url).out.splitlines()
         assert run("settings", "show", "--json", "--url", url).json["llm_api_key_set"] is None
     words = {line.split()[0]: line.split(maxsplit=1)[1] for line in lines}
@@ -65,14 +72,11 @@ def test_a_member_that_no_page_knows_and_the_server_drops_is_noticed(run: Run) -
     record: dict[str, Any] = {"language": "en", "novelty": {"a": 1}, **dict.fromkeys(KNOWN_BY)}
 
     def dropping(asked: Asked) -> Answer:
-        if asked.path != "/api/settings":
-            return NO_ROUTE
-        if asked.method == "POST":
-            record.update(asked.body)
-            del record["novelty"]
-        return Answer(record if asked.method == "GET" else {})
+        record.update(asked.body)
+        del record["novelty"]
+        return Answer({})
 
-    with at_an_address(dropping) as url:
+    with at_an_address(settings(record, dropping)) as url:
         ended = run("settings", "set", "language=fr", "--url", url)
     assert (ended.status, ended.out) == (1, "1 of 1 changes verified\n")
     assert "novelty: " in ended.err
@@ -97,12 +101,7 @@ def test_settings_that_are_gone_are_no_first_run(run: Run, status: int, said: st
 
 
 def test_a_store_that_a_server_does_not_take_is_said_as_that(run: Run) -> None:
-    def script(one: Asked) -> Answer:
-        if one.path != "/api/settings":
-            return NO_ROUTE
-        return Answer({"language": "en"}) if one.method == "GET" else Answer({"detail": "Method Not Allowed"}, 405)
-
-    with at_an_address(script) as url:
+    with at_an_address(settings({"language": "en"}, lambda asked: Answer({"detail": "Not Allowed"}, 405))) as url:
         ended = run("settings", "set", "language=fr", "--url", url)
     assert ended.status == 1
     assert "does not take POST there (status 405)" in ended.err
@@ -144,15 +143,11 @@ def test_a_secret_is_accepted_where_the_server_said_yes_and_else_not_known(
     record = {"llm_model": "a/b", "llm_api_key_set": True, **dict.fromkeys(KNOWN_BY)}
     stored: list[Any] = []
 
-    def script(asked: Asked) -> Answer | Exception:
-        if asked.path != "/api/settings":
-            return NO_ROUTE
-        if asked.method == "GET":
-            return Answer(record)
+    def store(asked: Asked) -> Answer | Exception:
         stored.append(asked.body)
         return says
 
-    with at_an_address(script) as url:
+    with at_an_address(settings(record, store)) as url:
         ended = run("--url", url, "settings", "set", "llm_api_key=-", "--json", typed="sentinel-key")
     assert ended.status == status
     unknown = ["llm_api_key"] if status else []

@@ -10,6 +10,7 @@ from pydantic import SecretStr
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.mcp import Servers, config_of
 from quarterdeck.settings.mcp_server import as_data
 
@@ -135,6 +136,11 @@ def saved(draft: Draft) -> Draft:
     told = {f"{key}_set": value is not None for key, value in draft.changes.items() if f"{key}_set" in FLAGS}
     plain = {key: value for key, value in draft.changes.items() if not draft.field_at(key).secret}
     return Draft((draft.base or Settings()).model_copy(update=plain | told), disabled=draft.servers.to_keep_here)
+
+
+def errors(draft: Draft) -> list[Problem]:
+    """What stops a save."""
+    return [problem for problem in draft.problems if problem.stops]
 
 
 def edited(draft: Draft, edits: list[tuple[str, object]]) -> Draft:

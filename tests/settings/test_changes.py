@@ -16,7 +16,7 @@ from quarterdeck.settings.fields import Unreadable
 from quarterdeck.settings.kept import MOST_RUNS, Journal, Saved, UnsavedEdits, undone
 from quarterdeck.settings.mcp import Servers, listed
 from quarterdeck.settings.mcp_server import as_data, bare, members, missing
-from tests.settings.strategies import PLAIN_FIELDS, counted, marked_drafts, saved
+from tests.settings.strategies import PLAIN_FIELDS, counted, errors, marked_drafts, saved
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 FILES = StdioServer(name="files", command="npx", env={"K": SecretStr("held")})
@@ -97,7 +97,7 @@ def test_what_cannot_be_had_back_is_named() -> None:
     assert isinstance(entry, StdioServer)
     assert entry.env["K"] == SecretStr("held")
     assert list(missing(entry)) == ["L"]
-    assert again.draft.errors
+    assert errors(again.draft)
     assert restored_on(Draft(STORED), Draft(STORED).unset("llm_api_key")).draft.changes == {"llm_api_key": None}
 
 
@@ -217,4 +217,4 @@ def test_secrets_of_servers_come_from_what_is_there_and_are_named_where_they_are
     assert undo_of(Draft(STORED).change_servers(Servers.disable, 0, with_secrets=False)).left_out == ("stdio files: K",)
     removed = undo_of(Draft(STORED).change_servers(Servers.remove, 0))
     assert removed.left_out == ("stdio files: K",)
-    assert {problem.row for problem in removed.draft.errors} == {removed.draft.servers.edited[0].row}
+    assert {problem.row for problem in errors(removed.draft)} == {removed.draft.servers.edited[0].row}

@@ -6,7 +6,7 @@ from quarterdeck.client.models.settings import LOAD_ONLY, Settings
 from quarterdeck.settings.catalogue import BY_KEY, CATALOGUE
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.mcp import Servers
-from tests.settings.strategies import EDITS, RECORDS, edited
+from tests.settings.strategies import EDITS, RECORDS, edited, errors
 
 STORED = Settings(language="de", max_iterations=50, llm_api_key_set=True, search_api_key_set=False)
 
@@ -26,9 +26,9 @@ def test_changes_hold_only_what_was_edited_and_the_stored_value_is_no_edit() -> 
 
 def test_what_was_stored_badly_before_only_warns_and_empty_text_counts_as_not_set() -> None:
     stored = Settings(max_iterations=-5, llm_base_url="", git_user_email="")
-    assert not Draft(stored).errors
+    assert not errors(Draft(stored))
     assert [problem.key for problem in Draft(stored).problems] == ["max_iterations"]
-    assert Draft(stored).set("max_iterations", -6).errors
+    assert errors(Draft(stored).set("max_iterations", -6))
 
 
 def test_unknown_members_of_servers_and_of_the_list_are_carried() -> None:

@@ -1,6 +1,7 @@
 import json
 from contextlib import suppress
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
@@ -68,6 +69,16 @@ def test_values_with_a_null_in_them_survive_toml() -> None:
     assert imported(written(draft), draft) == files.Imported(draft)
     other = Draft(Settings(leaves={"agent_settings.llm.extra": {}}), fields=fields)
     assert imported(written(draft), other).draft.value("agent_settings.llm.extra") == {"a": None, "b": [1, None]}
+
+
+def test_a_file_of_the_first_version_is_read_and_one_of_a_later_one_is_not() -> None:
+    servers = 'stdio_servers = [{name = "files", command = "uvx", env = {K = "${K}"}}]'
+    first = f'[quarterdeck]\nversion = 1\n[json]\nlanguage = "fr"\n[mcp]\n{servers}\n'
+    stored = StdioServer(name="files", command="uvx", env=FILES.env)
+    changes = imported(first, Draft(STORED)).draft.changes
+    assert changes == {"language": "fr", MCP: McpConfig(stdio_servers=(stored,))}
+    with pytest.raises(ImportRefused, match="another version"):
+        imported("[quarterdeck]\nversion = 3\n[settings]\n", Draft(STORED))
 
 
 @given(st.text(max_size=40))

@@ -12,6 +12,7 @@ from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.form_fields import fields_on
 from quarterdeck.settings.review import Line, problems, review, until_when
 from quarterdeck.settings.words import editable
+from tests.settings.strategies import errors
 
 MERGING = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True)
 NESTED = Server(Generation.NESTED, KeyState.ACCEPTED, merges=True)
@@ -94,7 +95,7 @@ def test_an_object_is_shown_without_what_may_be_secret_in_it() -> None:
     shown = editable(entry, DESCRIBED.value(place))
     assert set(json.loads(shown)) == {"Authorization", "X-Team"}
     assert "sentinel" not in shown
-    (problem,) = DESCRIBED.set(place, entry.reads(shown)).errors
+    (problem,) = errors(DESCRIBED.set(place, entry.reads(shown)))
     assert "hidden part" in problem.words
     assert "sentinel" not in repr(review(DESCRIBED.set(place, {"X-Team": "sentinel"}), NESTED).lines)
 

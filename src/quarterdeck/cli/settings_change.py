@@ -148,7 +148,7 @@ def _value(entry: Field, text: str) -> Any:
         return None
     if entry.secret:
         return SecretStr(text)
-    if entry.control in (Control.SWITCH, Control.THREE_WAY):
+    if entry.control is Control.SWITCH:
         if text.lower() not in _WORDS:
             raise CommandError(f"{entry.key} is on or off.", f"Write {entry.key}=on or {entry.key}=off.", status=2)
         return _WORDS[text.lower()]
@@ -229,7 +229,7 @@ async def _note_down(meant: Draft, result: SaveResult, config: Config, endpoint:
 
 
 def _report(result: SaveResult, *, as_data: bool) -> int:
-    seen = result.seen or Verified(0)
+    seen = result.seen or Verified(result.draft, 0)
     if as_data:
         differences = {each.key: {"meant": each.meant, "found": each.found} for each in seen.differences}
         counts = {"asked": seen.asked, "verified": seen.good, "accepted": len(seen.accepted)}

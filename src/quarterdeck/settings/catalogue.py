@@ -107,7 +107,7 @@ CATALOGUE: tuple[Field, ...] = (
         "Ask before actions",
         Group.AGENT,
         "The agent waits for your yes before it acts.",
-        Control.THREE_WAY,
+        Control.SWITCH,
         default="off",
     ),
     Field(
@@ -126,6 +126,7 @@ CATALOGUE: tuple[Field, ...] = (
         Group.AGENT,
         "Old events are summarised, which saves tokens in long sessions.",
         Control.SWITCH,
+        nullable=False,
     ),
     Field(
         "condenser_max_size",
@@ -221,6 +222,7 @@ CATALOGUE: tuple[Field, ...] = (
         Group.INTERFACE,
         f"A sound when an agent is done or waits. {WEB_ONLY}",
         Control.SWITCH,
+        nullable=False,
     ),
     Field(
         "enable_proactive_conversation_starters",
@@ -228,6 +230,7 @@ CATALOGUE: tuple[Field, ...] = (
         Group.INTERFACE,
         f"Suggestions of what to start next. {WEB_ONLY}",
         Control.SWITCH,
+        nullable=False,
     ),
     Field(
         "enable_solvability_analysis",
@@ -235,13 +238,14 @@ CATALOGUE: tuple[Field, ...] = (
         Group.INTERFACE,
         f"A guess whether an issue can be solved by an agent. {WEB_ONLY}",
         Control.SWITCH,
+        nullable=False,
     ),
     Field(
         "user_consents_to_analytics",
         "Usage analytics",
         Group.PRIVACY,
         "Whether the service may send anonymous figures of its use. Not set: you were never asked.",
-        Control.THREE_WAY,
+        Control.SWITCH,
     ),
     Field(
         "email",
@@ -255,7 +259,7 @@ CATALOGUE: tuple[Field, ...] = (
         "E-mail verified",
         Group.PRIVACY,
         "Whether the service has confirmed that the address is yours; it sets this itself.",
-        Control.THREE_WAY,
+        Control.SWITCH,
     ),
 )
 """The 25 fields of the documented record and the two more that some servers' records have, group by group."""
@@ -270,7 +274,7 @@ def takes(entry: Field) -> str:
             return "read-only"
         case Control.SECRET:
             kind = "a secret"
-        case Control.SWITCH | Control.THREE_WAY:
+        case Control.SWITCH:
             kind = "on or off"
         case Control.SERVERS:
             kind = "three lists of servers, as JSON"

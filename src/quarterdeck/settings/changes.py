@@ -203,7 +203,7 @@ def fits(entry: Field, value: Any) -> bool:
     """Whether a value is of the kind that a setting takes: some servers store any, and break by it."""
     if value is None:
         return entry.can_unset
-    is_switch = entry.control in (Control.SWITCH, Control.THREE_WAY)
+    is_switch = entry.control is Control.SWITCH
     if isinstance(value, bool) or is_switch:
         return isinstance(value, bool) and is_switch
     read = entry.reads(typed(value))

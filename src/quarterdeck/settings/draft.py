@@ -153,11 +153,6 @@ class Draft:
         """What is wrong, in the order of the form; what is stored already and was not edited only warns."""
         return tuple(_problems_of(self))
 
-    @property
-    def errors(self) -> tuple[Problem, ...]:
-        """The problems that stop a save."""
-        return tuple(problem for problem in self.problems if problem.stops)
-
     def is_on(self, key: str) -> bool:
         """Whether a setting that others need is on: a switch that is, or a choice other than the usual one."""
         if key not in self.fields.by_key:

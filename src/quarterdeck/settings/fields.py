@@ -142,7 +142,6 @@ class Control(StrEnum):
     TEXT = "text"
     SELECT = "select"
     SWITCH = "switch"
-    THREE_WAY = "three-way"
     SECRET = "secret"  # noqa: S105 - the name of a control
     SERVERS = "servers"
     READ_ONLY = "read-only"
@@ -196,7 +195,7 @@ class Field:
     @property
     def can_unset(self) -> bool:
         """Whether it can be made not set, or set back to the server's default."""
-        return (self.nullable and self.control is not Control.SWITCH) or self.unset_to is not None
+        return self.nullable or self.unset_to is not None
 
     def reads(self, typed: str) -> Any:
         """The value of typed text; nothing typed is what it becomes unset, `Unreadable` what means nothing."""

@@ -81,7 +81,7 @@ def _control(described: SchemaField, choices: Choices) -> Control:
     if described.secret:
         return Control.SECRET
     if described.value_type == "boolean":
-        return Control.THREE_WAY
+        return Control.SWITCH
     return Control.SELECT if choices else Control.TEXT
 
 

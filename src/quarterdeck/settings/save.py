@@ -156,20 +156,10 @@ async def _read_back(
         gone=gone,
         secrets_gone=() if secrets is None or left is None else secrets - left,
     )
-    draft = _still_to_do(meant, seen, found)
     if lost is not None and seen.untouched:
-        return SaveResult(draft, "It was not stored; your edits are kept.", error=True)
+        return SaveResult(seen.left, "It was not stored; your edits are kept.", error=True)
     words = _words(seen) if not seen.not_known else _not_known(seen, lost)
-    return SaveResult(draft, words, saved=seen.stored, error=not seen.stored, meant=meant, found=found, seen=seen)
-
-
-def _still_to_do(meant: Draft, seen: Verified, found: Settings | None) -> Draft:
-    """A draft on what the server holds now, with only those edits that did not arrive or of which nobody knows."""
-    missing = {difference.key for difference in seen.differences if difference.asked}
-    missing |= {unproven.key for unproven in seen.not_known}
-    merged = merge(meant, found).draft
-    left = {key: value for key, value in merged.edits.items() if key in missing}
-    return replace(merged, edits=left, past=(), future=())
+    return SaveResult(seen.left, words, saved=seen.stored, error=not seen.stored, meant=meant, found=found, seen=seen)
 
 
 def _words(seen: Verified) -> str:

@@ -1,7 +1,7 @@
 """After a save: is what the server holds now what was meant?"""
 
 from collections.abc import Collection, Container, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from quarterdeck.client.models.mcp import McpServer, StdioServer
@@ -40,6 +40,8 @@ class Unproven(NamedTuple):
 class Verified:
     """The outcome of a save, seen by reading: how many of the changed things hold what was meant."""
 
+    left: Draft
+    """On top of what was read, with only those edits that did not arrive or of which nobody knows."""
     asked: int
     accepted: tuple[Unproven, ...] = ()
     """Secrets that cannot be read back, of which the server said yes to the very request that stores them."""
@@ -114,8 +116,11 @@ def verify(
             sent = (entry.server for entry in meant.servers.edited if entry.stays)
             titles = (words.server_title(server) for server in sent if _has_unproven(server))
             unproven += (Unproven(MCP, title) for title in titles if title not in {each.label for each in others})
+    missing = {each.key for each in differences if each.asked} | {each.key for each in unproven if not accepted}
+    left = {key: value for key, value in seen.edits.items() if key in missing}
     local = sum(entry.local for entry in meant.servers.edited)
     return Verified(
+        replace(seen, edits=left, past=(), future=()),
         meant.count - local,
         tuple(unproven) if accepted else (),
         () if accepted else tuple(unproven),

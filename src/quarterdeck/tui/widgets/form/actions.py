@@ -126,7 +126,7 @@ def _unset(view: FormView, row: str) -> str | None:
     if field is None or field.absent:
         return _edit(view, row)
     if not field.can_unset:
-        is_switch = field.control in (Control.SWITCH, Control.THREE_WAY)
+        is_switch = field.control is Control.SWITCH
         return f"{field.label} is always on or off." if is_switch else f"{field.label} needs a value."
     if field.secret and row not in view.draft.edits and view.draft.stored(row) is False:
         return f"{field.label}: nothing is stored."

@@ -100,7 +100,7 @@ class ChoiceEditor(FieldEditor):
     def controls(self) -> Iterable[Widget]:
         """The choices in one line."""
         value = self.draft.value(self.entry.key)
-        three_way = self.entry.control is Control.THREE_WAY and self.entry.nullable
+        three_way = self.entry.nullable
         self._values: Sequence[bool | None] = (None, True, False) if three_way or value is None else (True, False)
         said = {None: Shown("not set"), True: Shown("on"), False: Shown("off")}
         self.first = self._choices = ChoiceLine([said[value] for value in self._values], self._values.index(value))
@@ -261,7 +261,7 @@ def editor_for(entry: Field, draft: Draft) -> FieldEditor | None:
     match entry.control:
         case Control.TEXT:
             return TextEditor(entry, draft)
-        case Control.SWITCH | Control.THREE_WAY:
+        case Control.SWITCH:
             return ChoiceEditor(entry, draft)
         case Control.SELECT:
             return SelectEditor(entry, draft)
