@@ -88,7 +88,6 @@ class FakeServer:
         self.by_batch = True
         self.fail_with: ServiceError | None = None
         self.fail_page: int | None = None
-        self.fail_batches = False
         self.asked: list[tuple[float, str]] = []
         self.most_at_once = 0
         self._clock = clock
@@ -109,7 +108,7 @@ class FakeServer:
                 return
 
     async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[Item | None, ...] | None:
-        await self._answer("read " + ",".join(ids), fails=self.fail_batches or self.fail_page is None)
+        await self._answer("read " + ",".join(ids), fails=self.fail_page is None)
         if not self.by_batch:
             return None
         known = {item.id: item for item in self.items}

@@ -21,6 +21,12 @@ def shown(order: Order) -> str:
     return "".join(order.ids)
 
 
+@pytest.mark.parametrize(("reverse", "ids"), [(False, "25134"), (True, "13254")])
+def test_equal_ranks_stand_by_id_and_unknown_ones_last_either_way(reverse: bool, ids: str) -> None:
+    sizes = {"4": None, "3": 2, "1": 2, "5": 1, "2": 1}
+    assert shown(filled({row_id: Rank(size) for row_id, size in sizes.items()}, reverse=reverse)) == ids
+
+
 @given(
     st.lists(st.tuples(st.dictionaries(ID, RANKS, max_size=4), st.sets(ID, max_size=3)), max_size=6),
     st.booleans(),

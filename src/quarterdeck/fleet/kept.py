@@ -11,7 +11,7 @@ from quarterdeck.fleet.news import About, News
 
 READ_WITHIN = 1.0
 """Seconds that the lists wait for what earlier runs kept."""
-REST = 5.0
+REST = 10.0
 """Seconds between a change and its being written, so that many changes are written once."""
 
 
