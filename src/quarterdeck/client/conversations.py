@@ -8,7 +8,7 @@ from typing import Any
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.base import Listed, read_as
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
-from quarterdeck.client.paging import Page, Records
+from quarterdeck.client.paging import Page, Records, first
 from quarterdeck.client.refusals import FAILED, NEWER, not_offered, offers_nothing
 from quarterdeck.client.request import Request, segment
 from quarterdeck.client.transport import Transport
@@ -71,6 +71,11 @@ class ConversationsResource:
         """Read these conversations in this order, None for one that is not there; None for all: no such read here."""
         return await self._conversations.batch(CONVERSATIONS, "ids", ids, background=background)
 
+    async def find(self, conversation_id: str, *, background: bool = False) -> Conversation | None:
+        """Read one conversation, whether or not this server reads by ids."""
+        batch = await self.read((conversation_id,), background=background)
+        return batch[0] if batch is not None else await first(self.pages(background=background), conversation_id)
+
     async def create(self, new: NewConversation) -> StartTask | Conversation | None:
         """Create a conversation and return the task that does it, whatever else the server answers with, or nothing.
 
@@ -119,7 +124,7 @@ class ConversationsResource:
         try:
             record = read_as(Conversation, response.json_or_none())
         except ValueError:
-            (record,) = await self.read((conversation_id,)) or (None,)
+            record = await self.find(conversation_id)
         if record is not None and (record.title or "").strip() != title.strip():
             raise response.error(ErrorKind.NOT_OFFERED, CANNOT_RENAME, NEWER)
 

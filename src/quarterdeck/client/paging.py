@@ -208,6 +208,15 @@ class Records(Generic[R]):
         return _without_nulls(items), len(members) - len(items)
 
 
+async def first(pages: AsyncIterator[Page[R]], record_id: str) -> R | None:
+    """Look for a record in a list where no record is read by its id."""
+    async for page in pages:
+        for record in page.items:
+            if record.id == record_id:
+                return record
+    return None
+
+
 def _without_nulls(items: Iterable[R | None]) -> tuple[R, ...]:
     return tuple(item for item in items if item is not None)
 

@@ -8,7 +8,7 @@ from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.base import Listed, read_as
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import Sandbox, SandboxSpec
-from quarterdeck.client.paging import Page, Records
+from quarterdeck.client.paging import Page, Records, first
 from quarterdeck.client.refusals import FAILED
 from quarterdeck.client.request import Request, segment
 from quarterdeck.client.transport import Transport
@@ -35,6 +35,11 @@ class SandboxesResource:
     async def read(self, ids: Sequence[str], *, background: bool = False) -> tuple[Sandbox | None, ...] | None:
         """Read these sandboxes in this order, None for one that is not there; None for all: no such read here."""
         return await self._sandboxes.batch(SANDBOXES, "id", ids, background=background)
+
+    async def find(self, sandbox_id: str) -> Sandbox | None:
+        """Read one sandbox, whether or not this server reads by ids."""
+        batch = await self.read((sandbox_id,))
+        return batch[0] if batch is not None else await first(self.pages(), sandbox_id)
 
     async def start(self, spec_id: str | None = None) -> Sandbox:
         """Start a sandbox, from the server's default spec when none is named; it may take a minute and more.
@@ -88,18 +93,8 @@ class SandboxesResource:
     async def _status(self, sandbox_id: str) -> str | None:
         """What a sandbox reads; None where that cannot be told."""
         with suppress(ServiceError):
-            sandbox = await self._find(sandbox_id)
+            sandbox = await self.find(sandbox_id)
             return None if sandbox is None else sandbox.status
-        return None
-
-    async def _find(self, sandbox_id: str) -> Sandbox | None:
-        batch = await self.read((sandbox_id,))
-        if batch is not None:
-            return batch[0]
-        async for page in self.pages():
-            for sandbox in page.items:
-                if sandbox.id == sandbox_id:
-                    return sandbox
         return None
 
 

@@ -255,7 +255,7 @@ class Following:
 
     async def _read_record(self) -> Conversation | None:
         """Its record; None where that says that its agent cannot answer now, and the origin says why."""
-        record = await self._listed()
+        record = await self._client.conversations.find(self.conversation_id, background=True)
         if record is None:
             self.agent = None
             self._set(Origin.GONE, "The server does not have this conversation any more.")
@@ -270,16 +270,6 @@ class Following:
                 self._set(Origin.COPY, f"Its sandbox is {gone}.")
             case _:
                 return record
-        return None
-
-    async def _listed(self) -> Conversation | None:
-        batch = await self._client.conversations.read((self.conversation_id,), background=True)
-        if batch is not None:
-            return batch[0]
-        async for page in self._client.conversations.pages(background=True):
-            for record in page.items:
-                if record.id == self.conversation_id:
-                    return record
         return None
 
     def _set(self, origin: Origin, note: str = "") -> None:
