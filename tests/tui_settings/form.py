@@ -73,7 +73,7 @@ class FormSeat(Seat):
 
         def is_there() -> bool:
             self.form.list.move_to(row)
-            return self.form.row == row
+            return self.form.row.id == row
 
         await self.until(is_there)
         await self.pause()

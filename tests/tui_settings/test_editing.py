@@ -14,7 +14,7 @@ from tests.tui_settings.form import FormSeat
 async def test_the_form_opens_on_its_list_and_shows_how_each_field_stands(sit: Sit, size: tuple[int, int]) -> None:
     async with sit(stored=FULL, size=size) as seat:
         await seat.sees("anthropic/claude-sonnet-4-5", "stored", "not stored", "server default", "As stored")
-        assert seat.form.row == "llm_model"
+        assert seat.form.row.id == "llm_model"
         await seat.press("G")
         await seat.sees("E-mail verified", "not set", "kept as it is")
 
@@ -44,7 +44,7 @@ async def test_bad_input_gets_its_sentence_and_nothing_is_sent(sit: Sit) -> None
             await seat.press("escape")
             await seat.sees(sentence, "error", "1 error")
             await seat.press("g", "ctrl+s")
-            assert seat.form.row == key
+            assert seat.form.row.id == key
             await seat.press("u")
             await seat.sees("As stored")
         for pasted, sentence in NO_KEYS:
@@ -131,14 +131,14 @@ async def test_fields_are_reached_by_filter_tab_and_mouse(sit: Sit) -> None:
         await seat.press("escape", "g")
         await seat.sees("Base URL")
         await seat.press("tab")
-        assert seat.form.row == "agent"
+        assert seat.form.row.id == "agent"
         await seat.press("down", "enter", "tab")
-        assert (seat.form.row, seat.form.editor) == ("max_budget_per_task", None)
+        assert (seat.form.row.id, seat.form.editor) == ("max_budget_per_task", None)
         await seat.press("shift+tab", "shift+tab")
-        assert seat.form.row == "llm_model"
+        assert seat.form.row.id == "llm_model"
         line = next(number for number, words in enumerate(seat.text.splitlines()) if "Max iterations" in words)
         await seat.pilot.click(offset=(30, line))
-        assert seat.form.row == "max_iterations"
+        assert seat.form.row.id == "max_iterations"
         await seat.pilot.click(offset=(30, line))
         await seat.until(lambda: seat.form.editor is not None)
         await seat.type("77")

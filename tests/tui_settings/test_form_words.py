@@ -72,7 +72,7 @@ async def test_the_groups_stand_beside_the_fields_or_in_one_line_above(sit: Sit)
         await seat.until(lambda: "▌Sandbox  MCP servers" in seat.text)
         groups = next(at for at, line in enumerate(seat.text.splitlines()) if "▌Sandbox" in line)
         await seat.pilot.click(offset=(12, groups))
-        assert seat.form.view.group_of(seat.form.row) == "MCP servers"
+        assert seat.form.row.group == "MCP servers"
 
 
 async def test_the_menu_of_a_row_has_what_can_be_done_with_it(sit: Sit) -> None:

@@ -4,7 +4,6 @@ import pytest
 
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.config.connections import Connection
-from quarterdeck.tui.widgets.form.view import RowKind
 from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
 from tests.servers import Mode
 from tests.tui_settings.conftest import FULL, Sit
@@ -227,7 +226,6 @@ async def test_a_value_that_was_lost_halfway_is_created_by_trying_again(sit_befo
     secrets = Secrets()
     server = FakeServer(secrets)
     async with sit_before(server) as seat:
-        await seat.until(lambda: seat.form.view.listed(RowKind.SECRET))
         await seat.go_to("secret:API_TOKEN")
         await seat.choose("New value")
         await seat.type("sentinel-value")

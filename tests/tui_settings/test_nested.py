@@ -162,7 +162,7 @@ async def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(si
 
     async with sit_before(FakeServer(script)) as seat:
         await seat.find("Auth token")
-        await seat.until(lambda: seat.form.row == "agent_settings.x.auth_token")
+        await seat.until(lambda: seat.form.row.id == "agent_settings.x.auth_token")
         await seat.press("down")
         await seat.sees("Auth token", "Mode", "fast")
         await seat.press("up")

@@ -65,7 +65,7 @@ async def test_a_complaint_about_a_server_of_the_list_stands_at_its_row_without_
     async with sit_before(FakeServer(server)) as seat:
         await save_a_name(seat)
         await seat.sees("error")
-        assert seat.form.row == "mcp:0"
+        assert seat.form.row.id == "mcp:0"
         assert "sentinel" not in seat.deck.export_screenshot()
         assert "no such tool" in " ".join(seat.text.split())
 

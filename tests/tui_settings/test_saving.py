@@ -188,7 +188,7 @@ async def test_what_the_server_complains_of_or_did_not_take_stays_edited(sit_bef
         store.refuses = Answer({"detail": detail}, 422)
         await save_a_name(seat)
         await seat.sees("The server says: name is taken", "error")
-        assert seat.form.row == "git_user_name"
+        assert seat.form.row.id == "git_user_name"
         store.refuses, store.ignores = None, {"git_user_name"}
         await save_a_name(seat)
         await seat.sees("not what was saved", "Grace", "Ada")

@@ -61,7 +61,7 @@ async def test_keys_work_while_an_address_is_tried_and_an_edit_forgets_what_came
             await seat.choose("Check")
             await seat.sees("checking…")
             await seat.press("down")
-            assert seat.form.row == "mcp:1"
+            assert seat.form.row.id == "mcp:1"
             await seat.choose("Check")
             await seat.sees("no connection", "checking…")
             answer.set()

@@ -95,7 +95,7 @@ def stands(seat: FormSeat) -> tuple[object, ...]:
         [field.value for field in deck.screen.query(Input)],
         [area.text for area in deck.screen.query(TextArea)],
         type(form.editor).__name__,
-        form.row,
+        form.row.id,
         form.view.query,
         form.draft.edits,
     )

@@ -16,8 +16,7 @@ from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.dialogs.base import Dialog, Hints, Result
 from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.form.inputs import FormRow, LineInput, PlainArea, abridged
-from quarterdeck.tui.widgets.toggle import Toggle
+from quarterdeck.tui.widgets.form.inputs import FormRow, LineInput, PlainArea, Toggle, abridged
 
 YES = "yes"
 ABOUT_A_FIELD = (ErrorKind.CONFLICT, ErrorKind.INVALID)

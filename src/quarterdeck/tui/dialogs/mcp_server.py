@@ -18,7 +18,7 @@ from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.dialogs.mcp_members import ArgumentsArea, CommandInput, EnvironmentRows, rows_of, shown
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.form.inputs import ChoiceLine, LineInput, SecretControl
+from quarterdeck.tui.widgets.form.inputs import KEEP, ChoiceLine, LineInput, SecretControl
 
 Check = Callable[[McpServer], Iterable[Problem]]
 """What is wrong with a server among the others of the list, with the member each problem is about."""
@@ -142,8 +142,8 @@ class McpServerDialog(Dialog[McpServer]):
                     problems[name] = f"{rows.twice} is there twice; keep one."
                 case EnvironmentRows() as rows if rows.changed:
                     members[name] = rows.variables
-                case SecretControl() as secret:
-                    members[name] = secret.result(was)
+                case SecretControl(value=value):
+                    members[name] = was if value is KEEP else value
                 case LineInput(value=value) if name == "timeout":
                     wait = as_whole(value)
                     if isinstance(wait, Unreadable):

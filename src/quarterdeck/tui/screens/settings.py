@@ -39,7 +39,7 @@ from quarterdeck.tui.widgets.form.field_list import FieldList
 from quarterdeck.tui.widgets.form.form import SettingsForm
 from quarterdeck.tui.widgets.form.help import title
 from quarterdeck.tui.widgets.form.lines import GAP
-from quarterdeck.tui.widgets.form.view import Lists, RowKind, name_in
+from quarterdeck.tui.widgets.form.rows import Lists, RowKind
 
 UNLOADED = frozenset({"back"})
 """Commands of this screen that work before anything is read."""
@@ -190,7 +190,7 @@ class SettingsScreen(DeckScreen):
 
     async def action_edit(self) -> None:
         """Edit the field under the cursor, or look for those that are not shown."""
-        if self.form.kind is RowKind.MORE:
+        if self.form.row.kind is RowKind.MORE:
             self.action_filter()
         else:
             await self.form.edit()
@@ -209,7 +209,7 @@ class SettingsScreen(DeckScreen):
 
     async def action_revert(self) -> None:
         """Drop the edit of the row under the cursor."""
-        entry, row = self.form.entry, self.form.row
+        entry, row = self.form.row.entry, self.form.row.name
         if entry is None:
             await self.form.change(lambda draft: draft.revert(row))
         elif entry.before is None:
@@ -219,22 +219,22 @@ class SettingsScreen(DeckScreen):
 
     async def action_unset(self) -> None:
         """Make the field under the cursor not set, or clear its secret."""
-        row = self.form.row
-        await self.form.change(lambda draft: draft.unset(row))
+        key = self.form.row.name
+        await self.form.change(lambda draft: draft.unset(key))
 
     @work(exclusive=True, group="dialog")
     async def action_row_menu(self) -> None:
         """Show all that can be done with the row under the cursor, and with all settings."""
         await self.form.stop_editing()
         view, row = self.form.view, self.form.row
-        offers = [(command, label, self.why_not(command)) for command, label in row_menu(view, row)]
+        offers = [(command, label, self.why_not(command)) for command, label in row_menu(row)]
         chosen = await self.app.push_screen_wait(menu(title(view, row), offers))
         if chosen is not None:
             await self.action_command(chosen)
 
     def action_copy(self) -> None:
         """Copy the key of the field under the cursor."""
-        key = name_in(self.form.row)
+        key = self.form.row.name
         self.app.copy_to_clipboard(key)
         self.say(text.line(f"Copied {key}, if your terminal takes copies."))
 

@@ -24,8 +24,7 @@ from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.dialogs.form import Field, FormDialog, Line, RefusedError, Typed
 from quarterdeck.tui.dialogs.pick import Item, PickDialog
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.form.actions import MOST_PROFILES
-from quarterdeck.tui.widgets.form.view import FormView, Lists, RowKind, kind_of, name_in
+from quarterdeck.tui.widgets.form.rows import MOST_PROFILES, FormView, Lists, Row, RowKind
 
 SUGGESTED = frozenset({"llm_model", "agent", "security_analyzer"})
 """Fields that servers suggest values for."""
@@ -44,7 +43,7 @@ Done = Callable[[Shown | None, Tone], None]
 
 async def read_lists(client: Client, server: Server) -> Lists:
     """Read custom secrets and LLM profiles; what is not to be had is said in the list's place."""
-    trouble: dict[Group, str] = {}
+    trouble: dict[str, str] = {}
 
     async def tried(group: Group, reading: Any) -> Any:
         try:
@@ -75,18 +74,18 @@ class ListActions:
     app: Deck
     done: Done
 
-    async def act(self, command: str, view: FormView, row: str) -> None:
+    async def act(self, command: str, view: FormView, row: Row) -> None:
         """Do a command on a row: its dialog stands when this returns."""
-        client, kind, name = self.app.client, kind_of(row), name_in(row)
+        client, kind, name = self.app.client, row.kind, row.name
         if client is None:
             return
         match kind, command if name else "add":
             case RowKind.SECRET, "add":
                 await self._add_secret(client)
             case RowKind.SECRET, "edit":
-                await self._describe_secret(client, view.secret(name))
+                await self._describe_secret(client, row)
             case RowKind.SECRET, "new_value":
-                await self._give_new_value(client, view.secret(name), in_place=view.hides_secrets)
+                await self._give_new_value(client, row, in_place=view.hides_secrets)
             case RowKind.SECRET, "delete":
                 said = "Its value cannot be brought back; new sandboxes go without it."
                 deletes = partial(client.secrets.delete, name)
@@ -125,7 +124,7 @@ class ListActions:
         about = Line("description", "Description", placeholder="what it is for")
         await self._ask("New secret", (name, _value_field("Value"), about), create)
 
-    async def _describe_secret(self, client: Client, secret: CustomSecret) -> None:
+    async def _describe_secret(self, client: Client, secret: Row) -> None:
         async def describe(typed: Typed) -> str:
             await client.secrets.update(secret.name, new_name=typed["name"], description=typed["description"])
             return f"The secret {typed['name']} is changed."
@@ -135,12 +134,12 @@ class ListActions:
 
         fields = (
             Line("name", "Name", secret.name, NAME_RULE, check),
-            Line("description", "Description", secret.description or ""),
+            Line("description", "Description", secret.about),
         )
         said = ["Its value stays as it is; f2 gives it a new one."]
         await self._ask(f"Secret {secret.name}", fields, describe, said)
 
-    async def _give_new_value(self, client: Client, secret: CustomSecret, *, in_place: bool) -> None:
+    async def _give_new_value(self, client: Client, secret: Row, *, in_place: bool) -> None:
         """Replace the value, or (not `in_place`) delete the secret, once, and create it as often as it is tried."""
         if not in_place and SECRET_NAME.fullmatch(secret.name) is None:
             self.done(Shown("Its name is none of a variable, so it can't be created anew: rename it first."), Tone.WARN)
@@ -157,7 +156,7 @@ class ListActions:
                     await client.secrets.delete(secret.name)
                     deleted = True
                 try:
-                    await client.secrets.create(secret.name, value, secret.description)
+                    await client.secrets.create(secret.name, value, secret.about or None)
                 except ServiceError as error:
                     words = f"The old one is deleted: enter tries again to create it. {error.words} {error.advice}"
                     raise RefusedError(words) from error

@@ -18,7 +18,7 @@ from quarterdeck.settings.merge import merge, news_of
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.widgets.form.form import SettingsForm
-from quarterdeck.tui.widgets.form.view import row_of
+from quarterdeck.tui.widgets.form.rows import row_of
 
 READ_AGAIN = timedelta(seconds=10)
 """Age at which a record is read again when the screen comes back, and pause between two tries after a failure."""

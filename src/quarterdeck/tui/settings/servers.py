@@ -25,7 +25,7 @@ from quarterdeck.tui.dialogs.mcp_server import McpServerDialog
 from quarterdeck.tui.dialogs.pick import Item, PickDialog
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.form import SettingsForm
-from quarterdeck.tui.widgets.form.view import RowKind, Tried
+from quarterdeck.tui.widgets.form.rows import RowKind, Tried
 
 DISABLED = "Disabled at the next save: kept on this machine, gone from the service. ctrl+z takes it back."
 DISABLED_TITLE = Shown("Disabled MCP server: this machine keeps it, what you type too")
@@ -54,7 +54,7 @@ class ServerList:
 
     async def do(self, command: str) -> bool:
         """Do a command on the list or on the server under the cursor; False for one that is not of this list."""
-        entry = self.form.entry
+        entry = self.form.row.entry
         match command:
             case "remove_duplicates":
                 await self._remove_duplicates()
@@ -70,7 +70,7 @@ class ServerList:
                 await self._add()
             case "edit" if entry is not None:
                 await self._edit(entry)
-            case "edit" if self.form.kind is RowKind.SERVER:
+            case "edit" if self.form.row.kind is RowKind.SERVER:
                 await self._add()
             case "delete" if entry is not None:
                 said = "Deleted at the next save; ctrl+z takes it back."
@@ -181,9 +181,7 @@ class ServerList:
         await self.app.push_screen(PasteServersDialog(self.form.draft.servers, read), pasted_in)
 
     async def _change(self, change: Callable[[Servers], Servers], said: str, tone: Tone = Tone.PLAIN) -> None:
-        before = self.form.draft
-        await self.form.change(lambda draft: draft.change_servers(change))
-        if self.form.draft is not before:
+        if await self.form.change(lambda draft: draft.change_servers(change)):
             self.say(text.line(said), tone)
 
     # Out of the list
@@ -198,7 +196,8 @@ class ServerList:
 
     async def _write(self) -> None:
         """Write the server under the cursor, elsewhere all of them, to a file as JSON without secrets."""
-        entries = (self.form.entry,) if self.form.entry is not None else self.form.draft.servers.entries
+        here = self.form.row.entry
+        entries = (here,) if here is not None else self.form.draft.servers.entries
         written = text.escaped(without_secrets(entry.server for entry in entries))
         said = [cell(Shown(f"{words.counted(len(entries), 'MCP server')} as JSON. No secret is in it."))]
 

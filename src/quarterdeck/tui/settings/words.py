@@ -15,7 +15,7 @@ from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.dialogs.choose import Choice, ChooseDialog
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.form.view import FormView
+from quarterdeck.tui.widgets.form.rows import FormView
 
 
 def why_nothing(session: Session | None, error: ServiceError | None) -> list[Cell]:

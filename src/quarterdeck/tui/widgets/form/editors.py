@@ -16,11 +16,9 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.form.inputs import ChoiceLine, FormRow, LineInput, SecretAction, SecretControl, abridged
+from quarterdeck.tui.widgets.form.inputs import KEEP, ChoiceLine, FormRow, LineInput, SecretControl, abridged
 
 CURSOR = "▌"
-KEEP = object()
-"""In place of a value: no edit, the field stays as it is stored."""
 MOST = 200
 """Suggestions that are listed; typing narrows them down."""
 AS_TYPED = "as typed"
@@ -119,17 +117,16 @@ class SecretEditor(FieldEditor):
 
     def controls(self) -> Iterable[Widget]:
         """The three choices, and the field of a replacement."""
-        action, value = SecretAction.KEEP, self.draft.value(self.entry.key)
-        if self.entry.key in self.draft.edits:
-            action = SecretAction.CLEAR if value is None else SecretAction.REPLACE
-        self._secret = SecretControl(stored=self.draft.stored(self.entry.key), action=action, typed=value)
+        edited = self.entry.key in self.draft.edits
+        value = self.draft.value(self.entry.key) if edited else KEEP
+        self._secret = SecretControl(stored=self.draft.stored(self.entry.key), value=value)
         self.first = self._secret.field
         yield self._secret
 
     @property
     def value(self) -> Any:
         """What was typed, None to clear it."""
-        return self._secret.result(KEEP)
+        return self._secret.value
 
 
 class TextEditor(FieldEditor):

@@ -23,7 +23,7 @@ STRUCK = Style(strike=True)
 
 
 class LinePainter(Widget):
-    """A block of the form's lines, as high as their number; `mark` says which of its rows has the cursor."""
+    """A block of the form's lines, as high as their number."""
 
     ALLOW_SELECT = False
 
@@ -35,49 +35,41 @@ class LinePainter(Widget):
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
-        self.lines: tuple[Line, ...] = ()
-        self._marked = ("", False)
+        self._lines: list[tuple[Line, Look]] = []
         self._palette: Palette | None = None
 
-    def show(self, lines: Sequence[Line]) -> None:
-        """Show these lines."""
-        if self.lines != tuple(lines):
-            self.lines = tuple(lines)
-            self.styles.height = len(self.lines)
-            self.display = bool(self.lines)
+    def show(self, lines: Sequence[Line], cursor: str, *, focused: bool) -> None:
+        """Show these lines, the cursor on one of their rows or, with an empty id, on none; paint what changed."""
+        at_cursor, elsewhere = Look(cursor=True, focused=focused), Look()
+        before = self._lines
+        self._lines = [(line, at_cursor if line.row and line.row == cursor else elsewhere) for line in lines]
+        if len(before) != len(lines):
+            self.styles.height = len(lines)
+            self.display = bool(lines)
             self.refresh()
-
-    def mark(self, row: str, *, focused: bool) -> None:
-        """Put the cursor on a row of it or, with an empty id, on none."""
-        if (row, focused) != self._marked:
-            rows = {self._marked[0], row} - {""}
-            self._marked = (row, focused)
-            changed = [Region(0, y, self.size.width, 1) for y, line in enumerate(self.lines) if line.row in rows]
-            if changed:
-                self.refresh(*changed)
+            return
+        pairs = enumerate(zip(before, self._lines, strict=True))
+        changed = [Region(0, y, self.size.width, 1) for y, (old, new) in pairs if old != new]
+        if changed:
+            self.refresh(*changed)
 
     def on_click(self, event: events.Click) -> None:
         """Tell which row is under the mouse."""
-        row = self.lines[event.y].row if 0 <= event.y < len(self.lines) else ""
+        row = self._lines[event.y][0].row if 0 <= event.y < len(self._lines) else ""
         if row:
             self.post_message(self.Clicked(row))
-
-    def render_line(self, y: int) -> Strip:
-        """The strip of one line."""
-        line = self.lines[y] if y < len(self.lines) else Line()
-        row, focused = self._marked
-        at_cursor = bool(row) and line.row == row
-        return self._strip(line, Look(at_cursor, at_cursor and focused), self.size.width)
 
     def notify_style_update(self) -> None:
         """The theme may be another one."""
         super().notify_style_update()
         self._palette = None
 
-    def _strip(self, line: Line, look: Look, width: int) -> Strip:
+    def render_line(self, y: int) -> Strip:
+        """The strip of one line."""
+        line, look = self._lines[y] if y < len(self._lines) else (Line(), Look())
         if self._palette is None:
             self._palette = Palette(self.app.theme_variables, self.background_colors[1], colour=not self.app.no_color)
-        tones = self._palette.tones(look)
+        tones, width = self._palette.tones(look), self.size.width
         text = LineOfText(tones[Tone.PLAIN])
         text.add(CURSOR if look.cursor else " ", 1, tones[Tone.BUSY if look.cursor else Tone.PLAIN])
         chip, chip_cells = fit_cell(line.chip, max(width // 2, 1))
@@ -108,8 +100,8 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         Binding("pageup", "page(-1.0)", "Page up", show=False),
         Binding("ctrl+d", "page(0.5)", "Half a page down", show=False),
         Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False),
-        Binding("home,g", "move_to_end(-1)", "First row", show=False),
-        Binding("end,G", "move_to_end(1)", "Last row", show=False),
+        Binding("home,g", "move_to_end(0)", "First row", show=False),
+        Binding("end,G", "move_to_end(-1)", "Last row", show=False),
         Binding("tab", "group(1)", "Next group", show=False),
         Binding("shift+tab", "group(-1)", "Group before", show=False),
     ]
@@ -131,10 +123,10 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         self.above, self.below = LinePainter(id="lines-above"), LinePainter(id="lines-below")
         self.cursor = ""
         self.editor: FieldEditor | None = None
-        self._lines: tuple[Line, ...] = ()
+        self._lines: Sequence[Line] = ()
         self._spans: dict[str, range] = {}
         """Row -> its lines, in the order shown."""
-        self._rows: tuple[str, ...] = ()
+        self._rows: Sequence[str] = ()
 
     def compose(self) -> ComposeResult:
         """Two blocks of lines; an editor comes between them."""
@@ -150,8 +142,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
     def show(self, lines: Sequence[Line]) -> None:
         """Show these lines; a cursor whose row is gone goes to the row that took its place."""
         place = self._rows.index(self.cursor) if self.cursor in self._spans else 0
-        self._lines = tuple(lines)
-        self._spans = _spans(self._lines)
+        self._lines, self._spans = lines, _spans(lines)
         self._rows = tuple(self._spans)
         if self.cursor not in self._spans:
             self.cursor = self._rows[min(place, len(self._rows) - 1)] if self._rows else ""
@@ -181,13 +172,13 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         """Put the cursor on a row, if it is there."""
         if row in self._spans and row != self.cursor:
             self.cursor = row
-            self._mark()
+            self._paint()
             self._reveal()
             self.post_message(self.Moved(row))
 
     def move_to_group(self, group: str) -> None:
         """Put the cursor on the first row of a group."""
-        self.move_to(next((first for heading, first in self._firsts() if heading == group), ""))
+        self.move_to(dict(self._firsts()).get(group, ""))
 
     # Keys and mouse
 
@@ -200,25 +191,25 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
     def action_page(self, pages: float) -> None:
         """Move the cursor by pages, counted in lines."""
         if self._rows:
-            wanted = self._place(self.cursor) + round(pages * max(self.size.height - 1, 1))
+            wanted = self._spans[self.cursor].start + round(pages * max(self.size.height - 1, 1))
             place = max(0, min(wanted, len(self._lines) - 1))
             while not self._lines[place].row:
                 place += 1 if pages < 0 else -1
             self.move_to(self._lines[place].row)
 
     def action_move_to_end(self, end: int) -> None:
-        """Move to the first row or the last."""
+        """Move to the first row (0) or the last (-1)."""
         if self._rows:
-            self.move_to(self._rows[0 if end < 0 else -1])
+            self.move_to(self._rows[end])
 
     def action_group(self, step: int) -> None:
         """Move to the first row of a neighbouring group, around the ends."""
-        here = self._place(self.cursor)
-        rows = [first for _, first in self._firsts()]
-        later = [row for row in rows if self._place(row) > here]
-        earlier = [row for row in rows if self._place(row) < here]
-        if rows:
-            self.move_to((later or rows)[0] if step > 0 else (earlier or rows)[-1])
+        if self._rows:
+            here = self._spans[self.cursor].start
+            firsts = [row for _, row in self._firsts()]
+            later = [row for row in firsts if self._spans[row].start > here]
+            earlier = [row for row in firsts if self._spans[row].start < here]
+            self.move_to((later or firsts)[0] if step > 0 else (earlier or firsts)[-1])
 
     @on(LinePainter.Clicked)
     def _clicked(self, event: LinePainter.Clicked) -> None:
@@ -233,47 +224,41 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         """The cursor is dimmer without the focus."""
         super().watch_has_focus(has_focus)
         if self.is_mounted:
-            self._mark()
+            self._paint()
 
     # Painting
 
     def _lay(self) -> None:
-        own = range(len(self._lines), len(self._lines))
-        if self.editor is not None:
-            own = self._spans.get(self.editor.entry.key, own)
-        self.above.show(self._lines[: own.start])
-        self.below.show(self._lines[own.stop :])
-        self._mark()
+        self._paint()
         self.call_after_refresh(self._reveal)
 
-    def _mark(self) -> None:
+    def _paint(self) -> None:
+        end = range(len(self._lines), len(self._lines))
+        own = end if self.editor is None else self._spans.get(self.editor.entry.key, end)
         cursor = self.cursor if self.editor is None else ""
-        self.above.mark(cursor, focused=self.has_focus)
-        self.below.mark(cursor, focused=self.has_focus)
-
-    def _place(self, row: str) -> int:
-        return self._spans[row].start if row in self._spans else 0
+        self.above.show(self._lines[: own.start], cursor, focused=self.has_focus)
+        self.below.show(self._lines[own.stop :], cursor, focused=self.has_focus)
 
     def _firsts(self) -> Iterator[tuple[str, str]]:
-        """Each heading, with the first row below it."""
-        heading: str | None = None
+        """Each group, with its first row."""
+        group = ""
         for line in self._lines:
-            if line.heading is not None:
-                heading = line.heading
-            elif heading is not None and line.row:
-                yield heading, line.row
-                heading = None
+            if line.heading:
+                group = line.heading
+            elif group and line.row:
+                yield group, line.row
+                group = ""
 
     def _reveal(self) -> None:
         """Scroll as little as it takes to see the row under the cursor, its sentences and the heading above it."""
-        if not self._lines or not self.is_mounted:
+        if self.cursor not in self._spans or not self.is_mounted:
             return
-        top = self._place(self.cursor)
-        height = self.editor.size.height if self.editor is not None else len(self._spans.get(self.cursor, ()))
-        above = top
+        own = self._spans[self.cursor]
+        height = self.editor.size.height if self.editor is not None else len(own)
+        above = own.start
         while above > 0 and not self._lines[above - 1].row:
             above -= 1
-        self.scroll_to_region(Region(0, above, 1, top - above + height), animate=False, force=True)
+        self.scroll_to_region(Region(0, above, 1, own.start - above + height), animate=False, force=True)
 
 
 def _spans(lines: Iterable[Line]) -> dict[str, range]:
@@ -281,6 +266,6 @@ def _spans(lines: Iterable[Line]) -> dict[str, range]:
     spans: dict[str, range] = {}
     for number, line in enumerate(lines):
         if line.row:
-            own = spans.get(line.row)
-            spans[line.row] = range(number, number + 1) if own is None else range(own.start, number + 1)
+            own = spans.get(line.row, range(number, number))
+            spans[line.row] = range(own.start, number + 1)
     return spans

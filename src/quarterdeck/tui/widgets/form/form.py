@@ -1,41 +1,86 @@
-"""The settings form: rail, list of fields and help, and a field edited in place. It knows no server.
+"""The settings form: groups, list of fields and help, and a field edited in place. It knows no server.
 
 Whatever is done makes a new draft, which is told at once: the form can go away at any moment without losing an edit.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
 from textual.message import Message
+from textual.style import Style
 from textual.widgets import Static
 
 from quarterdeck.client.models.mcp import McpServer
 from quarterdeck.client.models.server import Server
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.fields import Group, Problem
-from quarterdeck.settings.mcp import Entry, Servers
+from quarterdeck.settings.fields import Problem
+from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_server import Identity
-from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import content, lines
-from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.form.editors import KEEP, FieldEditor, editor_for
+from quarterdeck.tui.text import Shown, line
+from quarterdeck.tui.widgets.form.editors import CURSOR, FieldEditor, editor_for
 from quarterdeck.tui.widgets.form.field_list import FieldList
 from quarterdeck.tui.widgets.form.help import full_help, short_help
-from quarterdeck.tui.widgets.form.lines import Line, group_lines, heading
-from quarterdeck.tui.widgets.form.rail import Rail
-from quarterdeck.tui.widgets.form.server_lines import server_lines
-from quarterdeck.tui.widgets.form.view import FormView, Lists, RowKind, kind_of, row_of
+from quarterdeck.tui.widgets.form.inputs import KEEP
+from quarterdeck.tui.widgets.form.lines import form_lines
+from quarterdeck.tui.widgets.form.rows import NOWHERE, FormView, Lists, Row, RowKind, row_of
 
 WIDER = 116
 """Columns from which the help pane has all the room it likes."""
 SLIM = 70
 """Columns below which the groups stand in one line above the fields."""
-NO_MATCH = (Line(((cell(Shown("Nothing matches. esc in the filter shows all fields again."), Tone.MUTED), 0),)),)
+
+
+class Rail(Static):
+    """The groups, one a line, or in one line where there is no more; a click goes to one."""
+
+    ALLOW_SELECT = False
+
+    @dataclass
+    class Pressed(Message):
+        """A group was clicked."""
+
+        group: str
+
+    def __init__(self) -> None:
+        super().__init__(id="rail")
+        self.auto_links = False
+        self._groups: Sequence[str] = ()
+
+    def show(self, view: FormView, here: str, *, slim: bool) -> None:
+        """Show where the cursor is, and how many edits and errors each group has."""
+        self._groups = view.groups
+        tabs = [self._tab(group, *view.counts(group), is_here=group == here, slim=slim) for group in view.groups]
+        place = view.groups.index(here) if slim and here in view.groups else 0
+        shown = Content("  " if slim else "\n").join([*tabs[place:], *tabs[:place]])
+        if shown != self.content:
+            self.update(shown, layout=False)
+
+    def _tab(self, group: str, edits: int, errors: int, *, is_here: bool, slim: bool) -> Content:
+        """`▌LLM *2 !1`: edits and errors, at the right end of a line of their own."""
+        counts = f" *{edits}" if edits else "", f" !{errors}" if errors else ""
+        name, mark = line(group), CURSOR if is_here else ""
+        if not slim:
+            room = max(self.size.width - 2 - len("".join(counts)), 1)
+            name, mark = Shown(f"{name[:room]:<{room}}"), f"{mark:<2}"
+        spans = (
+            (Shown(mark), Tone.BUSY),
+            (name, Tone.STRONG if is_here else Tone.MUTED),
+            (Shown(counts[0]), Tone.EDITED),
+            (Shown(counts[1]), Tone.BAD),
+        )
+        return content(spans).stylize(Style.from_meta({"@click": f"go_to({self._groups.index(group)})"}))
+
+    def action_go_to(self, number: int) -> None:
+        """Go to a group."""
+        self.post_message(self.Pressed(self._groups[number]))
 
 
 class SettingsForm(Vertical):
@@ -49,6 +94,9 @@ class SettingsForm(Vertical):
         Binding("up", "choose(-1)", "Choice or field before", show=False, priority=True),
     ]
     """The keys of the field that is edited."""
+    help_pane = getters.query_one("#help-pane", VerticalScroll)
+    help_full = getters.query_one("#help-full", Static)
+    help_short = getters.query_one("#help-short", Static)
 
     @dataclass
     class Edited(Message):
@@ -62,18 +110,18 @@ class SettingsForm(Vertical):
 
     def __init__(self) -> None:
         super().__init__()
-        self.rail, self.list = Rail(id="rail"), FieldList()
+        self.rail, self.list = Rail(), FieldList()
         self.view = FormView(Draft())
         self.suggestions: Mapping[str, Sequence[str]] = {}
         """Field -> what the server suggests for it."""
         self._opened: Draft | None = None
         """The draft that the open editor edits one field of."""
-        self._looked_at = ""
+        self._looked_at = NOWHERE
         """The row under the cursor, as far as it is known that somebody saw it."""
         self._said: tuple[Cell, ...] = ()
 
     def compose(self) -> ComposeResult:
-        """Rail, list and help pane side by side, short help under them; the width decides which are shown."""
+        """Groups, list and help pane side by side, short help under them; the width decides which are shown."""
         with Horizontal(id="form-columns"):
             yield self.rail
             yield self.list
@@ -98,19 +146,9 @@ class SettingsForm(Vertical):
         return self.list.editor
 
     @property
-    def row(self) -> str:
-        """The id of the row under the cursor."""
-        return self.list.cursor
-
-    @property
-    def kind(self) -> RowKind:
-        """What the row under the cursor is."""
-        return kind_of(self.row)
-
-    @property
-    def entry(self) -> Entry | None:
-        """The MCP server under the cursor."""
-        return self.view.entry(self.row)
+    def row(self) -> Row:
+        """The row under the cursor."""
+        return self.view.rows.get(self.list.cursor, NOWHERE)
 
     # What the screen gives
 
@@ -122,33 +160,23 @@ class SettingsForm(Vertical):
         arrived: Iterable[str | Identity] = (),
     ) -> None:
         """Show a draft, what a server can do with it, and what somebody else changed there; an open editor goes on."""
-        self.view = replace(
-            self.view,
-            draft=draft,
-            server=server,
-            contested=frozenset(contested),
-            arrived=frozenset(arrived),
-            complaints=(),
-        )
         if self._opened is not None:
             self._opened = draft
-        self._paint()
+        marks = frozenset(contested), frozenset(arrived)
+        self._look(replace(self.view, draft=draft, server=server, contested=marks[0], arrived=marks[1], complaints=()))
 
     def show_lists(self, lists: Lists) -> None:
         """Show what stands beside the record."""
-        self.view = replace(self.view, lists=lists)
-        self._paint()
+        self._look(replace(self.view, lists=lists))
 
     def complain(self, complaints: Sequence[Problem]) -> None:
         """Show what the server said of single fields, until the next edit."""
-        self.view = replace(self.view, complaints=tuple(complaints))
-        self._paint()
+        self._look(replace(self.view, complaints=tuple(complaints)))
         self.go_to_error()
 
     def filter(self, query: str) -> None:
         """Show only rows that match all words."""
-        self.view = replace(self.view, query=query)
-        self._paint()
+        self._look(replace(self.view, query=query))
 
     def suggest(self, suggestions: Mapping[str, Sequence[str]]) -> None:
         """Know what the server suggests; an open editor offers it at once."""
@@ -172,7 +200,7 @@ class SettingsForm(Vertical):
 
     async def edit(self) -> None:
         """Open the editor of the field under the cursor, if it has one."""
-        entry = self.view.field(self.row)
+        entry = self.row.field
         editor = editor_for(entry, self.draft) if entry is not None else None
         if editor is not None:
             self._opened = self.draft
@@ -189,10 +217,10 @@ class SettingsForm(Vertical):
             self._paint()
             self.post_message(self.Moved())
 
-    async def change(self, change: Callable[[Draft], Draft]) -> None:
-        """Do something to the draft as a whole."""
+    async def change(self, change: Callable[[Draft], Draft]) -> bool:
+        """Do something to the draft as a whole; whether it is another one then."""
         await self.stop_editing()
-        self._take(change(self.draft))
+        return self._take(change(self.draft))
 
     async def put_server(self, row: int | None, server: McpServer, *, after: int | None = None) -> None:
         """Take in an MCP server that was edited or, without a row, added; the cursor goes to it."""
@@ -216,9 +244,10 @@ class SettingsForm(Vertical):
     @on(FieldEditor.Changed)
     def _typed(self, event: FieldEditor.Changed) -> None:
         event.stop()
-        editor = self.editor
-        if editor is not None and self._opened is not None:
-            self._take(_with(self._opened, editor.entry.key, editor.value))
+        editor, opened = self.editor, self._opened
+        if editor is not None and opened is not None:
+            key, value = editor.entry.key, editor.value
+            self._take(opened.revert(key) if value is KEEP else opened.set(key, value))
             self._say_problem(editor)
 
     @on(FieldEditor.Done)
@@ -230,23 +259,23 @@ class SettingsForm(Vertical):
         key = editor.entry.key
         editor.say_problem(self.view.problems.get(key) if key in self.draft.edits else None)
 
-    def _take(self, draft: Draft) -> None:
-        if draft is not self.draft:
-            self.view = replace(self.view, draft=draft, complaints=())
-            self._paint()
-            self.post_message(self.Edited(draft))
+    def _take(self, draft: Draft) -> bool:
+        if draft is self.draft:
+            return False
+        self._look(replace(self.view, draft=draft, complaints=()))
+        self.post_message(self.Edited(draft))
+        return True
 
     # The cursor
 
     @on(FieldList.Moved)
     async def _cursor_moved(self, event: FieldList.Moved) -> None:
         event.stop()
-        if self.editor is not None and self.editor.entry.key != self.row:
+        if self.editor is not None and self.editor.entry.key != self.list.cursor:
             await self.stop_editing()
         view, self._looked_at = self.view.seen(self._looked_at), self.row
         if view is not self.view:
-            self.view = view
-            self._paint()
+            self._look(view)
         self._paint_around()
         self.post_message(self.Moved())
 
@@ -259,36 +288,26 @@ class SettingsForm(Vertical):
     # Painting
 
     def on_resize(self) -> None:
-        """Lines are made for a width, and so is the rail."""
+        """Lines are made for a width, and so are the groups."""
         self.set_class(self.size.width >= WIDER, "-wider")
         self.set_class(self.size.width < SLIM, "-slim")
         self.call_after_refresh(self._paint)
 
+    def _look(self, view: FormView) -> None:
+        self.view = view
+        self._paint()
+
     def _paint(self) -> None:
         if self.is_mounted:
-            self.list.show(_lines(self.view, self.list.size.width) or NO_MATCH)
+            self.list.show(form_lines(self.view, self.list.size.width))
             self._paint_around()
 
     def _paint_around(self) -> None:
-        self.rail.show(self.view, self.view.group_of(self.row))
-        self.query_one("#help-short", Static).update(content(short_help(self.view, self.row)), layout=False)
-        if not self.query_one("#help-pane").display:
-            return
-        said = full_help(self.view, self.row)
-        if said != self._said:
-            self._said = said
-            self.query_one("#help-full", Static).update(lines(said))
-
-
-def _lines(view: FormView, width: int) -> tuple[Line, ...]:
-    """All lines of the form, group by group; a group in which nothing matches is left out."""
-    found: list[Line] = []
-    for group in view.groups:
-        rows = [*group_lines(view, group, width), *(server_lines(view, width) if group == Group.MCP else ())]
-        if rows:
-            found += [*([Line()] if found else []), heading(view, group), *rows]
-    return tuple(found)
-
-
-def _with(draft: Draft, key: str, value: Any) -> Draft:
-    return draft.revert(key) if value is KEEP else draft.set(key, value)
+        row = self.row
+        self.rail.show(self.view, row.group, slim=self.has_class("-slim"))
+        self.help_short.update(content(short_help(self.view, row)), layout=False)
+        if self.help_pane.display:
+            said = full_help(self.view, row)
+            if said != self._said:
+                self._said = said
+                self.help_full.update(lines(said))

@@ -8,12 +8,11 @@ from quarterdeck.settings.draft import MCP
 from quarterdeck.settings.fields import Field
 from quarterdeck.settings.mcp import Entry
 from quarterdeck.settings.review import effect as effect_of
-from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line
 from quarterdeck.tui.widgets.form.lines import GAP, brief
-from quarterdeck.tui.widgets.form.view import FormView, RowKind, kind_of, name_in
+from quarterdeck.tui.widgets.form.rows import FormView, Row, RowKind
 
-BLANK: Cell = ()
 _LISTS = {
     RowKind.SECRET: ("Secrets", "Sandboxes get it as a variable. Values are written, never read; changes act at once."),
     RowKind.TOKEN: (
@@ -24,81 +23,71 @@ _LISTS = {
         "LLM profiles",
         "A stored copy of the LLM settings, key included. enter puts it in use at once, in place of those now stored.",
     ),
+    RowKind.OTHER: ("Other", "A field the deck does not know; a save does not change it."),
     RowKind.MORE: ("More fields", "Seldom used; those that are set or edited are shown without a search."),
 }
 """Kind of row -> what it is called where it has no name, and its help."""
 
 
-def short_help(view: FormView, row: str) -> Cell:
+def short_help(view: FormView, row: Row) -> Cell:
     """One paragraph for the bottom of a narrow form: what is special about the row comes first."""
     called, help_words = _title_and_help(view, row)
     parts = [cell(called, Tone.STRONG), *_notes(view, row), cell(help_words, Tone.MUTED)]
     return tuple(span for part in parts for span in (*part, GAP))
 
 
-def full_help(view: FormView, row: str) -> tuple[Cell, ...]:
+def full_help(view: FormView, row: Row) -> tuple[Cell, ...]:
     """All lines of the side pane, to be wrapped by it."""
     called, help_words = _title_and_help(view, row)
     if not called:
         return ()
     lines: list[Cell] = [cell(called, Tone.STRONG)]
-    if view.field(row) is not None:
-        lines.append(cell(brief(row), Tone.MUTED))
-    lines += [BLANK, cell(help_words)]
+    if row.field is not None:
+        lines.append(cell(brief(row.name), Tone.MUTED))
+    lines += [EMPTY, cell(help_words)]
     for note in _notes(view, row):
-        lines += [BLANK, note]
-    facts = tuple(_facts(view, row))
-    return (*lines, *((BLANK, *facts) if facts else ()))
+        lines += [EMPTY, note]
+    facts = [*_field_facts(view, row.field)] if row.field is not None else []
+    facts += [*_server_facts(view, row.entry)] if row.entry is not None else []
+    return (*lines, *((EMPTY, *facts) if facts else ()))
 
 
-def title(view: FormView, row: str) -> Shown:
+def title(view: FormView, row: Row) -> Shown:
     """What a row is called."""
     return _title_and_help(view, row)[0]
 
 
-def _title_and_help(view: FormView, row: str) -> tuple[Shown, Shown]:
-    server, kind = view.entry(row), kind_of(row)
-    if server is not None:
-        is_command = isinstance(server.server, StdioServer)
+def _title_and_help(view: FormView, row: Row) -> tuple[Shown, Shown]:
+    if row.entry is not None:
+        is_command = isinstance(row.entry.server, StdioServer)
         said = "Started as a command in the sandbox." if is_command else "Reached over the network by the agent."
-        return brief(words.server_title(server.server)), Shown(said)
-    if kind is RowKind.OTHER:
-        return brief(name_in(row)), Shown("A field the deck does not know; a save does not change it.")
-    if kind in _LISTS:
-        called, said = _LISTS[kind]
-        is_named = kind is not RowKind.MORE and bool(name_in(row))
-        return brief(name_in(row)) if is_named else Shown(called), Shown(said)
-    entry = view.field(MCP if kind is RowKind.SERVER else row)
+        return brief(words.server_title(row.entry.server)), Shown(said)
+    if row.kind in _LISTS:
+        called, said = _LISTS[row.kind]
+        is_named = row.kind is not RowKind.MORE and bool(row.name)
+        return brief(row.name) if is_named else Shown(called), Shown(said)
+    entry = view.draft.field_at(MCP) if row.kind is RowKind.SERVER else row.field
     return (Shown(""), Shown("")) if entry is None else (brief(entry.label), brief(entry.help))
 
 
-def _notes(view: FormView, row: str) -> Iterator[Cell]:
-    problem = view.problems.get(row)
+def _notes(view: FormView, row: Row) -> Iterator[Cell]:
+    problem = view.problems.get(row.id)
     if problem is not None and not view.is_edited(row):
         yield cell(line(problem.words), Tone.WARN)
-    if row in view.contested:
+    if row.id in view.contested:
         yield cell(Shown("Someone else changed this too; a save shows both and asks."), Tone.WARN)
     elif view.is_news(row):
         yield cell(Shown("Someone else changed this since you loaded it; you see the new value."), Tone.WARN)
-    entry = view.field(row)
-    if entry is None:
+    if row.field is None:
         return
-    if entry.absent:
-        yield cell(brief(entry.absent), Tone.WARN)
-    off = view.draft.off_for(row)
+    if row.field.absent:
+        yield cell(brief(row.field.absent), Tone.WARN)
+    off = view.draft.off_for(row.name)
     if off is not None:
         yield cell(brief(f"It has no effect while {off.label} is off; its value is kept."), Tone.REST)
-    effect = effect_of(row, view.server)
+    effect = effect_of(row.name, view.server)
     if effect:
         yield cell(Shown(effect), Tone.REST)
-
-
-def _facts(view: FormView, row: str) -> Iterator[Cell]:
-    server, entry = view.entry(row), view.field(row)
-    if server is not None:
-        yield from _server_facts(view, server)
-    elif entry is not None:
-        yield from _field_facts(view, entry)
 
 
 def _field_facts(view: FormView, entry: Field) -> Iterator[Cell]:

@@ -1,9 +1,8 @@
-"""The controls of forms: a line of text, several lines, choices side by side, a secret, and a label beside one."""
+"""The controls of forms: a line of text, several lines, choices side by side, yes or no, a secret; a labelled row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from pydantic import SecretStr
 from textual import events, getters, on
@@ -26,7 +25,10 @@ from quarterdeck.tui.text import Shown
 MOST = 4_000
 """Characters that a line begins with, or takes from a paste: far more than anybody edits in one line."""
 NONE = Shown("none")
-Kept = TypeVar("Kept")
+KEEP = object()
+"""In place of a value: no edit, it stays as it is stored."""
+_KEPT, _REPLACED, _CLEARED = range(3)
+"""What becomes of a secret: the numbers of the choices."""
 BETWEEN = 2
 """Cells between two choices."""
 
@@ -43,8 +45,8 @@ class LineInput(Input):
     """Textual's input without a border, with undo; pasted text loses what would act on a terminal."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+z", "undo", "Undo", show=False),
-        Binding("ctrl+y", "redo", "Redo", show=False),
+        Binding("ctrl+z", "step(-1)", "Undo", show=False),
+        Binding("ctrl+y", "step(1)", "Redo", show=False),
         Binding("f4", "edit_outside", "Edit in $EDITOR", show=False),
     ]
 
@@ -62,8 +64,10 @@ class LineInput(Input):
         password: bool = False,
         id: str | None = None,  # noqa: A002 - Textual's name for it
     ) -> None:
-        self._past: list[str] = []
-        self._future: list[str] = []
+        self._history = [value]
+        """What stood in it, oldest first."""
+        self._at = 0
+        """Which of these stands in it now."""
         self._typing = False
         super().__init__(
             value, placeholder=placeholder, password=password, compact=True, select_on_focus=not password, id=id
@@ -95,31 +99,22 @@ class LineInput(Input):
         self.replace(cleaned, *sorted(self.selection))
 
     def watch_value(self, before: str, after: str) -> None:
-        """Remember what was there; letters typed up to a blank are one step."""
-        if before == after:
+        """Remember it, unless it was put there by an undo; letters typed up to a blank are one step."""
+        if after == self._history[self._at]:
             return
         typing = len(after) == len(before) + 1 and not after.endswith(" ")
-        if not (typing and self._typing):
-            self._past.append(before)
+        del self._history[self._at + (0 if typing and self._typing else 1) :]
+        self._history.append(after)
+        self._at = len(self._history) - 1
         self._typing = typing
-        self._future.clear()
 
-    def action_undo(self) -> None:
-        """Take the last step back."""
-        self._step(self._past, self._future)
-
-    def action_redo(self) -> None:
-        """Do the step again that was taken back."""
-        self._step(self._future, self._past)
-
-    def _step(self, back: list[str], forth: list[str]) -> None:
-        if back:
-            value, past, future = back.pop(), self._past, self._future
-            forth.append(self.value)
-            self._past, self._future = [], []
-            self.value, self._typing = value, False
-            self.cursor_position = len(value)
-            self._past, self._future = past, future
+    def action_step(self, step: int) -> None:
+        """Take the last change back, or make the next one again."""
+        if 0 <= self._at + step < len(self._history):
+            self._at += step
+            self._typing = False
+            self.value = self._history[self._at]
+            self.cursor_position = len(self.value)
 
     def action_edit_outside(self) -> None:
         """Edit the text in the person's editor; a secret is written to no file."""
@@ -208,12 +203,32 @@ class ChoiceLine(Widget, can_focus=True):
             self.post_message(self.Picked(number))
 
 
-class SecretAction(StrEnum):
-    """What becomes of a secret; the value is its word."""
+class Toggle(Widget, can_focus=True):
+    """`[x] label`, a yes or no that can be read without colour; turned by space or a click."""
 
-    KEEP = "keep"
-    REPLACE = "replace"
-    CLEAR = "clear"
+    DEFAULT_CSS = """
+    Toggle { height: 1; width: auto; }
+    Toggle:focus { background: $row-cursor; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("space,enter", "turn", "Turn", show=False)]
+    on: reactive[bool] = reactive(default=False)
+
+    def __init__(self, label: Shown, *, on: bool = False) -> None:
+        super().__init__()
+        self._label = label
+        self.set_reactive(Toggle.on, on)
+
+    def render(self) -> Content:
+        """The box and its label."""
+        return content(((Shown("[x] " if self.on else "[ ] "), Tone.KEY), (self._label, Tone.PLAIN)))
+
+    def action_turn(self) -> None:
+        """Turn it."""
+        self.on = not self.on
+
+    def on_click(self) -> None:
+        """A click turns it."""
+        self.action_turn()
 
 
 class SecretControl(Vertical):
@@ -232,39 +247,27 @@ class SecretControl(Vertical):
     class Changed(Message):
         """Another choice was taken, or something was typed."""
 
-    def __init__(
-        self,
-        *,
-        stored: bool | None,
-        action: SecretAction = SecretAction.KEEP,
-        typed: SecretStr | None = None,
-        none: Shown = NONE,
-    ) -> None:
-        """Begin with an action; `none` is the word for a secret that is not stored, or goes with the next save."""
+    def __init__(self, *, stored: bool | None, value: Any = KEEP, none: Shown = NONE) -> None:
+        """Begin with a value; `none` is the word for a secret that is not stored, or goes with the next save."""
         super().__init__()
-        self._actions = (SecretAction.KEEP, SecretAction.REPLACE) if stored is False else tuple(SecretAction)
-        words = (none, Shown("set one")) if stored is False else tuple(Shown(each.value) for each in self._actions)
-        self.choices = ChoiceLine(words, self._actions.index(action), focusable=False)
-        value = typed.get_secret_value() if typed is not None else ""
-        self.field = LineInput(value, placeholder="type or paste to replace", password=True)
+        taken = _KEPT if value is KEEP else _CLEARED if value is None else _REPLACED
+        words = (none, Shown("set one")) if stored is False else (Shown("keep"), Shown("replace"), Shown("clear"))
+        self.choices = ChoiceLine(words, taken, focusable=False)
+        begun = value.get_secret_value() if isinstance(value, SecretStr) else ""
+        self.field = LineInput(begun, placeholder="type or paste to replace", password=True)
 
     def compose(self) -> ComposeResult:
         """The choices, and the field under them."""
         yield self.choices
         yield self.field
 
-    def result(self, kept: Kept) -> Kept | SecretStr | None:
-        """What is kept, the replacement without blanks around it, or None to clear it.
-
-        A replacement of which nothing is typed keeps what is stored.
-        """
+    @property
+    def value(self) -> Any:
+        """`KEEP`, the replacement without blanks around it, or None to clear it; nothing typed replaces nothing."""
         typed = self.field.value.strip()
-        match self._actions[self.choices.taken]:
-            case SecretAction.CLEAR:
-                return None
-            case SecretAction.REPLACE if typed:
-                return SecretStr(typed)
-        return kept
+        if self.choices.taken == _CLEARED:
+            return None
+        return SecretStr(typed) if typed and self.choices.taken == _REPLACED else KEEP
 
     def action_reveal(self) -> None:
         """Show or mask what was typed."""
@@ -276,7 +279,7 @@ class SecretControl(Vertical):
 
     @on(LineInput.Changed)
     def _typed(self, event: LineInput.Changed) -> None:
-        self.choices.taken = self._actions.index(SecretAction.REPLACE if event.value else SecretAction.KEEP)
+        self.choices.taken = _REPLACED if event.value else _KEPT
         self.post_message(self.Changed())
 
     @on(ChoiceLine.Picked)

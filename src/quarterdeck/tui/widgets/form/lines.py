@@ -1,16 +1,20 @@
-"""The form as lines: headings, fields, the lists beside them, and under each row the sentence on what is wrong."""
+"""The form as lines: headings, fields, MCP servers as a table, names in lists, under a row what is wrong with it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from textwrap import wrap
 
+from quarterdeck.client.models.mcp import StdioServer
 from quarterdeck.settings import words
-from quarterdeck.settings.fields import Field
+from quarterdeck.settings.fields import Field, Group
 from quarterdeck.settings.form_fields import NOT_HERE
+from quarterdeck.settings.mcp import Entry, EntryState, duplicates
+from quarterdeck.settings.mcp_server import missing, name_of
 from quarterdeck.settings.review import effect_word
-from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line
-from quarterdeck.tui.widgets.form.view import AT_ONCE, LISTS, FormView, RowKind
+from quarterdeck.tui.widgets.form.rows import AT_ONCE, FormView, Row, RowKind
 
 LABEL_WIDTH = 24
 GUTTER = 2
@@ -38,8 +42,11 @@ class Line:
     cells: tuple[tuple[Cell, int], ...] = ()
     chip: Cell = ()
     row: str = ""
-    heading: str | None = None
+    heading: str = ""
     struck: bool = False
+
+
+NO_MATCH = Line(((cell(Shown("Nothing matches. esc in the filter shows all fields again."), Tone.MUTED), 0),))
 
 
 def brief(value: str) -> Shown:
@@ -47,50 +54,93 @@ def brief(value: str) -> Shown:
     return line(value[:LONGEST])
 
 
-def group_lines(view: FormView, group: str, width: int) -> Iterator[Line]:
-    """The rows of a group, but for MCP servers; `width` is in cells."""
-    for entry in view.fields(group):
-        yield from _field_lines(view, entry, width)
-    hidden = view.hidden(group)
-    if hidden:
-        said = ((Shown(f"{hidden} more: "), Tone.MUTED), (Shown("/"), Tone.KEY), (Shown(" finds them."), Tone.MUTED))
-        yield Line(((said, 0),), row=f"{RowKind.MORE}{group}")
-    if group in LISTS:
-        yield from _list_lines(view, LISTS[group])
+def form_lines(view: FormView, width: int) -> Sequence[Line]:
+    """All lines of the form; `width` is in cells. A group in which nothing matches is left out."""
+    found: list[Line] = []
+    for group, rows in groupby(view.rows.values(), key=lambda row: row.group):
+        if found:
+            found.append(Line())
+        found.append(_heading(view, group))
+        shown = list(rows)
+        if group == Group.MCP and shown[0].entry is not None:
+            found += _table(view, shown, width)
+        else:
+            for row in shown:
+                found += _lines(view, row, width)
+    return found or [NO_MATCH]
 
 
-def heading(view: FormView, group: str) -> Line:
+def _heading(view: FormView, group: str) -> Line:
     """The name of a group, and how much of it is edited."""
-    if group in AT_ONCE.values():
-        chip = cell(Shown("changes act at once"), Tone.MUTED)
-    else:
-        counts = view.counts(group)
-        edits: Cell = cell(Shown(f"{counts.edits} edited"), Tone.EDITED) if counts.edits else ()
-        errors: Cell = cell(Shown(words.counted(counts.errors, "error")), Tone.BAD) if counts.errors else ()
-        chip = (*edits, GAP, *errors) if edits and errors else edits + errors
+    edits, errors = view.counts(group)
+    counted = [cell(Shown(f"{edits} edited"), Tone.EDITED)] if edits else []
+    counted += [cell(Shown(words.counted(errors, "error")), Tone.BAD)] if errors else []
+    chip = _joined(GAP, *counted) if group not in AT_ONCE else cell(Shown("changes act at once"), Tone.MUTED)
     return Line(((cell(line(group), Tone.KEY), 0),), chip, heading=group)
 
 
-def problem_lines(view: FormView, row: str, indent: int, width: int) -> Iterator[Line]:
-    """The sentence on what is wrong with a row."""
-    problem = view.problems.get(row)
-    if problem is None:
+def _joined(between: tuple[Shown, Tone], *cells: Cell) -> Cell:
+    """Cells with something between those that are not empty."""
+    spans = [(between, *each) for each in cells if each]
+    return tuple(span for each in spans for span in each)[1:]
+
+
+def _lines(view: FormView, row: Row, width: int) -> Iterator[Line]:
+    """The line of a row that stands in no table, and what is wrong with it."""
+    if row.field is not None:
+        dim = row.field.absent or view.draft.off_for(row.name) is not None
+        label = cell(brief(row.field.label), Tone.MUTED if dim else Tone.PLAIN)
+        yield Line(((label, LABEL_WIDTH), (_value(view, row.field), 0)), _chip(view, row, row.field), row.id)
+        yield from _problem_lines(view, row, LABEL_WIDTH, width)
+    elif row.kind is RowKind.MORE:
+        said = _spans((f"{row.about} more: ", Tone.MUTED), ("/", Tone.KEY), (" finds them.", Tone.MUTED))
+        yield Line(((said, 0),), row=row.id)
+    elif not row.name:
+        yield Line(((_why_empty(view, row), 0),), row=row.id)
+    else:
+        tones = (Tone.PLAIN, Tone.GOOD) if row.at_once else (Tone.MUTED, Tone.MUTED)
+        named = (cell(brief(row.name), tones[0]), LABEL_WIDTH), (cell(brief(row.about), Tone.MUTED), 0)
+        yield Line(named, cell(Shown(row.stands), tones[1]), row.id)
+
+
+def _problem_lines(view: FormView, row: Row, indent: int, width: int) -> Iterator[Line]:
+    """The sentence on what is wrong with a row that is edited."""
+    problem = view.problems.get(row.id)
+    if problem is None or not view.is_edited(row):
         return
     mark, tone = ("! ", Tone.BAD) if problem.stops else ("· ", Tone.WARN)
     said = wrap(line(problem.words), max(width - indent - EDGES, SHORTEST), initial_indent=mark, subsequent_indent="  ")
     for part in said:
-        yield Line((((), indent), (cell(Shown(part), tone), 0)), row=row)
+        yield Line((((), indent), (cell(Shown(part), tone), 0)), row=row.id)
+
+
+def _spans(*spans: tuple[str, Tone]) -> Cell:
+    """A cell of the deck's own words."""
+    return tuple((Shown(text), tone) for text, tone in spans)
+
+
+_ADDS = {
+    RowKind.SECRET: " adds one; sandboxes get it as a variable.",
+    RowKind.TOKEN: " sets one.",
+    RowKind.PROFILE: " saves the LLM settings as one.",
+    RowKind.SERVER: " adds one; the menu on ",
+}
+"""What the key for adding does where a list is empty."""
+
+
+def _why_empty(view: FormView, row: Row) -> Cell:
+    trouble = view.lists.trouble.get(row.group)
+    if trouble:
+        return cell(line(trouble), Tone.WARN)
+    if row.stands:
+        return cell(Shown(row.stands), Tone.MUTED)
+    said = _spans(("None yet. ", Tone.MUTED), ("a", Tone.KEY), (_ADDS[row.kind], Tone.MUTED))
+    if row.kind is RowKind.SERVER:
+        said += _spans(("f2", Tone.KEY), (" takes pasted JSON.", Tone.MUTED))
+    return said
 
 
 # Fields
-
-
-def _field_lines(view: FormView, entry: Field, width: int) -> Iterator[Line]:
-    dim = entry.absent or view.draft.off_for(entry.key) is not None
-    label = cell(brief(entry.label), Tone.MUTED if dim else Tone.PLAIN)
-    yield Line(((label, LABEL_WIDTH), (_value(view, entry), 0)), _chip(view, entry), entry.key)
-    if view.is_edited(entry.key):
-        yield from problem_lines(view, entry.key, LABEL_WIDTH, width)
 
 
 def _value(view: FormView, entry: Field) -> Cell:
@@ -109,18 +159,22 @@ def _value(view: FormView, entry: Field) -> Cell:
     return ((brief(words.current(draft, entry.key)), tone), *was)
 
 
-def _chip(view: FormView, entry: Field) -> Cell:
+def _chip(view: FormView, row: Row, entry: Field) -> Cell:
     """How a field stands, in a word or two, and whether this server's conversations go by it."""
-    problem = view.problems.get(entry.key)
-    if problem is not None and problem.stops:
-        return cell(Shown("error"), Tone.BAD)
-    if view.is_news(entry.key):
-        return cell(Shown("changed on server"), Tone.WARN)
+    changed = _change_chip(view, row)
+    if changed:
+        return changed
     state = _edit_chip(view, entry) if entry.key in view.draft.edits else _rest_chip(view, entry)
     effect = effect_word(entry, view.server)
-    if not effect:
-        return state
-    return (*state, *((DOT,) if state else ()), (Shown(effect), Tone.REST))
+    return _joined(DOT, state, cell(Shown(effect), Tone.REST) if effect else EMPTY)
+
+
+def _change_chip(view: FormView, row: Row) -> Cell:
+    """What goes before all else: an error, or a change of somebody else."""
+    problem = view.problems.get(row.id)
+    if problem is not None and problem.stops:
+        return cell(Shown("error"), Tone.BAD)
+    return cell(Shown("changed on server"), Tone.WARN) if view.is_news(row) else EMPTY
 
 
 def _edit_chip(view: FormView, entry: Field) -> Cell:
@@ -140,30 +194,99 @@ def _rest_chip(view: FormView, entry: Field) -> Cell:
         return cell(Shown(words.stored_words(view.draft, entry.key)), Tone.GOOD if stored else Tone.MUTED)
     if view.draft.value(entry.key) is None:
         return cell(Shown("server default" if entry.default else "not set"), Tone.MUTED)
-    return ()
+    return EMPTY
 
 
-# Lists of names
+# MCP servers: one look for the three transports, in columns that the width decides
 
+STATE, KIND, KEY = 9, 6, 9
+"""Cells of the columns that always hold the same few words."""
+NAME_SHARE = 0.5
+"""Of the cells that name and details share, at most, for the name."""
+LEAST_NAME = 17
+LEAST_SHARED = 44
+"""Cells below which name and details have no columns of their own."""
+OF_THE_LIST = frozenset({"name", "transport"})
+"""Members some servers add to each entry; the table says what they tell already."""
 
-def _list_lines(view: FormView, kind: RowKind) -> Iterator[Line]:
-    """A row for each name, or one that says why there is none."""
-    rows = view.listed(kind)
-    trouble = view.lists.trouble.get(AT_ONCE[kind]) if kind in AT_ONCE else None
-    if not view.query and (trouble or not rows):
-        said: Cell = cell(line(trouble), Tone.WARN) if trouble else cell(Shown("Reading…"), Tone.MUTED)
-        if rows is not None and not trouble:
-            said = ((Shown("None yet. "), Tone.MUTED), (Shown("a"), Tone.KEY), (_ADDS[kind], Tone.MUTED))
-        yield Line(((said, 0),), row=kind)
-    tones = (Tone.PLAIN, Tone.GOOD) if kind in AT_ONCE else (Tone.MUTED, Tone.MUTED)
-    for name, about, stands in rows or ():
-        named = (cell(brief(name), tones[0]), LABEL_WIDTH), (cell(brief(about), Tone.MUTED), 0)
-        yield Line(named, cell(Shown(stands), tones[1]), f"{kind}{name}")
-
-
-_ADDS = {
-    RowKind.SECRET: Shown(" adds one; sandboxes get it as a variable."),
-    RowKind.TOKEN: Shown(" sets one."),
-    RowKind.PROFILE: Shown(" saves the LLM settings as one."),
+_CHIPS = {
+    EntryState.ADDED: (Shown("new"), Tone.EDITED),
+    EntryState.EDITED: (Shown("edited"), Tone.EDITED),
+    EntryState.REMOVED: (Shown("will be deleted"), Tone.WARN),
+    EntryState.DISABLED: (Shown("will be disabled"), Tone.WARN),
+    EntryState.ENABLED: (Shown("will be enabled"), Tone.EDITED),
 }
-"""What the key for adding does where a list is empty."""
+_MEMBERS = {"": "entry", "url": "address", "api_key": "key", "args": "arguments", "env": "variables"}
+"""The word for a member that something is wrong with."""
+
+
+def _table(view: FormView, rows: Sequence[Row], width: int) -> Iterator[Line]:
+    """The banner on servers that are there twice, the head, and the servers."""
+    entries = [row.entry for row in rows if row.entry is not None]
+    groups = () if view.query else duplicates(view.draft.servers)
+    more = sum(len(group) - 1 for group in groups)
+    if more:
+        said = f" drops {more} that {'appears' if more == 1 else 'appear'} twice, likely from config.toml"
+        yield Line(((_spans(("f2", Tone.KEY), (said, Tone.WARN)), 0),))
+    shared = width - GUTTER - MARGIN - STATE - KIND - KEY
+    longest = max(len(name_of(entry.server)) for entry in entries) + 2
+    name_width = 0 if shared < LEAST_SHARED else min(max(longest, LEAST_NAME), int(shared * NAME_SHARE))
+    titles = [("state", STATE), ("type", KIND), ("key", KEY), ("name or address", name_width)]
+    titles += [("details", 0)] if name_width else []
+    yield Line(tuple((cell(Shown(title), Tone.MUTED), cells) for title, cells in titles))
+    twice = frozenset(row for group in groups for row in group)
+    for row, entry in zip(rows, entries, strict=True):
+        chip = _server_chip(view, row, entry, twice=entry.row in twice)
+        yield Line(_columns(view, entry, name_width), chip, row.id, struck=entry.removed)
+        if not entry.removed:
+            yield from _problem_lines(view, row, STATE, width)
+
+
+def _columns(view: FormView, entry: Entry, name_width: int) -> tuple[tuple[Cell, int], ...]:
+    """State, type, key, name, details; these follow the name where there is no room for a column (`name_width` 0)."""
+    state = cell(NOTHING, Tone.MUTED) if entry.kept is None else cell(Shown("disabled"), Tone.REST)
+    if entry.was is not None:
+        state = cell(Shown("on"), Tone.GOOD)
+    rests = entry.removed or entry.disabled
+    name = cell(brief(words.server_name(entry.server)), Tone.MUTED if rests else Tone.PLAIN)
+    unknown = sorted((entry.server.model_extra or {}).keys() - OF_THE_LIST)
+    said = " · ".join(filter(None, (words.server_details(entry.server), ", ".join(unknown))))
+    details = cell(brief(said), Tone.MUTED) if said else EMPTY
+    rest = ((name, name_width), (details, 0)) if name_width else ((_joined(GAP, name, details), 0),)
+    kind = cell(line(words.server_kind(entry.server)), Tone.MUTED)
+    return ((state, STATE), (kind, KIND), (_key(entry, hidden=view.hides_secrets), KEY), *rest)
+
+
+def _key(entry: Entry, *, hidden: bool) -> Cell:
+    """Whether a server has a key; `hidden` says that the service does not tell."""
+    if any(missing(entry.server)):
+        return cell(Shown("to type"), Tone.WARN)
+    held = words.has_secret(entry.server)
+    if hidden and entry.was is not None:
+        held |= bool((entry.server.model_extra or {}).get("headers"))
+        return cell(Shown("typed" if held else "not told"), Tone.GOOD if held else Tone.MUTED)
+    if isinstance(entry.server, StdioServer):
+        return cell(NOTHING, Tone.MUTED)
+    return cell(Shown("stored" if held else "none"), Tone.PLAIN if held else Tone.MUTED)
+
+
+def _server_chip(view: FormView, row: Row, entry: Entry, *, twice: bool) -> Cell:
+    """What came of a check, and what is wrong or what a save does with it."""
+    tried = view.lists.checks.get(entry.row)
+    checked = EMPTY
+    if tried is not None and tried.server == entry.server:
+        checked = cell(line(tried.brief), tried.tone)
+    return _joined(DOT, checked, _server_stands(view, row, entry, twice=twice))
+
+
+def _server_stands(view: FormView, row: Row, entry: Entry, *, twice: bool) -> Cell:
+    problem, changed = view.problems.get(row.id), _change_chip(view, row)
+    if changed:
+        return changed
+    if entry.state in _CHIPS:
+        return (_CHIPS[entry.state],)
+    if entry.disabled:
+        return cell(Shown("kept here"), Tone.REST)
+    if problem is None:
+        return EMPTY
+    return cell(Shown("twice" if twice else f"{_MEMBERS.get(problem.member, problem.member)}?"), Tone.WARN)

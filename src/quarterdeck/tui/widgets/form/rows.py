@@ -1,0 +1,261 @@
+"""The rows of the form, and all that decides how they look: a draft, what a server can do with it, the lists beside it.
+
+Rows go by ids: a field's is its key, those of other rows begin with their kind.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+
+from quarterdeck.client.models.mcp import McpServer
+from quarterdeck.client.models.server import Server
+from quarterdeck.client.models.settings import CustomSecret, Profiles
+from quarterdeck.settings import words
+from quarterdeck.settings.draft import MCP, Draft
+from quarterdeck.settings.fields import Control, Field, Group, Problem
+from quarterdeck.settings.mcp import Entry, EntryState
+from quarterdeck.settings.mcp_server import Identity
+from quarterdeck.settings.review import problems
+from quarterdeck.tui.cells import Tone
+
+
+class RowKind(StrEnum):
+    """What a row is; the value begins its id. No field's key has a colon."""
+
+    FIELD = ""
+    SERVER = "mcp:"
+    OTHER = "other:"
+    MORE = "more:"
+    SECRET = "secret:"  # noqa: S105 - begins a row's id
+    TOKEN = "token:"  # noqa: S105 - begins a row's id
+    PROFILE = "profile:"
+
+
+AT_ONCE: Mapping[str, RowKind] = {
+    Group.PROFILES: RowKind.PROFILE,
+    Group.TOKENS: RowKind.TOKEN,
+    Group.SECRETS: RowKind.SECRET,
+}
+"""Groups that are no part of the draft: what is done to their rows is done at once."""
+_LISTS = {**AT_ONCE, Group.OTHER: RowKind.OTHER}
+"""Groups that are lists of names."""
+_OWN_ROWS = (Control.SERVERS, Control.READ_ONLY)
+"""Controls of fields that are lists of rows."""
+MOST_PROFILES = 10
+"""A server refuses more."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row; `name` is a field's key, a server's number or what stands in a list, empty where a list has nothing."""
+
+    kind: RowKind = RowKind.FIELD
+    name: str = ""
+    group: str = ""
+    field: Field | None = None
+    entry: Entry | None = None
+    """The MCP server."""
+    about: str = ""
+    """What is said of a name in a list."""
+    stands: str = ""
+    """How it stands, in a word or two."""
+
+    @property
+    def id(self) -> str:
+        """What the row goes by."""
+        return f"{self.kind}{self.name}"
+
+    @property
+    def at_once(self) -> bool:
+        """Whether what is done to it is done at once."""
+        return self.group in AT_ONCE
+
+    @property
+    def place(self) -> str | Identity:
+        """What holds on to it when the list of MCP servers is read anew."""
+        return self.entry.origin if self.entry is not None and self.entry.origin is not None else self.id
+
+
+NOWHERE = Row()
+"""Where the cursor is while nothing matches the filter."""
+
+
+def row_of(key: str, server: int | None) -> str:
+    """The id of the row of a field, or of an MCP server by its number."""
+    return key if server is None else f"{RowKind.SERVER}{server}"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What came of checking an MCP server as it was then, in a word or two."""
+
+    server: McpServer
+    brief: str
+    tone: Tone
+
+
+@dataclass(frozen=True)
+class Lists:
+    """What stands beside the record: None for what is not read yet; `trouble` says of a group why it is not."""
+
+    secrets: tuple[CustomSecret, ...] | None = None
+    profiles: Profiles | None = None
+    trouble: Mapping[str, str] = field(default_factory=dict)
+    checks: Mapping[int, Tried] = field(default_factory=dict)
+    """Row of an MCP server -> its last check in this run."""
+
+    @property
+    def profile_names(self) -> frozenset[str]:
+        """The names of the profiles that are known."""
+        return frozenset(each.name for each in self.profiles.items) if self.profiles is not None else frozenset()
+
+
+@dataclass(frozen=True)
+class FormView:
+    """All that decides what the form's lines look like, besides their width."""
+
+    draft: Draft
+    server: Server | None = None
+    complaints: tuple[Problem, ...] = ()
+    """What the server said of the last save."""
+    contested: frozenset[str] = frozenset()
+    """Edited rows that someone else changed meanwhile."""
+    arrived: frozenset[str | Identity] = frozenset()
+    """Places of what came changed from the server and was not looked at since."""
+    query: str = ""
+    lists: Lists = field(default_factory=Lists)
+
+    @cached_property
+    def problems(self) -> Mapping[str, Problem]:
+        """Row -> what is wrong with it, errors before warnings."""
+        found: dict[str, Problem] = {}
+        for problem in (*problems(self.draft, self.server), *self.complaints):
+            row = row_of(problem.key, problem.row)
+            if row not in found or (problem.stops and not found[row].stops):
+                found[row] = problem
+        return found
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """What stops a save, one a row, in the order of the form."""
+        return tuple(problem for problem in self.problems.values() if problem.stops)
+
+    @property
+    def hides_secrets(self) -> bool:
+        """Whether the server tells no secrets of MCP servers."""
+        return self.server is not None and self.server.nested
+
+    @property
+    def tokens(self) -> Mapping[str, str | None]:
+        """Git provider -> host, of those that a token is stored for."""
+        return (self.draft.base.provider_tokens_set if self.draft.base is not None else None) or {}
+
+    @property
+    def edits_llm(self) -> bool:
+        """Whether settings of the LLM are edited."""
+        return any(self.draft.field_at(key).group == Group.LLM for key in self.draft.edits)
+
+    def is_edited(self, row: Row) -> bool:
+        """Whether a row is edited; what is wrong with it then stands under it."""
+        return row.id in self.draft.edits if row.entry is None else row.entry.state is not EntryState.KEPT
+
+    def is_news(self, row: Row) -> bool:
+        """Whether somebody else changed what a row holds."""
+        return row.id in self.contested or (row.place in self.arrived and not self.is_edited(row))
+
+    def seen(self, row: Row) -> "FormView":
+        """The view once somebody has looked at a row."""
+        return replace(self, arrived=self.arrived - {row.place}) if row.place in self.arrived else self
+
+    def counts(self, group: str) -> tuple[int, int]:
+        """How many edits and errors a group has, filtered out or not."""
+        group_of = self.draft.field_at
+        edits = sum(group_of(key).group == group for key in self.draft.edits if key != MCP)
+        edits += len(self.draft.servers.edited) if group == Group.MCP else 0
+        return edits, sum(group_of(error.key).group == group for error in self.errors)
+
+    # Rows
+
+    @cached_property
+    def groups(self) -> tuple[str, ...]:
+        """The groups there are, in reading order."""
+        missing = set() if self.hides_secrets else {Group.PROFILES}
+        missing |= set() if self._unknown else {Group.OTHER}
+        return tuple(group for group in self.draft.fields.groups if group not in missing)
+
+    @cached_property
+    def rows(self) -> Mapping[str, Row]:
+        """Id -> row, of those that match the filter, in reading order."""
+        return {row.id: row for group in self.groups for row in self._rows_in(group)}
+
+    def _rows_in(self, group: str) -> Iterator[Row]:
+        hidden = 0
+        for entry in self._fields_in(group):
+            if not self.query and self._is_lesser(entry):
+                hidden += 1
+            else:
+                yield Row(RowKind.FIELD, entry.key, group, field=entry)
+        if hidden:
+            yield Row(RowKind.MORE, group, group, about=str(hidden))
+        if group == Group.MCP:
+            yield from self._servers()
+        elif group in _LISTS:
+            yield from self._names(group, _LISTS[group])
+
+    def _fields_in(self, group: str) -> Iterator[Field]:
+        """The fields of a group that this server has and the filter lets through."""
+        for entry in self.draft.fields.fields:
+            if entry.group == group and entry.control not in _OWN_ROWS:
+                is_there = not entry.extra or (self.draft.base is not None and hasattr(self.draft.base, entry.key))
+                if is_there and self._matches(entry.label, entry.key, entry.help, group):
+                    yield entry
+
+    def _is_lesser(self, entry: Field) -> bool:
+        """Whether a field is shown only to those who look for it: it is neither set nor edited."""
+        usual = entry.secret or self.draft.was(entry.key) in (None, entry.unset_to)
+        return entry.minor and usual and entry.key not in self.draft.edits and entry.key not in self.problems
+
+    def _servers(self) -> Iterator[Row]:
+        entries = self.draft.servers.entries
+        for entry in entries:
+            title, details = words.server_title(entry.server), words.server_details(entry.server)
+            if not self.query or self._matches(title, details, MCP, Group.MCP):
+                yield Row(RowKind.SERVER, str(entry.row), Group.MCP, entry=entry)
+        if not entries and not self.query:
+            yield Row(RowKind.SERVER, group=Group.MCP)
+
+    def _names(self, group: str, kind: RowKind) -> Iterator[Row]:
+        """A row for each name, or one that says why there is none."""
+        known = self._known(kind)
+        for name, about, stands in known or ():
+            if self._matches(name, about, group):
+                yield Row(kind, name, group, about=about, stands=stands)
+        if not known and not self.query:
+            yield Row(kind, group=group, stands="" if known is not None else "Reading…")
+
+    def _known(self, kind: RowKind) -> Sequence[tuple[str, str, str]] | None:
+        """(name, what is said of it, how it stands); None while the list is not read."""
+        secrets, profiles = self.lists.secrets, self.lists.profiles
+        match kind:
+            case RowKind.SECRET if secrets is not None:
+                return [(each.name, each.description or "", "value stored") for each in secrets]
+            case RowKind.TOKEN:
+                return [(name, host or "its usual host", "token stored") for name, host in self.tokens.items()]
+            case RowKind.PROFILE if profiles is not None:
+                is_active = {profiles.active: "active"}
+                return [(each.name, each.model or "", is_active.get(each.name, "")) for each in profiles.items]
+            case RowKind.OTHER:
+                unknown = self._unknown.items()
+                return [(name, words.unknown_words(name, held), "kept as it is") for name, held in unknown]
+        return None
+
+    @cached_property
+    def _unknown(self) -> Mapping[str, object]:
+        members = (self.draft.base.model_extra if self.draft.base else None) or {}
+        return {name: value for name, value in members.items() if name not in self.draft.fields.by_key}
+
+    def _matches(self, *texts: str) -> bool:
+        """Whether texts together hold every word of the filter."""
+        haystack = " ".join(texts).casefold()
+        return all(word in haystack for word in self.query.casefold().split())
