@@ -15,7 +15,7 @@ from textual.widgets import Static, TextArea
 from quarterdeck.client.nested import CANONICAL
 from quarterdeck.settings.masks import address
 from quarterdeck.settings.review import WITH_SECRETS
-from quarterdeck.tui.dialogs.review import ReviewDialog
+from quarterdeck.tui.dialogs.saving import ReviewDialog
 from quarterdeck.tui.screens.settings import SettingsScreen
 from quarterdeck.tui.widgets.form.inputs import ChoiceLine, LineInput
 from tests.tui_settings.form import FormSeat

@@ -37,19 +37,6 @@ async def test_a_pasted_line_with_variables_falls_into_command_arguments_and_env
     assert server.env == {"API_TOKEN": SecretStr("sentinel")}
 
 
-async def test_a_typed_command_line_is_taken_apart_with_one_key(sit: Sit) -> None:
-    async with sit(stored={"language": "en"}) as seat:
-        await seat.press("a", "enter")
-        await seat.type("files")
-        await seat.press("tab")
-        await seat.type("npx -y @acme/files")
-        await seat.sees("^o puts what is around the command where it belongs.")
-        await seat.press("ctrl+o")
-        await seat.sees("put under Arguments")
-        (server,) = (await save_dialog(seat)).stdio_servers
-    assert (server.command, server.args) == ("npx", ("-y", "@acme/files"))
-
-
 async def test_arguments_that_no_line_can_show_stay_as_they_are(sit: Sit) -> None:
     args = ("", "two  blanks", "a\nb", LONG, "last")
     config = McpConfig(stdio_servers=(StdioServer(name="odd", command="npx", args=args),))

@@ -142,7 +142,7 @@ async def test_text_that_holds_no_servers_says_where_and_is_not_lost_by_one_esca
         await seat.press("ctrl+s")
         await seat.sees("Nothing can be taken over yet")
         await seat.press("escape")
-        await seat.sees("esc again drops the text")
+        await seat.sees("esc again drops")
         await seat.press("escape")
         await seat.until(lambda: seat.deck.screen is seat.settings)
         assert not seat.form.draft.edited

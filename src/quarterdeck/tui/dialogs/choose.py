@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -18,7 +18,6 @@ from quarterdeck.tui.dialogs.base import Dialog, Hints
 from quarterdeck.tui.paint import content, lines
 from quarterdeck.tui.text import Shown
 
-Answer = TypeVar("Answer")
 KEY_WIDTH = 6
 LABEL_WIDTH = 15
 HINTS = (("enter", "take"), ("escape", "cancel"))
@@ -27,17 +26,17 @@ Offer = tuple[Command, str, str | None]
 
 
 @dataclass(frozen=True)
-class Choice(Generic[Answer]):
+class Choice:
     """An answer, its key, and what it means; one that does not `work` says why instead."""
 
-    answer: Answer
+    answer: str
     key: str
     label: Shown
     said: Shown
     works: bool = True
 
 
-class ChooseDialog(Dialog[Answer]):
+class ChooseDialog(Dialog[str]):
     """Ask for one of a few answers; the first one that works is under the cursor, and escape gives none."""
 
     BINDINGS: ClassVar[list[BindingType]] = [  # of the dialog, not of its list: the key of an answer goes before
@@ -45,9 +44,7 @@ class ChooseDialog(Dialog[Answer]):
         Binding("k", "move('up')", "Up", show=False),
     ]
 
-    def __init__(
-        self, title: Shown, said: Iterable[Cell], choices: Sequence[Choice[Answer]], hints: Hints = HINTS
-    ) -> None:
+    def __init__(self, title: Shown, said: Iterable[Cell], choices: Sequence[Choice], hints: Hints = HINTS) -> None:
         super().__init__(title)
         self._said = tuple(said)
         self._choices = tuple(choices)
@@ -68,7 +65,7 @@ class ChooseDialog(Dialog[Answer]):
         """Its keys are answers, whatever they are bound to elsewhere."""
         return self._named(key, character) is not None
 
-    def _named(self, key: str, character: str | None) -> Choice[Answer] | None:
+    def _named(self, key: str, character: str | None) -> Choice | None:
         """The answer of a key; enter takes the one under the cursor."""
         return next((each for each in self._choices if each.key in (key, character) and key != "enter"), None)
 
@@ -92,7 +89,7 @@ class ChooseDialog(Dialog[Answer]):
         self.dismiss(self._choices[event.option_index].answer)
 
 
-def menu(title: str, offers: Sequence[Offer]) -> ChooseDialog[str]:
+def menu(title: str, offers: Sequence[Offer]) -> ChooseDialog:
     """All that can be done with a row, each with its key, else with a number; the answer is the name of a command."""
     numbers = iter("123456789")
     choices = [
@@ -108,7 +105,7 @@ def menu(title: str, offers: Sequence[Offer]) -> ChooseDialog[str]:
     return ChooseDialog(text.line(title), (), choices, (("enter", "do it"), ("escape", "close")))
 
 
-def _prompt(choice: Choice[Answer]) -> Content:
+def _prompt(choice: Choice) -> Content:
     key, label = Shown(f"{shown_key(choice.key):<{KEY_WIDTH}}"), Shown(f"{choice.label:<{LABEL_WIDTH}} ")
     tones = (Tone.KEY, Tone.STRONG) if choice.works else (Tone.MUTED, Tone.MUTED)
     return content(((key, tones[0]), (label, tones[1]), (choice.said, Tone.MUTED)))

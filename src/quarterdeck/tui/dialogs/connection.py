@@ -12,7 +12,7 @@ from quarterdeck.config.connections import Colour, Connection
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.connections import Verdict
-from quarterdeck.tui.dialogs.form import YES, Field, FormDialog, Line, OneOf, RefusedError, Switch, Typed
+from quarterdeck.tui.dialogs.form import Field, FormDialog, Line, OneOf, RefusedError, YesNo, Typed
 from quarterdeck.tui.paint import mark
 from quarterdeck.tui.text import Shown
 
@@ -73,7 +73,7 @@ def _fields(connection: Connection, *, new: bool) -> tuple[Field, ...]:
             connection.header,
             values=[(Shown("X-Session-API-Key"), "session"), (Shown("Authorization: Bearer"), "bearer")],
         ),
-        Switch("read-only", "Read-only: nothing is changed", YES if connection.read_only else ""),
+        YesNo("read-only", "Read-only: nothing is changed", on=connection.read_only),
         Line(
             "ca-file",
             "CA file, PEM",
@@ -103,7 +103,7 @@ def _filled(typed: Typed) -> Filled:
         typed["name"],
         typed["address"].rstrip("/"),
         "bearer" if typed["header"] == "bearer" else "session",
-        typed["read-only"] == YES,
+        bool(typed["read-only"]),
         typed["ca-file"] or None,
         Colour(typed["colour"]) if typed["colour"] else None,
         typed["variable"] if key is KeyChoice.VARIABLE else None,
@@ -134,7 +134,7 @@ def ask_key(
         return GivenKey(key, proven=verdict.key is KeyState.ACCEPTED, to_keep=bool(typed.get("keep")))
 
     field = Line("key", "Key", secret=True, placeholder="paste or type it", check=_problem_with_key)
-    keeping = Switch("keep", "Keep it in the system keyring", YES)
+    keeping = YesNo("keep", "Keep it in the system keyring", on=True)
     said = cell(text.line(f"It is sent to {connection.url or ''} and nowhere else."), Tone.MUTED)
     return FormDialog(
         text.line(f"Key of {connection.name}"),

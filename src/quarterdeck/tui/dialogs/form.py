@@ -1,28 +1,30 @@
-"""A form of a few named fields, which stays with every word in it until what it is for has been done."""
+"""Named fields to be filled in; a form stays with every word in it until what it is for has been done."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import on, work
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Input, Select, Static, TextArea
+from textual.widgets import Input, Select, Static
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.settings import masks
+from quarterdeck.settings.fields import Problem
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.dialogs.base import Dialog, Hints, Result
 from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.form.inputs import FormRow, LineInput, PlainArea, Toggle, abridged
+from quarterdeck.tui.widgets.form.inputs import ChoiceLine, FormRow, LineInput, PlainArea, Toggle, abridged
 
 YES = "yes"
 ABOUT_A_FIELD = (ErrorKind.CONFLICT, ErrorKind.INVALID)
 """Refusals of a server that are about what was typed."""
 Typed = Mapping[str, str]
-"""What stands in each field, by name, without blanks around it; of a switch "yes" or nothing."""
+"""What stands in each field, by name; of a switch "yes" or nothing."""
+Check = Callable[[str], str | None]
 
 
 class RefusedError(Exception):
@@ -36,96 +38,217 @@ class RefusedError(Exception):
         """Whether what stands in the field is taken away."""
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(FormRow):
     """A field by its name; `check` says what is wrong, `only_if` names another field and what that has to hold."""
 
-    name: str
-    label: str
-    value: str = ""
-    hint: str = ""
-    check: Callable[[str], str | None] | None = None
-    only_if: tuple[str, str] | None = None
-
-
-@dataclass(frozen=True)
-class Line(Field):
-    """A line of text; a secret one is masked."""
-
-    placeholder: str = ""
-    secret: bool = False
-
-
-@dataclass(frozen=True)
-class Lines(Field):
-    """Several lines of text."""
-
-
-@dataclass(frozen=True)
-class OneOf(Field):
-    """One of a few values, each with its words."""
-
-    values: Sequence[tuple[Shown | Content, str]] = ()
-
-
-@dataclass(frozen=True)
-class Switch(Field):
-    """Yes or no; the label stands behind its box."""
-
-
-class FieldRow(FormRow):
-    """A field on the screen."""
-
-    def __init__(self, field: Field) -> None:
-        label = "" if isinstance(field, Switch) else field.label
-        super().__init__(plain(Shown(label), Tone.MUTED), _control(field), hint=field.hint)
-        self.id = f"field-{field.name}"
-        self.field = field
+    def __init__(
+        self,
+        name: str,
+        label: str,
+        control: Widget,
+        hint: str = "",
+        check: Check | None = None,
+        only_if: tuple[str, str] | None = None,
+    ) -> None:
+        super().__init__(plain(Shown(label), Tone.MUTED), control, hint=hint)
+        self.id = f"field-{name}"
+        self.key = name
+        self.only_if = only_if
+        self._check = check
 
     @property
-    def typed(self) -> str:
-        """What stands in it; a line that was not touched holds the very value it began with."""
-        match self.control:
-            case LineInput(value=value):
-                return self.field.value if value == abridged(self.field.value) else value.strip()
-            case TextArea(text=value):
-                return value.strip()
-            case Select(value=value):
-                return str(value)
-            case Toggle(on=is_on):
-                return YES if is_on else ""
-        raise TypeError(self.control)
+    def value(self) -> Any:
+        """What stands in it; one that is left alone holds the very value it began with."""
+        raise NotImplementedError
 
     @property
     def problem(self) -> str:
-        """What is wrong with it, if it is asked for."""
-        check = self.field.check
-        return (check(self.typed) or "") if check is not None and self.display else ""
+        """What is wrong with it."""
+        return (self._check(self.value) or "") if self._check is not None else ""
 
 
-def _control(field: Field) -> Widget:
-    match field:
-        case Line():
-            return LineInput(abridged(field.value), placeholder=field.placeholder, password=field.secret)
-        case Lines():
-            area = PlainArea(text.block(field.value))
-            area.soft_wrap = True
-            return area
-        case OneOf():
-            return Select(field.values, value=field.value, allow_blank=False, compact=True)
-        case Switch():
-            return Toggle(Shown(field.label), on=bool(field.value))
-    raise TypeError(field)
+class Line(Field):
+    """A line of text, without blanks around it; a `secret` one is masked, of a `masked` one what may be secret is."""
+
+    control: LineInput
+
+    def __init__(
+        self,
+        name: str,
+        label: str,
+        value: str = "",
+        hint: str = "",
+        check: Check | None = None,
+        only_if: tuple[str, str] | None = None,
+        *,
+        placeholder: str = "",
+        secret: bool = False,
+        masked: bool = False,
+        control: type[LineInput] = LineInput,
+    ) -> None:
+        self._begun = value
+        self._shown = abridged(masks.address(value) if masked else value)
+        line = control(self._shown, placeholder=placeholder, password=secret)
+        super().__init__(name, label, line, hint, check, only_if)
+
+    @property
+    def value(self) -> str:
+        """What stands in it."""
+        typed = self.control.value
+        return self._begun if typed == self._shown else typed.strip()
 
 
-class FormDialog(Dialog[Result]):
+class TextBlock(Field):
+    """Several lines of text."""
+
+    control: PlainArea
+
+    def __init__(self, name: str, label: str, value: str = "", *, soft_wrap: bool = True) -> None:
+        area = PlainArea(text.block(value))
+        area.soft_wrap = soft_wrap
+        super().__init__(name, label, area)
+
+    @property
+    def value(self) -> str:
+        """What stands in it, without blanks around it."""
+        return self.control.text.strip()
+
+
+class OneOf(Field):
+    """One of a few values, each with its words."""
+
+    control: Select[str]
+
+    def __init__(self, name: str, label: str, value: str, *, values: Sequence[tuple[Shown | Content, str]]) -> None:
+        super().__init__(name, label, Select(values, value=value, allow_blank=False, compact=True))
+
+    @property
+    def value(self) -> str:
+        """The value taken."""
+        return str(self.control.value)
+
+
+class Choice(Field):
+    """One of a few words side by side."""
+
+    control: ChoiceLine
+
+    def __init__(self, name: str, label: str, value: str, *, values: Sequence[str]) -> None:
+        super().__init__(name, label, ChoiceLine([Shown(each) for each in values], values.index(value)))
+        self._values = values
+
+    @property
+    def value(self) -> str:
+        """The word taken."""
+        return self._values[self.control.taken]
+
+
+class YesNo(Field):
+    """Yes or no; the label stands behind its box."""
+
+    control: Toggle
+
+    def __init__(self, name: str, label: str, *, on: bool) -> None:
+        super().__init__(name, "", Toggle(Shown(label), on=on))
+
+    @property
+    def value(self) -> str:
+        """Whether it is on."""
+        return YES if self.control.on else ""
+
+
+class FieldsDialog(Dialog[Result]):
+    """Ask for the values of fields; what is wrong stands at each, and nothing is taken before it is mended."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "accept", "Go on", show=False, priority=True)]
+    ASKS_TWICE: ClassVar[bool] = False
+    """Whether escape drops what was changed only the second time."""
+
+    def __init__(self, title: Shown, fields: Iterable[Field], *, said: Iterable[Cell] = (), verb: str) -> None:
+        super().__init__(title)
+        self.fields = {field.key: field for field in fields}
+        self._said = tuple(said)
+        self._may_go: list[Mapping[str, Any]] = []
+        """What may be dropped unasked."""
+        one_line = all(isinstance(field, Line | YesNo) for field in self.fields.values())
+        next_field: Hints = (("tab", "next field"),) if len(self.fields) > 1 else ()
+        self._hints: Hints = (("enter" if one_line else "ctrl+s", verb), *next_field, *self.HINTS)
+
+    def body(self) -> Iterable[Widget]:
+        """What to know, and the fields."""
+        if self._said:
+            yield Static(lines(self._said), classes="value")
+        yield from self.fields.values()
+
+    def on_mount(self) -> None:
+        """Say which keys there are, and show what is asked for now."""
+        self.hint(self._hints)
+        self._may_go.append(self.typed)
+        self._show_asked()
+
+    @property
+    def typed(self) -> Mapping[str, Any]:
+        """What stands in the fields."""
+        return {name: field.value for name, field in self.fields.items()}
+
+    @on(Select.Changed)
+    @on(ChoiceLine.Picked)
+    def _show_asked(self) -> None:
+        """Show the fields whose condition holds."""
+        for field in self.fields.values():
+            if field.only_if is not None:
+                name, value = field.only_if
+                field.display = self.fields[name].value == value
+
+    def problems(self) -> list[Problem]:
+        """What is wrong, each with the field that it is about."""
+        asked = [field for field in self.fields.values() if field.display]
+        return [Problem(field.problem, member=field.key) for field in asked if field.problem]
+
+    @on(Input.Submitted)
+    def action_accept(self) -> None:
+        """Go on, if nothing is wrong."""
+        self.complain(None)
+        problems = sorted(self.problems(), key=lambda problem: not problem.stops)
+        for name, field in self.fields.items():
+            field.say_problem(next((problem for problem in problems if problem.member == name), None))
+        if problems and problems[0].stops:
+            self.refuse(problems[0].words, problems[0].member)
+        else:
+            self.take()
+
+    def take(self) -> None:
+        """Go on with what was typed."""
+        raise NotImplementedError
+
+    def refuse(self, words: str, field: str = "") -> None:
+        """Say why it does not go on, at the field that it is about if there is one."""
+        if field in self.fields:
+            self.fields[field].say(words)
+            self.set_focus(self.fields[field].first)
+        else:
+            self.complain(text.line(words))
+
+    def action_cancel(self) -> None:
+        """Leave without an answer."""
+        if not self.ASKS_TWICE or self.typed in self._may_go:
+            self.dismiss(None)
+        else:
+            self._may_go.append(self.typed)
+            self.say(Shown("esc again drops what you typed; ctrl+s takes it over."), Tone.WARN)
+
+    @on(LineInput.Noticed)
+    def _say_notice(self, event: LineInput.Noticed) -> None:
+        event.stop()
+        self.say(event.words, Tone.WARN)
+
+
+class FormDialog(FieldsDialog[Result]):
     """Ask for the values of fields and do what they are for; the answer is what `send` gives.
 
     What `send` raises is said where it belongs, and every word stays: RefusedError, or ServiceError, which is about the
     field `blamed` where a server finds fault with what was typed.
     """
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "send", "Send", show=False, priority=True)]
 
     def __init__(
         self,
@@ -138,54 +261,15 @@ class FormDialog(Dialog[Result]):
         sending: str = "Waiting for the server…",
         blamed: str = "",
     ) -> None:
-        super().__init__(title)
-        self._rows = [FieldRow(field) for field in fields]
+        super().__init__(title, fields, said=said, verb=verb)
         self._do = send
-        self._said = tuple(said)
         self._sending_words = Shown(sending)
         self._blamed = blamed
         self._is_sending = False
-        one_line = all(isinstance(field, Line | Switch) for field in fields)
-        next_field: Hints = (("tab", "next field"),) if len(self._rows) > 1 else ()
-        self._hints: Hints = (("enter" if one_line else "ctrl+s", verb), *next_field, *self.HINTS)
 
-    def body(self) -> Iterable[Widget]:
-        """What to know, and the fields."""
-        if self._said:
-            yield Static(lines(self._said), classes="value")
-        yield from self._rows
-
-    def on_mount(self) -> None:
-        """Say which keys there are, and show what is asked for now."""
-        self.hint(self._hints)
-        self._show_asked()
-
-    @property
-    def typed(self) -> Typed:
-        """What stands in the fields."""
-        return {row.field.name: row.typed for row in self._rows}
-
-    @on(Select.Changed)
-    def _show_asked(self) -> None:
-        """Show the fields whose condition holds."""
-        typed = self.typed
-        for row in self._rows:
-            if row.field.only_if is not None:
-                name, value = row.field.only_if
-                row.display = typed[name] == value
-
-    @on(Input.Submitted)
-    def action_send(self) -> None:
-        """Do what the form is for, if nothing is wrong in it."""
-        if self._is_sending:
-            return
-        self.complain(None)
-        wrong = [row for row in self._rows if row.problem]
-        for row in wrong:
-            row.say(row.problem)
-        if wrong:
-            self.set_focus(wrong[0].control)
-        else:
+    def take(self) -> None:
+        """Do what the form is for, unless that is under way."""
+        if not self._is_sending:
             self._send(self.typed)
 
     def action_cancel(self) -> None:
@@ -193,7 +277,7 @@ class FormDialog(Dialog[Result]):
         if self._is_sending:
             self.say(Shown("The server has not answered yet; a moment."), Tone.WARN)
         else:
-            self.dismiss(None)
+            super().action_cancel()
 
     @work(exclusive=True, group="send")
     async def _send(self, typed: Typed) -> None:
@@ -202,8 +286,13 @@ class FormDialog(Dialog[Result]):
         try:
             done = await self._do(typed)
         except RefusedError as error:
-            self._refuse(error.words, error.field, empty=error.empty)
+            self.complain(None)
+            if error.empty:
+                with self.prevent(Input.Changed):
+                    self.fields[error.field].query_one(Input).clear()
+            self.refuse(error.words, error.field)
         except ServiceError as error:
+            self.complain(None)
             self._refuse_as(error)
         else:
             self.dismiss(done)
@@ -213,22 +302,7 @@ class FormDialog(Dialog[Result]):
     def _refuse_as(self, error: ServiceError) -> None:
         if error.kind in ABOUT_A_FIELD and self._blamed:
             told = error.problems[0].message if error.problems else error.words
-            self._refuse(told[:1].upper() + told[1:], self._blamed)
+            self.refuse(told[:1].upper() + told[1:], self._blamed)
         else:
             unsure = "Unknown whether it was done: " if error.outcome is Outcome.UNKNOWN else ""
-            self._refuse(f"{unsure}{error.words} {error.advice}")
-
-    def _refuse(self, words: str, field: str = "", *, empty: bool = False) -> None:
-        self.complain(None if field else text.line(words))
-        if field:
-            row = next(row for row in self._rows if row.field.name == field)
-            if empty and isinstance(row.control, Input):
-                with self.prevent(Input.Changed):
-                    row.control.clear()
-            row.say(words)
-            self.set_focus(row.control)
-
-    @on(LineInput.Noticed)
-    def _say_notice(self, event: LineInput.Noticed) -> None:
-        event.stop()
-        self.say(event.words, Tone.WARN)
+            self.refuse(f"{unsure}{error.words} {error.advice}")

@@ -1,157 +1,357 @@
-"""One MCP server: its members by transport, checked before they are taken over."""
+"""One MCP server: its members by transport, checked before they are taken over.
 
-from collections.abc import Callable, Iterable
-from typing import Any, ClassVar
+Arguments stand one a line, variables and headers in rows; what is left alone stays exactly as it was.
+"""
 
+import re
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+from typing import Any
+
+from pydantic import SecretStr
 from textual import on
-from textual.binding import Binding, BindingType
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from quarterdeck.client.models.mcp import McpServer, ShttpServer, StdioServer
-from quarterdeck.settings import mcp_checks
-from quarterdeck.settings.fields import Problem, Unreadable, as_whole
+from quarterdeck.settings import masks, mcp_checks, words
+from quarterdeck.settings.fields import Problem, Unreadable, as_whole, typed
 from quarterdeck.settings.mcp import converted
-from quarterdeck.settings.mcp_server import transport_of
+from quarterdeck.settings.mcp_server import Transport, is_hidden, transport_of
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import Tone
-from quarterdeck.tui.dialogs.base import Dialog
-from quarterdeck.tui.dialogs.mcp_members import ArgumentsArea, CommandInput, EnvironmentRows, rows_of, shown
+from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.dialogs.form import Choice, Field, FieldsDialog, Line
+from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.form.inputs import KEEP, ChoiceLine, LineInput, SecretControl
+from quarterdeck.tui.widgets.form.inputs import (
+    KEEP,
+    NONE,
+    ChoiceLine,
+    FormRow,
+    LineInput,
+    PlainArea,
+    SecretControl,
+    abridged,
+)
+from quarterdeck.tui.widgets.form.lines import brief
 
 Check = Callable[[McpServer], Iterable[Problem]]
 """What is wrong with a server among the others of the list, with the member each problem is about."""
+UNTOLD = "The service tells nothing of what is stored here; a save loses it unless you type it again."
+NOT_TOLD = Shown("not told")
+ALSO_KEPT = "members the deck does not know; they stay as they are"
+NOT_SHOWN = frozenset({"name", "headers", "transport", "type"})
+"""Members with a place of their own in the dialog or the list."""
 REVEALS = "A hidden argument would be shown: keep the word before it, or type the argument anew."
-SPLIT = "^o puts what is around the command where it belongs."
 NO_NUMBER = "This is not a number; type one such as 60."
+EMPTY = Shown('""')
+"""The line of an argument without any text."""
+REMOTE = (Transport.SSE, Transport.SHTTP)
+"""The types of a server with an address."""
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
 
-class McpServerDialog(Dialog[McpServer]):
-    """Edit a server, or fill in a new one; members that are left alone stay exactly as they were.
+# Command and arguments
+
+
+class CommandInput(LineInput):
+    """The command; what stands around it in a pasted line belongs to variables and arguments."""
+
+    @dataclass
+    class Followed(Message):
+        """There was more than the command."""
+
+        env: Mapping[str, str]
+        words: Sequence[str]
+
+    def paste(self, pasted: str) -> None:
+        """Take the command, and hand on what is around it."""
+        words = _shell_words(pasted.strip().removeprefix("$ "))
+        env: dict[str, str] = {}
+        while len(words) > 1 and (assigned := _ASSIGNMENT.fullmatch(words[0])):
+            env[assigned[1]] = assigned[2]
+            words = words[1:]
+        super().paste(words[0] if words else "")
+        if env or len(words) > 1:
+            self.post_message(self.Followed(env, words[1:]))
+
+
+def _shell_words(pasted: str) -> list[str]:
+    """The words of one line as a shell splits them, a backslash at its end joining the next; other text by lines."""
+    lines = [line for line in pasted.replace("\\\n", " ").splitlines() if line.strip()]
+    if len(lines) != 1:
+        return lines
+    try:
+        return shlex.split(lines[0])
+    except ValueError:
+        return lines
+
+
+class ArgumentsArea(PlainArea):
+    """Arguments, one a line; a secret one is masked, and a line left as it is stays the argument it was."""
+
+    def __init__(self, arguments: tuple[str, ...]) -> None:
+        self._by_line: dict[str, str] = {EMPTY: ""}
+        self._hidden = _hidden(arguments)
+        shown = zip(arguments, masks.arguments(arguments), strict=True)
+        super().__init__("\n".join([self._line_of(argument, masked) for argument, masked in shown]))
+
+    def _line_of(self, argument: str, shown: str) -> str:
+        """A line for an argument; different ones that look alike get a number, so that none is taken for another."""
+        first = abridged(shown) or EMPTY
+        lines = chain([first], (f"{first} ·{number}" for number in count(2)))
+        line = next(line for line in lines if self._by_line.get(line, argument) == argument)
+        self._by_line[line] = argument
+        return line
+
+    @property
+    def value(self) -> tuple[str, ...]:
+        """The arguments as they stand."""
+        lines = (line.strip() for line in self.text.splitlines())
+        return tuple(self._by_line.get(line, line) for line in lines if line)
+
+    @property
+    def problem(self) -> str:
+        """Whether an argument that was hidden would be shown, because the word before it tells of no secret now."""
+        now = self.value
+        return "" if self._hidden.isdisjoint(frozenset(now) - _hidden(now)) else REVEALS
+
+    def add(self, words: Sequence[str]) -> None:
+        """Put words at the end, one a line."""
+        before = self.text.rstrip("\n")
+        self.text = "\n".join([*([before] if before else []), *(self._line_of(word, word) for word in words)])
+        self.move_cursor(self.document.end)
+
+    def cleaned(self, pasted: str) -> str:
+        """Split a pasted line as a shell does."""
+        return "\n".join(self._line_of(word, word) for word in _shell_words(pasted))
+
+
+def _hidden(arguments: tuple[str, ...]) -> frozenset[str]:
+    """The arguments that are not shown as they are."""
+    shown = zip(arguments, masks.arguments(arguments), strict=True)
+    return frozenset(argument for argument, masked in shown if masked != argument)
+
+
+# Variables and headers
+
+
+def _by_name(held: object) -> dict[str, SecretStr] | None:
+    """Variables or headers by name; None for what is nothing of the kind."""
+    if not isinstance(held, dict) or not all(isinstance(value, str | SecretStr) for value in held.values()):
+        return None
+    return {name: value if isinstance(value, SecretStr) else SecretStr(value) for name, value in held.items()}
+
+
+class VariableRow(Horizontal):
+    """One variable; an empty value field keeps what is stored, an empty name drops the row."""
+
+    def __init__(self, name: str = "", kept: SecretStr | None = None, *, separator: str) -> None:
+        super().__init__(classes="variable")
+        self._separator = separator
+        self._variable = name
+        self._shown = text.line(name)
+        self._kept = kept
+        about = "value" if kept is None else "type it again" if is_hidden(kept) else "•••• kept; type to replace"
+        self._name_field = LineInput(
+            self._shown, placeholder="NAME" if separator == "=" else "Name", id="variable-name"
+        )
+        self._value_field = LineInput(placeholder=about, password=True, id="variable-value")
+
+    def compose(self) -> ComposeResult:
+        """Name and value."""
+        yield self._name_field
+        yield self._value_field
+
+    @property
+    def variable(self) -> tuple[str, SecretStr] | None:
+        """(name, value) as they stand; None for a row without a name."""
+        name, value = self._name_field.value, self._value_field.value
+        if not name.strip():
+            return None
+        if self._separator == ":":
+            value = value.strip()  # blanks around it are no part of a header's value (RFC 9110, 5.5)
+        kept = self._kept or SecretStr("")
+        return self._variable if name == self._shown else name.strip(), SecretStr(value) if value else kept
+
+    @on(Input.Changed, "#variable-name")
+    def _split_assignment(self, event: Input.Changed) -> None:
+        """`NAME=value` or `Name: value` typed or pasted into the name falls into both fields."""
+        name, separator, value = event.value.partition(self._separator)
+        if separator:
+            self._name_field.value = name
+            self._value_field.value = value.strip() if separator == ":" else value
+            self.screen.set_focus(self._value_field)
+
+
+class EnvironmentRows(Vertical):
+    """Variables or headers, with an empty row at the end to add one."""
+
+    def __init__(self, held: object, *, separator: str = "=") -> None:
+        super().__init__()
+        self._held = held
+        self._variables = _by_name(held) or {}
+        self._separator = separator
+
+    def compose(self) -> ComposeResult:
+        """A row for each variable, and an empty one."""
+        for name, value in self._variables.items():
+            yield VariableRow(name, value, separator=self._separator)
+        yield VariableRow(separator=self._separator)
+
+    def put(self, variables: Mapping[str, str]) -> None:
+        """Put typed variables in, each in a row of its own."""
+        for name, value in variables.items():
+            self.mount(VariableRow(name, SecretStr(value), separator=self._separator), before=-1)
+
+    @property
+    def value(self) -> object:
+        """The variables as they stand; what was held, where none is another one."""
+        now = dict(self._rows())
+        return self._held if now == self._variables else now
+
+    @property
+    def problem(self) -> str:
+        """A name that stands in two rows."""
+        counts = Counter(name for name, _ in self._rows())
+        twice = next((name for name, times in counts.items() if times > 1), None)
+        return f"{twice} is there twice; keep one." if twice is not None else ""
+
+    def _rows(self) -> list[tuple[str, SecretStr]]:
+        return [row.variable for row in self.query(VariableRow) if row.variable is not None]
+
+    @on(Input.Changed)
+    def _keep_one_empty(self) -> None:
+        if self.query(VariableRow).last().variable is not None:
+            self.mount(VariableRow(separator=self._separator))
+
+
+# The dialog
+
+
+class McpServerDialog(FieldsDialog[McpServer]):
+    """Edit a server, or fill in a new one.
 
     `hidden` says that the service tells no secrets of its servers, `stored` that it holds this one.
     """
 
     CSS_PATH = ["dialog.tcss", "settings_dialogs.tcss"]
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "accept", "Take over", show=False, priority=True),
-        Binding("ctrl+o", "split", "Split the command", show=False, priority=True),
-    ]
-    HINTS = (("ctrl+s", "take over"), ("tab", "next field"), ("escape", "cancel"))
+    ASKS_TWICE = True
 
     def __init__(
         self, title: Shown, server: McpServer, check: Check, *, hidden: bool = False, stored: bool = False
     ) -> None:
-        super().__init__(title)
-        self._given = self._server = server
+        super().__init__(title, _fields(server, hidden=hidden, stored=stored), verb="take over")
+        self._given = server
         self._check = check
-        self._members = rows_of(server, hidden=hidden, stored=stored)
-        self._warned = False
 
     def body(self) -> Iterable[Widget]:
-        """The members of the transport."""
-        return self._members.values()
-
-    def on_mount(self) -> None:
-        """Show what belongs to the type."""
-        self._look_at_type()
+        """The members of the transport, and those that the deck does not know."""
+        yield from super().body()
+        kept = tuple(_others(self._given))
+        if kept:
+            yield FormRow(plain(Shown("Also kept"), Tone.MUTED), Static(lines(kept)), hint=ALSO_KEPT)
 
     def first_focus(self) -> Widget | None:
         """The name or the address."""
-        return self._members["url" if "url" in self._members else "name"].control
+        return self.fields["url" if "url" in self.fields else "name"].first
 
-    # Leaving
+    @property
+    def server(self) -> McpServer:
+        """The server as it stands."""
+        members, server = dict(self.typed), self._given
+        if members.pop("type", transport_of(server)) != transport_of(server):
+            server = converted(server) or server
+        wait = as_whole(members.pop("timeout", ""))
+        if isinstance(server, ShttpServer) and not isinstance(wait, Unreadable):
+            members["timeout"] = wait
+        changed = {
+            name: value for name, value in members.items() if value is not KEEP and value != getattr(server, name, None)
+        }
+        return server.model_copy(update=changed)
 
-    @on(Input.Submitted)
-    def action_accept(self) -> None:
-        """Answer with the server, if nothing stops it."""
-        server, problems = self._read()
-        problems = [*problems, *self._check(server)]
-        problems.sort(key=lambda problem: not problem.stops)
-        for name, row in self._members.items():
-            problem = next((problem for problem in problems if problem.member == name), None)
-            row.say(problem.words if problem else "", stops=problem is not None and problem.stops)
-        stopped = next((problem for problem in problems if problem.stops), None)
-        if stopped is None:
-            self.dismiss(server)
-        elif stopped.member in self._members:
-            controls = self._members[stopped.member].query("*")
-            self.set_focus(next(control for control in controls if control.focusable))
-        else:
-            self.complain(text.line(stopped.words))
+    def problems(self) -> list[Problem]:
+        """What cannot even be put into a server, then what is wrong with it among the others."""
+        return [*super().problems(), *self._check(self.server)]
 
-    def action_cancel(self) -> None:
-        """Leave; where something was changed only at the second time."""
-        if self._warned or self._read() == (self._given, []):
-            self.dismiss(None)
-        self._warned = True
-        self.say(Shown("esc again drops what you changed; ctrl+s takes it over."), Tone.WARN)
+    def take(self) -> None:
+        """Answer with the server."""
+        self.dismiss(self.server)
 
-    # Hints
-
-    @on(ChoiceLine.Picked)
-    def _make_other_type(self) -> None:
-        """Make it the other of SSE and HTTP."""
-        self._server = converted(self._server) or self._server
-        self._look_at_type()
+    def on_mount(self) -> None:
+        """Look at the type that is there."""
+        self._doubt_type()
 
     @on(Input.Changed)
-    def _line_changed(self) -> None:
-        self._look_at_type()
-
-    def _look_at_type(self) -> None:
-        """Show what the type has, and say where the address looks like one of the other type."""
-        if isinstance(self._server, StdioServer):
-            return
-        self._members["timeout"].display = isinstance(self._server, ShttpServer)
-        address = self._members["url"].query_one(LineInput).value.strip()
-        problem = mcp_checks.url(address, transport_of(self._server))
-        self._members["type"].say(problem.words if problem and not problem.stops else "", stops=False)
-
-    @on(CommandInput.Changed)
-    def _command_changed(self, event: CommandInput.Changed) -> None:
-        if isinstance(event.input, CommandInput) and " " in event.value.strip():
-            self._members["command"].say(SPLIT)
-
-    def action_split(self) -> None:
-        """Take a typed command line apart."""
-        for command in self.query(CommandInput):
-            command.split()
+    @on(ChoiceLine.Picked)
+    def _doubt_type(self) -> None:
+        """Say where the address looks like one of the other type."""
+        if "type" in self.fields:
+            problem = mcp_checks.url(self.fields["url"].value, Transport(self.fields["type"].value))
+            self.fields["type"].say_problem(problem if problem is not None and not problem.stops else None)
 
     @on(CommandInput.Followed)
     def _put_around(self, event: CommandInput.Followed) -> None:
-        self.query_one(ArgumentsArea).add(event.line.words)
-        self.query_one(EnvironmentRows).put(event.line.env)
-        where = "Environment and Arguments" if event.line.env else "Arguments"
+        self.query_one(ArgumentsArea).add(event.words)
+        self.query_one(EnvironmentRows).put(event.env)
+        where = "Environment and Arguments" if event.env else "Arguments"
         self.say(Shown(f"What stood around the command was put under {where}."))
 
-    # What stands in the fields
 
-    def _read(self) -> tuple[McpServer, list[Problem]]:
-        """The server as it stands, and what cannot even be put into one."""
-        members: dict[str, Any] = {}
-        problems: dict[str, str] = {}
-        for name, row in self._members.items():
-            was = getattr(self._server, name, None)
-            match row.control:
-                case ArgumentsArea() as area:
-                    members[name] = area.arguments
-                    problems |= {name: REVEALS} if area.reveals else {}
-                case EnvironmentRows() as rows if rows.twice:
-                    problems[name] = f"{rows.twice} is there twice; keep one."
-                case EnvironmentRows() as rows if rows.changed:
-                    members[name] = rows.variables
-                case SecretControl(value=value):
-                    members[name] = was if value is KEEP else value
-                case LineInput(value=value) if name == "timeout":
-                    wait = as_whole(value)
-                    if isinstance(wait, Unreadable):
-                        problems[name] = NO_NUMBER
-                    elif isinstance(self._server, ShttpServer):
-                        members[name] = wait
-                case LineInput(value=value):
-                    members[name] = was if value == shown(str(was)) else value.strip()
-        differing = {name: value for name, value in members.items() if value != getattr(self._server, name, None)}
-        found = [Problem(words, member=name) for name, words in problems.items()]
-        return self._server.model_copy(update=differing), found
+class Member(Field):
+    """A member whose control knows its value, and what is wrong with it."""
+
+    control: ArgumentsArea | EnvironmentRows | SecretControl
+
+    @property
+    def value(self) -> Any:
+        """What stands in it."""
+        return self.control.value
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with it."""
+        return "" if isinstance(self.control, SecretControl) else self.control.problem
+
+
+def _fields(server: McpServer, *, hidden: bool, stored: bool) -> Iterator[Field]:
+    """The members of the transport, filled with what is known."""
+    hint = UNTOLD if hidden and stored and not words.has_secret(server) else ""
+    if isinstance(server, StdioServer):
+        yield Line("name", "Name", server.name)
+        yield Line("command", "Command", server.command, masked=True, placeholder="npx", control=CommandInput)
+        yield Member("args", "Arguments", ArgumentsArea(server.args), "one a line; a pasted command line is split")
+        yield Member("env", "Environment", EnvironmentRows(server.env), hint)
+        return
+    timeout = server.timeout if isinstance(server, ShttpServer) else None
+    yield Choice("type", "Type", transport_of(server), values=REMOTE)
+    yield Line("url", "Address", server.url, masked=True, placeholder="https://")
+    key = SecretControl(stored=words.has_secret(server), none=NOT_TOLD if hint else NONE)
+    yield Member("api_key", "API key", key, hint)
+    yield Line(
+        "timeout",
+        "Time-out, s",
+        typed(timeout),
+        check=lambda value: NO_NUMBER if isinstance(as_whole(value), Unreadable) else None,
+        only_if=("type", Transport.SHTTP),
+        placeholder="server default, 60",
+    )
+    headers = (server.model_extra or {}).get("headers")
+    if hidden or _by_name(headers) is not None:
+        yield Member("headers", "Headers", EnvironmentRows(headers, separator=":"))
+
+
+def _others(server: McpServer) -> Iterable[Cell]:
+    """The members that the deck does not know."""
+    unknown = server.model_extra or {}
+    skipped = NOT_SHOWN - ({"headers"} if _by_name(unknown.get("headers")) is None else set())
+    for name, value in unknown.items():
+        if name not in skipped:
+            held: Any = masks.document(value, name)
+            yield ((brief(name), Tone.MUTED), (Shown("  "), Tone.PLAIN), (brief(typed(held)), Tone.PLAIN))

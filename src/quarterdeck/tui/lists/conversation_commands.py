@@ -19,7 +19,7 @@ from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.conversations import title_of
 from quarterdeck.tui.dialogs.base import Result
 from quarterdeck.tui.dialogs.file_path import choose_dialog
-from quarterdeck.tui.dialogs.form import FormDialog, Line, Lines, OneOf, RefusedError, Typed
+from quarterdeck.tui.dialogs.form import FormDialog, Line, OneOf, RefusedError, TextBlock, Typed
 from quarterdeck.tui.files import FileRefusedError
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.screens.list import ListScreen
@@ -269,7 +269,7 @@ def new_conversation(
         return await send(begun.model_copy(update=wanted))
 
     fields = (
-        Lines("message", "First message", begun.message or ""),
+        TextBlock("message", "First message", begun.message or ""),
         Line("title", "Title", begun.title or "", placeholder="empty: the server names it"),
         Line(
             "repository",

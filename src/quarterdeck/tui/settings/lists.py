@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from pydantic import SecretStr
@@ -76,10 +75,10 @@ class ListActions:
 
     async def act(self, command: str, view: FormView, row: Row) -> None:
         """Do a command on a row: its dialog stands when this returns."""
-        client, kind, name = self.app.client, row.kind, row.name
+        client, name = self.app.client, row.name
         if client is None:
             return
-        match kind, command if name else "add":
+        match row.kind, command if name else "add":
             case RowKind.SECRET, "add":
                 await self._add_secret(client)
             case RowKind.SECRET, "edit":
@@ -88,8 +87,8 @@ class ListActions:
                 await self._give_new_value(client, row, in_place=view.hides_secrets)
             case RowKind.SECRET, "delete":
                 said = "Its value cannot be brought back; new sandboxes go without it."
-                deletes = partial(client.secrets.delete, name)
-                await self._confirm(f"Delete the secret {name}?", said, deletes, f"The secret {name} is deleted.")
+                deleted = f"The secret {name} is deleted."
+                await self._confirm(f"Delete the secret {name}?", said, lambda: client.secrets.delete(name), deleted)
             case RowKind.TOKEN, "add":
                 await self._pick_provider(client, view)
             case RowKind.TOKEN, "edit":
@@ -104,14 +103,16 @@ class ListActions:
                 await self._rename_profile(client, name, view)
             case RowKind.PROFILE, "edit":
                 said = "It takes the place of the LLM settings now stored, key included."
-                activates = partial(client.profiles.activate, name)
-                await self._confirm(f"Activate the profile {name}?", said, activates, f"The profile {name} is active.")
+                active = f"The profile {name} is active."
+                await self._confirm(
+                    f"Activate the profile {name}?", said, lambda: client.profiles.activate(name), active
+                )
             case RowKind.PROFILE, "delete":
-                profiles = view.lists.profiles
-                is_active = profiles is not None and profiles.active == name
-                more = " It is the active one: the server then activates the first that is left." if is_active else ""
-                said, deletes = f"Its key cannot be brought back.{more}", partial(client.profiles.delete, name)
-                await self._confirm(f"Delete the profile {name}?", said, deletes, f"The profile {name} is deleted.")
+                said = "Its key cannot be brought back."
+                if row.stands:
+                    said += " It is the active one: the server then activates the first that is left."
+                deleted = f"The profile {name} is deleted."
+                await self._confirm(f"Delete the profile {name}?", said, lambda: client.profiles.delete(name), deleted)
 
     # Secrets
 
@@ -211,7 +212,7 @@ class ListActions:
             await client.profiles.save(typed["name"])
             return f"The profile {typed['name']} is saved."
 
-        room = MOST_PROFILES - (len(view.lists.profiles.items) if view.lists.profiles is not None else 0)
+        room = MOST_PROFILES - len(view.lists.profile_names)
         said = (
             "The stored model, key and all that belongs to them.",
             f"A server keeps {MOST_PROFILES} profiles; there is room for {room}.",
@@ -247,22 +248,22 @@ class ListActions:
         await self.app.push_screen(dialog, lambda done: self.done(done, Tone.GOOD))
 
     async def _confirm(self, title: str, said: str, act: Callable[[], Awaitable[None]], done: str) -> None:
+        async def do() -> None:
+            try:
+                with self._under_way():
+                    await act()
+            except ServiceError as error:
+                unsure = "Unknown whether it was done: " if error.outcome is Outcome.UNKNOWN else ""
+                self.done(text.line(f"{unsure}{error.words} {error.advice}"), Tone.BAD)
+            else:
+                self.done(text.line(done), Tone.GOOD)
+
         def answered(yes: bool | None) -> None:
             if yes:
-                self.app.screen.run_worker(self._do(act, done), group="settings-act")
+                self.app.screen.run_worker(do(), group="settings-act")
 
         lines = (cell(text.line(said)), cell(Shown("This acts at once."), Tone.MUTED))
         await self.app.push_screen(ConfirmDialog(text.line(title), lines), answered)
-
-    async def _do(self, act: Callable[[], Awaitable[None]], done: str) -> None:
-        try:
-            with self._under_way():
-                await act()
-        except ServiceError as error:
-            unsure = "Unknown whether it was done: " if error.outcome is Outcome.UNKNOWN else ""
-            self.done(text.line(f"{unsure}{error.words} {error.advice}"), Tone.BAD)
-        else:
-            self.done(text.line(done), Tone.GOOD)
 
     def _under_way(self) -> AbstractContextManager[None]:
         session = self.app.session
@@ -286,13 +287,12 @@ def _value_field(label: str) -> Line:
 
 def _profile_field(view: FormView, name: str = "") -> Line:
     """The name of a profile, which may stay as it is."""
-    taken = {profile.name for profile in view.lists.profiles.items} if view.lists.profiles is not None else set[str]()
 
     def check(typed: str) -> str | None:
         if typed and typed == name:
             return None
         if PROFILE_NAME.fullmatch(typed) is None:
             return f"A name has {PROFILE_RULE}."
-        return "Another profile has this name." if typed in taken else None
+        return "Another profile has this name." if typed in view.lists.profile_names else None
 
     return Line("name", "Name", name, PROFILE_RULE, check, placeholder="fast-and-cheap")

@@ -2,26 +2,23 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.mcp import McpServer
-from quarterdeck.client.models.server import Server
 from quarterdeck.client.settings import PreparedRequest
-from quarterdeck.config.connections import Connection
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.kept import DisabledServers, Journal, disabled_in, exchanged, last, undone, with_save
 from quarterdeck.settings.merge import Conflict, Side, merge
 from quarterdeck.settings.review import Review, problems, until_when
-from quarterdeck.settings.save import Questions, SaveResult, Tell, save
-from quarterdeck.settings.typed_secrets import RememberingStore
+from quarterdeck.settings.save import Questions, SaveResult, save
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.dialogs.conflicts import ConflictsDialog
 from quarterdeck.tui.dialogs.page import PageDialog
-from quarterdeck.tui.dialogs.review import ReviewDialog
+from quarterdeck.tui.dialogs.saving import ConflictsDialog, ReviewDialog
 from quarterdeck.tui.settings import words
 from quarterdeck.tui.settings.record import Record
 from quarterdeck.tui.text import Shown
@@ -108,17 +105,49 @@ class Saves:
         await self._app.push_screen(PageDialog(title, lambda: said))
 
     async def _store(self, draft: Draft, dialog: ReviewDialog, preface: Sequence[Cell] = ()) -> SaveResult | None:
+        """Save a draft: the dialog asks, and after it another one each time there is something new to agree to.
+
+        `preface` stands above the review of a save that is taken back.
+        """
         store, server, endpoint = self._record.store, self._record.server, self._record.endpoint
         if server is None or store is None or endpoint is None:
             return None
+        session, prepared = self._app.session, list[Draft]()
+
+        def tell(step: str) -> None:
+            self._bar(cell(text.line(step), Tone.BUSY))
+            dialog.tell(step)
+
+        async def settle(conflicts: Sequence[Conflict]) -> Sequence[Side] | None:
+            return await self._app.push_screen_wait(ConflictsDialog(conflicts, draft.fields))
+
+        async def agree(review: Review, request: PreparedRequest | None, why: str) -> bool:
+            nonlocal dialog
+            under_way.close()
+            if not dialog.waits:
+                dialog = ReviewDialog(REVIEW_TITLE)
+                await self._app.push_screen(dialog)
+            dialog.show(review, request, why, preface)
+            return await dialog.answer
+
+        async def prepare(agreed: Draft) -> None:
+            if agreed.disabled != agreed.servers.to_keep_here:
+                await self._exchange(endpoint.about, (), agreed.servers.to_keep_here)
+                prepared.append(agreed)
+            if session is not None:
+                under_way.enter_context(session.writes.under_way("save of the settings"))
+
         self.under_way = True
         try:
-            return await Saving(self._app, endpoint, store, server, self._tell, dialog, preface).run(draft)
+            if not dialog.is_mounted:
+                await self._app.push_screen(dialog)
+            with ExitStack() as under_way:
+                result = await save(draft, store, server, Questions(settle, agree, prepare), tell)
+            return await self._settle(endpoint.about, result, prepared)
         finally:
             self.under_way = False
-
-    def _tell(self, step: str) -> None:
-        self._bar(cell(text.line(step), Tone.BUSY))
+            if not dialog.answer.done():
+                dialog.action_cancel()
 
     def _show(self, result: SaveResult) -> None:
         """Say what became of a save, and go on with its draft."""
@@ -146,85 +175,25 @@ class Saves:
         said = until_when(result.meant, session.server.kind, running)
         return f"For {said}." if said else ""
 
+    # What is noted here
 
-@dataclass
-class Saving:
-    """One save: where it goes, and whom it asks. Used inside a worker."""
-
-    app: Deck
-    endpoint: Connection
-    store: RememberingStore
-    server: Server
-    tell: Tell
-    dialog: ReviewDialog
-    preface: Sequence[Cell] = ()
-    """What stands above the review of a save that is taken back."""
-
-    async def run(self, draft: Draft) -> SaveResult:
-        """Save a draft."""
-        prepared: list[Draft] = []
-        if not self.dialog.is_mounted:
-            await self.app.push_screen(self.dialog)
-
-        async def settle(conflicts: Sequence[Conflict]) -> Sequence[Side] | None:
-            return await self.app.push_screen_wait(ConflictsDialog(conflicts, draft.fields))
-
-        async def agree(review: Review, request: PreparedRequest | None, why: str) -> bool:
-            under_way.close()
-            return await self._agree(review, request, why)
-
-        async def prepare(agreed: Draft) -> None:
-            await self._keep_disabled(agreed.disabled, agreed.servers.to_keep_here, at_once=False)
-            prepared.append(agreed)
-            if self.app.session is not None:
-                under_way.enter_context(self.app.session.writes.under_way("save of the settings"))
-
+    async def _settle(self, about: str, result: SaveResult, prepared: Sequence[Draft]) -> SaveResult:
+        """Note down what was done; what was kept here for a save that was refused, or not needed any more, goes."""
         try:
-            with ExitStack() as under_way:
-                result = await save(draft, self.store, self.server, Questions(settle, agree, prepare), self._tell)
-        finally:
-            if not self.dialog.answer.done():
-                self.dialog.action_cancel()
-        try:
-            return await self._settle(result, prepared[-1] if prepared else None)
+            if result.meant is not None and result.meant.changes:
+                note = partial(with_save, meant=result.meant, found=result.found, when=self._app.clock())
+                await self._app.state.change(Journal, about, note)
+            agreed = prepared[-1] if prepared else None
+            if agreed is not None and result.meant is None:
+                await self._exchange(about, agreed.servers.to_keep_here, agreed.disabled)
+            elif agreed is not None and result.saved:
+                await self._exchange(about, agreed.disabled, agreed.servers.to_keep_here)
+                kept = disabled_in(await self._app.state.read(DisabledServers, about))
+                return replace(result, draft=merge(result.draft, result.draft.base, kept).draft)
         except ServiceError as error:
             return replace(result, words=f"{result.words} · {error.words}", error=True)
+        return result
 
-    def _tell(self, step: str) -> None:
-        self.tell(step)
-        self.dialog.tell(step)
-
-    async def _agree(self, review: Review, request: PreparedRequest | None, why: str) -> bool:
-        if not self.dialog.waits:
-            self.dialog = ReviewDialog(REVIEW_TITLE)
-            await self.app.push_screen(self.dialog)
-        self.dialog.show(review, request, why, self.preface)
-        return await self.dialog.answer
-
-    async def _settle(self, result: SaveResult, prepared: Draft | None) -> SaveResult:
-        """Note down what was done; what was kept here for a save that was refused, or not needed any more, goes."""
-        if result.meant is not None and result.meant.changes:
-            await self._note(result, result.meant)
-        if prepared is None or prepared.disabled == prepared.servers.to_keep_here:
-            return result
-        before, after = prepared.disabled, prepared.servers.to_keep_here
-        if result.meant is None:
-            await self._keep_disabled(after, before)
-        if result.meant is None or not result.saved:
-            return result
-        await self._keep_disabled(before, after)
-        kept = disabled_in(await self.app.state.read(DisabledServers, self.endpoint.about))
-        return replace(result, draft=merge(result.draft, result.draft.base, kept).draft)
-
-    async def _keep_disabled(
-        self, before: tuple[McpServer, ...], after: tuple[McpServer, ...], *, at_once: bool = True
-    ) -> None:
-        """Keep some servers here in place of others, or (not `at_once`) first of all beside them."""
-        if before != after:
-            gone = before if at_once else ()
-            await self.app.state.change(DisabledServers, self.endpoint.about, lambda kept: exchanged(kept, gone, after))
-
-    async def _note(self, result: SaveResult, meant: Draft) -> None:
-        now = self.app.clock()
-        note: Callable[[Journal | None], Journal] = lambda kept: with_save(kept, meant, result.found, now)  # noqa: E731
-        await self.app.state.change(Journal, self.endpoint.about, note)
+    async def _exchange(self, about: str, gone: Sequence[McpServer], new: Sequence[McpServer]) -> None:
+        """Keep some MCP servers on this machine in place of others."""
+        await self._app.state.change(DisabledServers, about, lambda kept: exchanged(kept, gone, new))

@@ -17,7 +17,7 @@ from quarterdeck.settings.mcp_json import TakenIn, pasted, without_secrets
 from quarterdeck.settings.mcp_server import Transport, bare
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
-from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.dialogs.choose import Choice, ChooseDialog
 from quarterdeck.tui.dialogs.file_path import save_dialog
 from quarterdeck.tui.dialogs.mcp_paste import PasteServersDialog
@@ -29,6 +29,9 @@ from quarterdeck.tui.widgets.form.rows import RowKind, Tried
 
 DISABLED = "Disabled at the next save: kept on this machine, gone from the service. ctrl+z takes it back."
 DISABLED_TITLE = Shown("Disabled MCP server: this machine keeps it, what you type too")
+UNTOLD = Shown("The service does not tell its key and hidden values: they go with it, to be typed again later.")
+KEPT, BARE = "with its secrets", "without them"
+"""How a server is disabled."""
 AT_ONCE = 8
 """Addresses tried at the same time."""
 SHOWN_EVERY = 0.2
@@ -69,7 +72,8 @@ class ServerList:
             case "add":
                 await self._add()
             case "edit" if entry is not None:
-                await self._edit(entry)
+                title = DISABLED_TITLE if entry.disabled else Shown("MCP server")
+                await self._fill_in(title, entry.server, entry=entry)
             case "edit" if self.form.row.kind is RowKind.SERVER:
                 await self._add()
             case "delete" if entry is not None:
@@ -77,7 +81,7 @@ class ServerList:
                 await self._change(lambda servers: servers.remove(entry.row), said)
             case "copy_server" if entry is not None:
                 copy = copy_of(entry.server, self.form.draft.servers)
-                await self._fill_in(Shown("Copy of an MCP server"), copy, entry.row)
+                await self._fill_in(Shown("Copy of an MCP server"), copy, after=entry.row)
             case "disable" if entry is not None:
                 await (self._enable(entry) if entry.disabled else self._disable(entry))
             case "convert" if entry is not None:
@@ -105,33 +109,24 @@ class ServerList:
         ]
         await self.app.push_screen(PickDialog(Shown("Add an MCP server"), items), picked)
 
-    async def _edit(self, entry: Entry) -> None:
-        async def edited(server: McpServer | None) -> None:
-            if server is not None:
-                await self.form.put_server(entry.row, server)
+    async def _fill_in(
+        self, title: Shown, server: McpServer, *, entry: Entry | None = None, after: int | None = None
+    ) -> None:
+        """Edit the server of an entry or, without one, fill in one that comes `after` a row."""
+        row, servers = entry.row if entry is not None else None, self.form.draft.servers
 
-        dialog = McpServerDialog(
-            DISABLED_TITLE if entry.disabled else Shown("MCP server"),
-            entry.server,
-            partial(self._problems, row=entry.row),
-            hidden=self.form.view.hides_secrets,
-            stored=entry.was is not None,
-        )
-        await self.app.push_screen(dialog, edited)
+        def problems(server: McpServer) -> list[Problem]:
+            changed = servers.add(server) if row is None else servers.edit(row, server)
+            number = servers.next_row if row is None else row
+            return [problem for problem in mcp_checks.problems(changed) if problem.row == number]
 
-    async def _fill_in(self, title: Shown, server: McpServer, after: int | None = None) -> None:
         async def filled(server: McpServer | None) -> None:
             if server is not None:
-                await self.form.put_server(None, server, after=after)
+                await self.form.put_server(row, server, after=after)
 
-        dialog = McpServerDialog(title, server, self._problems, hidden=self.form.view.hides_secrets)
-        await self.app.push_screen(dialog, filled)
-
-    def _problems(self, server: McpServer, row: int | None = None) -> list[Problem]:
-        servers = self.form.draft.servers
-        changed = servers.add(server) if row is None else servers.edit(row, server)
-        number = servers.next_row if row is None else row
-        return [problem for problem in mcp_checks.problems(changed) if problem.row == number]
+        stored = entry is not None and entry.was is not None
+        hidden = self.form.view.hides_secrets
+        await self.app.push_screen(McpServerDialog(title, server, problems, hidden=hidden, stored=stored), filled)
 
     # Changes of the draft
 
@@ -145,15 +140,22 @@ class ServerList:
     async def _disable(self, entry: Entry) -> None:
         """Have this machine keep it in the service's place."""
 
-        async def answered(with_secrets: bool | None) -> None:
-            if with_secrets is not None:
-                await self._change(lambda servers: servers.disable(entry.row, with_secrets=with_secrets), DISABLED)
+        async def answered(answer: str | None) -> None:
+            if answer in (KEPT, BARE):
+                kept = answer == KEPT
+                await self._change(lambda servers: servers.disable(entry.row, with_secrets=kept), DISABLED)
 
-        dialog = _disable_dialog(entry, hidden=self.form.view.hides_secrets)
-        if dialog is None:
-            await answered(with_secrets=True)
-        else:
-            await self.app.push_screen(dialog, answered)
+        choices = _disable_choices(entry, hidden=self.form.view.hides_secrets)
+        if not choices:
+            await answered(KEPT)
+            return
+        said = [
+            cell(text.line(words.server_title(entry.server)), Tone.STRONG),
+            cell(Shown("The next save takes it from the service; this machine keeps it until you enable it.")),
+            *([cell(UNTOLD, Tone.WARN)] if bare(entry.server) == entry.server else ()),
+        ]
+        dialog = ChooseDialog(Shown("Disable an MCP server"), said, choices)
+        await self.app.push_screen(dialog, answered)
 
     async def _convert(self, entry: Entry) -> None:
         """Make a server the other of SSE and HTTP."""
@@ -259,30 +261,18 @@ async def _check(client: Client | None, entry: Entry) -> tuple[Tried, str]:
     return Tried(server, reached.brief, Tone.GOOD if reached.good else Tone.BAD), told
 
 
-def _disable_dialog(entry: Entry, *, hidden: bool) -> ChooseDialog[bool | None] | None:
-    """Ask before disabling: True with the secrets, False without; no dialog where there is none to lose or to keep.
+def _disable_choices(entry: Entry, *, hidden: bool) -> list[Choice]:
+    """What may become of its secrets, if there are any to keep or to lose.
 
     `hidden` says that the service tells no secrets of its servers.
     """
-
-    def choice(key: str, label: str, said: str, *, secrets: bool | None = None) -> Choice[bool | None]:
-        return Choice(secrets, key, Shown(label), Shown(said))
-
-    leave = choice("n", "Leave it", "it stays on the service")
-    said: list[Cell] = [
-        cell(text.line(words.server_title(entry.server)), Tone.STRONG),
-        cell(Shown("The next save takes it from the service; this machine keeps it until you enable it.")),
-    ]
+    leave = Choice("leave", "n", Shown("Leave it"), Shown("it stays on the service"))
     if bare(entry.server) != entry.server:
-        choices = [
+        return [
             leave,
-            choice("s", "With secrets", "kept in a private file on this machine (0600)", secrets=True),
-            choice("w", "Without them", "to be typed again when it is enabled", secrets=False),
+            Choice(KEPT, "s", Shown("With secrets"), Shown("kept in a private file on this machine (0600)")),
+            Choice(BARE, "w", Shown("Without them"), Shown("to be typed again when it is enabled")),
         ]
-    elif hidden and entry.was is not None and not words.has_secret(entry.server):
-        untold = "The service does not tell its key and hidden values: they go with it, to be typed again later."
-        said.append(cell(Shown(untold), Tone.WARN))
-        choices = [leave, choice("d", "Disable it", "what is known of it is kept here", secrets=True)]
-    else:
-        return None
-    return ChooseDialog[bool | None](Shown("Disable an MCP server"), said, choices)
+    if hidden and entry.was is not None and not words.has_secret(entry.server):
+        return [leave, Choice(KEPT, "d", Shown("Disable it"), Shown("what is known of it is kept here"))]
+    return []

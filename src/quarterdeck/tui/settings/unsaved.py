@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
-from enum import StrEnum
 from functools import partial
 from secrets import token_hex
 
@@ -28,14 +27,8 @@ Change = Callable[[UnsavedEdits | None], UnsavedEdits | None]
 
 PAUSE = 1.0
 """Seconds from an edit to its note, so that a word typed is one write."""
-
-
-class LeftEdits(StrEnum):
-    """What becomes of edits that an earlier run left behind; the value is its key."""
-
-    RESTORE = "r"
-    LATER = "l"
-    DROP = "D"
+RESTORE, LATER, DROP = "r", "l", "D"
+"""What becomes of edits that an earlier run left behind: the answers, and their keys."""
 
 
 class KeptEdits:
@@ -88,9 +81,9 @@ class KeptEdits:
             self._say(Shown("No run before left edits behind for this connection."), Tone.PLAIN)
         for name, run in found:
             answer = await self._app.push_screen_wait(_left_edits(run, self._app.clock()))
-            if answer is LeftEdits.DROP:
+            if answer == DROP:
                 await self._change(endpoint.about, partial(without_run, name=name))
-            elif answer is LeftEdits.RESTORE and endpoint == self._record.endpoint:
+            elif answer == RESTORE and endpoint == self._record.endpoint:
                 await self._restore(endpoint.about, name, run)
             else:
                 self._say(Shown("The edits stay kept; f2 has them restored."), Tone.PLAIN)
@@ -145,17 +138,16 @@ class KeptEdits:
         self._say(text.line(f"{error.words} {error.advice}"), Tone.BAD)
 
 
-def _left_edits(kept: Run, now: datetime) -> ChooseDialog[LeftEdits]:
+def _left_edits(kept: Run, now: datetime) -> ChooseDialog:
     """Ask; later is what escape means."""
     said = [
         cell(Shown(f"{counted(kept.edits, 'edit')} from {words.when(kept.at, now)} never reached the server.")),
         cell(Shown("Secrets that were typed are not kept: type them again."), Tone.MUTED),
     ]
-    answers = (
-        (LeftEdits.RESTORE, "Restore them", "they are edits again; nothing is sent"),
-        (LeftEdits.LATER, "Later", "they stay kept on this machine"),
-        (LeftEdits.DROP, "Drop them", "they are gone for good"),
-    )
-    choices = [Choice(answer, answer.value, Shown(label), Shown(what)) for answer, label, what in answers]
+    choices = [
+        Choice(RESTORE, RESTORE, Shown("Restore them"), Shown("they are edits again; nothing is sent")),
+        Choice(LATER, LATER, Shown("Later"), Shown("they stay kept on this machine")),
+        Choice(DROP, DROP, Shown("Drop them"), Shown("they are gone for good")),
+    ]
     hints = (("enter", "take"), (" r l D", "at once"), ("escape", "later"))
     return ChooseDialog(Shown("Edits that were not saved"), said, choices, hints)

@@ -41,7 +41,7 @@ def edited(view: FormView) -> Cell:
     return (count, (Shown(" · "), Tone.MUTED), (Shown(counted(len(view.errors), "error")), Tone.BAD))
 
 
-def leave_dialog(edits: int, *, saving: bool) -> ChooseDialog[str]:
+def leave_dialog(edits: int, *, saving: bool) -> ChooseDialog:
     """Ask what to do with edits before leaving them: k keeps, s saves, d discards them.
 
     While a save of them is not answered it cannot be sent again.

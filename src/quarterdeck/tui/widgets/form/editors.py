@@ -11,7 +11,7 @@ from textual.widgets import OptionList
 
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.fields import Control, Field, Problem, typed
+from quarterdeck.settings.fields import Control, Field, typed
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import content, plain
@@ -30,8 +30,6 @@ class FieldEditor(FormRow):
 
     HINTS: ClassVar[Sequence[tuple[str, str]]] = ()
     """Keys of its own, with what each does."""
-    first: Widget
-    """What takes the keyboard."""
 
     @dataclass
     class Changed(Message):
@@ -44,7 +42,6 @@ class FieldEditor(FormRow):
     def __init__(self, entry: Field, draft: Draft) -> None:
         self.entry = entry
         self.draft = draft
-        self._said: Problem | None = None
         mark = ((Shown(CURSOR), Tone.BUSY), (text.line(f" {entry.label}"), Tone.STRONG))
         super().__init__(content(mark), *self.controls())
         self.add_class("field-editor")
@@ -69,12 +66,6 @@ class FieldEditor(FormRow):
 
     def suggest(self, values: Sequence[str]) -> None:
         """Offer what the server suggests, where there is room for it."""
-
-    def say_problem(self, problem: Problem | None) -> None:
-        """Show what is wrong with the value, unless it is shown already."""
-        if problem != self._said:
-            self._said = problem
-            self.say(problem.words if problem else "", stops=problem is not None and problem.stops)
 
     @on(LineInput.Changed)
     @on(ChoiceLine.Picked)
@@ -101,8 +92,8 @@ class ChoiceEditor(FieldEditor):
         three_way = self.entry.nullable
         self._values: Sequence[bool | None] = (None, True, False) if three_way or value is None else (True, False)
         said = {None: Shown("not set"), True: Shown("on"), False: Shown("off")}
-        self.first = self._choices = ChoiceLine([said[value] for value in self._values], self._values.index(value))
-        yield self.first
+        self._choices = ChoiceLine([said[value] for value in self._values], self._values.index(value))
+        yield self._choices
 
     @property
     def value(self) -> Any:
@@ -120,7 +111,6 @@ class SecretEditor(FieldEditor):
         edited = self.entry.key in self.draft.edits
         value = self.draft.value(self.entry.key) if edited else KEEP
         self._secret = SecretControl(stored=self.draft.stored(self.entry.key), value=value)
-        self.first = self._secret.field
         yield self._secret
 
     @property
@@ -139,7 +129,7 @@ class TextEditor(FieldEditor):
         self._suggested: Sequence[str] = ()
         self._listed: Sequence[str] = ()
         self._chosen: str | None = None
-        self.first = self.field = LineInput(self._shown, placeholder=text.line(self.entry.default or "not set"))
+        self.field = LineInput(self._shown, placeholder=text.line(self.entry.default or "not set"))
         self.choices = _options()
         self.choices.display = False
         yield self.field
@@ -199,7 +189,7 @@ class SelectEditor(FieldEditor):
         self._was = self.draft.value(self.entry.key)
         self._offered: list[Any] = []
         self._suggested: Sequence[str] = ()
-        self.first = self.field = LineInput(placeholder="type to find a choice, or another value")
+        self.field = LineInput(placeholder="type to find a choice, or another value")
         yield self.field
         self.choices = _options()
         yield self.choices

@@ -16,6 +16,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
 
 from quarterdeck.settings import masks
+from quarterdeck.settings.fields import Problem
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone
 from quarterdeck.tui.external import CannotRunError, edit
@@ -140,10 +141,14 @@ class PlainArea(TextArea):
         self.cursor_blink = False
 
     def on_paste(self, event: events.Paste) -> None:
-        """Put pasted text in at the cursor, line breaks kept."""
+        """Put pasted text in at the cursor."""
         event.prevent_default()
         event.stop()
-        self.replace(text.whole(event.text), *self.selection)
+        self.replace(self.cleaned(event.text), *self.selection)
+
+    def cleaned(self, pasted: str) -> str:
+        """What is put in of a pasted text: all of it, line breaks kept."""
+        return text.whole(pasted)
 
     def action_edit_outside(self) -> None:
         """Edit the text in the person's editor."""
@@ -300,6 +305,7 @@ class FormRow(Horizontal):
         self._label = label
         self._controls = controls
         self._hint = Shown(hint)
+        self._said = ("", True)
 
     def compose(self) -> ComposeResult:
         """Label at the left; controls, hint and sentence at the right."""
@@ -310,10 +316,21 @@ class FormRow(Horizontal):
                 yield Static(plain(self._hint, Tone.MUTED), classes="row-hint")
             yield Static(classes="row-note")
 
+    @property
+    def first(self) -> Widget:
+        """What takes the keyboard."""
+        return next(widget for widget in self.query("*") if widget.focusable)
+
+    def say_problem(self, problem: Problem | None) -> None:
+        """Show what is wrong with the value, or that nothing is."""
+        self.say(problem.words if problem is not None else "", stops=problem is None or problem.stops)
+
     def say(self, words: str, *, stops: bool = True) -> None:
-        """Show what is wrong with the value, or take the sentence away."""
-        self.note.display = bool(words)
-        self.note.update(plain(text.line(f"{'!' if stops else '·'} {words}"), Tone.BAD if stops else Tone.WARN))
+        """Show a sentence on the value, or take it away."""
+        if (words, stops) != self._said:
+            self._said = (words, stops)
+            self.note.display = bool(words)
+            self.note.update(plain(text.line(f"{'!' if stops else '·'} {words}"), Tone.BAD if stops else Tone.WARN))
 
     @on(Input.Changed)
     @on(TextArea.Changed)

@@ -1,24 +1,121 @@
-"""What a save will do, to be agreed to: losses first, each change from old to new, the request on demand."""
+"""What a save asks: which of two changes counts, and whether to send what it will do, losses first."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from textual import getters, on
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import OptionList, Static
 
 from quarterdeck.client.settings import PreparedRequest
+from quarterdeck.settings import words
+from quarterdeck.settings.draft import MCP
+from quarterdeck.settings.fields import Field
+from quarterdeck.settings.form_fields import FormFields
 from quarterdeck.settings.mcp import EntryState
+from quarterdeck.settings.merge import Conflict, Side
 from quarterdeck.settings.review import UNSET, Line, Review
+from quarterdeck.settings.words import differences
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import Cell, Tone, cell
+from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.dialogs.base import SCROLLING, Dialog
-from quarterdeck.tui.paint import lines
+from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
 
+# Edits that somebody else made too
+
+
+class ConflictsDialog(Dialog[tuple[Side, ...]]):
+    """Ask for a side in each conflict; mine is taken at first."""
+
+    CSS_PATH = ["dialog.tcss", "settings_dialogs.tcss"]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space,left,right", "other_side", "Other side", show=False),
+        Binding("m", "take('mine')", "Mine", show=False),
+        Binding("t", "take('theirs')", "Theirs", show=False),
+        Binding("ctrl+s", "accept", "Go on", show=False),
+    ]
+    HINTS = (("m", "mine"), ("t", "theirs"), ("enter", "go on to the review"), ("escape", "go on editing"))
+    _list = getters.query_one(OptionList)
+
+    def __init__(self, conflicts: Sequence[Conflict], fields: FormFields) -> None:
+        super().__init__(Shown("Changed here and on the server"))
+        self._conflicts = conflicts
+        self._fields = fields
+        self._sides = [Side.MINE] * len(conflicts)
+
+    def body(self) -> Iterable[Widget]:
+        """Why, and the conflicts."""
+        yield Static(plain(Shown("Somebody saved these since you loaded them. Which value is to be kept?"), Tone.MUTED))
+        yield OptionList(*(self._prompt(number) for number in range(len(self._sides))), markup=False)
+
+    def _prompt(self, number: int) -> Content:
+        return lines(_conflict_lines(self._conflicts[number], self._sides[number], self._fields))
+
+    def action_other_side(self) -> None:
+        """Take the other side of the conflict under the cursor."""
+        side = self._sides[self._list.highlighted or 0]
+        self._take(Side.THEIRS if side is Side.MINE else Side.MINE)
+
+    def action_take(self, side: str) -> None:
+        """Take a side of the conflict under the cursor, and go to the next one."""
+        self._take(Side(side))
+        self._list.highlighted = min((self._list.highlighted or 0) + 1, len(self._sides) - 1)
+
+    def _take(self, side: Side) -> None:
+        number = self._list.highlighted or 0
+        self._sides[number] = side
+        self._list.replace_option_prompt_at_index(number, self._prompt(number))
+
+    @on(OptionList.OptionSelected)
+    def action_accept(self) -> None:
+        """Answer with the sides."""
+        self.dismiss(tuple(self._sides))
+
+
+def _conflict_lines(conflict: Conflict, side: Side, fields: FormFields) -> Iterable[Cell]:
+    """What is contested, and both values; the taken one has a dot."""
+    entry = fields.by_key[conflict.key]
+    label = words.server_title(conflict.mine or conflict.theirs or conflict.base) if conflict.key == MCP else ""
+    was = "" if conflict.key == MCP else f"  was {_value_words(conflict, Side.THEIRS, conflict.base, entry)}"
+    yield (
+        (text.line(label or entry.label), Tone.STRONG),
+        (Shown("  "), Tone.PLAIN),
+        (text.line(was), Tone.MUTED),
+    )
+    for one, value in ((Side.MINE, conflict.mine), (Side.THEIRS, conflict.theirs)):
+        taken = one is side
+        yield (
+            (Shown("  (•) " if taken else "  ( ) "), Tone.KEY if taken else Tone.MUTED),
+            (Shown(f"{one.value:<7}"), Tone.STRONG if taken else Tone.MUTED),
+            (text.line(_value_words(conflict, one, value, entry)), Tone.EDITED if taken else Tone.MUTED),
+        )
+
+
+def _value_words(conflict: Conflict, side: Side, value: Any, entry: Field) -> str:
+    if conflict.key == MCP:
+        return _server_words(conflict, value)
+    if not entry.secret:
+        return words.value_words(entry, value)
+    if side is Side.THEIRS:
+        return "stored" if value else "not stored"
+    return "cleared" if value is None else "new value"
+
+
+def _server_words(conflict: Conflict, server: Any) -> str:
+    if server is None:
+        return "deleted" if conflict.base is not None else "not there"
+    if conflict.base is None:
+        return words.server_details(server) or words.key_words(server)
+    return ", ".join(differences(conflict.base, server)[1]) or "as it was"
+
+
+# What a save will do
+
 LABEL_WIDTH = 24
-BLANK: Cell = ()
 NO_REQUEST = Shown("None: this concerns only what this machine keeps.")
 _TONES: Mapping[str, Tone] = {UNSET: Tone.WARN, EntryState.REMOVED: Tone.WARN}
 _BY_ITSELF: Mapping[str, str] = {EntryState.ADDED: "added", EntryState.REMOVED: "deleted"}
@@ -67,7 +164,7 @@ class ReviewDialog(Dialog[bool]):
     def show(self, review: Review, request: PreparedRequest | None, why: str, preface: Sequence[Cell] = ()) -> None:
         """Show what is to be agreed to; `why` says why it is asked again. Without a request nothing is sent."""
         self._preface, self._review, self._request = tuple(preface), review, request
-        preface = (*preface, BLANK) if preface else ()
+        preface = (*preface, EMPTY) if preface else ()
         self.query_one("#changes", Static).update(lines((*preface, *review_lines(review, why=why))))
         yes = "take it back" if preface else "save"
         key = ("y", f"{yes} and lose it") if review.losses else ("enter", yes)
@@ -105,7 +202,7 @@ class ReviewDialog(Dialog[bool]):
         request = self.query_one("#request", Static)
         if not request.display:
             said = text.block(self._request.curl()) if self._request is not None else NO_REQUEST
-            request.update(lines([BLANK, cell(Shown("The request"), Tone.STRONG), cell(said, Tone.MUTED)]))
+            request.update(lines([EMPTY, cell(Shown("The request"), Tone.STRONG), cell(said, Tone.MUTED)]))
         request.display = not request.display
         self.set_class(request.display, "-full")
         if request.display:
@@ -117,15 +214,15 @@ def review_lines(review: Review, *, why: str) -> Iterator[Cell]:
     if why:
         yield cell(text.line(why), Tone.WARN)
         yield cell(Shown("This is what a save does now."), Tone.WARN)
-        yield BLANK
+        yield EMPTY
     if review.losses:
         yield cell(Shown("This save also loses"), Tone.BAD)
         yield from (cell(text.line(f"! {loss.words}"), Tone.BAD) for loss in review.losses)
-        yield BLANK
+        yield EMPTY
     for line in review.lines:
         yield from _change_lines(line)
     if review.warnings:
-        yield BLANK
+        yield EMPTY
     for problem in review.warnings:
         yield cell(text.line(f"· {review.fields.by_key[problem.key].label}: {problem.words}"), Tone.WARN)
 
