@@ -5,6 +5,7 @@ import re
 from textual import events
 
 from quarterdeck.client.client import Client
+from quarterdeck.client.models.mcp import McpConfig
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.tui.screens.settings import SettingsScreen
 from quarterdeck.tui.widgets.form.form import SettingsForm
@@ -46,6 +47,12 @@ class FormSeat(Seat):
         found = await self.client.settings.load()
         assert found is not None
         return found
+
+    async def servers(self) -> McpConfig:
+        """The MCP servers that the server holds."""
+        config = (await self.stored()).mcp_config
+        assert config is not None
+        return config
 
     @property
     def posts(self) -> int:

@@ -74,18 +74,6 @@ async def test_a_save_and_a_discard_leave_nothing_behind(sit: Sit, tmp_path: Pat
     assert pages(tmp_path, "unsaved") == []
 
 
-async def test_what_changed_on_the_server_meanwhile_is_said(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await leave_edits(seat)
-        await seat.client.settings.store(await seat.stored(), {"git_user_name": "Ann"})
-    async with sit() as seat:
-        await seat.sees("Edits that were not saved")
-        await seat.press("enter")
-        await seat.sees("Changed on the server since, and edited here: Author name.")
-        await seat.press("escape", "ctrl+s")
-        await seat.sees("Ann → Grace")
-
-
 async def test_two_decks_on_one_server_keep_their_edits_apart(sit: Sit, tmp_path: Path) -> None:
     async with sit(stored=FULL) as ann:
         await ann.edit("git_user_name", "Ann")

@@ -237,25 +237,3 @@ async def test_a_value_that_was_lost_halfway_is_created_by_trying_again(sit_befo
     assert secrets.names == ["API_TOKEN"]
     assert len(server.sent("DELETE")) == 1
     assert server.sent("POST")[-1].body == {"name": "API_TOKEN", "value": "sentinel-value", "description": "d"}
-
-
-async def test_a_refused_secret_keeps_its_form_with_every_word(sit_before: Sit) -> None:
-    secrets = Secrets()
-    secrets.names = []
-    server = FakeServer(secrets)
-    async with sit_before(server) as seat:
-        await seat.go_to("secret:")
-        await seat.press("a")
-        await seat.sees("New secret")
-        await seat.type("API_TOKEN")
-        await seat.press("tab")
-        await seat.type("sentinel-value")
-        for tries, status in enumerate((405, 409, 410, 422, 500), 1):
-            secrets.fails = status
-            await seat.press("enter")
-            await seat.until(lambda: len(server.sent("POST")) == tries and "Waiting for" not in seat.text)  # noqa: B023
-            await seat.sees("New secret", "API_TOKEN")
-        secrets.fails = 0
-        await seat.press("enter")
-        await seat.sees("The secret API_TOKEN is stored.")
-    assert server.sent("POST")[-1].body["value"] == "sentinel-value"

@@ -2,7 +2,6 @@ from tests.client.fakes import Answer, Asked, FakeServer
 from tests.client.nested_server import NestedServer
 from tests.tui.seat import WIDE
 from tests.tui_settings.conftest import FULL, Sit
-from tests.tui_settings.form import FormSeat
 
 VERIFICATION = "agent_settings.verification"
 TIMEOUT = "agent_settings.llm.timeout"
@@ -124,7 +123,7 @@ async def test_secrets_of_servers_are_asked_for_again_and_then_kept_for_this_run
         await seat.press("y")
         await seat.sees("verified", "typed")
         await seat.press("ctrl+r")
-        await add_server(seat)
+        await seat.add_command("files")
         await seat.press("ctrl+s")
         await seat.sees("Review the changes", "added", "r")
         assert "MCP server db:" not in seat.text
@@ -137,15 +136,6 @@ async def test_secrets_of_servers_are_asked_for_again_and_then_kept_for_this_run
         assert "sentinel" not in seat.deck.export_screenshot()
     servers = body["agent_settings_diff"]["mcp_config"]
     assert servers["db"]["env"]["TOKEN"].get_secret_value() == "sentinel-again"
-
-
-async def add_server(seat: FormSeat) -> None:
-    await seat.press("a", "enter")
-    await seat.type("files")
-    await seat.press("tab")
-    await seat.type("uvx")
-    await seat.press("ctrl+s")
-    await seat.sees("files")
 
 
 async def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(sit_before: Sit) -> None:

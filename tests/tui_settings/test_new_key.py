@@ -2,12 +2,16 @@
 
 from typing import Any
 
+import pytest
+
 from quarterdeck.client.flat import KNOWN_BY
 from quarterdeck.client.models.settings import Settings
 from tests.client.fakes import NO_ROUTE, Answer, Asked, FakeServer
 from tests.tui_settings.conftest import Sit
 from tests.tui_settings.form import FormSeat
 
+ADA = {"git_user_name": "Ada", "email": "ada@example.org"}
+BEN = {"git_user_name": "Ben", "email": "ben@example.org"}
 REFUSED = Answer({"detail": "Unauthorized"}, 401)
 
 
@@ -42,8 +46,7 @@ async def give_key(seat: FormSeat, key: str) -> None:
 
 
 async def test_a_new_key_is_used_at_once_and_the_edits_stay(sit_before: Sit) -> None:
-    mine = {"git_user_name": "Ada", "email": "ada@example.org"}
-    server = Keyed(old=dict(mine), new=dict(mine))
+    server = Keyed(old=ADA, new=ADA)
     async with sit_before(FakeServer(server)) as seat:
         await seat.edit("git_user_name", "Grace")
         server.open = None
@@ -56,32 +59,23 @@ async def test_a_new_key_is_used_at_once_and_the_edits_stay(sit_before: Sit) -> 
     assert server.records["new"]["git_user_name"] == "Grace"
 
 
-ADA = {"git_user_name": "Ada", "email": "ada@example.org"}
-BEN = {"git_user_name": "Ben", "email": "ben@example.org"}
-
-
-async def test_on_another_persons_record_the_deck_asks_whether_the_edits_are_meant_for_it(sit_before: Sit) -> None:
+@pytest.mark.parametrize("meant", [True, False])
+async def test_on_another_persons_record_the_deck_asks_whether_the_edits_are_meant_for_it(
+    sit_before: Sit, meant: bool
+) -> None:
     server = Keyed(old=ADA, new=BEN)
     async with sit_before(FakeServer(server)) as seat:
         await seat.edit("git_user_name", "Grace")
         server.open = None
         await give_key(seat, "new")
         await seat.sees("Are the edits meant for these settings?", "ada@example.org", "ben@example.org")
-        await seat.press("y")
-        await seat.sees("1 edited", "changed on server")
+        await seat.press("y" if meant else "n")
+        if meant:
+            await seat.sees("1 edited", "changed on server")
+        else:
+            await seat.until(lambda: seat.form.draft.was("git_user_name") == "Ben")
+            assert not seat.form.draft.edited
+            await seat.press("ctrl+z")
+            await seat.sees("1 edited", "Grace")
         assert seat.form.draft.changes == {"git_user_name": "Grace"}
     assert server.records["new"]["git_user_name"] == "Ben"
-
-
-async def test_edits_that_are_not_meant_for_it_can_be_had_back(sit_before: Sit) -> None:
-    server = Keyed(old=ADA, new=BEN)
-    async with sit_before(FakeServer(server)) as seat:
-        await seat.edit("git_user_name", "Grace")
-        server.open = None
-        await give_key(seat, "new")
-        await seat.sees("Are the edits meant for these settings?")
-        await seat.press("n")
-        await seat.until(lambda: seat.form.draft.was("git_user_name") == "Ben")
-        assert not seat.form.draft.edited
-        await seat.press("ctrl+z")
-        await seat.sees("1 edited", "Grace")

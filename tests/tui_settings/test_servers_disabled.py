@@ -1,17 +1,15 @@
-"""Disabling, converting and duplicates of MCP servers: pressed, looked at, saved, looked at again."""
+"""MCP servers disabled, converted and rid of duplicates; at no moment is one nowhere, here or there."""
+
+from pathlib import Path
 
 from pydantic import SecretStr
 
-from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
-from quarterdeck.settings.kept import DisabledServers
+from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.settings.kept import DisabledServers, disabled_in
+from quarterdeck.tui.kept_state import KeptState
+from tests.tui.seat import LOCAL
 from tests.tui_settings.conftest import FULL, Sit
 from tests.tui_settings.form import FormSeat
-
-
-async def stored_servers(seat: FormSeat) -> McpConfig:
-    config = (await seat.stored()).mcp_config
-    assert config is not None
-    return config
 
 
 async def go_to_disabled(seat: FormSeat) -> None:
@@ -20,7 +18,7 @@ async def go_to_disabled(seat: FormSeat) -> None:
     await seat.sees("disabled", "kept here")
 
 
-async def test_one_disabled_without_its_key_asks_for_it_before_it_is_stored_again(sit: Sit) -> None:
+async def test_one_disabled_without_its_key_asks_for_it_before_it_is_stored_again(sit: Sit, tmp_path: Path) -> None:
     async with sit(stored=FULL) as seat:
         await seat.go_to("mcp:0")
         for key in ("enter", "escape"):
@@ -33,9 +31,8 @@ async def test_one_disabled_without_its_key_asks_for_it_before_it_is_stored_agai
         await seat.sees("will be disabled", "to type")
         await seat.save()
         await seat.sees("verified")
-        kept = await seat.deck.state.read(DisabledServers, seat.deck.endpoint.about)
-        assert kept is not None
-        assert "sentinel-sse-key" not in kept.model_dump_json()
+        assert "events.example.org" in kept_text(tmp_path)
+        assert "sentinel" not in kept_text(tmp_path)
         await go_to_disabled(seat)
         await seat.choose("Enable")
         await seat.sees("To be typed again", "key", "error")
@@ -44,19 +41,9 @@ async def test_one_disabled_without_its_key_asks_for_it_before_it_is_stored_agai
         await seat.press("ctrl+s")
         await seat.save()
         await seat.sees("verified", "As stored")
-        (server,) = (await stored_servers(seat)).sse_servers
+        (server,) = (await seat.servers()).sse_servers
     assert server.api_key is not None
     assert server.api_key.get_secret_value() == "sentinel-again"
-
-
-async def test_a_server_without_secrets_is_disabled_without_a_question(sit: Sit) -> None:
-    plain = McpConfig(stdio_servers=(StdioServer(name="files", command="uvx"),))
-    async with sit(stored={"mcp_config": plain}) as seat:
-        await seat.go_to("mcp:0")
-        await seat.choose("Disable")
-        await seat.sees("will be disabled")
-        await seat.press("u")
-        await seat.sees("As stored")
 
 
 async def test_disabling_where_secrets_are_not_told_says_that_they_go(sit: Sit) -> None:
@@ -75,7 +62,7 @@ async def test_a_server_is_made_the_other_type_and_keeps_its_key(sit: Sit) -> No
         await seat.sees("It is HTTP from the next save on", "edited")
         await seat.save()
         await seat.sees("verified")
-        config = await stored_servers(seat)
+        config = await seat.servers()
         await seat.go_to("mcp:2")
         await seat.choose("Convert to HTTP")
         await seat.sees("only SSE and HTTP can change places")
@@ -98,7 +85,7 @@ async def test_an_address_of_the_other_type_is_noticed_in_the_dialog_where_the_t
         await seat.sees("edited")
         await seat.save()
         await seat.sees("verified")
-        stored = await stored_servers(seat)
+        stored = await seat.servers()
     assert [server.url for server in stored.shttp_servers] == ["https://tools.example.org/mcp"]
     assert not stored.sse_servers
 
@@ -117,22 +104,95 @@ async def test_entries_that_are_there_twice_are_removed_in_one_step(sit: Sit) ->
         await seat.choose("Drop duplicates")
         await seat.save()
         await seat.sees("verified")
-        stored = await stored_servers(seat)
+        stored = await seat.servers()
         await seat.go_to("mcp:0")
         await seat.press("f2")
         await seat.sees("No MCP server is in the list twice.")
     assert (len(stored.shttp_servers), len(stored.stdio_servers)) == (1, 1)
 
 
-async def test_a_hidden_member_that_has_no_field_stops_the_dialog_with_its_sentence(sit: Sit) -> None:
-    server = SseServer.model_validate({"url": "https://x.example.org/sse", "auth": {"token": "sentinel"}})
-    async with sit(stored={"mcp_config": McpConfig(sse_servers=(server,))}) as seat:
-        await seat.go_to("mcp:0")
-        await seat.choose("Disable")
-        await seat.press("w")
-        await seat.save()
-        await seat.sees("verified")
+def kept_text(folder: Path) -> str:
+    return "".join(path.read_text() for path in (folder / "state" / "disabled").glob("*.json"))
+
+
+async def kept(folder: Path) -> tuple[McpServer, ...]:
+    """The disabled servers that are kept."""
+    return disabled_in(await KeptState(folder / "state").read(DisabledServers, LOCAL.about))
+
+
+async def disable(seat: FormSeat, row: str, *keys: str) -> None:
+    await seat.go_to(row)
+    await seat.choose("Disable")
+    await seat.sees("With secrets")
+    await seat.press(*keys)
+    await seat.sees("will be disabled")
+
+
+async def test_a_server_is_disabled_with_its_secrets_and_comes_back_as_it_was(sit: Sit, tmp_path: Path) -> None:
+    async with sit(stored=FULL) as seat:
+        before = await seat.stored()
+        await disable(seat, "mcp:2", "s")
+        assert await kept(tmp_path) == ()
+        await seat.press("ctrl+s")
+        await seat.agree()
+        await seat.sees("Saved · 1 of 1 verified", "disabled", "As stored")
+        (server,) = await kept(tmp_path)
+        assert before.mcp_config is not None
+        assert server == before.mcp_config.stdio_servers[0]
+        stored = await seat.servers()
+        assert stored.stdio_servers == ()
+    async with sit() as seat:
+        await seat.until(lambda: any(entry.disabled for entry in seat.form.draft.servers.entries))
         await go_to_disabled(seat)
         await seat.choose("Enable")
-        await seat.press("enter", "ctrl+s")
-        await seat.sees("auth contains something hidden; delete this server")
+        await seat.sees("1 edited")
+        await seat.save()
+        await seat.sees("Saved · 1 of 1 verified", "As stored")
+        assert await seat.stored() == before
+    assert await kept(tmp_path) == ()
+
+
+async def test_what_cannot_be_kept_here_is_not_taken_from_the_server(sit: Sit, tmp_path: Path) -> None:
+    async with sit(stored=FULL) as seat:
+        before = await seat.stored()
+        await disable(seat, "mcp:2", "s")
+        folder = tmp_path / "state" / "disabled"
+        folder.parent.mkdir(exist_ok=True)
+        folder.write_text("in the way")
+        await seat.press("ctrl+s")
+        await seat.agree()
+        await seat.sees("Not saved:", "1 edited")
+        assert seat.posts == 0
+        assert await seat.stored() == before
+
+
+async def test_a_disabled_server_that_is_deleted_concerns_only_this_machine(sit: Sit, tmp_path: Path) -> None:
+    async with sit(stored=FULL) as seat:
+        await disable(seat, "mcp:2", "s")
+        await seat.save()
+        await seat.sees("Saved · 1 of 1 verified")
+        posts = seat.posts
+        await go_to_disabled(seat)
+        await seat.press("d", "ctrl+s")
+        await seat.sees("Review the changes", "Kept on this machine only")
+        await seat.press("r")
+        await seat.sees("this concerns only what this machine keeps")
+        await seat.agree()
+        await seat.sees("Done on this machine", "As stored")
+        assert seat.posts == posts
+    assert await kept(tmp_path) == ()
+
+
+async def test_two_decks_disable_without_losing_what_the_other_keeps(sit: Sit, tmp_path: Path) -> None:
+    async with sit(stored=FULL) as ann, sit() as ben:
+        await disable(ann, "mcp:2", "s")
+        await disable(ben, "mcp:0", "s")
+        for seat in (ann, ben):
+            await seat.save()
+            await seat.sees("Saved · 1 of 1 verified")
+        await ben.sees("As stored")
+        assert len(await kept(tmp_path)) == 2
+        stored = await ann.servers()
+        assert sum(entry.disabled for entry in ben.form.draft.servers.entries) == 2
+    assert (stored.stdio_servers, stored.sse_servers) == ((), ())
+    assert "sentinel" in kept_text(tmp_path)

@@ -7,13 +7,6 @@ import pytest
 from quarterdeck.config.connections import Connection
 from tests.servers import Mode
 from tests.tui_settings.conftest import FULL, Sit
-from tests.tui_settings.form import FormSeat
-
-
-async def save_all(seat: FormSeat) -> None:
-    """Save, whatever goes with it."""
-    await seat.press("ctrl+s")
-    await seat.agree()
 
 
 def journal(folder: Path) -> str:
@@ -26,7 +19,7 @@ async def test_a_save_is_taken_back_and_that_is_taken_back_too(sit: Sit, store: 
         before = await seat.stored()
         await seat.edit("git_user_name", "Grace")
         await seat.edit("max_iterations", "77")
-        await save_all(seat)
+        await seat.save_anyway()
         await seat.sees("Saved · 2 of 2 verified")
         saved = await seat.stored()
         await seat.choose("Undo save")

@@ -12,7 +12,7 @@ from quarterdeck.config.connections import Colour, Connection
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.connections import Verdict
-from quarterdeck.tui.dialogs.form import Field, FormDialog, Line, OneOf, RefusedError, YesNo, Typed
+from quarterdeck.tui.dialogs.form import Field, FormDialog, Line, OneOf, RefusedError, Typed, YesNo
 from quarterdeck.tui.paint import mark
 from quarterdeck.tui.text import Shown
 

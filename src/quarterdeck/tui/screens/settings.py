@@ -26,7 +26,6 @@ from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.settings import words
-from quarterdeck.tui.settings.files import export_dialog, import_dialog
 from quarterdeck.tui.settings.lists import SUGGESTED, ListActions, read_lists, read_suggestions
 from quarterdeck.tui.settings.record import Record
 from quarterdeck.tui.settings.saving import Saves
@@ -277,11 +276,11 @@ class SettingsScreen(DeckScreen):
             if path is not None:
                 self.say(text.line(f"Written to {path}, without secrets; only you can open it."), Tone.GOOD)
 
-        await self.app.push_screen(export_dialog(self.app, self.form.draft), written)
+        await self.app.push_screen(words.export_dialog(self.app, self.form.draft), written)
 
     async def action_import(self) -> None:
         """Take settings from a file, as edits."""
-        await self.app.push_screen(import_dialog(self.form.draft), self._imported)
+        await self.app.push_screen(words.import_dialog(self.form.draft), self._imported)
 
     async def _imported(self, read: tuple[Path, Imported] | None) -> None:
         if read is None:

@@ -1,19 +1,29 @@
-"""Longer things that the settings say: why there is nothing to edit, what came back different, what an undo can do."""
+"""Longer things that the settings say and ask: why there is nothing to edit, what came back different, which file."""
 
+import asyncio
+import re
 from collections.abc import Iterable
 from datetime import datetime
+from pathlib import Path
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.fleet.session import Session
+from quarterdeck.settings import files as settings_files
 from quarterdeck.settings.changes import Restored
+from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.files import Imported
 from quarterdeck.settings.kept import Saved
 from quarterdeck.settings.verify import Difference
 from quarterdeck.settings.words import counted
-from quarterdeck.tui import text
+from quarterdeck.tui import files, text
+from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.dialogs.choose import Choice, ChooseDialog
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
+from quarterdeck.tui.dialogs.file_path import path_dialog, save_dialog
+from quarterdeck.tui.dialogs.form import FormDialog
+from quarterdeck.tui.files import FileRefusedError
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.rows import FormView
 
@@ -109,3 +119,39 @@ def when(moment: datetime, now: datetime) -> str:
     """A moment as people say it: its time, and the day unless it is today."""
     moment, now = moment.astimezone(), now.astimezone()
     return f"{moment:%H:%M}" if moment.date() == now.date() else f"{moment:%d %b %Y, %H:%M}"
+
+
+# Files: written without secrets, read as edits
+
+_WRITTEN: tuple[Cell, ...] = (
+    cell(Shown("What is stored, with your edits: TOML, or JSON for a name in .json.")),
+    cell(Shown("No secret is in it: keys, tokens and values of variables stay out.")),
+)
+_READ: tuple[Cell, ...] = (
+    cell(Shown("A file that was exported, from this server or another one.")),
+    cell(Shown("It becomes edits: ctrl+s shows them, and nothing is sent before."), Tone.MUTED),
+)
+
+
+def export_dialog(app: Deck, draft: Draft) -> FormDialog[Path]:
+    """Ask for a path and write the settings there."""
+    release = app.session.server.release if app.session is not None else ""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", app.endpoint.name).strip("-.")
+
+    def written(path: Path) -> str:
+        said = settings_files.exported(draft, release=release)
+        return settings_files.as_json(said) if path.suffix.casefold() == ".json" else settings_files.as_toml(said)
+
+    return save_dialog(app, "Export the settings", _WRITTEN, Path(f"settings-{name or 'deck'}.toml"), written)
+
+
+def import_dialog(draft: Draft) -> FormDialog[tuple[Path, Imported]]:
+    """Ask for a path and read the file as edits of a draft."""
+
+    async def read(path: Path) -> tuple[Path, Imported]:
+        try:
+            return path, settings_files.imported(await asyncio.to_thread(files.read, path), draft)
+        except settings_files.ImportRefused as error:
+            raise FileRefusedError(str(error)) from None
+
+    return path_dialog("Import settings", _READ, "", read)

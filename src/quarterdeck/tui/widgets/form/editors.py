@@ -1,6 +1,6 @@
 """The editors of fields: each stands in the list in place of its row, and knows the value typed so far."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -39,21 +39,16 @@ class FieldEditor(FormRow):
     class Done(Message):
         """A choice was clicked."""
 
-    def __init__(self, entry: Field, draft: Draft) -> None:
+    def __init__(self, entry: Field, *controls: Widget) -> None:
         self.entry = entry
-        self.draft = draft
         mark = ((Shown(CURSOR), Tone.BUSY), (text.line(f" {entry.label}"), Tone.STRONG))
-        super().__init__(content(mark), *self.controls())
+        super().__init__(content(mark), *controls)
         self.add_class("field-editor")
 
     @property
     def hints(self) -> Sequence[tuple[str, str]]:
         """The keys that work while it is edited."""
         return (*self.HINTS, ("enter", "done"), ("tab", "next field"), ("^s", "review & save"))
-
-    def controls(self) -> Iterable[Widget]:
-        """The widgets that edit the value."""
-        raise NotImplementedError
 
     @property
     def value(self) -> Any:
@@ -86,14 +81,13 @@ class ChoiceEditor(FieldEditor):
 
     HINTS = (("← →", "choose"),)
 
-    def controls(self) -> Iterable[Widget]:
-        """The choices in one line."""
-        value = self.draft.value(self.entry.key)
-        three_way = self.entry.nullable
+    def __init__(self, entry: Field, draft: Draft) -> None:
+        value = draft.value(entry.key)
+        three_way = entry.nullable
         self._values: Sequence[bool | None] = (None, True, False) if three_way or value is None else (True, False)
         said = {None: Shown("not set"), True: Shown("on"), False: Shown("off")}
         self._choices = ChoiceLine([said[value] for value in self._values], self._values.index(value))
-        yield self._choices
+        super().__init__(entry, self._choices)
 
     @property
     def value(self) -> Any:
@@ -106,12 +100,10 @@ class SecretEditor(FieldEditor):
 
     HINTS = (("← →", "choose"), ("^t", "show typed"))
 
-    def controls(self) -> Iterable[Widget]:
-        """The three choices, and the field of a replacement."""
-        edited = self.entry.key in self.draft.edits
-        value = self.draft.value(self.entry.key) if edited else KEEP
-        self._secret = SecretControl(stored=self.draft.stored(self.entry.key), value=value)
-        yield self._secret
+    def __init__(self, entry: Field, draft: Draft) -> None:
+        value = draft.value(entry.key) if entry.key in draft.edits else KEEP
+        self._secret = SecretControl(stored=draft.stored(entry.key), value=value)
+        super().__init__(entry, self._secret)
 
     @property
     def value(self) -> Any:
@@ -119,21 +111,56 @@ class SecretEditor(FieldEditor):
         return self._secret.value
 
 
-class TextEditor(FieldEditor):
+class ListEditor(FieldEditor):
+    """A line, and below it what there is to choose from."""
+
+    def __init__(self, entry: Field, draft: Draft, begun: Shown, placeholder: Shown) -> None:
+        self._was = draft.value(entry.key)
+        self._begun = begun
+        self._suggested: Sequence[str] = ()
+        self.field = LineInput(begun, placeholder=placeholder)
+        self.choices = OptionList(compact=True, markup=False)
+        self.choices.can_focus = False  # the line keeps the keyboard
+        super().__init__(entry, self.field, self.choices)
+
+    def on_mount(self) -> None:
+        """List all that there is."""
+        self.offer("")
+
+    def offer(self, query: str) -> None:
+        """List what matches what is typed."""
+        raise NotImplementedError
+
+    def suggest(self, values: Sequence[str]) -> None:
+        """Offer what the server suggests too."""
+        self._suggested = values
+        self.offer("" if self.field.value == self._begun else self.field.value.strip())
+
+    def choose(self, step: int) -> bool:
+        """Go to a neighbour in the list."""
+        (self.choices.action_cursor_down if step > 0 else self.choices.action_cursor_up)()
+        self.take(self.choices.highlighted or 0)
+        return True
+
+    def take(self, number: int) -> None:
+        """Take a choice of the list."""
+        raise NotImplementedError
+
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.take(event.option_index)
+        self.post_message(self.Done())
+
+
+class TextEditor(ListEditor):
     """A line of text or a number; under it what the server suggests, where any other text is as good."""
 
-    def controls(self) -> Iterable[Widget]:
-        """One line, filled with what is there, and room for suggestions."""
-        self._was = self.draft.value(self.entry.key)
-        self._shown = abridged(words.editable(self.entry, self._was))
-        self._suggested: Sequence[str] = ()
-        self._listed: Sequence[str] = ()
-        self._chosen: str | None = None
-        self.field = LineInput(self._shown, placeholder=text.line(self.entry.default or "not set"))
-        self.choices = _options()
-        self.choices.display = False
-        yield self.field
-        yield self.choices
+    def __init__(self, entry: Field, draft: Draft) -> None:
+        begun = abridged(words.editable(entry, draft.value(entry.key)))
+        self._offered: Sequence[str] = ()
+        self._chosen = ""
+        super().__init__(entry, draft, begun, text.line(entry.default or "not set"))
 
     @property
     def hints(self) -> Sequence[tuple[str, str]]:
@@ -143,78 +170,47 @@ class TextEditor(FieldEditor):
     @property
     def value(self) -> Any:
         """What was typed; a line that was left alone is the very value it had."""
-        return self._was if self.field.value == self._shown else self.entry.reads(self.field.value)
+        return self._was if self.field.value == self._begun else self.entry.reads(self.field.value)
 
-    def suggest(self, values: Sequence[str]) -> None:
-        """Offer what the server suggests, beginning with all of it."""
-        self._suggested = values
-        self._list("")
+    def offer(self, query: str) -> None:
+        """List the suggestions that match, none of them taken."""
+        wanted = query.casefold()
+        self._offered = [value for value in self._suggested if wanted in value.casefold()][:MOST]
+        self.choices.set_options([plain(text.line(value), Tone.PLAIN) for value in self._offered])
+        self.choices.highlighted = None
+        self.choices.display = bool(self._offered)
 
     def choose(self, step: int) -> bool:
-        """Put a neighbouring suggestion into the line."""
-        if not self._listed:
-            return False
-        (self.choices.action_cursor_down if step > 0 else self.choices.action_cursor_up)()
-        self._chosen = text.line(self._listed[self.choices.highlighted or 0])
+        """Put a neighbouring suggestion into the line, if there are any."""
+        return bool(self._offered) and super().choose(step)
+
+    def take(self, number: int) -> None:
+        """Put a suggestion into the line."""
+        self._chosen = text.line(self._offered[number])
         self.field.value = self._chosen
         self.field.cursor_position = len(self._chosen)
-        return True
-
-    def _list(self, query: str) -> None:
-        wanted = query.casefold()
-        self._listed = [value for value in self._suggested if wanted in value.casefold()][:MOST]
-        self.choices.set_options([plain(text.line(value), Tone.PLAIN) for value in self._listed])
-        self.choices.highlighted = None
-        self.choices.display = bool(self._listed)
 
     @on(LineInput.Changed)
     def _narrow(self, event: LineInput.Changed) -> None:
-        if event.value != self._chosen:
-            self._list("" if event.value == self._shown else event.value.strip())
-
-    @on(OptionList.OptionSelected)
-    def _clicked(self, event: OptionList.OptionSelected) -> None:
-        event.stop()
-        self.field.value = text.line(self._listed[event.option_index])
-        self.post_message(self.Done())
+        if not self._chosen or event.value != self._chosen:
+            self.offer("" if event.value == self._begun else event.value.strip())
 
 
-class SelectEditor(FieldEditor):
+class SelectEditor(ListEditor):
     """A list to choose from that narrows as one types; what is typed can be taken as it is."""
 
     HINTS = (("↑ ↓", "choose"), ("type", "to find or set another"))
 
-    def controls(self) -> Iterable[Widget]:
-        """The line to type into, and the choices."""
-        self._was = self.draft.value(self.entry.key)
-        self._offered: list[Any] = []
-        self._suggested: Sequence[str] = ()
-        self.field = LineInput(placeholder="type to find a choice, or another value")
-        yield self.field
-        self.choices = _options()
-        yield self.choices
-
-    def on_mount(self) -> None:
-        """List the choices."""
-        self._offer("")
+    def __init__(self, entry: Field, draft: Draft) -> None:
+        self._offered: Sequence[Any] = ()
+        super().__init__(entry, draft, Shown(""), Shown("type to find a choice, or another value"))
 
     @property
     def value(self) -> Any:
         """The choice taken."""
         return self._offered[self.choices.highlighted or 0]
 
-    def suggest(self, values: Sequence[str]) -> None:
-        """Offer what the server suggests besides the choices."""
-        self._suggested = values
-        self._offer(self.field.value.strip())
-
-    def choose(self, step: int) -> bool:
-        """Go to a neighbour in the list."""
-        (self.choices.action_cursor_down if step > 0 else self.choices.action_cursor_up)()
-        self.post_message(self.Changed())
-        return True
-
-    def _offer(self, query: str) -> None:
+    def offer(self, query: str) -> None:
         """List what matches, the best one taken."""
         known: dict[Any, str] = dict.fromkeys(self._suggested, OFFERED)
         known |= self.entry.choices
@@ -231,38 +227,26 @@ class SelectEditor(FieldEditor):
         self.choices.set_options([content(_choice(value, said)) for value, said in rows.items()])
         self.choices.highlighted = self._offered.index(_best(rows, own, query) if query else self._was)
 
+    def take(self, number: int) -> None:
+        """Take what is highlighted."""
+        self.choices.highlighted = number
+        self.post_message(self.Changed())
+
     @on(LineInput.Changed)
     def _typed(self, event: LineInput.Changed) -> None:
-        self._offer(event.value.strip())
-
-    @on(OptionList.OptionSelected)
-    def _clicked(self, event: OptionList.OptionSelected) -> None:
-        event.stop()
-        self.post_message(self.Done())
+        self.offer(event.value.strip())
 
 
 def editor_for(entry: Field, draft: Draft) -> FieldEditor | None:
     """The editor of a field; None for one that is not edited in place."""
-    if entry.absent:
-        return None
-    match entry.control:
-        case Control.TEXT:
-            return TextEditor(entry, draft)
-        case Control.SWITCH:
-            return ChoiceEditor(entry, draft)
-        case Control.SELECT:
-            return SelectEditor(entry, draft)
-        case Control.SECRET:
-            return SecretEditor(entry, draft)
-        case _:
-            return None
-
-
-def _options() -> OptionList:
-    """A list below a line, which keeps the keyboard."""
-    options = OptionList(compact=True, markup=False)
-    options.can_focus = False
-    return options
+    editors: Mapping[Control, type[ChoiceEditor | SecretEditor | TextEditor | SelectEditor]] = {
+        Control.TEXT: TextEditor,
+        Control.SWITCH: ChoiceEditor,
+        Control.SELECT: SelectEditor,
+        Control.SECRET: SecretEditor,
+    }
+    editor = None if entry.absent else editors.get(entry.control)
+    return editor(entry, draft) if editor is not None else None
 
 
 def _matches(value: Any, said: str, query: str) -> bool:

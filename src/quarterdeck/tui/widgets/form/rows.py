@@ -61,7 +61,7 @@ class Row:
     stands: str = ""
     """How it stands, in a word or two."""
 
-    @property
+    @cached_property
     def id(self) -> str:
         """What the row goes by."""
         return f"{self.kind}{self.name}"
@@ -162,7 +162,8 @@ class FormView:
 
     def is_news(self, row: Row) -> bool:
         """Whether somebody else changed what a row holds."""
-        return row.id in self.contested or (row.place in self.arrived and not self.is_edited(row))
+        arrived = bool(self.arrived) and row.place in self.arrived
+        return row.id in self.contested or (arrived and not self.is_edited(row))
 
     def seen(self, row: Row) -> "FormView":
         """The view once somebody has looked at a row."""
@@ -219,8 +220,10 @@ class FormView:
     def _servers(self) -> Iterator[Row]:
         entries = self.draft.servers.entries
         for entry in entries:
-            title, details = words.server_title(entry.server), words.server_details(entry.server)
-            if not self.query or self._matches(title, details, MCP, Group.MCP):
+            server = entry.server
+            if not self.query or self._matches(
+                words.server_title(server), words.server_details(server), MCP, Group.MCP
+            ):
                 yield Row(RowKind.SERVER, str(entry.row), Group.MCP, entry=entry)
         if not entries and not self.query:
             yield Row(RowKind.SERVER, group=Group.MCP)
