@@ -35,7 +35,7 @@ async def test_lesser_fields_are_found_by_a_search_and_stay_once_they_are_edited
         assert TIMEOUT not in seat.text
         await seat.go_to("more:LLM")
         await seat.press("x")
-        await seat.sees("There is no field here; enter finds those that are not shown.")
+        await seat.sees("Not for this row; f2 shows what can be done here.")
         await seat.press("enter")
         await seat.type("seconds")
         await seat.press("enter")

@@ -45,17 +45,13 @@ _OF_ROW: Mapping[RowKind, Mapping[str, str]] = {
     RowKind.PROFILE: {"edit": "Activate", "add": "New", "rename": "Rename", "delete": "Delete"},
 }
 """Kind of row -> the commands it has a use for, by the word for them there, in the order of its menu."""
-_ELSEWHERE = {
-    "rename": "Move to an LLM profile first.",
-    "new_value": "Move to a secret first.",
-    "delete": "Move to an MCP server first.",
-    "copy": "Move to a field first.",
-    "copy_server": "Move to an MCP server first.",
-    "check": "Move to an MCP server first.",
-    "disable": "Move to an MCP server first.",
-    "convert": "Move to an MCP server first.",
-}
-"""Command -> what is said where there is nothing it can be done with."""
+_ANYWHERE = frozenset({"add", "import_servers", "servers_file", "copy_servers", "check_all", "remove_duplicates"})
+"""Those of them that need no row."""
+_OF_A_ROW = frozenset(name for labels in _OF_ROW.values() for name in labels) - _ANYWHERE
+LLM_EDITED = (
+    "A profile and the LLM settings take each other's place, and you have edits of those: save or drop them first."
+)
+NOT_HERE = "Not for this row; f2 shows what can be done here."
 
 
 def row_menu(row: Row) -> tuple[tuple[Command, str], ...]:
@@ -84,9 +80,10 @@ def acts_at_once(name: str, row: Row) -> bool:
 
 def why_not(name: str, view: FormView, row: Row) -> str | None:
     """Why the command of this name can't be done with a row, or None when it can."""
-    if name in _ELSEWHERE and (name not in _OF_ROW[row.kind] or not row.name):
-        return "There is nothing to delete here." if row.at_once and name == "delete" else _ELSEWHERE[name]
-    draft = view.draft
+    has_use = name in _OF_ROW[row.kind] and bool(row.name or (name == "edit" and row.group))
+    if name in _OF_A_ROW and not has_use:
+        return NOT_HERE
+    draft, field, entry = view.draft, row.field, row.entry
     match name:
         case "save" if not draft.edited:
             return "Nothing is edited, so there is nothing to save."
@@ -100,32 +97,23 @@ def why_not(name: str, view: FormView, row: Row) -> str | None:
             return "There is no MCP server."
         case "remove_duplicates" if not duplicates(draft.servers):
             return "No MCP server is in the list twice."
-        case "revert" if row.at_once:
-            return "What is done here acts at once, so there is nothing to drop."
         case "revert" if not view.is_edited(row):
             return "Nothing is edited here."
-        case "disable" | "convert" if row.entry is not None and row.entry.removed:
+        case "disable" | "convert" if entry is not None and entry.removed:
             return "It will be deleted at the next save; u takes that back."
-        case "convert" if row.entry is not None and converted(row.entry.server) is None:
+        case "convert" if entry is not None and converted(entry.server) is None:
             return "A command has no other type; only SSE and HTTP can change places."
-        case "edit":
-            return _edit(view, row)
-        case "unset":
-            return _unset(view, row)
-        case "add" if row.kind is RowKind.PROFILE:
+        case "edit" | "unset" if field is not None and field.absent:
+            return field.absent
+        case "unset" if field is not None and not field.can_unset:
+            is_switch = field.control is Control.SWITCH
+            return f"{field.label} is always on or off." if is_switch else f"{field.label} needs a value."
+        case "unset" if field is not None and field.secret and view.draft.known(row.name) is False:
+            return None if row.name in draft.edits else f"{field.label}: nothing is stored."
+        case "edit" if row.kind is RowKind.PROFILE and row.name:
+            return LLM_EDITED if view.edits_llm else None
+        case "edit" | "add" if row.kind is RowKind.PROFILE:
             return _add_profile(view)
-    return None
-
-
-def _edit(view: FormView, row: Row) -> str | None:
-    if row.kind is RowKind.OTHER:
-        return "The deck does not know this field; a save keeps it as it is."
-    if row.kind is RowKind.PROFILE and not row.name:
-        return _add_profile(view)
-    if row.kind is RowKind.PROFILE and view.edits_llm:
-        return "A profile takes the place of the LLM settings, and you have edits of those: save or drop them first."
-    if row.kind is RowKind.FIELD:
-        return "There is no field here." if row.field is None else row.field.absent or None
     return None
 
 
@@ -134,22 +122,4 @@ def _add_profile(view: FormView) -> str | None:
         return f"There are {MOST_PROFILES} profiles, and a server keeps no more: delete one first."
     if view.draft.base is None:
         return "Nothing is stored yet that a profile could be made of."
-    if view.edits_llm:
-        return "A profile is made of the stored LLM settings, and yours are not saved: save or drop them first."
-    return None
-
-
-def _unset(view: FormView, row: Row) -> str | None:
-    field = row.field
-    if row.kind is RowKind.SERVER or row.at_once:
-        return "What stands in a list is deleted with D."
-    if row.kind is RowKind.MORE:
-        return "There is no field here; enter finds those that are not shown."
-    if field is None or field.absent:
-        return _edit(view, row)
-    if not field.can_unset:
-        is_switch = field.control is Control.SWITCH
-        return f"{field.label} is always on or off." if is_switch else f"{field.label} needs a value."
-    if field.secret and row.name not in view.draft.edits and view.draft.stored(row.name) is False:
-        return f"{field.label}: nothing is stored."
-    return None
+    return LLM_EDITED if view.edits_llm else None
