@@ -111,56 +111,32 @@ class SecretEditor(FieldEditor):
         return self._secret.value
 
 
-class ListEditor(FieldEditor):
-    """A line, and below it what there is to choose from."""
+class Choices(OptionList):
+    """A list below a line, which keeps the keyboard."""
 
-    def __init__(self, entry: Field, draft: Draft, begun: Shown, placeholder: Shown) -> None:
-        self._was = draft.value(entry.key)
-        self._begun = begun
-        self._suggested: Sequence[str] = ()
-        self.field = LineInput(begun, placeholder=placeholder)
-        self.choices = OptionList(compact=True, markup=False)
-        self.choices.can_focus = False  # the line keeps the keyboard
-        super().__init__(entry, self.field, self.choices)
+    def __init__(self) -> None:
+        super().__init__(compact=True, markup=False)
+        self.can_focus = False
 
-    def on_mount(self) -> None:
-        """List all that there is."""
-        self.offer("")
-
-    def offer(self, query: str) -> None:
-        """List what matches what is typed."""
-        raise NotImplementedError
-
-    def suggest(self, values: Sequence[str]) -> None:
-        """Offer what the server suggests too."""
-        self._suggested = values
-        self.offer("" if self.field.value == self._begun else self.field.value.strip())
-
-    def choose(self, step: int) -> bool:
-        """Go to a neighbour in the list."""
-        (self.choices.action_cursor_down if step > 0 else self.choices.action_cursor_up)()
-        self.take(self.choices.highlighted or 0)
-        return True
-
-    def take(self, number: int) -> None:
-        """Take a choice of the list."""
-        raise NotImplementedError
-
-    @on(OptionList.OptionSelected)
-    def _clicked(self, event: OptionList.OptionSelected) -> None:
-        event.stop()
-        self.take(event.option_index)
-        self.post_message(self.Done())
+    def step(self, step: int) -> int:
+        """Go to a neighbour, and return its number."""
+        (self.action_cursor_down if step > 0 else self.action_cursor_up)()
+        return self.highlighted or 0
 
 
-class TextEditor(ListEditor):
+class TextEditor(FieldEditor):
     """A line of text or a number; under it what the server suggests, where any other text is as good."""
 
     def __init__(self, entry: Field, draft: Draft) -> None:
-        begun = abridged(words.editable(entry, draft.value(entry.key)))
+        self._was = draft.value(entry.key)
+        self._begun = abridged(words.editable(entry, self._was))
+        self._suggested: Sequence[str] = ()
         self._offered: Sequence[str] = ()
         self._chosen = ""
-        super().__init__(entry, draft, begun, text.line(entry.default or "not set"))
+        self._field = LineInput(self._begun, placeholder=text.line(entry.default or "not set"))
+        self._choices = Choices()
+        self._choices.display = False
+        super().__init__(entry, self._field, self._choices)
 
     @property
     def hints(self) -> Sequence[tuple[str, str]]:
@@ -170,48 +146,81 @@ class TextEditor(ListEditor):
     @property
     def value(self) -> Any:
         """What was typed; a line that was left alone is the very value it had."""
-        return self._was if self.field.value == self._begun else self.entry.reads(self.field.value)
+        typed = self._field.value
+        return self._was if typed == self._begun else self.entry.reads(typed)
 
-    def offer(self, query: str) -> None:
-        """List the suggestions that match, none of them taken."""
-        wanted = query.casefold()
-        self._offered = [value for value in self._suggested if wanted in value.casefold()][:MOST]
-        self.choices.set_options([plain(text.line(value), Tone.PLAIN) for value in self._offered])
-        self.choices.highlighted = None
-        self.choices.display = bool(self._offered)
+    def suggest(self, values: Sequence[str]) -> None:
+        """Offer what the server suggests, beginning with all of it."""
+        self._suggested = values
+        self._offer("")
 
     def choose(self, step: int) -> bool:
         """Put a neighbouring suggestion into the line, if there are any."""
-        return bool(self._offered) and super().choose(step)
+        if self._offered:
+            self._take(self._choices.step(step))
+        return bool(self._offered)
 
-    def take(self, number: int) -> None:
-        """Put a suggestion into the line."""
+    def _offer(self, query: str) -> None:
+        wanted = query.casefold()
+        self._offered = [value for value in self._suggested if wanted in value.casefold()][:MOST]
+        self._choices.set_options([plain(text.line(value), Tone.PLAIN) for value in self._offered])
+        self._choices.highlighted = None
+        self._choices.display = bool(self._offered)
+
+    def _take(self, number: int) -> None:
         self._chosen = text.line(self._offered[number])
-        self.field.value = self._chosen
-        self.field.cursor_position = len(self._chosen)
+        self._field.value = self._chosen
+        self._field.cursor_position = len(self._chosen)
 
     @on(LineInput.Changed)
     def _narrow(self, event: LineInput.Changed) -> None:
         if not self._chosen or event.value != self._chosen:
-            self.offer("" if event.value == self._begun else event.value.strip())
+            self._offer("" if event.value == self._begun else event.value.strip())
+
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self._take(event.option_index)
+        self.post_message(self.Done())
 
 
-class SelectEditor(ListEditor):
+class SelectEditor(FieldEditor):
     """A list to choose from that narrows as one types; what is typed can be taken as it is."""
 
     HINTS = (("↑ ↓", "choose"), ("type", "to find or set another"))
 
     def __init__(self, entry: Field, draft: Draft) -> None:
+        self._was = draft.value(entry.key)
+        self._suggested: Sequence[str] = ()
         self._offered: Sequence[Any] = ()
-        super().__init__(entry, draft, Shown(""), Shown("type to find a choice, or another value"))
+        self._field = LineInput(placeholder="type to find a choice, or another value")
+        self._choices = Choices()
+        super().__init__(entry, self._field, self._choices)
+
+    def on_mount(self) -> None:
+        """List the choices."""
+        self._offer()
 
     @property
     def value(self) -> Any:
         """The choice taken."""
-        return self._offered[self.choices.highlighted or 0]
+        return self._offered[self._choices.highlighted or 0]
 
-    def offer(self, query: str) -> None:
-        """List what matches, the best one taken."""
+    def suggest(self, values: Sequence[str]) -> None:
+        """Offer what the server suggests besides the choices."""
+        self._suggested = values
+        self._offer()
+
+    def choose(self, step: int) -> bool:
+        """Go to a neighbour in the list."""
+        self._choices.step(step)
+        self.post_message(self.Changed())
+        return True
+
+    @on(LineInput.Changed)
+    def _offer(self) -> None:
+        """List what matches what is typed, the best one taken."""
+        query = self._field.value.strip()
         known: dict[Any, str] = dict.fromkeys(self._suggested, OFFERED)
         known |= self.entry.choices
         own = self.entry.reads(query)
@@ -224,17 +233,13 @@ class SelectEditor(ListEditor):
             if own not in rows:
                 rows[own] = AS_TYPED
         self._offered = list(rows)
-        self.choices.set_options([content(_choice(value, said)) for value, said in rows.items()])
-        self.choices.highlighted = self._offered.index(_best(rows, own, query) if query else self._was)
+        self._choices.set_options([content(_choice(value, said)) for value, said in rows.items()])
+        self._choices.highlighted = self._offered.index(_best(rows, own, query) if query else self._was)
 
-    def take(self, number: int) -> None:
-        """Take what is highlighted."""
-        self.choices.highlighted = number
-        self.post_message(self.Changed())
-
-    @on(LineInput.Changed)
-    def _typed(self, event: LineInput.Changed) -> None:
-        self.offer(event.value.strip())
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.post_message(self.Done())
 
 
 def editor_for(entry: Field, draft: Draft) -> FieldEditor | None:
