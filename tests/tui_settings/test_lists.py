@@ -159,7 +159,7 @@ async def test_profiles_wait_for_edits_of_the_llm_and_there_are_ten_at_most(sit:
         await seat.edit("llm_base_url", "https://other.example.org")
         await seat.go_to("profile:p0")
         await seat.press("enter")
-        await seat.sees("you have edits of those")
+        await seat.sees("You have edits of the LLM settings")
         await seat.press("ctrl+z", "a")
         await seat.sees("There are 10 profiles")
 

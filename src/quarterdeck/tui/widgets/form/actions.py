@@ -48,9 +48,7 @@ _OF_ROW: Mapping[RowKind, Mapping[str, str]] = {
 _ANYWHERE = frozenset({"add", "import_servers", "servers_file", "copy_servers", "check_all", "remove_duplicates"})
 """Those of them that need no row."""
 _OF_A_ROW = frozenset(name for labels in _OF_ROW.values() for name in labels) - _ANYWHERE
-LLM_EDITED = (
-    "A profile and the LLM settings take each other's place, and you have edits of those: save or drop them first."
-)
+LLM_EDITED = "You have edits of the LLM settings: save or drop them first."
 NOT_HERE = "Not for this row; f2 shows what can be done here."
 
 
