@@ -147,8 +147,9 @@ def detail(row: ConversationRow, now: datetime) -> list[Cell]:
     if row.state.note:
         tone = Tone.BAD if row.state.category is Category.TROUBLE else Tone.MUTED
         said += [EMPTY, *(cell(text.line(line), tone) for line in row.state.note.splitlines()), EMPTY]
-    if row.task is not None:
-        said += _task_facts(row)
+    if (task := row.task) is not None:
+        said += [text_fact("start status", task.status, Tone.MUTED), text_fact("sandbox", task.sandbox_id)]
+        said += [text_fact("message", task.request.message)] if task.request is not None else []
     said += [
         text_fact("id", row.id),
         text_fact("repository", row.repository),
@@ -156,26 +157,17 @@ def detail(row: ConversationRow, now: datetime) -> list[Cell]:
         moment_fact("created", row.told.created_at, row.created, now),
         moment_fact("updated", row.told.changed_at, row.updated, now),
     ]
-    return said + (_record_facts(row) if row.record is not None else [])
+    return [*said, *_record_facts(row.record)] if row.record is not None else said
 
 
-def _task_facts(row: ConversationRow) -> list[Cell]:
-    task = row.task
-    assert task is not None
-    asked = task.request
-    said = [text_fact("start status", task.status, Tone.MUTED), text_fact("sandbox", task.sandbox_id)]
-    return [*said, text_fact("message", asked.message)] if asked is not None else said
-
-
-def _record_facts(row: ConversationRow) -> list[Cell]:
-    record = row.record
-    assert record is not None
-    said = [
+def _record_facts(record: Conversation) -> list[Cell]:
+    public = None if record.public is None else ("yes" if record.public else "no")
+    return [
         text_fact("provider", record.git_provider),
         text_fact("model", record.llm_model),
         text_fact("trigger", record.trigger),
         text_fact("pull requests", ", ".join(f"#{number}" for number in record.pr_number)),
-        text_fact("public", None if record.public is None else ("yes" if record.public else "no")),
+        text_fact("public", public),
         text_fact("agent", record.agent_kind),
         text_fact("owner", record.created_by_user_id),
         text_fact("parent", record.parent_conversation_id),
@@ -185,20 +177,20 @@ def _record_facts(row: ConversationRow) -> list[Cell]:
         text_fact("id", record.sandbox_id),
         text_fact("sandbox status", record.sandbox_status, Tone.MUTED),
         text_fact("agent status", record.execution_status, Tone.MUTED),
+        EMPTY,
+        *_cost_facts(record),
     ]
-    return said + _metrics_facts(row)
 
 
-def _metrics_facts(row: ConversationRow) -> list[Cell]:
-    metrics = row.record.metrics if row.record is not None else None
-    if metrics is None:
-        return [EMPTY, cell(Shown("No cost or token counts yet."), Tone.MUTED)]
-    usage = metrics.accumulated_token_usage
-    said = [EMPTY, heading("Cost"), fact("so far", (Shown(f"${metrics.accumulated_cost or 0:.4f}"), Tone.PLAIN))]
+def _cost_facts(record: Conversation) -> list[Cell]:
+    if record.metrics is None:
+        return [cell(Shown("No cost or token counts yet."), Tone.MUTED)]
+    usage = record.metrics.accumulated_token_usage
+    said = [heading("Cost"), text_fact("so far", f"${record.metrics.accumulated_cost or 0:.4f}")]
     if usage is not None:
         said += [
-            fact("tokens in", (Shown(f"{usage.prompt_tokens:,}"), Tone.PLAIN)),
-            fact("tokens out", (Shown(f"{usage.completion_tokens:,}"), Tone.PLAIN)),
-            fact("cache read", (Shown(f"{usage.cache_read_tokens:,}"), Tone.PLAIN)),
+            text_fact("tokens in", f"{usage.prompt_tokens:,}"),
+            text_fact("tokens out", f"{usage.completion_tokens:,}"),
+            text_fact("cache read", f"{usage.cache_read_tokens:,}"),
         ]
     return said

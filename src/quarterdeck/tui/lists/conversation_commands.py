@@ -240,7 +240,7 @@ async def ask_for_titles(session: Session, typed: Filter) -> Shown:
     return text.line(f"The server was asked for titles with \u201c{wanted}\u201d and knows {more}. {rest}")
 
 
-NEW_SANDBOX = ""
+# What is asked
 
 
 def new_conversation(
@@ -254,42 +254,35 @@ def new_conversation(
     `asked` is what it begins with; what of it has no field here stays as it is. `send` raises ServiceError.
     """
     begun = asked or NewConversation()
-    there = begun.sandbox_id in [sandbox_id for _, sandbox_id in sandboxes]
+    choices = [(Shown("a new one"), ""), *sandboxes]
 
     async def create(typed: Typed) -> Result:
-        if typed["branch"] and not typed["repository"]:
-            raise RefusedError("A branch needs its repository.", "repository")
-        wanted = {
-            "message": typed["message"] or None,
-            "title": typed["title"] or None,
-            "selected_repository": typed["repository"] or None,
-            "selected_branch": typed["branch"] or None,
-            "sandbox_id": typed["sandbox"] or None,
-        }
-        return await send(begun.model_copy(update=wanted))
+        if typed["selected_branch"] and not typed["selected_repository"]:
+            raise RefusedError("A branch needs its repository.", "selected_repository")
+        return await send(begun.model_copy(update={name: value or None for name, value in typed.items()}))
 
     fields = (
         TextBlock("message", "First message", begun.message or ""),
         Line("title", "Title", begun.title or "", placeholder="empty: the server names it"),
         Line(
-            "repository",
+            "selected_repository",
             "Repository",
             begun.selected_repository or "",
             placeholder="none, or owner/name",
             check=lambda value: _no_blanks(value, "A repository has no blanks in it: write it as owner/name."),
         ),
         Line(
-            "branch",
+            "selected_branch",
             "Branch",
             begun.selected_branch or "",
             placeholder="the repository's own",
             check=lambda value: _no_blanks(value, "A branch has no blanks in its name."),
         ),
         OneOf(
-            "sandbox",
+            "sandbox_id",
             "Sandbox",
-            begun.sandbox_id if begun.sandbox_id is not None and there else NEW_SANDBOX,
-            values=[(Shown("a new one"), NEW_SANDBOX), *sandboxes],
+            begun.sandbox_id if begun.sandbox_id in [sandbox_id for _, sandbox_id in sandboxes] else "",
+            values=choices,
         ),
     )
     title = Shown("New conversation" if asked is None else "Try it again")
