@@ -103,9 +103,8 @@ class Layout:
         titled, cells = fit_cell(((title, Tone.PLAIN),), max(self.width - taken, 8))
         fitted, _ = fit_cell(((Shown(f"{name:<{TOOL}}"), Tone.MUTED),), TOOL)
         gap = Shown(" " * max(self.width - taken - cells + 1, 1))
-        shown: list[Span] = [(Shown(part), each) for part, each in (*fitted, (" ", Tone.PLAIN), *titled)]
-        head: Cell = ((time, Tone.MUTED), (sign, tone), (Shown(" "), tone), *shown, *(((gap, Tone.PLAIN), *right)))
-        lines.append(head)
+        blank = (Shown(" "), Tone.PLAIN)
+        lines.append(((time, Tone.MUTED), (sign, tone), blank, *fitted, blank, *titled, (gap, Tone.PLAIN), *right))
         body: list[Cell] = []
         if unfolded:
             body += self._whole_action(entry)
@@ -168,7 +167,8 @@ class Layout:
         more = f", {len(entry.text.splitlines()):,} lines, enter" if entry.text and not unfolded else ""
         head = ((time, Tone.MUTED), drawn(SIGNS[None]), (text.line(f"{entry.title}{more}"), Tone.MUTED))
         body = plain_lines(text.whole(entry.text), self.width - BODY, Tone.MUTED) if unfolded and entry.text else []
-        return [_fitted(_spaced(head), self.width), *self._set_in(body)]
+        fitted, _ = fit_cell(_spaced(head), self.width)
+        return [tuple(fitted), *self._set_in(body)]
 
     def _folded(self, lines: list[Cell], most: int, *, unfolded: bool) -> list[Cell]:
         if unfolded or len(lines) <= most + 1:
@@ -201,8 +201,3 @@ def _spaced(spans: list[Span] | Cell) -> Cell:
             joined.append((Shown(" "), Tone.PLAIN))
         joined.append(span)
     return tuple(joined)
-
-
-def _fitted(cell: Cell, width: int) -> Cell:
-    pieces, _ = fit_cell(cell, width)
-    return tuple((Shown(part), tone) for part, tone in pieces)

@@ -12,8 +12,9 @@ from textual.style import Style
 from textual.widget import Widget
 
 from quarterdeck.tui import theme
-from quarterdeck.tui.cells import Cell, Tone
+from quarterdeck.tui.cells import Cell, Span, Tone
 from quarterdeck.tui.paint import STYLES
+from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table_layout import GUTTER, Column, Placed
 
 CURSOR, MARK, UP, DOWN = "▌", "✓", "▲", "▼"
@@ -79,12 +80,12 @@ def clip(text: str, width: int) -> tuple[str, int]:
     return f"{kept}…", cell_len(kept) + 1
 
 
-def fit_cell(cell: Cell, width: int) -> tuple[list[tuple[str, Tone]], int]:
+def fit_cell(cell: Cell, width: int) -> tuple[list[Span], int]:
     """Cut the spans of a cell at `width` cells together; returns them with the cells they take."""
     shown, cells = clip("".join([text for text, _ in cell]), width)
-    pieces: list[tuple[str, Tone]] = []
+    pieces: list[Span] = []
     for text, tone in cell:
-        pieces.append((shown[: len(text)], tone))
+        pieces.append((Shown(shown[: len(text)]), tone))
         shown = shown[len(text) :]
     return pieces, cells
 
