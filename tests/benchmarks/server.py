@@ -58,10 +58,10 @@ def conversation(number: int) -> dict[str, Any]:
 class Lists:
     """The records, and their pages as bytes until one of their records changes."""
 
-    def __init__(self, sandboxes: int, conversations: int, churn: float, tick: float, changing: str) -> None:
+    def __init__(self, sandboxes: int, churn: float, tick: float, changing: str) -> None:
         self.records = {
             "sandboxes": [sandbox(number) for number in range(sandboxes)],
-            "conversations": [conversation(number) for number in range(conversations)],
+            "conversations": [conversation(number) for number in range(100)],
             "nothing": [],
         }
         self._pages: dict[tuple[str, int], bytes] = {}
@@ -125,13 +125,12 @@ def main() -> None:
     """Run it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sandboxes", type=int)
-    parser.add_argument("--conversations", type=int, default=100)
     parser.add_argument("--churn", type=float, default=0.0)
     parser.add_argument("--tick", type=float, default=0.5, help="seconds between two changes")
     parser.add_argument("--changing", choices=CHANGING, default="status")
     parser.add_argument("--no-batches", action="store_true", help="answer like a server that cannot read by ids")
     given = parser.parse_args()
-    lists = Lists(given.sandboxes, given.conversations, given.churn, given.tick, given.changing)
+    lists = Lists(given.sandboxes, given.churn, given.tick, given.changing)
     asyncio.run(serve(lists, batches=not given.no_batches))
 
 

@@ -122,7 +122,7 @@ class Conversations:
     async def _records(self, rows: Sequence[sqlite3.Row], agent_server: str) -> list[ConversationRecord]:
         sandboxes = await self._sandboxes.read({row["sandbox_id"] for row in rows})
         records = []
-        for row in map(dict, rows):
+        for row in rows:
             sandbox = sandboxes.get(row["sandbox_id"])
             told: dict[str, str] = {"sandbox_status": sandbox.status if sandbox else SandboxStatus.MISSING}
             if sandbox and sandbox.status is SandboxStatus.RUNNING:

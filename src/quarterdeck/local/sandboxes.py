@@ -135,13 +135,13 @@ class Sandboxes(ABC):
     async def page(self, window: Window, agent_server: str) -> Page[SandboxRecord]:
         """One page, newest first."""
         rows = await self._store.select("sandboxes", "1 ORDER BY created_at DESC, rowid DESC" + window.sql)
-        found = await self.look([Sandbox(**row) for row in map(dict, rows)])
+        found = await self.look([Sandbox(**row) for row in rows])
         return window.page([self.record(sandbox, agent_server) for sandbox in found])
 
     async def read(self, ids: Iterable[str]) -> dict[str, Sandbox]:
         """Those of these sandboxes that exist, by id."""
         rows = await self._store.by_ids("sandboxes", ids)
-        return {sandbox.id: sandbox for sandbox in await self.look([Sandbox(**row) for row in map(dict, rows)])}
+        return {sandbox.id: sandbox for sandbox in await self.look([Sandbox(**row) for row in rows])}
 
     async def one(self, sandbox_id: str) -> Sandbox | None:
         """A sandbox, None when there is none."""

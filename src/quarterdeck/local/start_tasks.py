@@ -130,7 +130,7 @@ class StartTasks:
 
 def _record(row: sqlite3.Row) -> StartTaskRecord:
     ready = row["status"] == StartTaskStatus.READY
-    return StartTaskRecord(**dict(row), app_conversation_id=row["conversation_id"] if ready else None)
+    return StartTaskRecord(**row, app_conversation_id=row["conversation_id"] if ready else None)
 
 
 def start_tasks_router(start_tasks: StartTasks) -> APIRouter:

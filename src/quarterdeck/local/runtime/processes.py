@@ -137,7 +137,7 @@ class ProcessSandboxes(Sandboxes):
     async def _stored(self, sandbox_id: str) -> Sandbox | None:
         """A sandbox as it was last seen."""
         rows = await self._store.by_ids("sandboxes", [sandbox_id])
-        return Sandbox(**dict(rows[0])) if rows else None
+        return Sandbox(**rows[0]) if rows else None
 
     async def _check_own(self, sandbox: Sandbox) -> None:
         """Refuse to end what may run out of sight: its processes cannot be seen here, and the owner saw them alive."""
