@@ -75,6 +75,8 @@ class ConnectionsDialog(Dialog[Connection]):
         super().__init__(Shown("Connections"), wide=True)
         self._known = known
         self._problems = problems
+        self._listed: Sequence[Connection] = ()
+        """The known ones, and the open one where it is not among them."""
         self._lines: list[Content] = []
         self._keys: dict[Connection, str] = {}
         """Where the key of each is, as far as that was found."""
@@ -110,17 +112,13 @@ class ConnectionsDialog(Dialog[Connection]):
         """The one under the cursor."""
         return self._listed[self._list.highlighted or 0]
 
-    @property
-    def _listed(self) -> Sequence[Connection]:
-        """The known connections, and the open one where it is no longer among them."""
-        lost = not any(map(self._is_open, self._known))
-        return (*self._known, *((self.app.endpoint,) if lost else ()))
-
     def _is_open(self, connection: Connection) -> bool:
         return connection.place == self.app.endpoint.place
 
     def _list_them(self, at: Connection) -> None:
         """Show them all anew, with the cursor on one."""
+        lost = not any(map(self._is_open, self._known))
+        self._listed = (*self._known, *((self.app.endpoint,) if lost else ()))
         self._lines = [self._line(each) for each in self._listed]
         self._list.set_options([Option(line) for line in self._lines])
         self._list.highlighted = next((no for no, each in enumerate(self._listed) if each.place == at.place), 0)
@@ -134,7 +132,7 @@ class ConnectionsDialog(Dialog[Connection]):
         """Bring the lines up to date; what did not change is not painted."""
         for number, each in enumerate(self._listed):
             line = self._line(each)
-            if number < len(self._lines) and line != self._lines[number]:
+            if line != self._lines[number]:
                 self._lines[number] = line
                 self._list.replace_option_prompt_at_index(number, line)
         self._show_about()
@@ -153,12 +151,12 @@ class ConnectionsDialog(Dialog[Connection]):
                 mark(connection.colour),
                 _column(plain(text.line(connection.name), Tone.STRONG), NAME),
                 _column(plain(text.line(connection.url or "inside this deck")), address),
-                _column(content(self._state(connection)), STATE),
+                _column(content(self._health_of(connection)), STATE),
                 _column(plain(read_only, Tone.WARN), READ_ONLY),
             )
         )
 
-    def _state(self, connection: Connection) -> Cell:
+    def _health_of(self, connection: Connection) -> Cell:
         """How a connection is doing, in a word or two."""
         session = self.app.session
         if not self._is_open(connection):

@@ -114,8 +114,8 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         source = ConversationSource()
         super().__init__(source)
         self._folding = source.folding
-        self._commands = ConversationCommands(self)
-        self.helpers = (self._commands, *self.helpers)
+        self._conversation_commands = ConversationCommands(self)
+        self.helpers = (self._conversation_commands, *self.helpers)
 
     def title_of(self, row: ConversationRow) -> Shown:
         """Its title, or its id while it has none."""
@@ -127,7 +127,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         if reason is None and command.name == "mark_read" and not self._unread:
             return "Nothing is unread."
         if reason is None and not (command.name == "delete" and self._are_only_starts()):
-            return self._commands.why_not_offered(command.name)
+            return self._conversation_commands.why_not_offered(command.name)
         return reason
 
     def why_not_row(self, name: str, row: ConversationRow) -> str | None:
