@@ -101,6 +101,20 @@ def test_what_cannot_be_had_back_is_named() -> None:
     assert restored_on(Draft(STORED), Draft(STORED).unset("llm_api_key")).draft.changes == {"llm_api_key": None}
 
 
+def test_what_moved_on_the_server_meanwhile_is_named_and_the_edit_is_on_top_of_it() -> None:
+    draft = (
+        Draft(STORED).set("language", "fr").change_servers(Servers.edit, 0, FILES.model_copy(update={"command": "uvx"}))
+    )
+    other = FILES.model_copy(update={"args": ("-y",)})
+    newer = STORED.model_copy(update={"language": "es", "mcp_config": McpConfig(stdio_servers=(other, PLAIN))})
+    again = restored_on(Draft(newer), draft)
+    assert again.moved == ("Language", "stdio files")
+    assert (again.draft.was("language"), again.draft.value("language")) == ("es", "fr")
+    gone = Draft(STORED.model_copy(update={"mcp_config": McpConfig()}))
+    assert [entry.was for entry in restored_on(gone, draft).draft.servers.entries] == [None]
+    assert not restored_on(gone, Draft(STORED).change_servers(Servers.remove, 0)).draft.edited
+
+
 def test_a_note_cannot_bring_a_value_of_another_kind() -> None:
     fields = {"language": FieldChange(new=5), "enable_sound_notifications": FieldChange(), MCP: FieldChange(new=1)}
     assert not restored(Changes(fields=fields, servers=()), Draft(STORED)).draft.edited
