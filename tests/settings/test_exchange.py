@@ -53,6 +53,12 @@ def test_edits_that_were_exported_are_edits_again_and_take_no_server_away(draft:
     assert len(imported(text, Draft(other)).draft.servers.left) >= len(Draft(other).servers.left)
 
 
+def test_only_what_the_file_names_is_changed_and_a_secret_that_was_filled_in_is_taken() -> None:
+    text = '[settings]\nlanguage = "fr"\nllm_api_key = "sk-typed"\n'
+    changes = imported(text, Draft(STORED)).draft.changes
+    assert changes == {"language": "fr", "llm_api_key": SecretStr("sk-typed")}
+
+
 def test_values_of_another_kind_are_left_alone_and_named() -> None:
     bad = {"language": 5, "enable_sound_notifications": "yes", "max_iterations": "many", "llm_api_key": 5}
     text = json.dumps({"settings": {**bad, "nonsense": 1, "secrets_store": {}, "git_user_name": None}})

@@ -110,3 +110,9 @@ def test_edits_of_a_field_that_is_gone_stay_and_stop_a_save() -> None:
     (problem,) = [problem for problem in problems(moved, flat) if problem.stops]
     assert "no such setting" in problem.words
     assert not problems(moved.revert(problem.key), flat)
+
+
+def test_a_value_that_this_server_would_not_read_again_stops_a_save() -> None:
+    (problem,) = errors(DESCRIBED.set("security_analyzer", "invariant"))
+    assert problem.words == "This server takes only llm, none."
+    assert not errors(Draft(Settings()).set("security_analyzer", "invariant"))
