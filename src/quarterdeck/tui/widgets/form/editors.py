@@ -1,7 +1,6 @@
 """The editors of fields: each stands in the list in place of its row, and knows the value typed so far."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from textual import on
@@ -31,11 +30,9 @@ class FieldEditor(FormRow):
     HINTS: ClassVar[Sequence[tuple[str, str]]] = ()
     """Keys of its own, with what each does."""
 
-    @dataclass
     class Changed(Message):
         """The field has another value."""
 
-    @dataclass
     class Done(Message):
         """A choice was clicked."""
 

@@ -106,17 +106,11 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         Binding("shift+tab", "group(-1)", "Group before", show=False),
     ]
 
-    @dataclass
     class Moved(Message):
         """The cursor is on another row."""
 
-        row: str
-
-    @dataclass
     class Chosen(Message):
-        """A row under the cursor was clicked."""
-
-        row: str
+        """The row under the cursor was clicked."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -146,7 +140,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         self._rows = tuple(self._spans)
         if self.cursor not in self._spans:
             self.cursor = self._rows[min(place, len(self._rows) - 1)] if self._rows else ""
-            self.post_message(self.Moved(self.cursor))
+            self.post_message(self.Moved())
         self._lay()
 
     async def open(self, editor: FieldEditor) -> None:
@@ -174,7 +168,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
             self.cursor = row
             self._paint()
             self._reveal()
-            self.post_message(self.Moved(row))
+            self.post_message(self.Moved())
 
     def move_to_group(self, group: str) -> None:
         """Put the cursor on the first row of a group."""
@@ -216,7 +210,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         """A click moves the cursor; one on the cursor's row opens it."""
         event.stop()
         if event.row == self.cursor:
-            self.post_message(self.Chosen(event.row))
+            self.post_message(self.Chosen())
         else:
             self.move_to(event.row)
 

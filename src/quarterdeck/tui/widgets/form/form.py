@@ -98,13 +98,9 @@ class SettingsForm(Vertical):
     help_full = getters.query_one("#help-full", Static)
     help_short = getters.query_one("#help-short", Static)
 
-    @dataclass
     class Edited(Message):
         """There is another draft."""
 
-        draft: Draft
-
-    @dataclass
     class Moved(Message):
         """The cursor is on another row, or an editor opened or closed: other keys may work."""
 
@@ -263,7 +259,7 @@ class SettingsForm(Vertical):
         if draft is self.draft:
             return False
         self._look(replace(self.view, draft=draft, complaints=()))
-        self.post_message(self.Edited(draft))
+        self.post_message(self.Edited())
         return True
 
     # The cursor

@@ -167,11 +167,8 @@ class ChoiceLine(Widget, can_focus=True):
     ]
     taken: reactive[int] = reactive(0)
 
-    @dataclass
     class Picked(Message):
         """Another choice was taken."""
-
-        number: int
 
     def __init__(self, words: Sequence[Shown], taken: int = 0, *, focusable: bool = True) -> None:
         super().__init__()
@@ -205,7 +202,7 @@ class ChoiceLine(Widget, can_focus=True):
     def _pick(self, number: int) -> None:
         if number != self.taken:
             self.taken = number
-            self.post_message(self.Picked(number))
+            self.post_message(self.Picked())
 
 
 class Toggle(Widget, can_focus=True):
@@ -248,7 +245,6 @@ class SecretControl(Vertical):
         Binding("right", "step(1)", "Next choice", show=False),
     ]
 
-    @dataclass
     class Changed(Message):
         """Another choice was taken, or something was typed."""
 
