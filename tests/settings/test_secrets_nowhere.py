@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quarterdeck.client.models.mcp import McpServer
+from quarterdeck.client.models.mcp import McpServer, StdioServer
 from quarterdeck.settings import files, kept, masks
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.masks import MASK
@@ -48,6 +48,15 @@ def test_what_is_masked_is_filled_in_again_from_the_server_it_was_made_of(server
     assert bare(hidden) == hidden
     assert filled(hidden, server) == server
     assert bool(tuple(missing(hidden))) == (hidden != server)
+
+
+def test_each_of_several_headers_is_filled_in_with_its_own_secret() -> None:
+    sent = ("-H", "X-One: secret-one", "-H", "X-One: secret-two", "--quiet")
+    server = StdioServer(name="curl", command="curl", args=sent)
+    shown = bare(server)
+    assert isinstance(shown, StdioServer)
+    edited = filled(shown.model_copy(update={"args": (*shown.args[:-1], "--verbose")}), server)
+    assert edited == server.model_copy(update={"args": (*sent[:-1], "--verbose")})
 
 
 def test_addresses_keep_what_identifies_them() -> None:

@@ -50,10 +50,10 @@ class Folders:
     @property
     def left_behind(self) -> str | None:
         """A sentence about what an earlier form of the state files holds, which nobody reads; None where nothing is."""
-        notebook = self.state / "notebook"
-        if not any(notebook.rglob("*.json")):
-            return None
-        return f"{notebook} holds what an earlier Quarterdeck kept between runs; it is not read, and left as it is"
+        folders = (self.state / "notebook", self.kept / "watched")
+        found = [str(folder) for folder in folders if any(folder.rglob("*.json"))]
+        what = "what an earlier Quarterdeck kept between runs; it is not read, and left as it is"
+        return f"{' and '.join(found)}: {what}" if found else None
 
 
 def _writable(path: Path) -> bool:

@@ -134,15 +134,19 @@ def filled(server: McpServer, held: McpServer | None) -> McpServer:
 def _filled(given: Any, shown: Any, held: Any) -> Any:
     """JSON data with what is `held` in place of what is given just as it is `shown`, as a whole or part by part.
 
-    A masked argument is looked for behind the same argument, for it may have moved.
+    A masked argument is looked for behind the same argument, for it may have moved; of several alike the first comes
+    first.
     """
     if given == shown:
         return held
     if isinstance(given, dict) and isinstance(shown, dict):
         return {name: _filled(value, shown.get(name), held.get(name)) for name, value in given.items()}
     if isinstance(given, list) and isinstance(shown, list) and all(isinstance(text, str) for text in (*given, *shown)):
-        behind = {(before, text): value for before, text, value in zip((None, *shown), shown, held, strict=False)}
-        return [behind.get(pair, pair[1]) for pair in zip((None, *given), given, strict=False)]
+        behind = defaultdict[Any, list[Any]](list)
+        for before, text, value in zip((None, *shown), shown, held, strict=False):
+            behind[before, text].append(value)
+        pairs = zip((None, *given), given, strict=False)
+        return [found.pop(0) if (found := behind[pair]) else pair[1] for pair in pairs]
     return given
 
 
