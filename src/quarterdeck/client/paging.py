@@ -34,7 +34,9 @@ Batch = tuple[R | None, ...]
 LARGE = 2**20
 """Bytes of an answer that are not read at once, for a key would wait for it."""
 SLICE = 200
-"""Records that are read of such an answer between two turns of the event loop."""
+"""Records that are read of such an answer at a time."""
+PAUSE = 0.01
+"""Seconds between two such slices: a key takes several turns of the event loop, and would wait for a slice in each."""
 ANSWERS_KEPT = 8
 """Of a list of many pages few are the same at the next reading, and each would keep its records a second time."""
 _BEGIN = re.compile(r'\s*(?:\[|\{\s*"items"\s*:\s*\[)\s*')
@@ -176,7 +178,7 @@ class Records(Generic[R]):
             total += len(members)
             if answer is None:
                 yield Page(items, more=True, unreadable=unreadable)
-                await asyncio.sleep(0)
+                await asyncio.sleep(PAUSE)
             elif isinstance(answer, list):
                 yield Page(items, unreadable=unreadable, perhaps_partial=total == full)
             else:
