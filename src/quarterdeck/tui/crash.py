@@ -34,8 +34,9 @@ class CrashSafe(App[int]):
 
     def send_to_terminal(self, sequence: str) -> None:
         """Send what the terminal acts on and does not show, such as a notice."""
-        if self._driver is not None and not self.is_headless:
-            self._driver.write(sequence)
+        driver = self._driver
+        if driver is not None and not self.is_headless:
+            driver.write(sequence)
 
     @on(Driver.SignalResume)
     @on(events.Resize)

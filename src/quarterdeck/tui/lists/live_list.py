@@ -240,7 +240,7 @@ class LiveList(Vertical, Generic[R]):
     @on(Table.Highlighted)
     def _cursor_moved(self) -> None:
         self.arrangement.hold()
-        self._show_row()
+        self.call_after_refresh(self._show_row)  # the cursor first
 
     # How a person arranges it
 
