@@ -59,5 +59,5 @@ class CrashSafe(App[int]):
             self._crashed = True
             error = sys.exception() or self._exception or RuntimeError()
             words = farewell(error, self.crash_folder)
-            self._exit_renderables.append(Text(words, no_wrap=True, overflow="ignore"))
+            super().exit(None, 1, Text(words, no_wrap=True, overflow="ignore"))
         self._close_messages_no_wait()
