@@ -24,6 +24,8 @@ AT_ONCE = {"Retry-After": "0"}
         (Answer(status=503, headers=AT_ONCE), 3, 3, 1),
         (Answer(status=429, headers=AT_ONCE), 3, 3, 1),
         (Answer(status=429, headers={"Retry-After": "30.5"}), 1, 1, 1),
+        (Answer(status=429, headers={"Retry-After": "Fri, 31 Dec 2100 23:59:59 GMT"}), 1, 1, 1),
+        (Answer(status=503, headers={"Retry-After": "Fri, 20 Nov 2020 15:00:10 GMT"}), 3, 3, 1),
     ],
 )
 async def test_only_what_the_table_allows_is_sent_again(
@@ -41,3 +43,14 @@ async def test_only_what_the_table_allows_is_sent_again(
             await attempt
         asked.append(len(server.asked))
     assert asked == [reads, watched, starts]
+
+
+@pytest.mark.parametrize("header", ["Date", "Retry-After"])
+async def test_a_date_that_no_clock_can_show_is_ignored(header: str) -> None:
+    beyond = {header: "Fri, 31 Dec 99999999999999999999 23:59:59 GMT"}
+    client, _ = client_of(lambda _: Answer({"items": []}, headers=beyond))
+    assert (await anext(aiter(client.sandboxes.pages()))).items == ()
+    client, server = client_of(lambda _: Answer(status=503, headers=beyond))
+    with pytest.raises(ServiceError):
+        await anext(aiter(client.sandboxes.pages()))
+    assert len(server.asked) == 3

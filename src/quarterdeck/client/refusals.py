@@ -2,6 +2,7 @@
 
 import math
 import re
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from quarterdeck.client.errors import ErrorKind, FieldProblem, Outcome, ServiceError
 from quarterdeck.client.network import origin_of
 from quarterdeck.client.redact import Location, scrub
-from quarterdeck.client.request import WRONG_ADDRESS, Request, Response
+from quarterdeck.client.request import WRONG_ADDRESS, Request, Response, http_date
 
 LONGEST = 200
 """Characters of a server's own words that are passed on."""
@@ -53,11 +54,12 @@ def refusal(response: Response, secrets: Iterable[str] = ()) -> ServiceError:
 
 
 def _seconds_to_wait(header: str | None) -> float | None:
-    """Read a Retry-After header in seconds; None for none, for a date and for nonsense."""
+    """Read a Retry-After header, seconds or a date (RFC 9110 section 10.2.3); None for none, the past and nonsense."""
     try:
         seconds = float(header or "")
     except ValueError:
-        return None
+        moment = http_date(header or "")
+        seconds = math.nan if moment is None else moment.timestamp() - time.time()
     return seconds if math.isfinite(seconds) and seconds >= 0 else None
 
 

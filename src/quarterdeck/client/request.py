@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -112,6 +113,15 @@ class LoggedRequest(NamedTuple):
     """When it was sent, UTC."""
     attempt: int = 1
     """Which try of the same request it was, counted from 1."""
+
+
+def http_date(text: str) -> datetime | None:
+    """Read a date of a header (RFC 9110 section 5.6.7); None for what is none."""
+    try:
+        moment = parsedate_to_datetime(text)
+    except (ValueError, OverflowError):
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def segment(value: str) -> str:

@@ -13,7 +13,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 
@@ -39,7 +38,7 @@ from quarterdeck.client.network import (
 )
 from quarterdeck.client.redact import secrets_in
 from quarterdeck.client.refusals import FAILED, not_offered, offers_nothing, refusal
-from quarterdeck.client.request import KeyHeader, LoggedRequest, Request, Response, encoded, query_text
+from quarterdeck.client.request import KeyHeader, LoggedRequest, Request, Response, encoded, http_date, query_text
 
 HOPS = 3
 GZIP = zlib.MAX_WBITS | 16
@@ -279,11 +278,10 @@ class Transport:
         return response
 
     def _note_clock(self, date: str | None) -> None:
-        try:
-            theirs = parsedate_to_datetime(date or "")
-        except ValueError:
+        theirs = http_date(date or "")
+        if theirs is None:
             return
-        offset = (theirs if theirs.tzinfo else theirs.replace(tzinfo=UTC)) - datetime.now(UTC)
+        offset = theirs - datetime.now(UTC)
         self.clock_offset = offset if abs(offset) >= CLOCK_GRAIN else timedelta()
 
 
