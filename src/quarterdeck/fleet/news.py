@@ -14,7 +14,7 @@ class About(StrEnum):
 
 
 class News(NamedTuple):
-    """Something changed; `ids` are the records of which there is something new to show."""
+    """Something changed; `ids` are the rows of which there is something new: start tasks are rows of conversations."""
 
     about: About
     ids: frozenset[str] = frozenset()

@@ -152,6 +152,11 @@ class Session:
             clock=self.server_clock,
         )
 
+    def became(self, row_id: str) -> str:
+        """The conversation that a start came to; any other row is what it was."""
+        task = self.start_tasks.records.get(row_id)
+        return row_id if task is None else task.app_conversation_id or row_id
+
     def _is_shown(self, task: StartTask) -> bool:
         listed, followed = self.conversations.records, self.followed
         if self.conversations.health.incomplete and task.app_conversation_id is not None and task.id not in followed:
@@ -243,7 +248,8 @@ class Session:
             read = {record.sandbox_id for record in changes.read}
             self._unsettled -= read - self.memories.transitional(clock.now)
         self._look_closely()
-        self._publish(News(About.CONVERSATIONS, other | changes.gone | marked))
+        starts = self.start_tasks.records.keys()  # one ends as a row when its conversation is there
+        self._publish(News(About.CONVERSATIONS, other | changes.gone | marked | starts))
         self._publish_beside(About.SANDBOXES, touched, changes, self.conversations)
 
     def _start_tasks_read(self, changes: Changes[StartTask]) -> None:
@@ -254,7 +260,7 @@ class Session:
             self.sandboxes.refresh()
         if self._starts.read(changes.read, in_progress(changes.read, self.server_clock.there)):
             self._publish(News(About.SANDBOXES, frozenset(self.sandboxes.records)))
-        self._publish(News(About.START_TASKS, changes.changed | changes.added | changes.gone))
+        self._publish(News(About.CONVERSATIONS, changes.changed | changes.added | changes.gone))
         self._find_lost(About.START_TASKS, self.start_tasks)
 
     def _publish_beside(self, about: About, ids: Iterable[str], changes: Changes[Any], watch: Watch[Any]) -> None:
@@ -408,7 +414,7 @@ class Session:
         """Show these start tasks no longer."""
         dismissed = frozenset(task_ids)
         self.dismissed.add(dismissed)
-        self._publish(News(About.START_TASKS, dismissed))
+        self._publish(News(About.CONVERSATIONS, dismissed))
 
     def looked(self, conversation_ids: Iterable[str]) -> None:
         """Note that somebody looks at these."""

@@ -103,7 +103,7 @@ class LiveList(Vertical, Generic[R]):
         if any(news.moved and news.about is self.source.about for news in told):
             self.follow(session)
         else:
-            self._bring_up_to_date(chain.from_iterable(self.source.touched(session, news) for news in told))
+            self._bring_up_to_date(chain.from_iterable(news.ids for news in told if news.about is self.source.about))
 
     def pass_time(self) -> None:
         """Bring up to date what changes with time: words, rows that wait for their place, filters, ages."""
@@ -183,7 +183,7 @@ class LiveList(Vertical, Generic[R]):
         ids = self.source.arranged(ids, filtered=bool(self.arrangement.filter), by_attention=view.sort is None)
         self.table.look_up(ids, self.rows, anew=anew)
         if self.session is not None and before is not None and before not in self.rows:
-            self.table.move_to(self.source.became(self.session, before))
+            self.table.move_to(self.session.became(before))
         self._say_found()
         self._show_row()
         self.post_message(self.Changed())
@@ -211,7 +211,7 @@ class LiveList(Vertical, Generic[R]):
         """Everything known about a row, or what it became; None where it is gone."""
         if self.session is None:
             return None
-        row = self.rows.get(row_id) or self.rows.get(self.source.became(self.session, row_id))
+        row = self.rows.get(row_id) or self.rows.get(self.session.became(row_id))
         return self.source.detail(self.session, row, self._clock()) if row is not None else None
 
     def go_to(self, row_id: str) -> bool:

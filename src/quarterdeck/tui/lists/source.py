@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from quarterdeck.fleet.filters import Grammar, Searchable
-from quarterdeck.fleet.news import About, News
+from quarterdeck.fleet.news import About
 from quarterdeck.fleet.order import Rank
 from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.watch import Watch
@@ -59,17 +59,9 @@ class Source(ABC, Generic[R]):
         """The ids of all rows, in the server's order."""
         return self.watch(session).records
 
-    def touched(self, session: Session, news: News) -> Iterable[str]:
-        """The ids of rows of which there may be something new to show."""
-        return news.ids if news.about is self.about else ()
-
     def passing(self, session: Session, now: datetime) -> Iterable[str]:
         """The ids of rows whose word or rank may change as time passes."""
         return ()
-
-    def became(self, session: Session, row_id: str) -> str:
-        """What goes on in place of a row that is gone; its own id where nothing does."""
-        return row_id
 
     def arranged(self, ids: list[str], *, filtered: bool, by_attention: bool) -> list[str]:
         """The ids to show out of those that the filter lets through."""

@@ -12,7 +12,7 @@ from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.fleet import sandbox_state
 from quarterdeck.fleet.conversations import DECK_GRAMMAR, ConversationRow, ConversationWord, rank, why_not
-from quarterdeck.fleet.news import About, News
+from quarterdeck.fleet.news import About
 from quarterdeck.fleet.order import Rank
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
@@ -66,17 +66,6 @@ class ConversationSource(Source[ConversationRow]):
         if record is not None and record.parent_conversation_id is not None:
             self.folding.parents[row_id] = record.parent_conversation_id
         return session.conversation_row(row_id)
-
-    def became(self, session: Session, row_id: str) -> str:
-        """The conversation that a start came to; any other row is what it was."""
-        task = session.start_tasks.records.get(row_id)
-        return row_id if task is None else task.app_conversation_id or row_id
-
-    def touched(self, session: Session, news: News) -> Iterable[str]:
-        """The conversations something was read of; a start task ends as a row when its conversation is there."""
-        if news.about is About.CONVERSATIONS:
-            return [*news.ids, *session.start_tasks.records]
-        return news.ids if news.about is About.START_TASKS else ()
 
     def passing(self, session: Session, now: datetime) -> Iterable[str]:
         """The starts that go on."""
@@ -164,7 +153,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         if (at := self.at_cursor()) is None:
             return
         session, row = at
-        conversation_id = self.list.source.became(session, row.id)
+        conversation_id = session.became(row.id)
         if row.record is not None or conversation_id != row.id:
             self.looked_at(row.id)
             await self.app.show_conversation(session, conversation_id)
