@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.fields import Problem
-from quarterdeck.settings.mcp import Servers, config_of
+from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_server import as_data
 
 WORDS = st.sampled_from(["a", "b", "c"])
@@ -90,7 +90,7 @@ MARKED_SERVER: st.SearchStrategy[McpServer] = st.one_of(
 
 MARKED_RECORDS = st.builds(
     Settings,
-    mcp_config=st.lists(MARKED_SERVER, max_size=4).map(config_of),
+    mcp_config=st.lists(MARKED_SERVER, max_size=4).map(McpConfig.of),
     llm_base_url=st.none() | MARKED_ADDRESSES,
     **PLAIN_FIELDS,
     **FLAGS,

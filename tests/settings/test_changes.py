@@ -7,14 +7,14 @@ from typing import Any
 from hypothesis import given
 from pydantic import SecretStr
 
-from quarterdeck.client.models.mcp import McpConfig, SseServer, StdioServer
+from quarterdeck.client.models.mcp import McpConfig, SseServer, StdioServer, listed
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings import kept as kept_here
 from quarterdeck.settings.changes import Changes, FieldChange, Restored, restored
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Unreadable
 from quarterdeck.settings.kept import MOST_RUNS, Journal, Saved, UnsavedEdits, undone
-from quarterdeck.settings.mcp import Servers, listed
+from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_server import as_data, bare, members, missing
 from tests.settings.strategies import PLAIN_FIELDS, counted, errors, marked_drafts, saved
 

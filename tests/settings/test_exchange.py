@@ -6,14 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from quarterdeck.client.models.mcp import McpConfig, McpServer, StdioServer
+from quarterdeck.client.models.mcp import McpConfig, McpServer, StdioServer, listed
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings import files
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import OBJECT, Field, Group
 from quarterdeck.settings.files import ImportRefused, imported
 from quarterdeck.settings.form_fields import CANONICAL, FormFields
-from quarterdeck.settings.mcp import config_of, listed
 from quarterdeck.settings.mcp_server import bare, place_of
 from tests.settings.strategies import MARKED_RECORDS, marked_drafts
 
@@ -35,7 +34,7 @@ def as_told(server: McpServer, name: str, *, nested: bool) -> McpServer:
 @given(MARKED_RECORDS, st.booleans())
 def test_what_was_exported_is_no_edit_where_it_came_from(record: Settings, nested: bool) -> None:
     servers = enumerate(listed(record.mcp_config))
-    told = config_of(as_told(server, f"n{number}", nested=nested) for number, server in servers)
+    told = McpConfig.of(as_told(server, f"n{number}", nested=nested) for number, server in servers)
     leaves = {"agent_settings.agent_kind": "openhands"} if nested else {}
     draft = Draft(record.model_copy(update={"mcp_config": told, "leaves": leaves}))
     for write in (files.as_toml, files.as_json):

@@ -17,11 +17,6 @@ LINEAR = SseServer(url="https://mcp.linear.app/sse", api_key=SecretStr("tok"))
 GIVEN_LINEAR = {"url": "https://mcp.linear.app/sse", "headers": {"Authorization": "Bearer tok"}}
 
 
-def only(text: object) -> McpServer:
-    (server,) = pasted(text if isinstance(text, str) else json.dumps(text)).servers
-    return server
-
-
 @pytest.mark.parametrize(
     "data",
     [
@@ -29,10 +24,9 @@ def only(text: object) -> McpServer:
         {"servers": {"files": {"type": "stdio", **GIVEN_FILES}, "linear": GIVEN_LINEAR}, "inputs": []},
         {"mcp": {"servers": {"files": GIVEN_FILES, "linear": {"type": "sse", **GIVEN_LINEAR}}}},
         {"files": GIVEN_FILES, "linear": GIVEN_LINEAR},
-        [{"name": "files", **GIVEN_FILES}, GIVEN_LINEAR],
         {"mcp_config": {"files": GIVEN_FILES, "linear": {"transport": "sse", **GIVEN_LINEAR}}},
         {
-            "stdio_servers": [{"name": "files", "command": "npx", "args": "-y pkg", "env": "K=v"}],
+            "stdio_servers": [{"name": "files", "command": "npx", "args": ["-y", "pkg"], "env": {"K": "v"}}],
             "sse_servers": [{"url": "https://mcp.linear.app/sse", "api_key": "tok"}],
             "shttp_servers": None,
         },
@@ -52,34 +46,26 @@ def test_every_usual_shape_is_read(data: object) -> None:
         ({"url": "https://a.example/mcp", "type": "streamable-http"}, ShttpServer),
         ({"url": "https://a.example/mcp", "type": "streamableHttp"}, ShttpServer),
         ({"url": "https://a.example/mcp", "transport": "sse"}, SseServer),
-        ({"httpUrl": "https://a.example/sse"}, ShttpServer),
-        ({"serverUrl": "https://a.example/sse"}, SseServer),
+        ({"url": "https://a.example/sse/", "headers": None}, SseServer),
     ],
 )
 def test_the_word_for_a_transport_decides_else_the_address(
     members: dict[str, str], transport: type[SseServer | ShttpServer]
 ) -> None:
-    server = only({"x": members})
-    assert type(server) is transport
-    assert members.get("url", "https://a.example/sse") == server.url
-
-
-def test_text_as_pages_print_it_is_read() -> None:
-    assert only('```json\n{"files": {"command": "npx -y pkg", "env": {"K": "v"}}}\n```') == FILES
-    assert only('"files": {"command": "npx", "args": ["-y", "pkg"], "env": {"K": "v"}},') == FILES
+    (server,) = pasted(json.dumps({"x": members})).servers
+    assert (type(server), server) == (transport, transport(url=members["url"]))
 
 
 def test_what_this_service_cannot_hold_is_named() -> None:
-    given_members = {"url": "https://a.example/mcp", "headers": {"X-Org": "o"}, "alwaysAllow": [], "disabled": True}
-    flat = pasted(json.dumps({"my tools": {**given_members}, "a b": {"command": "npx", "cwd": "/w"}}))
+    given_members = {"url": "https://a.example/mcp", "headers": {"X-Org": "o"}, "alwaysAllow": ["x"], "disabled": True}
+    flat = pasted(json.dumps({"my tools": {**given_members}, "db": {"command": "npx", "cwd": "/w"}}))
     assert flat.notes == (
-        "my tools: this service has no place for alwaysAllow, headers.",
+        "my tools: this service has no place for headers, alwaysAllow.",
         "my tools: it was switched off there; here it is on unless it is disabled.",
-        "a b: its name is a-b here.",
-        "a b: this service has no place for cwd.",
+        "db: this service has no place for cwd.",
     )
     (tools,) = pasted(json.dumps({"my tools": given_members}), nested=True).servers
-    assert tools.model_extra == {"headers": {"X-Org": "o"}, "alwaysAllow": [], "name": "my tools"}
+    assert tools.model_extra == {"headers": {"X-Org": "o"}, "alwaysAllow": ["x"], "name": "my tools"}
 
 
 def test_a_placeholder_has_to_be_typed_over() -> None:
@@ -95,13 +81,11 @@ def test_a_placeholder_has_to_be_typed_over() -> None:
     [
         ("", "not JSON: look at line 1, column 1"),
         ('{"x": {"command": }}', "line 1, column 19"),
-        ('"x": {"command": }', "line 1, column 18"),
         ("[]", "no MCP server"),
         ("5", "no MCP server"),
         ('{"x": {"type": "carrier pigeon", "url": "https://a"}}', "none of stdio, SSE and HTTP"),
         ('{"x": {"args": []}}', "neither a command nor an address"),
         ('{"x": {"url": "https://a", "timeout": "soon"}}', "not of the right kind"),
-        ('{"x": {"command": "a"}, "x": {"command": "b"}}', "given twice"),
         ("[" * 100_000, "not JSON|nested too deep"),
     ],
 )

@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from quarterdeck.client.models.mcp import McpConfig, McpServer, SseServer, StdioServer
+from quarterdeck.client.models.mcp import McpConfig, McpServer, SseServer, StdioServer, listed
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.settings.draft import Draft
-from quarterdeck.settings.mcp import Entry, EntryState, Servers, config_of, listed
+from quarterdeck.settings.mcp import Entry, EntryState, Servers
 from quarterdeck.settings.merge import Side, is_another, merge, settle
 from tests.settings.strategies import EDITS, MARKED_SERVER, PLAIN_FIELDS, RECORDS, counted, edited, marked_drafts
 
@@ -17,7 +17,7 @@ TOOLS = SseServer(url="https://a.example/sse")
 
 
 def records(*servers: McpServer) -> Settings:
-    return Settings(mcp_config=config_of(servers))
+    return Settings(mcp_config=McpConfig.of(servers))
 
 
 @given(RECORDS, EDITS, RECORDS)
@@ -52,7 +52,7 @@ def sides(draw: st.DrawFn) -> tuple[Draft, Settings]:
         if what == "edit":
             left[-1] = server.model_copy(update={"description": draw(st.sampled_from(["x", "y"]))})
     left += draw(st.lists(MARKED_SERVER, max_size=2))
-    return mine, base.model_copy(update={"mcp_config": config_of(draw(st.permutations(left)))})
+    return mine, base.model_copy(update={"mcp_config": McpConfig.of(draw(st.permutations(left)))})
 
 
 @given(sides())

@@ -6,11 +6,10 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quarterdeck.client.models.mcp import McpServer, StdioServer
+from quarterdeck.client.models.mcp import McpServer, StdioServer, listed
 from quarterdeck.settings import files, kept, masks
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.masks import MASK
-from quarterdeck.settings.mcp import listed
 from quarterdeck.settings.mcp_json import without_secrets
 from quarterdeck.settings.mcp_server import bare, filled, members, missing
 from quarterdeck.settings.review import lines

@@ -14,7 +14,7 @@ from quarterdeck.cli.settings import read_draft
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.client.models.mcp import McpConfig
+from quarterdeck.client.models.mcp import McpConfig, listed
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.config.connections import Connection
@@ -24,7 +24,7 @@ from quarterdeck.settings.catalogue import BY_KEY
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Control, Field
 from quarterdeck.settings.kept import Journal, last, undone, with_save
-from quarterdeck.settings.mcp import Servers, listed
+from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_server import identities
 from quarterdeck.settings.merge import Conflict, Side
 from quarterdeck.settings.review import Line, Review, problems

@@ -1,14 +1,23 @@
 """MCP servers of the nested generation: a map by name, told without secrets and replaced as a whole."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.mcp import (
+    McpConfig,
+    McpServer,
+    ShttpServer,
+    SseServer,
+    StdioServer,
+    free_name,
+    listed,
+    model_by_look,
+    name_in_map,
+    own_name,
+)
 from quarterdeck.client.models.settings import Settings, SettingsChanges
 from quarterdeck.client.redact import invalid
 
@@ -21,13 +30,6 @@ _MODELS: Mapping[str, type[McpServer]] = {
     "http": ShttpServer,
     "streamable-http": ShttpServer,
 }
-_LISTS: Mapping[str, type[McpServer]] = {
-    "sse_servers": SseServer,
-    "stdio_servers": StdioServer,
-    "shttp_servers": ShttpServer,
-}
-_TRANSPORTS: Mapping[type[McpServer], str] = {StdioServer: "stdio", SseServer: "sse", ShttpServer: "http"}
-_SSE_PATH = re.compile(r"/sse(/|$)")
 _OPEN_STRATEGIES = ("none", "oauth2")
 """Ways to sign in that say something without a secret beside them."""
 _AUTH_LOADED = ("strategy", "header_name", "username")
@@ -35,12 +37,9 @@ _AUTH_LOADED = ("strategy", "header_name", "username")
 
 def config_of(servers: Mapping[str, Any]) -> McpConfig:
     """Sort a map into the three lists; the name of a server is kept as its member `name`, others as they came."""
-    listed = {name: _server_of(name, members) for name, members in servers.items()}
-    unlisted = {name: servers[name] for name, server in listed.items() if server is None}
-    lists = {
-        member: [server for server in listed.values() if isinstance(server, model)] for member, model in _LISTS.items()
-    }
-    return McpConfig.model_validate({**lists, **({UNLISTED: unlisted} if unlisted else {})})
+    found = {name: _server_of(name, members) for name, members in servers.items()}
+    unlisted = {name: servers[name] for name, server in found.items() if server is None}
+    return McpConfig.of(filter(None, found.values()), **({UNLISTED: unlisted} if unlisted else {}))
 
 
 def map_of(config: McpConfig) -> dict[str, Any]:
@@ -60,7 +59,7 @@ def secrets_lost(base: Settings | None, changes: SettingsChanges) -> tuple[str, 
     new = changes.get("mcp_config")
     if base is None or base.mcp_config is None or not isinstance(new, McpConfig):
         return ()
-    held = {*(name for name, _ in named(base.mcp_config)), *map(_target, _servers(base.mcp_config))}
+    held = {*(name for name, _ in named(base.mcp_config)), *map(_target, listed(base.mcp_config))}
     return tuple(
         name for name, server in named(new) if (name in held or _target(server) in held) and not _has_secret(server)
     )
@@ -72,16 +71,12 @@ def named(config: McpConfig) -> Iterator[tuple[str, McpServer]]:
     They come in the order SSE, HTTP, stdio. Raises ServiceError(INVALID) for a name given twice.
     """
     _refuse_double_names(config)
-    taken = {*_unlisted(config), *filter(None, map(_given_name, _servers(config)))}
+    taken = {*_unlisted(config), *map(own_name, listed(config))}
     used: set[str] = set()
-    for server in _servers(config):
-        name = _given_name(server)
-        if name is None or name in used:
-            stem = name or _host_name(server)
-            name, number = stem, 1
-            while name in taken:
-                number += 1
-                name = f"{stem}-{number}"
+    for server in listed(config):
+        name = own_name(server)
+        if not name or name in used:
+            name = free_name(name_in_map(server), taken)
         taken.add(name)
         used.add(name)
         yield name, server
@@ -98,19 +93,10 @@ def _server_of(name: str, members: Any) -> McpServer | None:
 
 
 def _model_of(members: Mapping[str, Any]) -> type[McpServer] | None:
-    """By the transport; where none is named by a command or the look of the address, as the server judges it."""
-    transport, url = members.get("transport"), members.get("url")
-    if transport is not None:
-        return _MODELS.get(transport) if isinstance(transport, str) else None
-    if members.get("command") is not None:
-        return StdioServer
-    if not isinstance(url, str):
-        return None
-    return SseServer if _SSE_PATH.search(url.partition("?")[0]) else ShttpServer
-
-
-def _servers(config: McpConfig) -> tuple[McpServer, ...]:
-    return (*config.sse_servers, *config.shttp_servers, *config.stdio_servers)
+    transport = members.get("transport")
+    if transport is None:
+        return model_by_look(members)
+    return _MODELS.get(transport) if isinstance(transport, str) else None
 
 
 def _unlisted(config: McpConfig) -> dict[str, Any]:
@@ -119,23 +105,10 @@ def _unlisted(config: McpConfig) -> dict[str, Any]:
 
 def _refuse_double_names(config: McpConfig) -> None:
     """A name that a person typed must not push another server aside."""
-    taken = Counter((*filter(None, map(_given_name, _servers(config))), *_unlisted(config)))
+    taken = Counter((*filter(None, map(own_name, listed(config))), *_unlisted(config)))
     for place, server in enumerate(config.stdio_servers):
         if taken[server.name] > 1:
             raise invalid(("mcp_config", "stdio_servers", place, "name"), "another server has this name.")
-
-
-def _given_name(server: McpServer) -> str | None:
-    name = server.name if isinstance(server, StdioServer) else (server.model_extra or {}).get("name")
-    return name if isinstance(name, str) and name else None
-
-
-def _host_name(server: McpServer) -> str:
-    try:
-        host = "" if isinstance(server, StdioServer) else urlsplit(server.url).hostname or ""
-    except ValueError:
-        host = ""
-    return re.sub(r"[^A-Za-z0-9_-]+", "-", host).strip("-") or "server"
 
 
 def _members(server: McpServer) -> dict[str, Any]:
@@ -143,7 +116,7 @@ def _members(server: McpServer) -> dict[str, Any]:
     given = server.model_dump(exclude_unset=True, exclude={"name", "api_key", "auth"})
     members = {name: value for name, value in given.items() if value is not None}
     if _model_of(members) is not type(server):
-        members["transport"] = _TRANSPORTS[type(server)]
+        members["transport"] = server.kind.lower()
     auth = _auth(server)
     return members if auth is None else members | {"auth": auth}
 

@@ -11,10 +11,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, JsonValue, model_validator
 
+from quarterdeck.client.models.mcp import listed
 from quarterdeck.settings import masks, words
 from quarterdeck.settings.draft import MCP, Draft, is_same
 from quarterdeck.settings.fields import Control, Field, Unreadable, typed
-from quarterdeck.settings.mcp import Entry, Servers, held_of, listed
+from quarterdeck.settings.mcp import Entry, Servers, held_of
 from quarterdeck.settings.mcp_server import (
     KeptServer,
     Version,

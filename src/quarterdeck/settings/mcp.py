@@ -7,23 +7,17 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from quarterdeck.client.models.mcp import McpConfig, McpServer, StdioServer
-from quarterdeck.settings.mcp_server import (
-    LISTS,
-    MODELS,
-    Identity,
-    Transport,
-    Version,
-    bare,
-    filled,
+from quarterdeck.client.models.mcp import (
+    McpConfig,
+    McpServer,
+    ShttpServer,
+    SseServer,
+    StdioServer,
     free_name,
-    identities,
-    members,
+    listed,
     name_of,
-    paired,
-    place_of,
-    transport_of,
 )
+from quarterdeck.settings.mcp_server import Identity, Version, bare, filled, identities, members, paired, place_of
 
 
 class EntryState(StrEnum):
@@ -73,7 +67,7 @@ class Entry:
 
     @property
     def nth(self) -> int | None:
-        """Which one it is of those with its transport and name that the server holds."""
+        """Which one it is of those with its kind and name that the server holds."""
         return None if self.origin is None else self.origin.nth
 
     @property
@@ -178,7 +172,7 @@ class Servers:
 
     def config(self) -> McpConfig:
         """What a save sends: three lists in row order, unknown members carried along."""
-        return config_of((entry.server for entry in self.left), **dict(self.unknown))
+        return McpConfig.of((entry.server for entry in self.left), **dict(self.unknown))
 
     @cached_property
     def next_row(self) -> int:
@@ -193,29 +187,15 @@ class Servers:
         return replace(self, entries=tuple(change(entry) if entry.row == row else entry for entry in self.entries))
 
 
-def listed(config: McpConfig | None) -> tuple[McpServer, ...]:
-    """All servers of a configuration in the order SSE, HTTP, stdio."""
-    return (*config.sse_servers, *config.shttp_servers, *config.stdio_servers) if config else ()
-
-
 def held_of(servers: Servers, there: Sequence[McpServer]) -> dict[int, McpServer]:
     """Row -> what a record holds of it, of those that were to be stored and are there: equal, or of the same name."""
     held = paired((Version(entry.row, entry.server) for entry in servers.left), map(Version, range(len(there)), there))
     return {row: there[number] for row, number in held.items()}
 
 
-def config_of(servers: Iterable[McpServer], **unknown: Any) -> McpConfig:
-    """Servers in the three lists, beside members that the deck does not know."""
-    every = tuple(servers)
-    lists = {name: [one for one in every if transport_of(one) is transport] for name, transport in LISTS.items()}
-    return McpConfig.model_validate(lists | unknown)
-
-
-def empty_server(transport: Transport) -> McpServer:
+def empty_server(model: type[McpServer]) -> McpServer:
     """A server to be filled in."""
-    return MODELS[transport].model_validate(
-        {"name": "", "command": ""} if transport is Transport.STDIO else {"url": ""}
-    )
+    return model.model_validate({"name": "", "command": ""} if model is StdioServer else {"url": ""})
 
 
 def copy_of(server: McpServer, servers: Servers) -> McpServer:
@@ -250,8 +230,7 @@ _OF_TRANSPORT = ("timeout", "transport", "type")
 
 def converted(server: McpServer) -> McpServer | None:
     """SSE as streamable HTTP and the other way round, with all members that both have; None for stdio."""
-    other = {Transport.SSE: Transport.SHTTP, Transport.SHTTP: Transport.SSE}.get(transport_of(server))
-    if other is None:
+    if isinstance(server, StdioServer):
         return None
     shared = {name: value for name, value in members(server).items() if name not in _OF_TRANSPORT}
-    return MODELS[other].model_validate(shared)
+    return (ShttpServer if isinstance(server, SseServer) else SseServer).model_validate(shared)

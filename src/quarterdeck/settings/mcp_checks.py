@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from quarterdeck.client.models.enums import is_mask
-from quarterdeck.client.models.mcp import McpServer, ShttpServer, StdioServer
+from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer, name_of
 from quarterdeck.settings import checks
 from quarterdeck.settings.fields import Problem, error, warning
 from quarterdeck.settings.mcp import Entry, EntryState, Servers
-from quarterdeck.settings.mcp_server import Transport, holds_hidden, name_of, transport_of
+from quarterdeck.settings.mcp_server import holds_hidden
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -44,11 +44,11 @@ def _touched(entry: Entry) -> bool:
 
 def _twice(entry: Entry, same: list[Entry]) -> Problem | None:
     """What is wrong with a server beside the others of its name or address."""
-    own, others = transport_of(entry.server), {transport_of(other.server) for other in same if other is not entry}
-    member, word = ("name", "name") if own is Transport.STDIO else ("url", "address")
+    own, others = type(entry.server), {type(other.server) for other in same if other is not entry}
+    member, word = ("name", "name") if own is StdioServer else ("url", "address")
     if own in others:
         return replace(error(f"Another server has this {word}; change or delete one."), member=member)
-    if others - {Transport.STDIO} and own is not Transport.STDIO:
+    if others - {StdioServer} and own is not StdioServer:
         return replace(warning("The same address is in the list with the other type."), member=member)
     return None
 
@@ -67,7 +67,7 @@ def _at_members(server: McpServer) -> Iterator[tuple[str, Problem | None]]:
         yield "args", next(filter(None, map(checks.hidden_part, server.args)), None)
         yield "env", _environment(server.env)
     else:
-        yield "url", url(server.url, transport_of(server))
+        yield "url", url(server.url, type(server))
         yield "api_key", None if server.api_key is None else checks.secret(server.api_key)
         if isinstance(server, ShttpServer):
             yield "timeout", None if server.timeout is None else _seconds(server.timeout)
@@ -77,16 +77,16 @@ def _at_members(server: McpServer) -> Iterator[tuple[str, Problem | None]]:
             yield member, error("The value of a header is hidden; type it again." if member == "headers" else hidden)
 
 
-def url(value: str, transport: Transport) -> Problem | None:
+def url(value: str, model: type[McpServer]) -> Problem | None:
     """The address of a server."""
     if not value:
         return error("An address is needed, such as https://tools.example.com/mcp.")
     if problem := checks.hidden_part(value) or checks.web_address(value, _SCHEMES):
         return problem
     path = urlsplit(value).path.rstrip("/")
-    if transport is Transport.SHTTP and path.endswith("/sse"):
+    if model is ShttpServer and path.endswith("/sse"):
         return warning("An address ending in /sse usually belongs to the SSE type.")
-    if transport is Transport.SSE and path.endswith("/mcp"):
+    if model is SseServer and path.endswith("/mcp"):
         return warning("An address ending in /mcp usually belongs to the HTTP type.")
     if checks.is_here(value):
         return warning("This is looked up inside the sandbox, not on this machine.")

@@ -6,75 +6,38 @@ has to be typed.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from itertools import count
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import PlainSerializer, PlainValidator, SecretStr
 
-from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.mcp import LISTS, McpServer, ShttpServer, SseServer, StdioServer, name_of
 from quarterdeck.client.redact import replace_secrets
 from quarterdeck.settings import masks
 from quarterdeck.settings.masks import MASK
 
-
-class Transport(StrEnum):
-    """How a server is reached; the value is the word shown."""
-
-    SSE = "SSE"
-    SHTTP = "HTTP"
-    STDIO = "stdio"
-
-
-MODELS: Mapping[str, type[McpServer]] = {
-    Transport.SSE: SseServer,
-    Transport.SHTTP: ShttpServer,
-    Transport.STDIO: StdioServer,
-}
-_TRANSPORTS = {model: Transport(transport) for transport, model in MODELS.items()}
-LISTS: Mapping[str, Transport] = {
-    "sse_servers": Transport.SSE,
-    "shttp_servers": Transport.SHTTP,
-    "stdio_servers": Transport.STDIO,
-}
-"""The lists of the documented record, in the order in which the servers are shown."""
+MODELS: Mapping[str, type[McpServer]] = {model.kind: model for model in LISTS.values()}
+"""The word for how a server is reached -> its model."""
 
 
 @dataclass(frozen=True)
 class Identity:
-    """What makes two versions of a server the same one: transport, name or address, and which of several equal ones."""
+    """What makes two versions of a server the same one: kind, name or address, and which of several equal ones."""
 
-    transport: Transport
+    kind: str
     name: str
     nth: int = 0
 
 
-def transport_of(server: McpServer) -> Transport:
-    """The transport of a server, by its model."""
-    return _TRANSPORTS[type(server)]
-
-
-def name_of(server: McpServer) -> str:
-    """Name of a stdio server, address of the others."""
-    return server.name if isinstance(server, StdioServer) else server.url
-
-
-def place_of(server: McpServer) -> tuple[Transport, str]:
-    """Transport and name: what two versions of a server have in common."""
-    return transport_of(server), name_of(server)
-
-
-def free_name(wanted: str, taken: Container[str]) -> str:
-    """A name, or the first free one with a number behind it."""
-    names = (wanted if number == 1 else f"{wanted}-{number}" for number in count(1))
-    return next(name for name in names if name not in taken)
+def place_of(server: McpServer) -> tuple[str, str]:
+    """Kind and name: what two versions of a server have in common."""
+    return server.kind, name_of(server)
 
 
 def identities(servers: Iterable[McpServer]) -> tuple[Identity, ...]:
     """The identity of each server, in the same order."""
-    seen = Counter[tuple[Transport, str]]()
+    seen = Counter[tuple[str, str]]()
     found = []
     for server in servers:
         place = place_of(server)
@@ -92,12 +55,12 @@ class Version(NamedTuple):
 
 
 def paired(wanted: Iterable[Version], held: Iterable[Version]) -> dict[int, int]:
-    """Key of each wanted version that is held -> key of the held one, which has its transport and name.
+    """Key of each wanted version that is held -> key of the held one, which has its kind and name.
 
     Equal ones join first, then the n-th joins the n-th, then what is left in order; who comes first chooses first. A
     key may be wanted in several versions, and joins once.
     """
-    free: dict[tuple[Transport, str], list[Version]] = defaultdict(list)
+    free: dict[tuple[str, str], list[Version]] = defaultdict(list)
     for one in held:
         free[place_of(one.server)].append(one)
     asked = [(one, free[place]) for one in wanted if (place := place_of(one.server)) in free]
@@ -193,7 +156,7 @@ def members(server: McpServer) -> dict[str, Any]:
 
 def as_data(server: McpServer) -> dict[str, Any]:
     """A server as JSON data, with the secrets that are in it."""
-    return {"transport": transport_of(server).value, "server": members(server)}
+    return {"transport": server.kind, "server": members(server)}
 
 
 def _from_data(data: Any) -> McpServer:

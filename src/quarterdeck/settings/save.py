@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.models.mcp import LISTS
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.nested_mcp import named
@@ -14,7 +15,6 @@ from quarterdeck.client.settings import PreparedRequest, losses
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.mcp import Servers
-from quarterdeck.settings.mcp_server import LISTS, Transport, transport_of
 from quarterdeck.settings.merge import Conflict, Side, changed, merge, settle
 from quarterdeck.settings.review import Review, review
 from quarterdeck.settings.typed_secrets import RememberingStore
@@ -210,13 +210,13 @@ def complaint(draft: Draft, location: Sequence[str | int], message: str) -> Prob
 
 def _place(servers: Servers, place: Sequence[str | int]) -> tuple[int | None, str]:
     """Row and member of a place in one of the three lists, or in a map by name, where a name may have dots."""
-    sent = {each: [entry.row for entry in servers.left if transport_of(entry.server) is each] for each in Transport}
+    sent = {model: [entry.row for entry in servers.left if isinstance(entry.server, model)] for model in LISTS.values()}
     match place:
         case (str(name), int(number), *rest) if name in LISTS:
             rows = sent[LISTS[name]]
             return rows[number] if 0 <= number < len(rows) else None, str(rest[0]) if rest else ""
     names = [name for name, _ in named(servers.config())]
-    by_name = dict(zip(names, (row for each in LISTS.values() for row in sent[each]), strict=True))
+    by_name = dict(zip(names, (row for rows in sent.values() for row in rows), strict=True))
     parts = list(map(str, place))
     for end in range(len(parts), 0, -1):
         if ".".join(parts[:end]) in by_name:

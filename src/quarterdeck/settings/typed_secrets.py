@@ -8,15 +8,14 @@ from typing import Any
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import Outcome, ServiceError
-from quarterdeck.client.models.mcp import McpConfig, McpServer, StdioServer
+from quarterdeck.client.models.mcp import McpConfig, McpServer, StdioServer, listed
 from quarterdeck.client.models.settings import Settings, SettingsChanges
 from quarterdeck.client.settings import PreparedRequest
-from quarterdeck.settings.mcp import config_of, listed
-from quarterdeck.settings.mcp_server import Transport, place_of
+from quarterdeck.settings.mcp_server import place_of
 from quarterdeck.settings.words import has_secret
 
-TypedSecrets = dict[tuple[Transport, str], McpServer]
-"""The MCP servers that were sent with secrets in this run, by transport and name or address."""
+TypedSecrets = dict[tuple[str, str], McpServer]
+"""The MCP servers that were sent with secrets in this run, by kind and name or address."""
 
 
 class RememberingStore:
@@ -32,7 +31,7 @@ class RememberingStore:
         if found is None or found.mcp_config is None or not self._client.server.nested:
             return found
         servers = map(self._with_secrets, listed(found.mcp_config))
-        filled = config_of(servers, **(found.mcp_config.model_extra or {}))
+        filled = McpConfig.of(servers, **(found.mcp_config.model_extra or {}))
         return found.model_copy(update={"mcp_config": filled})
 
     async def store(self, base: Settings | None, changes: SettingsChanges) -> None:

@@ -4,12 +4,12 @@ from collections.abc import Collection, Container, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from quarterdeck.client.models.mcp import McpServer, StdioServer
+from quarterdeck.client.models.mcp import McpServer, StdioServer, listed
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.nested import AGENT_KIND
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.mcp import EntryState, Servers, held_of, listed
+from quarterdeck.settings.mcp import EntryState, Servers, held_of
 from quarterdeck.settings.mcp_server import members, place_of
 from quarterdeck.settings.merge import merge
 

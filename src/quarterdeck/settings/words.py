@@ -3,19 +3,17 @@
 The text may be a server's and is not safe to paint as it is.
 """
 
-import re
 from typing import Any
 
-from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer, name_of
 from quarterdeck.client.redact import is_secret_name
 from quarterdeck.settings import masks, mcp_server
 from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.fields import Control, Field, Unreadable, typed
 from quarterdeck.settings.mcp import Servers
-from quarterdeck.settings.mcp_server import missing, name_of, transport_of
+from quarterdeck.settings.mcp_server import missing
 
 NOT_SET = "not set"
-_HOST = re.compile(r"://(?:[^/?#]*@)?(?P<name>[^/?#:]+)")
 USUAL_TIMEOUT = 60
 """Seconds a streamable HTTP server gets when its time-out is not sent."""
 
@@ -87,23 +85,9 @@ def server_name(server: McpServer) -> str:
     return name_of(server) if isinstance(server, StdioServer) else masks.address(name_of(server))
 
 
-def server_kind(server: McpServer) -> str:
-    """The word for its transport."""
-    return transport_of(server).value
-
-
 def server_title(server: McpServer) -> str:
-    """Transport and name."""
-    return f"{transport_of(server)} {server_name(server)}"
-
-
-def server_stem(server: McpServer) -> str:
-    """The name a server goes by where only names count: its own, or one made of its host."""
-    own = server.name if isinstance(server, StdioServer) else (server.model_extra or {}).get("name")
-    if isinstance(own, str) and own:
-        return own
-    host = _HOST.search(masks.address(name_of(server)))
-    return re.sub(r"[^A-Za-z0-9_-]+", "-", host["name"] if host else "").strip("-") or "server"
+    """Kind and name."""
+    return f"{server.kind} {server_name(server)}"
 
 
 def server_details(server: McpServer) -> str:
@@ -193,7 +177,7 @@ def _parts(server: McpServer) -> dict[str, tuple[str, Any]]:
         parts = {"name": (name, name), "command": (command_line(server), command)}
         secret = members.pop("env", {})
     else:
-        parts = {"type": (server_kind(server),) * 2, "address": (server_name(server), members.pop("url"))}
+        parts = {"type": (server.kind,) * 2, "address": (server_name(server), members.pop("url"))}
         if isinstance(server, ShttpServer):
             wait = members.pop("timeout", None)
             parts["time-out"] = ("default" if wait is None else f"{wait} s", wait or "")

@@ -1,6 +1,10 @@
-"""MCP servers in the three lists of the flat record."""
+"""MCP servers, and the three lists of them in the flat record: what they are called and what tells them apart."""
 
-from typing import Annotated
+import re
+from collections.abc import Container, Iterable, Mapping
+from itertools import count
+from typing import Annotated, Any, ClassVar, Self
+from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, SecretStr
 
@@ -19,12 +23,17 @@ def _without_point(value: object) -> object:
 class SseServer(Kept):
     """A server reached over SSE."""
 
+    kind: ClassVar[str] = "SSE"
+    """The word for how it is reached."""
+
     url: str
     api_key: SecretStr | None = None
 
 
 class ShttpServer(Kept):
     """A server reached over streamable HTTP; `timeout` in seconds, 1 to 3600, default 60, whole on flat servers."""
+
+    kind: ClassVar[str] = "HTTP"
 
     url: str
     api_key: SecretStr | None = None
@@ -33,6 +42,8 @@ class ShttpServer(Kept):
 
 class StdioServer(Kept):
     """A server started as a command inside the sandbox."""
+
+    kind: ClassVar[str] = "stdio"
 
     name: str
     command: str
@@ -47,5 +58,60 @@ class McpConfig(Kept):
     stdio_servers: Annotated[tuple[StdioServer, ...], NullIsEmpty] = ()
     shttp_servers: Annotated[tuple[Annotated[ShttpServer, BeforeValidator(_bare_address)], ...], NullIsEmpty] = ()
 
+    @classmethod
+    def of(cls, servers: "Iterable[McpServer]", **unknown: Any) -> Self:
+        """Servers in the three lists, beside members that the deck does not know."""
+        every = tuple(servers)
+        lists = {name: [one for one in every if isinstance(one, model)] for name, model in LISTS.items()}
+        return cls.model_validate(lists | unknown)
+
 
 McpServer = SseServer | ShttpServer | StdioServer
+LISTS: Mapping[str, type[McpServer]] = {
+    "sse_servers": SseServer,
+    "shttp_servers": ShttpServer,
+    "stdio_servers": StdioServer,
+}
+"""The lists, in the order in which servers are shown and named."""
+_SSE_PATH = re.compile(r"/sse(/|$)")
+
+
+def listed(config: McpConfig | None) -> tuple[McpServer, ...]:
+    """All servers of a configuration in the order SSE, HTTP, stdio."""
+    return (*config.sse_servers, *config.shttp_servers, *config.stdio_servers) if config else ()
+
+
+def model_by_look(members: Mapping[str, Any]) -> type[McpServer] | None:
+    """What a server is by its command or the look of its address, as servers judge it; None without either."""
+    url = members.get("url")
+    if members.get("command") is not None:
+        return StdioServer
+    if not isinstance(url, str):
+        return None
+    return SseServer if _SSE_PATH.search(url.partition("?")[0]) else ShttpServer
+
+
+def name_of(server: McpServer) -> str:
+    """Name of a stdio server, address of the others."""
+    return server.name if isinstance(server, StdioServer) else server.url
+
+
+def own_name(server: McpServer) -> str:
+    """The name of a server in a map of them; empty for an address without one."""
+    name = server.name if isinstance(server, StdioServer) else (server.model_extra or {}).get("name")
+    return name if isinstance(name, str) else ""
+
+
+def name_in_map(server: McpServer) -> str:
+    """The name a server goes by where only names count: its own, or one made of its host."""
+    try:
+        host = urlsplit(name_of(server)).hostname or ""
+    except ValueError:
+        host = ""
+    return own_name(server) or re.sub(r"[^A-Za-z0-9_-]+", "-", host).strip("-") or "server"
+
+
+def free_name(wanted: str, taken: Container[str]) -> str:
+    """A name, or the first free one with a number behind it."""
+    names = (wanted if number == 1 else f"{wanted}-{number}" for number in count(1))
+    return next(name for name in names if name not in taken)

@@ -19,11 +19,11 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from quarterdeck.client.models.mcp import McpServer, ShttpServer, StdioServer
+from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.settings import masks, mcp_checks, words
 from quarterdeck.settings.fields import Problem, Unreadable, as_whole, typed
 from quarterdeck.settings.mcp import converted
-from quarterdeck.settings.mcp_server import Transport, is_hidden, transport_of
+from quarterdeck.settings.mcp_server import MODELS, is_hidden
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.dialogs.form import Choice, Field, FieldsDialog, Line
@@ -52,7 +52,7 @@ REVEALS = "A hidden argument would be shown: keep the word before it, or type th
 NO_NUMBER = "This is not a number; type one such as 60."
 EMPTY = Shown('""')
 """The line of an argument without any text."""
-REMOTE = (Transport.SSE, Transport.SHTTP)
+REMOTE = (SseServer.kind, ShttpServer.kind)
 """The types of a server with an address."""
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
@@ -266,7 +266,7 @@ class McpServerDialog(FieldsDialog[McpServer]):
     def server(self) -> McpServer:
         """The server as it stands."""
         members, server = dict(self.typed), self._given
-        if members.pop("type", transport_of(server)) != transport_of(server):
+        if members.pop("type", server.kind) != server.kind:
             server = converted(server) or server
         wait = as_whole(members.pop("timeout", ""))
         if isinstance(server, ShttpServer) and not isinstance(wait, Unreadable):
@@ -293,7 +293,7 @@ class McpServerDialog(FieldsDialog[McpServer]):
     def _doubt_type(self) -> None:
         """Say where the address looks like one of the other type."""
         if "type" in self.fields:
-            problem = mcp_checks.url(self.fields["url"].value, Transport(self.fields["type"].value))
+            problem = mcp_checks.url(self.fields["url"].value, MODELS[self.fields["type"].value])
             self.fields["type"].say_problem(problem if problem is not None and not problem.stops else None)
 
     @on(CommandInput.Followed)
@@ -330,7 +330,7 @@ def _fields(server: McpServer, *, hidden: bool, stored: bool) -> Iterator[Field]
         yield Member("env", "Environment", EnvironmentRows(server.env), hint)
         return
     timeout = server.timeout if isinstance(server, ShttpServer) else None
-    yield Choice("type", "Type", transport_of(server), values=REMOTE)
+    yield Choice("type", "Type", server.kind, values=REMOTE)
     yield Line("url", "Address", server.url, masked=True, placeholder="https://")
     key = SecretControl(stored=words.has_secret(server), none=NOT_TOLD if hint else NONE)
     yield Member("api_key", "API key", key, hint)
@@ -339,7 +339,7 @@ def _fields(server: McpServer, *, hidden: bool, stored: bool) -> Iterator[Field]
         "Time-out, s",
         typed(timeout),
         check=lambda value: NO_NUMBER if isinstance(as_whole(value), Unreadable) else None,
-        only_if=("type", Transport.SHTTP),
+        only_if=("type", ShttpServer.kind),
         placeholder="server default, 60",
     )
     headers = (server.model_extra or {}).get("headers")

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import ClassVar
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.models.mcp import McpServer, StdioServer
+from quarterdeck.client.models.mcp import McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.settings import mcp_checks, words
 from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.mcp import Entry, Servers, converted, copy_of, duplicates, empty_server, without_duplicates
 from quarterdeck.settings.mcp_checks import server_problems
 from quarterdeck.settings.mcp_json import TakenIn, pasted, without_secrets
-from quarterdeck.settings.mcp_server import Transport, bare
+from quarterdeck.settings.mcp_server import bare
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
@@ -36,10 +36,10 @@ AT_ONCE = 8
 """Addresses tried at the same time."""
 SHOWN_EVERY = 0.2
 """Seconds between two paintings while many checks are under way."""
-_TRANSPORTS = {
-    Transport.STDIO: "a command started inside the sandbox",
-    Transport.SHTTP: "an address that speaks streamable HTTP",
-    Transport.SSE: "an address that speaks server-sent events",
+_KINDS: Mapping[type[McpServer], str] = {
+    StdioServer: "a command started inside the sandbox",
+    ShttpServer: "an address that speaks streamable HTTP",
+    SseServer: "an address that speaks server-sent events",
 }
 
 
@@ -99,13 +99,13 @@ class ServerList:
     async def _add(self) -> None:
         """Add a server: first its type, then its members."""
 
-        async def picked(transport: Transport | None) -> None:
-            if transport is not None:
-                await self._fill_in(Shown(f"New {transport} server"), empty_server(transport))
+        async def picked(model: type[McpServer] | None) -> None:
+            if model is not None:
+                await self._fill_in(Shown(f"New {model.kind} server"), empty_server(model))
 
         items = [
-            Item(((Shown(f"{kind.value:<7}"), Tone.STRONG), (Shown(said), Tone.MUTED)), kind)
-            for kind, said in _TRANSPORTS.items()
+            Item[type[McpServer]](((Shown(f"{model.kind:<7}"), Tone.STRONG), (Shown(said), Tone.MUTED)), model)
+            for model, said in _KINDS.items()
         ]
         await self.app.push_screen(PickDialog(Shown("Add an MCP server"), items), picked)
 
@@ -161,7 +161,7 @@ class ServerList:
         """Make a server the other of SSE and HTTP."""
         other = converted(entry.server)
         if other is not None:
-            said = f"It is {words.server_kind(other)} from the next save on; f2 makes it what it was."
+            said = f"It is {other.kind} from the next save on; f2 makes it what it was."
             await self._change(lambda servers: servers.edit(entry.row, other), said)
 
     async def _remove_duplicates(self) -> None:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from textwrap import wrap
 
-from quarterdeck.client.models.mcp import StdioServer
+from quarterdeck.client.models.mcp import StdioServer, name_of
 from quarterdeck.settings import words
 from quarterdeck.settings.fields import Field, Group
 from quarterdeck.settings.form_fields import NOT_HERE
 from quarterdeck.settings.mcp import Entry, EntryState, duplicates
-from quarterdeck.settings.mcp_server import missing, name_of
+from quarterdeck.settings.mcp_server import missing
 from quarterdeck.settings.review import effect_word
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.text import Shown, line
@@ -253,7 +253,7 @@ def _columns(view: FormView, entry: Entry, name_width: int) -> tuple[tuple[Cell,
     said = " · ".join(filter(None, (words.server_details(entry.server), ", ".join(unknown))))
     details = cell(brief(said), Tone.MUTED) if said else EMPTY
     rest = ((name, name_width), (details, 0)) if name_width else ((_joined(GAP, name, details), 0),)
-    kind = cell(line(words.server_kind(entry.server)), Tone.MUTED)
+    kind = cell(line(entry.server.kind), Tone.MUTED)
     return ((state, STATE), (kind, KIND), (_key(entry, hidden=view.hides_secrets), KEY), *rest)
 
 
