@@ -231,8 +231,8 @@ def test_watching_a_server_that_does_not_answer_is_a_failure(run: Run) -> None:
 
 
 def test_an_interrupt_stops_what_was_not_asked_for_yet(on: On) -> None:
-    running = ids(on, "RUNNING")
-    program = [sys.executable, "-m", "quarterdeck", "sandboxes", "pause", *running]
+    paused = ids(on, "PAUSED")
+    program = [sys.executable, "-m", "quarterdeck", "sandboxes", "resume", *paused]
     pipe = subprocess.PIPE
     process = subprocess.Popen(
         program, stdout=pipe, stderr=pipe, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
@@ -244,6 +244,6 @@ def test_an_interrupt_stops_what_was_not_asked_for_yet(on: On) -> None:
     rest, told = process.stdout.readlines(), process.stderr.read()
     assert process.wait(20) == 1
     done = {line.split()[0] for line in [first, *rest]}
-    assert done == set(ids(on, "PAUSED")) & set(running)
-    assert f"{len(done)} done, {len(running) - len(done)} stopped" in told
+    assert done == {*ids(on, "RUNNING"), *ids(on, "STARTING")} & set(paused)
+    assert f"{len(done)} done, {len(paused) - len(done)} stopped" in told
     assert "Traceback" not in told

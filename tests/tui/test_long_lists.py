@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.tui.lists import live_list
 from tests.tui.fake_fleet import FakeFleet, at_sandboxes
 
@@ -42,7 +43,7 @@ async def test_rows_that_only_time_changes_are_counted_although_nobody_sees_them
         await seat.sees("● 40 Running")
         fleet.deaf = {"box37", "box38", "box39"}
         for sandbox_id in fleet.deaf:
-            await seat.session.pause(sandbox_id)
+            await seat.session.ask(Action.PAUSE, sandbox_id)
         await seat.sees("● 37 Running", "3 Pausing")
         began = seat.deck.clock
         seat.deck.clock = lambda: began() + timedelta(minutes=7)

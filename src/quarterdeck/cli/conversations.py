@@ -4,16 +4,16 @@ import asyncio
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import NOTHING_MATCHED, every, moment, table, typed_filter, utc_now, with_client
+from quarterdeck.cli.oneshot import NOTHING_MATCHED, moment, table, typed_filter, utc_now, with_client, with_session
 from quarterdeck.cli.output import CommandError, as_json, note, say, typed_text
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.base import plain
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.client.models.enums import StartTaskStatus
 from quarterdeck.config.load import Config
-from quarterdeck.fleet.ages import ServerClock
-from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR, conversation_row
+from quarterdeck.fleet.conversations import CONVERSATION_GRAMMAR
 from quarterdeck.fleet.filters import kept
+from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.start_tasks import start_progress
 
 PATIENCE = 180.0
@@ -29,23 +29,21 @@ def show(arguments: CommandLine, config: Config) -> int:
     """
     wanted = typed_filter(arguments.filter, CONVERSATION_GRAMMAR)
 
-    async def read_and_print(client: Client) -> int:
-        read, unreadable = await every(client.conversations.pages())
+    async def read_and_print(session: Session) -> int:
         # Without the list of sandboxes one without sandbox is one whose sandbox the server itself calls missing.
-        clock = ServerClock(utc_now(), client.clock_offset)
-        listed = [conversation_row(record, clock=clock) for record in read]
-        rows = kept(listed, wanted, clock.now, CONVERSATION_GRAMMAR)
+        await session.conversations.read_all()
+        rows = kept(session.conversation_rows, wanted, utc_now(), CONVERSATION_GRAMMAR)
         if arguments.json:
             as_json([_plain(row.record) for row in rows if row.record is not None])
         else:
             cells = [(row.id, row.state.word, row.title, moment(row.told.changed_at)) for row in rows]
             table(("ID", "STATE", "TITLE", "UPDATED (UTC)"), cells)
-        if unreadable:
-            note(f"{unreadable} of {unreadable + len(read)} records could not be read.")
+        if unreadable := session.conversations.health.unreadable:
+            note(f"{unreadable} of {unreadable + len(session.conversations.records)} records could not be read.")
             return 1
         return NOTHING_MATCHED if wanted and not rows else 0
 
-    return with_client(arguments, config, read_and_print)
+    return with_session(arguments, config, read_and_print)
 
 
 def create(arguments: CommandLine, config: Config) -> int:
@@ -97,11 +95,10 @@ async def _follow(client: Client, task: StartTask) -> str:
 
 
 async def _read(client: Client, conversation_id: str) -> Conversation:
-    answer = await client.conversations.read([conversation_id])
-    for conversation in answer if answer is not None else await _newest(client):
-        if conversation is not None and conversation.id == conversation_id:
-            return conversation
-    raise CommandError(f"The conversation {conversation_id} was created, but is not listed.", "List them in a while.")
+    if (conversation := await client.conversations.find(conversation_id)) is None:
+        words = f"The conversation {conversation_id} was created, but is not listed."
+        raise CommandError(words, "List them in a while.")
+    return conversation
 
 
 async def _newest(client: Client) -> tuple[Conversation, ...]:

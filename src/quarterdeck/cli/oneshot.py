@@ -5,7 +5,7 @@ import os
 import signal
 import stat
 import sys
-from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -17,15 +17,13 @@ from quarterdeck.cli.output import CommandError
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.client.paging import Page
 from quarterdeck.config.load import Config
-from quarterdeck.fleet.filters import Filter, Grammar, parse
-from quarterdeck.fleet.filters import R as Row
+from quarterdeck.fleet.filters import Filter, Grammar, R, parse
+from quarterdeck.fleet.session import Session
 from quarterdeck.tui.text import Shown, line
 
 NOTHING_MATCHED = 3
 """The exit status of a command whose filter lets nothing through."""
-R = TypeVar("R")
 T = TypeVar("T")
 _ENDINGS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
@@ -44,23 +42,18 @@ def with_client(arguments: CommandLine, config: Config, act: Callable[[Client], 
         raise CommandError(words_of(error), error.advice) from error
 
 
+def with_session(arguments: CommandLine, config: Config, act: Callable[[Session], Awaitable[int]]) -> int:
+    """Run `act` with what can be known of the chosen server: it reads what it needs, and nobody is told of news."""
+    return with_client(arguments, config, lambda client: act(Session(client, lambda news: None, utc_now)))
+
+
 def words_of(error: ServiceError) -> str:
     """The words of an error, and what the server said of each field."""
     problems = (f"{'.'.join(map(str, problem.location))}: {problem.message}" for problem in error.problems)
     return " ".join((error.words, *problems))
 
 
-async def every(pages: AsyncIterable[Page[R]]) -> tuple[list[R], int]:
-    """All records of a list, and how many of it could not be read."""
-    records: list[R] = []
-    unreadable = 0
-    async for page in pages:
-        records += page.items
-        unreadable += page.unreadable
-    return records, unreadable
-
-
-def typed_filter(typed: str | None, grammar: Grammar[Row]) -> Filter:
+def typed_filter(typed: str | None, grammar: Grammar[R]) -> Filter:
     """Read a filter; raises CommandError (status 2) for one that cannot be understood whole."""
     wanted = parse(typed or "", grammar, finished=True)
     if wanted.problems:

@@ -1,37 +1,25 @@
 """`quarterdeck sandboxes list`, `specs` and `start`, and how commands read sandboxes."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.oneshot import NOTHING_MATCHED, every, moment, table, typed_filter, utc_now, with_client
+from quarterdeck.cli.oneshot import NOTHING_MATCHED, moment, table, typed_filter, utc_now, with_client, with_session
 from quarterdeck.cli.output import CommandError, as_json, note, say
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.base import plain
-from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import Sandbox, SandboxSpec
 from quarterdeck.config.load import Config
-from quarterdeck.fleet.ages import ServerClock, age
+from quarterdeck.fleet.ages import age
 from quarterdeck.fleet.filters import Filter, Kind, kept
-from quarterdeck.fleet.memories import SandboxMemories
-from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, Residents, SandboxRow, sandbox_row
+from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow
+from quarterdeck.fleet.session import Session
 
 GRAMMAR = SANDBOX_GRAMMAR.without("for", "slow")
 """What a filter of a command knows: not what takes watching, which a command that has just begun has not done."""
 _OF_CONVERSATIONS = frozenset({"repo", "quiet", "cost", "no-conversation"})
-
-
-@dataclass(frozen=True)
-class Reading:
-    """Sandboxes of a server, and how many records could not be read: a filter has not seen these."""
-
-    rows: tuple[SandboxRow, ...]
-    unreadable: int = 0
-    unknown: tuple[str, ...] = ()
-    """Ids that were named and that the server does not know."""
 
 
 def asks_about_conversations(wanted: Filter) -> bool:
@@ -39,35 +27,20 @@ def asks_about_conversations(wanted: Filter) -> bool:
     return any(term.kind is Kind.WORD or term.name in _OF_CONVERSATIONS for term in wanted.terms)
 
 
-async def read_all(client: Client, *, conversations: bool) -> Reading:
-    """Read the list of sandboxes, and that of conversations if it is wanted."""
-    sandboxes, unreadable = await every(client.sandboxes.pages())
-    if not conversations:
-        return Reading(rows_of(client, sandboxes, None), unreadable)
-    inhabitants, unread = await every(client.conversations.pages())
-    # One that could not be read may live in any of them: which one has no conversation is not known then.
-    return Reading(rows_of(client, sandboxes, inhabitants, complete=not unread), unreadable + unread)
+async def read(session: Session, wanted: Filter, ids: Sequence[str] = ()) -> int:
+    """Read these sandboxes, else all, with all conversations if the filter asks about them.
 
-
-def rows_of(
-    client: Client, sandboxes: Iterable[Sandbox], conversations: Iterable[Conversation] | None, *, complete: bool = True
-) -> tuple[SandboxRow, ...]:
-    """The rows of records that were read just now by a client; `conversations` is None where they were not read."""
-    memories, now = SandboxMemories(), utc_now()
-    records = tuple(sandboxes)
-    memories.observe(records, now, beginning=False)
-    residents, living = Residents(), {each.id: each for each in conversations or ()}
-    residents.update(living, living)
-    return tuple(
-        sandbox_row(
-            record,
-            memories.by_id[record.id],
-            residents.of(record.id),
-            complete=complete and conversations is not None,
-            clock=ServerClock(now, client.clock_offset),
-        )
-        for record in records
-    )
+    Gives how many records of whole lists could not be read: a filter has not seen these.
+    """
+    about_conversations = asks_about_conversations(wanted)
+    answer = await session.client.sandboxes.read(ids) if ids and not about_conversations else None
+    if answer is not None:
+        session.sandboxes.take([record for record in answer if record is not None])
+        return 0
+    await session.sandboxes.read_all()
+    if about_conversations:
+        await session.conversations.read_all()
+    return 0 if ids else session.sandboxes.health.unreadable + session.conversations.health.unreadable
 
 
 def row_plain(row: SandboxRow, now: datetime) -> dict[str, Any]:
@@ -89,20 +62,6 @@ def sandbox_plain(sandbox: Sandbox) -> dict[str, Any]:
     return plain(sandbox, "session_api_key", "exposed_urls") | {"exposed_urls": addresses}
 
 
-async def read_some(client: Client, ids: Sequence[str]) -> dict[str, Sandbox | None]:
-    """The sandboxes of these ids, None for one the server does not know; reads the list where no batch can be read.
-
-    It takes its turn among what is asked for meanwhile, so that what was asked for first comes to its end soon.
-    """
-    answer = await client.sandboxes.read(ids)
-    if answer is not None:
-        return dict(zip(ids, answer, strict=True))
-    found: dict[str, Sandbox | None] = dict.fromkeys(ids)
-    async for page in client.sandboxes.pages():
-        found.update((sandbox.id, sandbox) for sandbox in page.items if sandbox.id in found)
-    return found
-
-
 def show(arguments: CommandLine, config: Config) -> int:
     """Print the sandboxes the filter lets through in the words of the deck, newest first.
 
@@ -110,37 +69,32 @@ def show(arguments: CommandLine, config: Config) -> int:
     """
     wanted = typed_filter(arguments.filter, GRAMMAR)
 
-    async def read_and_print(client: Client) -> int:
-        read = await read_all(client, conversations=asks_about_conversations(wanted))
-        found = kept(read.rows, wanted, utc_now(), GRAMMAR)
+    async def read_and_print(session: Session) -> int:
+        unreadable, now = await read(session, wanted), utc_now()
+        found = kept(session.sandbox_rows, wanted, now, GRAMMAR)
         if arguments.json:
-            as_json([row_plain(row, utc_now()) for row in found])
+            as_json([row_plain(row, now) for row in found])
         else:
-            _print(found)
-        if read.unreadable:
-            note(f"{read.unreadable} records could not be read.")
+            _print(found, now)
+        if unreadable:
+            note(f"{unreadable} records could not be read.")
             return 1
         return NOTHING_MATCHED if wanted and not found else 0
 
-    return with_client(arguments, config, read_and_print)
+    return with_session(arguments, config, read_and_print)
 
 
-def _print(rows: list[SandboxRow]) -> None:
+def _print(rows: list[SandboxRow], now: datetime) -> None:
     """Print a table; what comes from conversations has columns only where they were read."""
-    now = utc_now()
-    cells = [(row.id, row.state(now).words, row.record.sandbox_spec_id, moment(row.record.created_at)) for row in rows]
-    titles = ("ID", "STATE", "SPEC", "CREATED (UTC)")
+    titles = ["ID", "STATE", "SPEC", "CREATED (UTC)"]
+    cells = [[row.id, row.state(now).words, row.record.sandbox_spec_id, moment(row.record.created_at)] for row in rows]
     if rows and rows[0].complete:
-        extra = [_from_conversations(row) for row in rows]
-        table((*titles, "QUIET", "SPENT", "CONVERSATION"), [(*a, *b) for a, b in zip(cells, extra, strict=True)])
-    else:
-        table(titles, cells)
-
-
-def _from_conversations(row: SandboxRow) -> tuple[str, str, str]:
-    quiet = row.quiet(utc_now())
-    titles = "no conversation" if row.unlinked else "; ".join(title or "untitled" for title in row.conversation_titles)
-    return age(quiet.total_seconds()) if quiet is not None else "", f"${row.spent:.2f}", titles
+        titles += ["QUIET", "SPENT", "CONVERSATION"]
+        for row, line in zip(rows, cells, strict=True):
+            quiet = row.quiet(now)
+            living = "; ".join(title or "untitled" for title in row.conversation_titles) or "no conversation"
+            line += ["" if quiet is None else age(quiet.total_seconds()), f"${row.spent:.2f}", living]
+    table(titles, cells)
 
 
 def specs(arguments: CommandLine, config: Config) -> int:
@@ -164,7 +118,7 @@ def start(arguments: CommandLine, config: Config) -> int:
         if arguments.dry_run:
             return await _foretell(client, arguments)
         started = await client.sandboxes.start(arguments.spec)
-        found = (await read_some(client, (started.id,)))[started.id]
+        found = await client.sandboxes.find(started.id)
         if found is None or found.status in (SandboxStatus.ERROR, SandboxStatus.MISSING):
             status = "not listed" if found is None else found.status
             raise CommandError(f"The sandbox {started.id} was started, but is {status}.", "Look at the server's log.")

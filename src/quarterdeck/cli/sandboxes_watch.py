@@ -1,10 +1,7 @@
 """`quarterdeck sandboxes list --watch`: a line for each change of a state, until a signal or a closed pipe."""
 
-import asyncio
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
-from datetime import datetime
 from itertools import islice
 from typing import Any
 
@@ -50,25 +47,20 @@ class _Watching:
         self._failing: set[object] = set()
         self._rows: dict[str, SandboxRow] = {}
         self._begun = False
-        self._failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def run(self) -> None:
         """Read until cancelled.
 
         Raises BrokenPipeError, and ServiceError for a refused key and where nothing was read before.
         """
-        reading = asyncio.create_task(self._session.run())
         try:
-            await asyncio.wait({reading, self._failed}, return_when=asyncio.FIRST_COMPLETED)
-            await (self._failed if self._failed.done() else reading)
-        finally:
-            reading.cancel()
-            with suppress(asyncio.CancelledError):
-                await reading
+            await self._session.run()
+        except ExceptionGroup as several:
+            raise several.exceptions[0] from None
 
     def _read(self, news: News) -> None:
         """Take what a reading brought; what changes before everything was read once is not told."""
-        self._tell_failures()
+        self._note_failures()
         if news.about is not About.SANDBOXES:
             return
         for sandbox_id in self._session.sandboxes.records if news.moved else news.ids:
@@ -84,46 +76,34 @@ class _Watching:
         before, after = self._rows.pop(sandbox_id, None), self._session.sandbox_row(sandbox_id)
         if after is not None:
             self._rows[sandbox_id] = after
-        known = [row for row in (before, after) if row is not None]
-        was, word = (row.memory.settled.word if row is not None else None for row in (before, after))
-        if self._begun and was != word and any(map(self._passes, known)):
-            self._tell(sandbox_id, was, word)
+        was, word = (row and row.memory.settled.word for row in (before, after))
+        if self._begun and was != word and any(row and self._passes(row) for row in (before, after)):
+            self._print(sandbox_id, was, word)
 
     def _passes(self, row: SandboxRow) -> bool:
         return self._wanted.matches(row, utc_now(), GRAMMAR)
 
-    def _tell(self, sandbox_id: str, was: str | None, word: str | None) -> None:
+    def _print(self, sandbox_id: str, was: str | None, word: str | None) -> None:
         """Print one change: `was` is None for a sandbox that is new, `word` for one that is gone."""
-        now = _moment(utc_now())
+        now = utc_now().isoformat(timespec="seconds").replace("+00:00", "Z")
         cause, why = Cause.SERVER, "it is not listed any more"
         if word is not None:
             events = self._session.memories.timelines.of(sandbox_id)
             cause, why = (events[-1].cause, events[-1].words) if events else (Cause.UNKNOWN, "")
-        try:
-            if self._json:
-                json_line({"time": now, "id": sandbox_id, "from": was, "to": word, "cause": cause, "why": why})
-            else:
-                say(f"{now}  {sandbox_id}  {was or 'new'} -> {word or 'gone'}  {cause}")
-            sys.stdout.flush()
-        except BrokenPipeError as error:
-            self._fail(error)
+        if self._json:
+            json_line({"time": now, "id": sandbox_id, "from": was, "to": word, "cause": cause, "why": why})
+        else:
+            say(f"{now}  {sandbox_id}  {was or 'new'} -> {word or 'gone'}  {cause}")
+        sys.stdout.flush()
 
-    def _tell_failures(self) -> None:
-        """Say the first of several failures in a row, where it may be over at the next try."""
+    def _note_failures(self) -> None:
+        """Say the first of several failures in a row, where it may be over at the next try; raises one that is not."""
         for watch in self._asked_about:
             error = watch.health.error
             if error is None:
                 self._failing.discard(watch)
             elif not self._begun or error.kind is ErrorKind.AUTH:
-                self._fail(error)
+                raise error
             elif watch not in self._failing:
                 self._failing.add(watch)
                 note(f"{words_of(error)} It is tried again.")
-
-    def _fail(self, error: Exception) -> None:
-        if not self._failed.done():
-            self._failed.set_exception(error)
-
-
-def _moment(when: datetime) -> str:
-    return when.isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -61,6 +61,11 @@ class Action(StrEnum):
     RESUME = "resume"
     DELETE = "deletion"
 
+    @property
+    def verb(self) -> str:
+        """What a person calls doing it."""
+        return self.name.capitalize()
+
 
 class Asked(NamedTuple):
     """Something under way that no reading has confirmed yet."""

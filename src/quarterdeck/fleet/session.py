@@ -4,9 +4,10 @@ It knows no screen: whoever owns it gives a `publish` and is told which ids chan
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -17,7 +18,7 @@ from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.ages import ServerClock
-from quarterdeck.fleet.bulk import BulkJob
+from quarterdeck.fleet.bulk import BulkAction, BulkJob, change_verdict
 from quarterdeck.fleet.conversations import ConversationRow, conversation_row, last_execution_status
 from quarterdeck.fleet.displacement import Displacement, forecast, probable_cap, running_oldest_first
 from quarterdeck.fleet.kept import Keeper, StateFiles
@@ -132,10 +133,15 @@ class Session:
             record,
             memory,
             self.residents.of(sandbox_id),
-            complete=not (self.conversations.health.incomplete or self.memories.timelines.perhaps_ours(sandbox_id)),
+            complete=self._knows_all_in(sandbox_id),
             last_told=self.last_statuses,
             clock=self.server_clock,
         )
+
+    def _knows_all_in(self, sandbox_id: str) -> bool:
+        """Whether all conversations in a sandbox are known; one that could not be read may live in any."""
+        health = self.conversations.health
+        return not (health.incomplete or health.unreadable or self.memories.timelines.perhaps_ours(sandbox_id))
 
     def conversation_row(self, conversation_id: str) -> ConversationRow | None:
         """What a list says of a conversation, or of a start that is about to be one; None when it says nothing."""
@@ -157,6 +163,16 @@ class Session:
         task = self.start_tasks.records.get(row_id)
         return row_id if task is None else task.app_conversation_id or row_id
 
+    @property
+    def sandbox_rows(self) -> list[SandboxRow]:
+        """The rows of all sandboxes, in the server's order."""
+        return [row for row in map(self.sandbox_row, self.sandboxes.records) if row is not None]
+
+    @property
+    def conversation_rows(self) -> list[ConversationRow]:
+        """The rows of all conversations, in the server's order."""
+        return [row for row in map(self.conversation_row, self.conversations.records) if row is not None]
+
     def _is_shown(self, task: StartTask) -> bool:
         listed, followed = self.conversations.records, self.followed
         if self.conversations.health.incomplete and task.app_conversation_id is not None and task.id not in followed:
@@ -166,11 +182,9 @@ class Session:
 
     def find_unlinked(self) -> Unlinked:
         """What lost its counterpart in the other list."""
-        sandboxes = map(self.sandbox_row, self.sandboxes.records)
-        conversations = map(self.conversation_row, self.conversations.records)
         return Unlinked(
-            tuple(row for row in sandboxes if row is not None and row.unlinked),
-            tuple(row for row in conversations if row is not None and row.unlinked),
+            tuple(row for row in self.sandbox_rows if row.unlinked),
+            tuple(row for row in self.conversation_rows if row.unlinked),
             not (self.sandboxes.health.incomplete or self.conversations.health.incomplete),
         )
 
@@ -305,23 +319,28 @@ class Session:
 
     # What a person asks of sandboxes
 
-    async def pause(self, sandbox_id: str) -> None:
-        """Pause a sandbox; it shows as pausing until a reading confirms it."""
-        await self._ask(sandbox_id, Action.PAUSE, self.client.sandboxes.pause)
+    def order(self, action: Action) -> BulkAction:
+        """What asks this of sandboxes, one by one or many, and what the readings say of it."""
+        memories = self.memories.by_id
+        return BulkAction(
+            action.verb, partial(self.ask, action), lambda each: change_verdict(memories.get(each), action)
+        )
 
-    async def resume(self, sandbox_id: str) -> None:
-        """Resume a sandbox; it shows as resuming until a reading confirms it."""
-        running = self._running
-        await self._ask(sandbox_id, Action.RESUME, self.client.sandboxes.resume)
-        self.displacement.answered(sandbox_id, running, self._clock())
+    async def ask(self, action: Action, sandbox_id: str) -> None:
+        """Ask this of a sandbox; it shows as under way until a reading confirms it.
 
-    async def _ask(self, sandbox_id: str, action: Action, send: Callable[[str], Awaitable[None]]) -> None:
+        A deletion takes its workspace along.
+        """
+        sandboxes, running = self.client.sandboxes, self._running if action is Action.RESUME else ()
+        send = {Action.PAUSE: sandboxes.pause, Action.RESUME: sandboxes.resume, Action.DELETE: sandboxes.delete}[action]
         self.memories.asked(sandbox_id, action, self._clock())
         self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))
         try:
             with self.writes.under_way(f"{action} of {short_id(sandbox_id)}"):
                 await send(sandbox_id)
             self.memories.answered(sandbox_id)
+            if action is Action.RESUME:
+                self.displacement.answered(sandbox_id, running, self._clock())
         except ServiceError as error:
             if error.kind is ErrorKind.MISSING:
                 self.memories.missing(sandbox_id, self._clock())
@@ -332,6 +351,8 @@ class Session:
             self._look_closely()
             self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))
             self.sandboxes.refresh()
+            if action is Action.DELETE:
+                self.conversations.refresh()
 
     async def start(self, spec_id: str | None) -> Sandbox:
         """Start a sandbox; servers answer once it is up or has failed."""
@@ -346,11 +367,6 @@ class Session:
         finally:
             self._publish(News(About.SANDBOXES, frozenset(self.sandboxes.records)))
             self.sandboxes.refresh()
-
-    async def delete_sandbox(self, sandbox_id: str) -> None:
-        """Delete a sandbox with its workspace; it shows as being deleted until a reading confirms it."""
-        await self._ask(sandbox_id, Action.DELETE, self.client.sandboxes.delete)
-        self.conversations.refresh()
 
     @contextmanager
     def _changing(self, words: str) -> Iterator[None]:

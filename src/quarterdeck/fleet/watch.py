@@ -273,8 +273,7 @@ class Watch(Generic[R]):
         self._pages_read = 0
         try:
             if whole:
-                self._asked_at = None
-                await self._read_all()
+                await self.read_all()
             else:
                 await self._read_looked_at()
         except ServiceError as error:
@@ -284,7 +283,9 @@ class Watch(Generic[R]):
             self.health = self.health.failed(error, next_try_at=self._clock() + wait, broken=broken)
             self._publish(Changes(all_known=all_known))
 
-    async def _read_all(self) -> None:
+    async def read_all(self) -> None:
+        """Read the whole list once; raises ServiceError. What was read before that is published."""
+        self._asked_at, began = None, self._clock()
         listed: list[str] = []
         unreadable, partial = 0, False
         last: Changes[R] = Changes()
@@ -303,8 +304,8 @@ class Watch(Generic[R]):
                     await self._read_looked_at()
                 await asyncio.sleep(0)
         self._pass_at = self._clock()
-        self._pass_took = self._pass_at - self._began_at
-        self._tick_at = max(self._tick_at, self._began_at)
+        self._pass_took = self._pass_at - began
+        self._tick_at = max(self._tick_at, began)
         self._one_page = self._pages_read <= 1
         if not listed and self.records and not self.health.doubted:
             self.health = self.health._replace(doubted=True, refreshing=False)

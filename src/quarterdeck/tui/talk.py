@@ -6,6 +6,7 @@ from quarterdeck.client.agent_server import ALWAYS, NEVER, RISKY
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.fleet.answering import Answering
 from quarterdeck.fleet.following import Following, Origin
+from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
@@ -134,7 +135,7 @@ class Talk:
         foreseen = session.forecast()
 
         async def resume() -> str:
-            await session.resume(sandbox_id)
+            await session.ask(Action.RESUME, sandbox_id)
             self._following.refresh()
             return "Resume of its sandbox asked for."
 

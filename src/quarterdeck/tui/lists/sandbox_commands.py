@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.fleet.bulk import SANDBOXES, BulkAction, BulkJob, N, Named, Plan, change_verdict, plan
+from quarterdeck.fleet.bulk import SANDBOXES, BulkAction, BulkJob, N, Named, Plan, plan
 from quarterdeck.fleet.sandbox_state import Action, why_not
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
@@ -45,40 +45,40 @@ class SandboxCommands:
 
     async def change(
         self,
-        verb: str,
+        action: Action,
         rows: Sequence[SandboxRow],
         hidden: Collection[str],
         asked: Callable[[str, SandboxRow], Shown] = asked_words,
     ) -> None:
         """Pause or resume sandboxes: one at once unless there is something to ask, several after a plan."""
-        session, now = self._screen.app.session, self._screen.app.clock()
+        session, now, verb = self._screen.app.session, self._screen.app.clock(), action.verb
         if session is None or not rows:
             return
         planned = plan(rows, lambda row: why_not(verb.lower(), row.state(now)), hidden)
         if len(rows) > 1 or not planned.rows:
-            await self.change_many(verb, planned)
+            await self.change_many(action, planned)
             return
         (row,) = planned.rows
 
         def begin(agreed: bool | None = True) -> None:
             if agreed:
-                change = self._do_one(self._order(session, verb), row, asked(verb, row))
+                change = self._do_one(session.order(action), row, asked(verb, row))
                 self._screen.run_worker(change, group="change")
 
-        doubt = busy_line(row) if verb == "Pause" else text.line(session.forecast())
+        doubt = busy_line(row) if action is Action.PAUSE else text.line(session.forecast())
         if doubt:
             question = text.line(f"{verb} {row.short_id}?")
             await self._screen.app.push_screen(ConfirmDialog(question, [cell(doubt, Tone.WARN)]), begin)
         else:
             begin()
 
-    async def change_many(self, verb: str, planned: Plan[SandboxRow], *, sweep: bool = False) -> None:
+    async def change_many(self, action: Action, planned: Plan[SandboxRow], *, sweep: bool = False) -> None:
         """Show what will be done, and do it once somebody said yes."""
-        session = self._screen.app.session
+        session, verb = self._screen.app.session, action.verb
         if session is None or self._is_busy(session):
             return
         warnings: list[Cell] = []
-        if verb == "Pause":
+        if action is Action.PAUSE:
             warnings = busy_lines(planned.rows)
         elif line := text.line(session.forecast(len(planned.rows))):
             warnings = [cell(line, Tone.WARN), EMPTY]
@@ -87,7 +87,7 @@ class SandboxCommands:
 
         async def begin(agreed: bool | None) -> None:
             if agreed:
-                await self._carry_out(session, self._order(session, verb), dialog.planned, sweep=sweep)
+                await self._carry_out(session, session.order(action), dialog.planned, sweep=sweep)
 
         await self._screen.app.push_screen(dialog, begin)
 
@@ -98,7 +98,7 @@ class SandboxCommands:
         session = self._screen.app.session
         if session is not None and rows:
             planned = plan(rows, lambda row: None, hidden)
-            await self.delete(session, self._order(session, "Delete"), planned, gone_with(planned.rows))
+            await self.delete(session, session.order(Action.DELETE), planned, gone_with(planned.rows))
 
     async def delete(self, session: Session, order: BulkAction, planned: Plan[N], goes_with: Sequence[Cell]) -> None:
         """Delete rows once the short id of the only one, or the number of several, has been typed."""
@@ -127,15 +127,6 @@ class SandboxCommands:
         await self._screen.app.push_screen(TypedConfirmDialog(title, (*what, EMPTY, *goes_with), word), begin)
 
     # Carrying it out
-
-    def _order(self, session: Session, verb: str) -> BulkAction:
-        """What is meant by a verb."""
-        act, action = {
-            "Pause": (session.pause, Action.PAUSE),
-            "Resume": (session.resume, Action.RESUME),
-            "Delete": (session.delete_sandbox, Action.DELETE),
-        }[verb]
-        return BulkAction(verb, act, lambda row_id: change_verdict(session.memories.by_id.get(row_id), action))
 
     async def _do_one(self, order: BulkAction, row: Named, asked: Shown) -> None:
         # Servers answer a deletion of a paused one only after ten seconds and more (SERVERS.md: deleting a sandbox).

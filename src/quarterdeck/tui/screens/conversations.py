@@ -257,13 +257,13 @@ class ConversationsScreen(ListScreen[ConversationRow]):
 
     async def action_pause(self) -> None:
         """Pause its sandbox, or those of the marked ones."""
-        await self._change("Pause")
+        await self._change(sandbox_state.Action.PAUSE)
 
     async def action_resume(self) -> None:
         """Resume its sandbox, or those of the marked ones."""
-        await self._change("Resume")
+        await self._change(sandbox_state.Action.RESUME)
 
-    async def _change(self, verb: str) -> None:
+    async def _change(self, action: sandbox_state.Action) -> None:
         session = self.app.session
         rows, out_of_sight = self.list.targets()
         seen = dict.fromkeys(row.sandbox_id for row in rows if row.id not in out_of_sight)
@@ -271,7 +271,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         named = filter(None, (*seen, *sorted(hidden)))
         found = [row for each in named if session is not None and (row := session.sandbox_row(each)) is not None]
         if found:
-            await self.sandboxes.change(verb, found, hidden, _asked_words)
+            await self.sandboxes.change(action, found, hidden, _asked_words)
         else:
             self.say(Shown("None of these has a sandbox any more."), Tone.WARN)
 

@@ -12,7 +12,7 @@ from quarterdeck.client.models.sandbox import SandboxSpec
 from quarterdeck.fleet.bulk import plan
 from quarterdeck.fleet.news import About
 from quarterdeck.fleet.order import Rank
-from quarterdeck.fleet.sandbox_state import StateWord, why_not
+from quarterdeck.fleet.sandbox_state import Action, StateWord, why_not
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, Sweep, rank
 from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.watch import Watch
@@ -103,11 +103,11 @@ class SandboxesScreen(ListScreen[SandboxRow]):
 
     async def action_pause(self) -> None:
         """Pause the sandbox, or all marked ones."""
-        await self.sandboxes.change("Pause", *self.list.targets())
+        await self.sandboxes.change(Action.PAUSE, *self.list.targets())
 
     async def action_resume(self) -> None:
         """Resume the sandbox, or all marked ones."""
-        await self.sandboxes.change("Resume", *self.list.targets())
+        await self.sandboxes.change(Action.RESUME, *self.list.targets())
 
     async def action_delete(self) -> None:
         """Delete the sandbox, or all marked ones, once that has been typed."""
@@ -152,7 +152,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
         if found is not None:
             now = self.app.clock()
             planned = plan(found.rows, lambda row: why_not("pause", row.state(now)))
-            await self.sandboxes.change_many("Pause", planned, sweep=True)
+            await self.sandboxes.change_many(Action.PAUSE, planned, sweep=True)
 
     # One row
 
