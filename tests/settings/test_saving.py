@@ -1,27 +1,31 @@
 """Saving without a screen: what is said and kept when a store fails in one of its ways."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 import httpx
 import pytest
 from pydantic import SecretStr
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.settings import PreparedRequest, rules_of
 from quarterdeck.settings.draft import MCP, Draft
+from quarterdeck.settings.kept import DisabledServers, disabled_in, exchanged
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.merge import Conflict, Side
 from quarterdeck.settings.review import Review
-from quarterdeck.settings.save import Questions, SaveResult, complaint, save
+from quarterdeck.settings.save import Caller, SaveResult, complaint, save
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from tests.client.fakes import NO_ROUTE, Answer, Asked, client_of
 
 SERVER = Server(Generation.FLAT, KeyState.ACCEPTED, merges=True, fields=rules_of(Generation.FLAT, merges=True))
 LOST = httpx.ReadError("gone")
 DOWN = httpx.ConnectError("down")
+
+
+Keep = Callable[[Iterable[McpServer], Iterable[McpServer]], Awaitable[DisabledServers | None]]
 
 
 class Flat:
@@ -57,12 +61,16 @@ async def _yes(review: Review, request: PreparedRequest | None, why: str) -> boo
     return True
 
 
-async def saved(draft: Draft, server: Flat, prepare: Callable[[Draft], Awaitable[None]] | None = None) -> SaveResult:
+async def _noted(meant: Draft, found: Settings | None) -> None:
+    pass
+
+
+async def saved(draft: Draft, server: Flat, keep: Keep | None = None) -> SaveResult:
     client, _ = client_of(server)
     client.transport.server = SERVER
     async with client:
         store = RememberingStore(client, TypedSecrets())
-        return await save(draft, store, SERVER, Questions(_mine, _yes, prepare), lambda step: None)
+        return await save(draft, store, SERVER, Caller(_mine, _yes, _noted, keep), lambda step: None)
 
 
 BASE = Settings(language="de", llm_api_key_set=False)
@@ -105,17 +113,33 @@ async def test_a_server_that_always_says_so_is_not_asked_for_ever() -> None:
     assert result.draft.changes == DRAFT.changes
 
 
-async def test_what_cannot_be_prepared_or_concerns_only_this_machine_is_not_sent() -> None:
-    async def no_disk(draft: Draft) -> None:
+OLD = StdioServer(name="old", command="uvx")
+
+
+async def test_what_this_machine_keeps_is_kept_before_it_is_sent_and_not_for_a_save_that_was_refused() -> None:
+    kept: DisabledServers | None = None
+
+    async def keep(gone: Iterable[McpServer], new: Iterable[McpServer]) -> DisabledServers | None:
+        nonlocal kept
+        kept = exchanged(kept, gone, new)
+        return kept
+
+    async def no_disk(gone: Iterable[McpServer], new: Iterable[McpServer]) -> None:
         raise ServiceError(ErrorKind.LOCAL, "The disk is full.", outcome=Outcome.NOT_APPLIED)
 
-    server = Flat(BASE)
-    result = await saved(DRAFT, server, no_disk)
+    holding = BASE.model_copy(update={"mcp_config": McpConfig(stdio_servers=(OLD,))})
+    disabled = Draft(holding).change_servers(Servers.disable, 0)
+    server = Flat(holding, failure=DOWN, applies=False)
+    result = await saved(disabled, server, no_disk)
     assert (server.stores, result.words, result.meant) == (0, "Not saved: The disk is full.", None)
-    assert result.draft.changes == DRAFT.changes
-    disabled = Draft(BASE, disabled=(StdioServer(name="old", command="uvx"),))
-    result = await saved(disabled.change_servers(Servers.remove, 0), server)
-    assert (server.stores, result.saved, result.draft.edited) == (0, True, False)
+    assert result.draft.edits == disabled.edits
+    result = await saved(disabled, server, keep)
+    assert (server.stores > 0, kept, result.draft.edits) == (True, None, disabled.edits)
+    result = await saved(disabled, Flat(holding), keep)
+    assert (result.saved, disabled_in(kept), result.draft.disabled) == (True, (OLD,), (OLD,))
+    server = Flat(BASE)
+    result = await saved(result.draft.change_servers(Servers.remove, 0), server, keep)
+    assert (server.stores, result.saved, kept, result.draft.edited) == (0, True, None, False)
 
 
 LISTED = McpConfig(

@@ -25,9 +25,9 @@ async def test_a_save_is_taken_back_and_that_is_taken_back_too(sit: Sit, store: 
         await seat.choose("Undo save")
         await seat.sees("This takes back the save of", "Grace → Ada Lovelace", "77 → 200")
         if store == "replace":
-            await seat.sees("y take it back and lose it", "esc leave all as it is")
+            await seat.sees("y save and lose it", "esc go back")
             await seat.press("enter")
-            await seat.sees("y takes it back all the same, esc leaves all")
+            await seat.sees("y saves all the same, esc goes back")
         await seat.agree()
         await seat.sees("Saved · 2 of 2 verified", "As stored")
         assert await seat.stored() == before

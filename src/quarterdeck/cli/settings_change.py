@@ -1,7 +1,8 @@
 """`quarterdeck settings set`, `import` and `undo`: the deck's own save, agreed to by what the command line says."""
 
 import os
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,39 +14,41 @@ from quarterdeck.cli.output import FROM_INPUT, CommandError, as_json, from_input
 from quarterdeck.cli.settings import read_draft
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
-from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.mcp import McpConfig, listed
-from quarterdeck.client.models.server import Server
+from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.settings import PreparedRequest
-from quarterdeck.config.connections import Connection
 from quarterdeck.config.load import Config
+from quarterdeck.config.state import StateError, StateFiles
 from quarterdeck.settings import files as settings_files
-from quarterdeck.settings.catalogue import BY_KEY
 from quarterdeck.settings.draft import MCP, Draft
-from quarterdeck.settings.fields import Control, Field
+from quarterdeck.settings.fields import Control
 from quarterdeck.settings.kept import Journal, last, undone, with_save
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_server import identities
 from quarterdeck.settings.merge import Conflict, Side
 from quarterdeck.settings.review import Line, Review, problems
-from quarterdeck.settings.save import Questions, SaveResult, save
+from quarterdeck.settings.save import Caller, SaveResult, save
 from quarterdeck.settings.typed_secrets import RememberingStore, TypedSecrets
 from quarterdeck.settings.verify import ADDED_AGAIN, Verified
 from quarterdeck.tui import files
 from quarterdeck.tui.kept_state import KeptState
 
-Assignment = tuple[str, str]
 _WORDS = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
+Edit = Callable[[Draft], Draft]
 
 
 def change(arguments: CommandLine, config: Config) -> int:
     """Store the changes; 0 only when all of them were read back."""
-    assignments = _typed(arguments.assignments)
+    assignments = arguments.assignments
+    if len(dict(assignments)) < len(assignments):
+        raise CommandError("A setting is named twice.", "Name each setting once.", status=2)
+    if sum(text == FROM_INPUT for _, text in assignments) > 1:
+        raise CommandError("Only one setting can come from standard input.", "Use one command for each.", status=2)
 
-    async def edit(draft: Draft) -> Draft:
-        for key, text in arguments.assignments:
-            _refuse_seen_secret(_field(draft.fields.by_key.get(key), key), text)
-        return _edited(draft, assignments)
+    def edit(draft: Draft) -> Draft:
+        for key, text in assignments:
+            draft = _with_assignment(draft, key, text)
+        return draft
 
     return _change(arguments, config, edit)
 
@@ -58,7 +61,7 @@ def take(arguments: CommandLine, config: Config) -> int:
     except files.FileRefusedError as error:
         raise CommandError(str(error), status=2) from None
 
-    async def edit(draft: Draft) -> Draft:
+    def edit(draft: Draft) -> Draft:
         try:
             found = settings_files.imported(text, draft)
         except settings_files.ImportRefused as error:
@@ -72,14 +75,17 @@ def take(arguments: CommandLine, config: Config) -> int:
 
 def undo(arguments: CommandLine, config: Config) -> int:
     """Store the reverse of the last save; 0 only when all of it was read back."""
+    about = choose(arguments, config, os.environ).connection.about
+    try:
+        saved = last(StateFiles(config.folders.kept).read(Journal, about))
+    except StateError as error:
+        raise CommandError(f"{error}.") from None
+    if saved is None:
+        left_behind = config.folders.left_behind
+        advice = f"{left_behind}." if left_behind else ""
+        raise CommandError("No save from here is noted, so there is nothing to undo.", advice)
 
-    async def edit(draft: Draft) -> Draft:
-        about = choose(arguments, config, os.environ).connection.about
-        saved = last(await KeptState(config.folders.kept).read(Journal, about))
-        if saved is None:
-            left_behind = config.folders.left_behind
-            advice = f"{left_behind}." if left_behind else ""
-            raise CommandError("No save from here is noted, so there is nothing to undo.", advice)
+    def edit(draft: Draft) -> Draft:
         back = undone(saved, draft)
         for label in back.left_out:
             note(f"{label}: cannot be brought back, for secrets are not kept.")
@@ -92,67 +98,31 @@ def undo(arguments: CommandLine, config: Config) -> int:
     return _change(arguments, config, edit)
 
 
-def _change(arguments: CommandLine, config: Config, edit: Callable[[Draft], Awaitable[Draft]]) -> int:
-    """Read what is stored, edit it and save that."""
-
-    async def save_edited(client: Client) -> int:
-        server, draft = await read_draft(client)
-        return await _save_and_report(client, server, await edit(draft), arguments, config)
-
-    return with_client(arguments, config, save_edited)
-
-
 # What KEY=VALUE means
 
 
-def _typed(assignments: Sequence[Assignment]) -> list[Assignment]:
-    """The assignments, with what standard input holds in the place of "-"; raises CommandError (status 2)."""
-    if len({key for key, _ in assignments}) < len(assignments):
-        raise CommandError("A setting is named twice.", "Name each setting once.", status=2)
-    if sum(text == FROM_INPUT for _, text in assignments) > 1:
-        raise CommandError("Only one setting can come from standard input.", "Use one command for each.", status=2)
-    for key, text in assignments:
-        if "." not in key:
-            _refuse_seen_secret(_field(BY_KEY.get(key), key), text)
-    return [(key, from_input("value").strip() if text == FROM_INPUT else text) for key, text in assignments]
-
-
-def _edited(draft: Draft, assignments: Sequence[Assignment]) -> Draft:
-    """The draft with each text in its field; raises CommandError (status 2) for one that means nothing."""
-    for key, text in assignments:
-        entry = draft.field_at(key)
-        if key == MCP:
-            draft = draft.set(key, _servers(draft.servers, text))
-        elif not text and entry.described:
-            draft = draft.unset(key)
-        else:
-            draft = draft.set(key, _value(entry, text))
-    return draft
-
-
-def _field(entry: Field | None, key: str) -> Field:
-    if entry is not None and entry.control is not Control.READ_ONLY:
-        return entry
-    advice = "`quarterdeck settings show --all` lists those of a server."
-    raise CommandError(f"{key!a} is not a setting that can be changed.", advice, status=2)
-
-
-def _refuse_seen_secret(entry: Field, text: str) -> None:
-    if text not in ("", FROM_INPUT) and (entry.secret or entry.key == MCP):
-        advice = f"Write {entry.key}=- and give the value on standard input."
-        raise CommandError(f"{entry.key} may hold a secret, and arguments are seen by others.", advice, status=2)
-
-
-def _value(entry: Field, text: str) -> Any:
+def _with_assignment(draft: Draft, key: str, text: str) -> Draft:
+    """The draft with a text in a field; raises CommandError (status 2) for one that means nothing."""
+    entry = draft.fields.by_key.get(key)
+    if entry is None or entry.control is Control.READ_ONLY:
+        advice = "`quarterdeck settings show --all` lists those of a server."
+        raise CommandError(f"{key!a} is not a setting that can be changed.", advice, status=2)
+    if text not in ("", FROM_INPUT) and (entry.secret or key == MCP):
+        advice = f"Write {key}=- and give the value on standard input."
+        raise CommandError(f"{key} may hold a secret, and arguments are seen by others.", advice, status=2)
+    if text == FROM_INPUT:
+        text = from_input("value").strip()
+    if key == MCP:
+        return draft.set(key, _servers(draft.servers, text))
     if not text:
-        return None
+        return draft.unset(key)
     if entry.secret:
-        return SecretStr(text)
-    if entry.control is Control.SWITCH:
-        if text.lower() not in _WORDS:
-            raise CommandError(f"{entry.key} is on or off.", f"Write {entry.key}=on or {entry.key}=off.", status=2)
-        return _WORDS[text.lower()]
-    return entry.reads(text)
+        return draft.set(key, SecretStr(text))
+    if entry.control is not Control.SWITCH:
+        return draft.set(key, entry.reads(text))
+    if text.lower() not in _WORDS:
+        raise CommandError(f"{key} is on or off.", f"Write {key}=on or {key}=off.", status=2)
+    return draft.set(key, _WORDS[text.lower()])
 
 
 def _servers(held: Servers, text: str) -> Servers:
@@ -176,11 +146,18 @@ def _servers(held: Servers, text: str) -> Servers:
 # Saving
 
 
-async def _save_and_report(client: Client, server: Server, draft: Draft, arguments: CommandLine, config: Config) -> int:
-    """Save a draft and print what became of it; gives the exit status, 0 only where all changes were read back.
+def _change(arguments: CommandLine, config: Config, edit: Edit) -> int:
+    """Read what is stored, edit and save it, and print what became of that."""
+    return with_client(arguments, config, partial(_save, arguments, config, edit))
+
+
+async def _save(arguments: CommandLine, config: Config, edit: Edit, client: Client) -> int:
+    """The exit status, 0 only where all changes were read back.
 
     Raises CommandError (status 2 for a value that this server does not take) and ServiceError.
     """
+    server, draft = await read_draft(client)
+    draft = edit(draft)
     if stops := [problem for problem in problems(draft, server) if problem.stops]:
         raise CommandError(" ".join(f"{problem.key}: {problem.words}" for problem in stops), status=2)
 
@@ -191,10 +168,14 @@ async def _save_and_report(client: Client, server: Server, draft: Draft, argumen
             _warn(review, accept_losses=arguments.accept_losses)
         return not arguments.dry_run
 
+    about = choose(arguments, config, os.environ).connection.about
+    state = KeptState(config.folders.kept)
+
+    async def noted(meant: Draft, found: Settings | None) -> None:
+        await state.change(Journal, about, lambda kept: with_save(kept, meant, found, utc_now()))
+
     store = RememberingStore(client, TypedSecrets())
-    result = await save(draft, store, server, Questions(_give_up, agree), lambda step: None)
-    if result.meant is not None and result.meant.changes:
-        await _note_down(result.meant, result, config, choose(arguments, config, os.environ).connection)
+    result = await save(draft, store, server, Caller(_give_up, agree, noted), lambda step: None)
     if arguments.dry_run and not result.saved and not result.error:
         return 0
     if result.meant is None and result.error:
@@ -217,15 +198,6 @@ def _warn(review: Review, *, accept_losses: bool) -> None:
     if any(loss.key == MCP for loss in review.losses) and not accept_losses:
         advice = "Give their secrets too, or add --accept-losses."
         raise CommandError("Nothing was saved, for MCP servers would lose their secrets.", advice, status=2)
-
-
-async def _note_down(meant: Draft, result: SaveResult, config: Config, endpoint: Connection) -> None:
-    """Note the save in the journal that the deck and `settings undo` go by."""
-    try:
-        state = KeptState(config.folders.kept)
-        await state.change(Journal, endpoint.about, lambda kept: with_save(kept, meant, result.found, utc_now()))
-    except ServiceError as error:
-        note(f"this save cannot be undone later: {error.words}")
 
 
 def _report(result: SaveResult, *, as_data: bool) -> int:

@@ -3,22 +3,24 @@
 It speaks to a server and to somebody who answers questions, and knows neither a widget nor a network.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.mcp import LISTS
+from quarterdeck.client.models.mcp import LISTS, McpServer
 from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.nested_mcp import named
 from quarterdeck.client.settings import PreparedRequest, losses
 from quarterdeck.settings.draft import MCP, Draft
 from quarterdeck.settings.fields import Problem
+from quarterdeck.settings.kept import DisabledServers, disabled_in
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.merge import Conflict, Side, changed, merge, settle
 from quarterdeck.settings.review import Review, review
 from quarterdeck.settings.typed_secrets import RememberingStore
-from quarterdeck.settings.verify import Difference, Verified, verify
+from quarterdeck.settings.verify import Verified, verify
 
 Tell = Callable[[str], None]
 TRIES = 3
@@ -30,14 +32,18 @@ HERE = "Done on this machine; the server is not involved."
 
 
 @dataclass(frozen=True)
-class Questions:
-    """Who decides: None or False means not to go on."""
+class Caller:
+    """What a save asks of whoever wants it: to decide, where None or False means not to go on, and to note it down."""
 
     settle: Callable[[Sequence[Conflict]], Awaitable[Sequence[Side] | None]]
     agree: Callable[[Review, PreparedRequest | None, str], Awaitable[bool]]
     """Without a request nothing is sent; the third argument says why it is asked again, empty the first time."""
-    prepare: Callable[[Draft], Awaitable[None]] | None = None
-    """What must be done before the draft that was agreed to is sent; its ServiceError stops the save."""
+    note: Callable[[Draft, Settings | None], Awaitable[object]]
+    """Notes what was meant and what was found after, so that it can be undone; may raise ServiceError."""
+    keep: Callable[[Iterable[McpServer], Iterable[McpServer]], Awaitable[DisabledServers | None]] | None = None
+    """Has this machine keep the second servers in place of the first, and says what it keeps then; may raise too."""
+    sending: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Holds while a request is under way, and what came of it is not known yet."""
 
 
 @dataclass(frozen=True)
@@ -56,51 +62,75 @@ class SaveResult:
     """What reading back told."""
     complaints: tuple[Problem, ...] = ()
 
-    @property
-    def differences(self) -> tuple[Difference, ...]:
-        """What came back other than meant."""
-        return self.seen.differences if self.seen is not None else ()
 
-
-async def save(draft: Draft, store: RememberingStore, server: Server, questions: Questions, tell: Tell) -> SaveResult:
+async def save(draft: Draft, store: RememberingStore, server: Server, caller: Caller, tell: Tell) -> SaveResult:
     """Save a draft; `tell` is given each step in words."""
     tries, refused = 0, None
     while True:
         tries += 1
         try:
-            draft, may_go_on = await _agree(draft, store, server, questions, tell, refused)
+            draft, may_go_on = await _agree(draft, store, server, caller, tell, refused)
+            if not may_go_on:
+                return SaveResult(draft, "Not saved; your edits are kept.")
+            if not draft.edited:
+                return SaveResult(draft, "The server holds all of this already; nothing was sent.", saved=True)
+            with caller.sending():
+                return await _do(draft, store, server, caller, tell)
         except ServiceError as error:
-            return _failed(draft, error)
-        if not may_go_on:
-            return SaveResult(draft, "Not saved; your edits are kept.")
-        if not draft.edited:
-            return SaveResult(draft, "The server holds all of this already; nothing was sent.", saved=True)
-        secrets, lost = None, None
-        try:
-            if questions.prepare is not None:
-                await questions.prepare(draft)
-            if not draft.changes:
-                return SaveResult(replace(draft, edits={}, past=(), future=()), HERE, saved=True, meant=draft)
-            if any(loss.field == TOKENS for loss in losses(draft.base, draft.changes, server)):
-                secrets = await store.secret_names()
-            tell("Saving…")
-            await store.store(draft.base, draft.changes)
-        except ServiceError as error:
-            if error.kind is ErrorKind.CONFLICT and tries < TRIES:
-                refused = error
-                continue
-            if error.outcome is not Outcome.UNKNOWN:
+            if error.kind is not ErrorKind.CONFLICT or tries == TRIES:
                 return _failed(draft, error)
-            lost = error
-        tell("Reading back…" if lost is None else "Unknown whether it was stored; reading back…")
-        return await _read_back(draft, store, server, secrets, lost)
+            refused = error
+
+
+async def _do(meant: Draft, store: RememberingStore, server: Server, caller: Caller, tell: Tell) -> SaveResult:
+    """Keep here what is to be kept, send the rest, and note it down; raises ServiceError where nothing was done."""
+    before, after = meant.disabled, meant.servers.to_keep_here
+    keep = caller.keep if before != after else None
+    if keep is not None:
+        await keep((), after)
+    try:
+        result = await _send(meant, store, server, tell) if meant.changes else _here(meant)
+    except ServiceError:
+        if keep is not None:
+            await keep(after, before)
+        raise
+    try:
+        if result.meant is not None and meant.changes:
+            await caller.note(meant, result.found)
+        if keep is not None and result.meant is None:
+            await keep(after, before)
+        elif keep is not None and result.saved:
+            kept = disabled_in(await keep(before, after))
+            return replace(result, draft=merge(result.draft, result.draft.base, kept).draft)
+    except ServiceError as error:
+        return replace(result, words=f"{result.words} · {error.words}", error=True)
+    return result
+
+
+def _here(meant: Draft) -> SaveResult:
+    return SaveResult(replace(meant, edits={}, past=(), future=()), HERE, saved=True, meant=meant)
+
+
+async def _send(meant: Draft, store: RememberingStore, server: Server, tell: Tell) -> SaveResult:
+    secrets, lost = None, None
+    if any(loss.field == TOKENS for loss in losses(meant.base, meant.changes, server)):
+        secrets = await store.secret_names()
+    tell("Saving…")
+    try:
+        await store.store(meant.base, meant.changes)
+    except ServiceError as error:
+        if error.outcome is not Outcome.UNKNOWN:
+            raise
+        lost = error
+    tell("Reading back…" if lost is None else "Unknown whether it was stored; reading back…")
+    return await _read_back(meant, store, server, secrets, lost)
 
 
 async def _agree(
     draft: Draft,
     store: RememberingStore,
     server: Server,
-    questions: Questions,
+    caller: Caller,
     tell: Tell,
     refused: ServiceError | None,
 ) -> tuple[Draft, bool]:
@@ -109,7 +139,7 @@ async def _agree(
     while True:
         tell("Reading what is stored now…")
         merged = merge(draft, await store.load())
-        sides = await questions.settle(merged.conflicts) if merged.conflicts else ()
+        sides = await caller.settle(merged.conflicts) if merged.conflicts else ()
         if sides is None:
             return draft, False
         before, draft = draft, merged.draft
@@ -121,7 +151,7 @@ async def _agree(
         request = store.preview(draft.base, draft.changes) if draft.changes else None
         tell("In review")
         moved = ", ".join(draft.field_at(key).label for key in changed(before, draft))
-        if not await questions.agree(review(draft, server), request, _why(refused, moved, again=agreed is not None)):
+        if not await caller.agree(review(draft, server), request, _why(refused, moved, again=agreed is not None)):
             return draft, False
         agreed = draft
 

@@ -122,10 +122,7 @@ _BY_ITSELF: Mapping[str, str] = {EntryState.ADDED: "added", EntryState.REMOVED: 
 
 
 class ReviewDialog(Dialog[bool]):
-    """Ask whether to send. It stands before the review is there, and takes no yes until then.
-
-    With a `preface` it is a save that is taken back, and the preface says which one.
-    """
+    """Ask whether to send. It stands before the review is there, and takes no yes until then."""
 
     CSS_PATH = ["dialog.tcss", "settings_dialogs.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -138,7 +135,6 @@ class ReviewDialog(Dialog[bool]):
 
     def __init__(self, title: Shown) -> None:
         super().__init__(title)
-        self._preface: Sequence[Cell] = ()
         self._review: Review | None = None
         self._request: PreparedRequest | None = None
         self.answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
@@ -162,13 +158,15 @@ class ReviewDialog(Dialog[bool]):
             self.say(text.line(step), Tone.BUSY)
 
     def show(self, review: Review, request: PreparedRequest | None, why: str, preface: Sequence[Cell] = ()) -> None:
-        """Show what is to be agreed to; `why` says why it is asked again. Without a request nothing is sent."""
-        self._preface, self._review, self._request = tuple(preface), review, request
-        preface = (*preface, EMPTY) if preface else ()
-        self.query_one("#changes", Static).update(lines((*preface, *review_lines(review, why=why))))
-        yes = "take it back" if preface else "save"
-        key = ("y", f"{yes} and lose it") if review.losses else ("enter", yes)
-        self.hint((key, ("escape", "leave all as it is" if preface else "go on editing"), ("r", "show the request")))
+        """Show what is to be agreed to below a preface; `why` says why it is asked again.
+
+        Without a request nothing is sent.
+        """
+        self._review, self._request = review, request
+        above = (*preface, EMPTY) if preface else ()
+        self.query_one("#changes", Static).update(lines((*above, *review_lines(review, why=why))))
+        yes = ("y", "save and lose it") if review.losses else ("enter", "save")
+        self.hint((yes, ("escape", "go back"), ("r", "show the request")))
         self.complain(None)
 
     def action_agree(self) -> None:
@@ -176,8 +174,7 @@ class ReviewDialog(Dialog[bool]):
         if self._review is None:
             return
         if self._review.losses:
-            yes, no = ("takes it back", "leaves all as it is") if self._preface else ("saves", "goes on editing")
-            self.complain(Shown(f"Something would be lost: y {yes} all the same, esc {no}."))
+            self.complain(Shown("Something would be lost: y saves all the same, esc goes back."))
         else:
             self._answer(yes=True)
 
