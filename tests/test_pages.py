@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parent
+SERVERS = TESTS.parent / "src" / "quarterdeck" / "client" / "SERVERS.md"
+TOLD_ONLY = frozenset({"An address of a sandbox", "Filters"})
+"""Headings that say only where something is found."""
 DEFINED = re.compile(r"^(?:async )?def (\w+)", re.MULTILINE)
 NAMED = re.compile(r"\b(tests/[\w/]+\.py)::(\w+)")
 
@@ -27,3 +30,9 @@ def test_every_test_that_a_page_names_is_there(page: str) -> None:
 def _tests_in(path: str) -> frozenset[str]:
     file = TESTS.parent / path
     return frozenset(DEFINED.findall(file.read_text(encoding="utf-8")) if file.is_file() else ())
+
+
+def test_each_heading_of_what_real_servers_do_has_its_tests() -> None:
+    headings = re.findall(r"^## (.*)$", SERVERS.read_text(encoding="utf-8"), re.M)
+    rows = re.findall(r"^\| (.*?) \| tests/", (TESTS / "servers.md").read_text(encoding="utf-8"), re.M)
+    assert [heading for heading in headings if heading not in TOLD_ONLY] == rows

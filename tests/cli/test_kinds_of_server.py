@@ -10,7 +10,8 @@ from quarterdeck.client.flat import KNOWN_BY
 from tests.cli.conftest import Run
 from tests.cli.serving import at_an_address
 from tests.client.fakes import NO_ROUTE, Answer, Asked
-from tests.client.nested_server import ADDRESSES, NestedServer
+from tests.client.nested_server import NestedServer
+from tests.servers.nested.record import ADDRESSES
 
 SECRET = "sentinel-in-clear"
 OWN = "https://own.example/v1"
@@ -33,8 +34,7 @@ def settings(record: dict[str, Any], store: Store) -> Callable[[Asked], Answer |
 @pytest.mark.parametrize("told", [None, OWN])
 def test_a_change_of_the_model_leaves_no_address_of_the_old_provider(run: Run, told: str | None) -> None:
     keeper = NestedServer()
-    llm = keeper.record["agent_settings"]["llm"]
-    llm |= {"model": "anthropic/claude", "base_url": told or ADDRESSES["anthropic"]}
+    keeper.agent["llm"] |= {"model": "anthropic/claude", "base_url": told or ADDRESSES["anthropic"]}
     with at_an_address(keeper) as url:
         planned = run("settings", "set", "llm_model=openai/gpt-5", "--dry-run", "--url", url)
         assert (f"Base URL: {OWN} goes" in planned.out) is (told is not None)
@@ -42,7 +42,7 @@ def test_a_change_of_the_model_leaves_no_address_of_the_old_provider(run: Run, t
         assert (ended.status, ended.out) == (0, "1 of 1 changes verified\n")
         assert (OWN in ended.err) is (told is not None)
         assert run("settings", "show", "--json", "--url", url).json["llm_base_url"] is None
-    assert (llm["model"], llm["base_url"]) == ("openai/gpt-5", None)
+    assert (keeper.agent["llm"]["model"], keeper.agent["llm"]["base_url"]) == ("openai/gpt-5", None)
 
 
 def test_what_a_server_of_no_known_release_may_lose_is_named_before_a_save(run: Run) -> None:
@@ -110,11 +110,11 @@ def test_a_store_that_a_server_does_not_take_is_said_as_that(run: Run) -> None:
 
 def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(run: Run) -> None:
     keeper = NestedServer()
-    keeper.record["agent_settings"]["x"] = {"auth_token": SECRET, "extra_headers": {"Any": SECRET}, "mode": "fast"}
+    keeper.agent["agent_context"] = {"auth_token": SECRET, "extra_headers": {"Any": SECRET}, "mode": "fast"}
     fields = [
-        {"key": "x.auth_token", "label": "Auth token", "value_type": "string", "secret": False},
-        {"key": "x.extra_headers", "label": "Extra headers", "value_type": "object"},
-        {"key": "x.mode", "label": "Mode", "value_type": "string", "prominence": "major"},
+        {"key": "agent_context.auth_token", "label": "Auth token", "value_type": "string", "secret": False},
+        {"key": "agent_context.extra_headers", "label": "Extra headers", "value_type": "object"},
+        {"key": "agent_context.mode", "label": "Mode", "value_type": "string", "prominence": "major"},
     ]
     schema = Answer({"sections": [{"key": "x", "label": "X", "fields": fields}]})
 
@@ -128,7 +128,7 @@ def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(run: Run
             assert SECRET not in shown.out + shown.err
             assert "fast" in shown.out
         typed = json.dumps("new-" + SECRET)
-        changed = run("settings", "set", f"agent_settings.x.auth_token={typed}", "--url", url)
+        changed = run("settings", "set", f"agent_settings.agent_context.auth_token={typed}", "--url", url)
         assert SECRET not in changed.out + changed.err
 
 

@@ -10,16 +10,23 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import httpx
+import pytest
 from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.client.flat import UNASKED
 from quarterdeck.client.limits import Limits
 from quarterdeck.client.models.sandbox import Sandbox
+from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.request import KeyHeader
+from quarterdeck.client.settings import rules_of
 from quarterdeck.client.transport import Access
 
 KEY = "sentinel-key-5f2a"
 FAST = Limits(repeat_after=0, per_second=10_000)
+FLAT = UNASKED
+NESTED = Server(Generation.NESTED, KeyState.ACCEPTED, merges=True, fields=rules_of(Generation.NESTED, merges=True))
 
 
 @dataclass(frozen=True)
@@ -64,18 +71,11 @@ Script = Callable[[Asked], Answer | Exception]
 
 
 class FakeServer(httpx.AsyncBaseTransport):
-    """Answers by a function, or from a queue for each "METHOD path"; everything else is not found."""
+    """Answers by a function, or in turn by the answers for each "METHOD path"; everything else is not found."""
 
     def __init__(self, script: Script | Mapping[str, Sequence[Answer | Exception]]) -> None:
         self.asked: list[Asked] = []
-        self._queues = {} if callable(script) else {name: deque(answers) for name, answers in script.items()}
-        self._script = script if callable(script) else self._from_queue
-
-    def _from_queue(self, asked: Asked) -> Answer | Exception:
-        queue = self._queues.get(f"{asked.method} {asked.path}")
-        if not queue:
-            return NO_ROUTE
-        return queue.popleft() if len(queue) > 1 else queue[0]
+        self._script = script if callable(script) else in_turn(script)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         content = await request.aread()
@@ -86,28 +86,38 @@ class FakeServer(httpx.AsyncBaseTransport):
         if isinstance(answer, Exception):
             raise answer
         headers = {"Content-Type": "application/json", **answer.headers}
-        return httpx.Response(answer.status, headers=headers, stream=_Body(answer.content))
+        return httpx.Response(answer.status, headers=headers, stream=httpx.ByteStream(answer.content))
 
     def sent(self, method: str) -> list[Asked]:
         return [asked for asked in self.asked if asked.method == method]
 
 
-class _Body(httpx.AsyncByteStream):
-    def __init__(self, content: bytes) -> None:
-        self._content = content
+def in_turn(answers: Mapping[str, Sequence[Answer | Exception]]) -> Script:
+    """The answers for each "METHOD path", the last one for ever."""
+    queues = {name: deque(found) for name, found in answers.items()}
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        yield self._content
+    def script(asked: Asked) -> Answer | Exception:
+        queue = queues.get(f"{asked.method} {asked.path}")
+        if not queue:
+            return NO_ROUTE
+        return queue.popleft() if len(queue) > 1 else queue[0]
+
+    return script
 
 
 def client_of(
-    script: Script | Mapping[str, Sequence[Answer | Exception]], *, limits: Limits = FAST, read_only: bool = False
+    script: Script | Mapping[str, Sequence[Answer | Exception]],
+    *,
+    limits: Limits = FAST,
+    read_only: bool = False,
+    server: Server = FLAT,
 ) -> tuple[Client, FakeServer]:
-    """A client and the server it speaks to."""
-    server = FakeServer(script)
-    return Client(
-        "http://server.test", SecretStr(KEY), access=Access(read_only=read_only, transport=server, limits=limits)
-    ), server
+    """A client, which has found out that it speaks to such a server, and what answers it."""
+    wire = FakeServer(script)
+    access = Access(read_only=read_only, transport=wire, limits=limits)
+    client = Client("http://server.test", SecretStr(KEY), access=access)
+    client.transport.server = server
+    return client, wire
 
 
 def client_at(url: str, *, limits: Limits = FAST, header: KeyHeader = KeyHeader.SESSION) -> Client:
@@ -118,6 +128,14 @@ def client_at(url: str, *, limits: Limits = FAST, header: KeyHeader = KeyHeader.
 async def first_page(client: Client) -> tuple[Sandbox, ...]:
     """What the first page of the list holds."""
     return tuple((await anext(aiter(client.sandboxes.pages()))).items)
+
+
+async def error_of(call: Awaitable[object]) -> ServiceError:
+    """The error that a call ends in; nothing of it repeats the key."""
+    with pytest.raises(ServiceError) as caught:
+        await call
+    assert KEY not in f"{caught.value!r} {caught.value.words} {caught.value.advice}"
+    return caught.value
 
 
 Conversation = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]

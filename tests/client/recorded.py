@@ -7,20 +7,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.flat import UNASKED
-from quarterdeck.client.models.server import Generation, KeyState, Server
-from quarterdeck.client.settings import rules_of
+from quarterdeck.client.models.settings import LOAD_ONLY
+from tests.client import fakes
 from tests.client.fakes import Answer, Asked, FakeServer, client_of
 
 FOLDER = Path(__file__).parents[1] / "recordings"
 FLAT, NESTED = "1.2.1", "1.11.0"
-SERVERS: Mapping[str, Server] = {
-    FLAT: UNASKED,
-    NESTED: Server(Generation.NESTED, KeyState.ACCEPTED, merges=True, fields=rules_of(Generation.NESTED, merges=True)),
-}
+SERVERS = {FLAT: fakes.FLAT, NESTED: fakes.NESTED}
 LEFT_TO_SERVER = frozenset({"limit", "include_sub_conversations"})
 """The page size, and whether parts of conversations are listed."""
-NOT_SENT_BACK = frozenset({"secrets_store", "llm_api_key_set", "search_api_key_set", "provider_tokens_set"})
 
 
 class Exchange(NamedTuple):
@@ -72,8 +67,9 @@ def question_of(asked: Asked) -> dict[str, Any]:
 def _form(method: str, path: str, query: Mapping[str, list[str]], body: Any) -> dict[str, Any]:
     """A flat record without what servers ignore and with the lists that we always send; a map out of its wrapper."""
     if path == "/api/settings" and isinstance(body, dict):
+        ignored = LOAD_ONLY | {"secrets_store"}
         lists: dict[str, Any] = {"sse_servers": [], "stdio_servers": [], "shttp_servers": []}
-        body = {name: value for name, value in body.items() if value is not None and name not in NOT_SENT_BACK}
+        body = {name: value for name, value in body.items() if value is not None and name not in ignored}
         body |= {"mcp_config": lists | body["mcp_config"]} if "mcp_config" in body else {}
     agent = body.get("agent_settings_diff") if isinstance(body, dict) else None
     if isinstance(agent, dict) and isinstance(agent.get("mcp_config"), dict):
@@ -83,12 +79,15 @@ def _form(method: str, path: str, query: Mapping[str, list[str]], body: Any) -> 
     return {"method": method, "path": path, "query": texts, "body": body}
 
 
-def replaying(
-    one: Exchange, beside: Mapping[str, Answer] | None = None, server: Server | None = None
-) -> tuple[Client, FakeServer]:
-    """A client of a server that gives the recorded answer to the recorded question, whatever is asked `beside` it."""
-    client, wire = client_of(
-        {f"{one.method} {one.path}": [one.answer]} | {at: [each] for at, each in (beside or {}).items()}
-    )
-    client.transport.server = server or SERVERS[one.release]
-    return client, wire
+def replaying(*exchanges: Exchange, held: tuple[str, ...] = (), release: str = "") -> tuple[Client, FakeServer]:
+    """A client of a server that gives the recorded answers, and lists the secrets that it holds.
+
+    It takes the server for one of that release, the recorded one unless another is named.
+    """
+    secrets = [{"name": name, "description": "first"} for name in held]
+    listed = {
+        "GET /api/secrets": [Answer({"custom_secrets": secrets})],
+        "GET /api/v1/secrets/search": [Answer({"items": secrets, "next_page_id": None})],
+    }
+    answers = {f"{each.method} {each.path}": [each.answer] for each in exchanges}
+    return client_of(listed | answers, server=SERVERS[release or exchanges[0].release])

@@ -1,10 +1,10 @@
 import pytest
 
-from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.errors import ErrorKind, Outcome
 from quarterdeck.client.models.server import Generation, KeyState
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.settings import losses
-from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, client_of
+from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, client_of, error_of
 
 FLAT, NESTED, ABOUT = "GET /api/settings", "GET /api/v1/settings", "GET /server_info"
 ONE = "GET /api/v1/app-conversations"
@@ -70,21 +70,18 @@ async def test_what_answers_behind_one_address_is_found_out_again_when_another_s
     base = await client.settings.load()
     assert await client.conversations.read(["a" * 32]) is None
     answers = {NESTED: Answer({"agent_settings": {"llm": {"model": "m"}}}), ONE: Answer([{"id": "a" * 32}])}
-    for attempt in (client.settings.load, lambda: client.settings.store(base, {"language": "fr"})):
-        with pytest.raises(ServiceError) as caught:
-            await attempt()
-        assert caught.value.kind is ErrorKind.WRONG_API
-        assert "another kind of server" in caught.value.words
+    for attempt in (client.settings.load(), client.settings.store(base, {"language": "fr"})):
+        error = await error_of(attempt)
+        assert error.kind is ErrorKind.WRONG_API
+        assert "another kind of server" in error.words
     after = await client.describe()
     assert (after.generation, after == before) == (Generation.NESTED, False)
     settings = await client.settings.load()
-    assert settings is not None
+    assert settings
     assert settings.llm_model == "m"
-    batch = await client.conversations.read(["a" * 32])
-    assert batch is not None
-    with pytest.raises(ServiceError) as caught:
-        await client.settings.store(base, {"language": "fr"})
-    assert (caught.value.kind, caught.value.outcome) == (ErrorKind.WRONG_API, Outcome.NOT_SENT)
+    assert await client.conversations.read(["a" * 32])
+    error = await error_of(client.settings.store(base, {"language": "fr"}))
+    assert (error.kind, error.outcome) == (ErrorKind.WRONG_API, Outcome.NOT_SENT)
     assert len(server.sent("POST")) == 1
 
 

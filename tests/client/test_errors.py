@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, FieldProblem, Outcome, ServiceError
 from quarterdeck.client.models.conversation import NewConversation
-from tests.client.fakes import FAST, KEY, Answer, client_of
+from tests.client.fakes import KEY, Answer, client_of, error_of, first_page
 
 SEARCH, STORE = "GET /api/v1/sandboxes/search", "POST /api/settings"
 
@@ -18,16 +18,11 @@ SEARCH, STORE = "GET /api/v1/sandboxes/search", "POST /api/settings"
 async def failing(answer: Answer | Exception, changes: dict[str, Any] | None = None) -> ServiceError:
     """The error a store ends in."""
     client, _ = client_of({STORE: [answer]})
-    with pytest.raises(ServiceError) as caught:
-        await client.settings.store(None, changes or {"language": "fr"})
-    return caught.value
+    return await error_of(client.settings.store(None, changes or {"language": "fr"}))
 
 
 async def failing_read(answer: Answer | Exception) -> ServiceError:
-    client, _ = client_of({SEARCH: [answer]})
-    with pytest.raises(ServiceError) as caught:
-        await anext(aiter(client.sandboxes.pages()))
-    return caught.value
+    return await error_of(first_page(client_of({SEARCH: [answer]})[0]))
 
 
 KINDS = {
@@ -69,10 +64,8 @@ async def test_every_status_has_a_kind_words_and_advice(kind: ErrorKind, status:
     ],
 )
 async def test_the_servers_own_words_are_found_and_kept_short(body: Any, said: str) -> None:
-    error = await failing(Answer(body, 400))
-    assert error.words == (
-        f"The server refuses this (status 400): {said}." if said else "The server refuses this (status 400)."
-    )
+    told = f": {said}." if said else "."
+    assert (await failing(Answer(body, 400))).words == f"The server refuses this (status 400){told}"
 
 
 async def test_reads_and_writes_that_are_refused_have_words_of_their_own() -> None:
@@ -86,21 +79,15 @@ async def test_reads_and_writes_that_are_refused_have_words_of_their_own() -> No
 
 
 async def test_complaints_about_fields_are_told_by_place_and_what_was_sent_is_not_repeated() -> None:
+    at = ("mcp_config", "sse_servers", 0, "url")
     detail = [
-        {
-            "loc": ["body", "mcp_config", "sse_servers", 0, "url"],
-            "msg": "Value error, bad",
-            "input": {"api_key": "sentinel"},
-        },
+        {"loc": ["body", *at], "msg": "Value error, bad", "input": {"api_key": "sentinel"}},
         {"loc": ["query", "limit"], "msg": "too large", "input": "101"},
         {"loc": 5, "msg": 6},
         "nonsense",
     ]
     error = await failing(Answer({"detail": detail}, 422))
-    assert error.problems == (
-        FieldProblem(("mcp_config", "sse_servers", 0, "url"), "bad"),
-        FieldProblem(("query", "limit"), "too large"),
-    )
+    assert error.problems == (FieldProblem(at, "bad"), FieldProblem(("query", "limit"), "too large"))
     assert "sentinel" not in repr(error) + error.words
 
 
@@ -121,18 +108,14 @@ async def test_a_web_page_is_not_taken_for_an_answer_to_a_write() -> None:
 
 
 @pytest.mark.parametrize(("header", "wait"), [("2", 2.0), ("soon", None), ("-1", None)])
-async def test_too_many_requests_say_how_long_to_wait_and_a_write_is_not_repeated(
-    header: str, wait: float | None
-) -> None:
-    client, server = client_of({STORE: [Answer({"message": "Too many requests"}, 429, {"Retry-After": header})]})
-    with pytest.raises(ServiceError) as caught:
-        await client.settings.store(None, {"language": "fr"})
-    assert (caught.value.kind, caught.value.retry_after, len(server.asked)) == (ErrorKind.RATE, wait, 1)
+async def test_too_many_requests_say_how_long_to_wait(header: str, wait: float | None) -> None:
+    error = await failing(Answer({"message": "Too many requests"}, 429, {"Retry-After": header}))
+    assert (error.kind, error.retry_after) == (ErrorKind.RATE, wait)
 
 
 async def test_a_read_only_connection_reads_and_sends_nothing_else() -> None:
     client, server = client_of({SEARCH: [Answer({"items": []})]}, read_only=True)
-    writes = (
+    for write in (
         client.settings.store(None, {"language": "fr"}),
         client.conversations.create(NewConversation()),
         client.conversations.delete("c1"),
@@ -140,13 +123,11 @@ async def test_a_read_only_connection_reads_and_sends_nothing_else() -> None:
         client.sandboxes.pause("s1"),
         client.sandboxes.resume("s1"),
         client.sandboxes.delete("s1"),
-    )
-    for write in writes:
-        with pytest.raises(ServiceError) as caught:
-            await write
-        assert (caught.value.kind, caught.value.outcome) == (ErrorKind.READ_ONLY, Outcome.NOT_SENT)
+    ):
+        error = await error_of(write)
+        assert (error.kind, error.outcome) == (ErrorKind.READ_ONLY, Outcome.NOT_SENT)
     assert server.asked == []
-    assert [page.items async for page in client.sandboxes.pages()] == [()]
+    assert await first_page(client) == ()
     assert client.settings.preview(None, {"language": "fr"}).request.method == "POST"
 
 
@@ -159,32 +140,21 @@ def test_a_key_that_cannot_be_sent_is_refused_without_repeating_it(key: str) -> 
 
 
 async def test_no_secret_is_in_any_log_or_error(caplog: pytest.LogCaptureFixture) -> None:
-    secret = "sentinel-secret"
-    errors: list[str] = []
+    secret, told = "sentinel-secret", ""
     with caplog.at_level(logging.DEBUG):
-        for answer in (
-            Answer({"detail": KEY + secret}, 500),
-            Answer({}),
-            httpx.ReadError(KEY),
-            httpx.LocalProtocolError(KEY),
-        ):
-            client, _ = client_of({STORE: [answer], "GET /api/settings": [Answer({"language": "de"})]})
-            try:
-                await client.settings.store(None, {"llm_api_key": SecretStr(secret)})
-            except ServiceError as error:
-                errors.append(f"{error!r} {error.words} {error.advice} {error.request}")
-            errors.append(repr(list(client.log)))
-            errors.append(repr(vars(client)) + repr(vars(client.settings)))
-    told = caplog.text + " ".join(errors)
-    assert "sentinel" not in told
+        for answer in (Answer({"detail": KEY + secret}, 500), httpx.ReadError(KEY), httpx.LocalProtocolError(KEY)):
+            client, _ = client_of({STORE: [answer]})
+            error = await error_of(client.settings.store(None, {"llm_api_key": SecretStr(secret)}))
+            told += f"{error!r} {error.words} {error.advice} {error.request} {list(client.log)}"
+            told += repr(vars(client)) + repr(vars(client.settings))
+    assert "sentinel" not in caplog.text + told
     assert "POST" in told
 
 
 async def test_the_request_log_has_the_latest_requests_without_query_and_body() -> None:
-    client, _ = client_of({SEARCH: [Answer({"items": []})], STORE: [Answer(status=401)]}, limits=FAST)
-    await anext(aiter(client.sandboxes.pages()))
-    with pytest.raises(ServiceError):
-        await client.settings.store(None, {"language": "fr"})
+    client, _ = client_of({SEARCH: [Answer({"items": []})], STORE: [Answer(status=401)]})
+    await first_page(client)
+    await error_of(client.settings.store(None, {"language": "fr"}))
     first, second = client.log
     assert (first.method, first.path, first.status, first.error) == ("GET", "/api/v1/sandboxes/search", 200, None)
     assert (second.method, second.path, second.status, second.error) == ("POST", "/api/settings", 401, ErrorKind.AUTH)

@@ -1,16 +1,17 @@
 import json
-from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.client.limits import Limits
+from quarterdeck.client.models.base import moment, plain
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.client.paging import Page
-from tests.client.fakes import NO_ROUTE, Answer, Asked, client_of
+from tests.client.fakes import FAST, NO_ROUTE, Answer, Asked, client_of, error_of
 
 SEARCH = "GET /api/v1/sandboxes/search"
 BATCH = "GET /api/v1/sandboxes"
@@ -24,11 +25,11 @@ def page(*numbers: int, next_page_id: Any = None) -> Answer:
     return Answer({"items": [sandbox(number) for number in numbers], "next_page_id": next_page_id})
 
 
-async def gathered(pages: AsyncIterator[Page[Sandbox]]) -> tuple[list[Page[Sandbox]], ServiceError | None]:
+async def gathered(client: Client) -> tuple[list[Page[Sandbox]], ServiceError | None]:
     """What a list gave before it ended or failed."""
     read: list[Page[Sandbox]] = []
     try:
-        async for one in pages:
+        async for one in client.sandboxes.pages():
             read.append(one)
     except ServiceError as error:
         return read, error
@@ -41,7 +42,7 @@ def ids_of(pages: list[Page[Sandbox]]) -> list[str]:
 
 async def test_pages_are_followed_by_the_id_each_names_as_it_was_given() -> None:
     client, server = client_of({SEARCH: [page(1, next_page_id="a/b &c=%41"), page(2, next_page_id=7), page(3)]})
-    read, error = await gathered(client.sandboxes.pages())
+    read, error = await gathered(client)
     assert (ids_of(read), error) == (["s1", "s2", "s3"], None)
     assert [asked.page_id for asked in server.asked] == [None, "a/b &c=%41", "7"]
     assert all(("limit", "100") in asked.query for asked in server.asked)
@@ -54,13 +55,13 @@ async def test_ten_thousand_records_are_all_read() -> None:
         return page(*range(start, start + 100), next_page_id=following)
 
     client, _ = client_of(answer)
-    read, error = await gathered(client.sandboxes.pages())
+    read, error = await gathered(client)
     assert (len(set(ids_of(read))), error) == (10_000, None)
 
 
 async def test_records_that_come_again_on_a_later_page_are_left_out() -> None:
     client, _ = client_of({SEARCH: [page(1, 2, 2, next_page_id="2"), page(2, 3)]})
-    read, _ = await gathered(client.sandboxes.pages())
+    read, _ = await gathered(client)
     assert ids_of(read) == ["s1", "s2", "s3"]
 
 
@@ -68,8 +69,8 @@ async def test_records_that_come_again_on_a_later_page_are_left_out() -> None:
 async def test_a_list_in_a_circle_is_left_with_words(ids: list[str]) -> None:
     answers = [page(number, next_page_id=page_id) for number, page_id in enumerate(ids)]
     client, server = client_of({SEARCH: [*answers, page(99, next_page_id="a")]})
-    read, error = await gathered(client.sandboxes.pages())
-    assert error is not None
+    read, error = await gathered(client)
+    assert error
     assert error.kind is ErrorKind.SHAPE
     assert "circle" in error.words
     assert len(server.asked) == len(read) <= len(ids) + 1
@@ -79,7 +80,7 @@ async def test_a_list_in_a_circle_is_left_with_words(ids: list[str]) -> None:
 async def test_a_few_empty_pages_are_passed_over(empty: int, fails: bool) -> None:
     answers = [page(next_page_id=str(number)) for number in range(empty)]
     client, _ = client_of({SEARCH: [*answers, page(1)]})
-    read, error = await gathered(client.sandboxes.pages())
+    read, error = await gathered(client)
     assert (error is not None) == fails
     assert ids_of(read) == ([] if fails else ["s1"])
 
@@ -87,19 +88,18 @@ async def test_a_few_empty_pages_are_passed_over(empty: int, fails: bool) -> Non
 async def test_a_list_without_end_is_left_at_the_limit() -> None:
     client, server = client_of(
         lambda asked: page(int(asked.page_id or 0), next_page_id=str(int(asked.page_id or 0) + 1)),
-        limits=Limits(repeat_after=0, per_second=10_000, pages=20),
+        limits=FAST._replace(pages=20),
     )
-    _, error = await gathered(client.sandboxes.pages())
-    assert error is not None
+    _, error = await gathered(client)
+    assert error
     assert (error.kind, len(server.asked)) == (ErrorKind.TOO_LARGE, 20)
 
 
 async def test_pages_before_a_broken_one_are_kept() -> None:
     client, _ = client_of({SEARCH: [page(1, next_page_id="2"), page(2, next_page_id="3"), Answer(status=500)]})
-    read, error = await gathered(client.sandboxes.pages())
-    assert ids_of(read) == ["s1", "s2"]
-    assert error is not None
-    assert error.kind is ErrorKind.SERVER
+    read, error = await gathered(client)
+    assert error
+    assert (ids_of(read), error.kind) == (["s1", "s2"], ErrorKind.SERVER)
 
 
 @given(
@@ -114,7 +114,7 @@ async def test_whatever_pages_say_reading_ends_with_each_record_once(
 ) -> None:
     answers = [page(*numbers, next_page_id=page_id) for numbers, page_id in script]
     client, server = client_of({SEARCH: list(answers)})
-    read, _ = await gathered(client.sandboxes.pages())
+    read, _ = await gathered(client)
     assert len(ids_of(read)) == len(set(ids_of(read)))
     assert len(server.asked) <= 4 + 1
 
@@ -137,7 +137,7 @@ async def test_whatever_pages_say_reading_ends_with_each_record_once(
 )
 async def test_what_can_be_read_is_read_and_the_rest_is_counted(body: Any, ids: list[str], unreadable: int) -> None:
     client, _ = client_of({SEARCH: [Answer(body)]})
-    read, error = await gathered(client.sandboxes.pages())
+    read, error = await gathered(client)
     assert (ids_of(read), read[0].unreadable, error) == (ids, unreadable, None)
 
 
@@ -161,7 +161,7 @@ async def test_what_can_be_read_is_read_and_the_rest_is_counted(body: Any, ids: 
 )
 async def test_what_is_no_list_is_an_error_in_words(body: bytes, kind: ErrorKind) -> None:
     client, _ = client_of({SEARCH: [Answer(body)]})
-    _, error = await gathered(client.sandboxes.pages())
+    _, error = await gathered(client)
     assert error is not None
     assert error.kind is kind
     assert error.words.endswith(".")
@@ -173,32 +173,34 @@ async def test_equal_bytes_give_the_same_pages_and_different_ones_do_not() -> No
     client, _ = client_of(
         lambda asked: page(*(rows["2"] if asked.page_id else [1, 2]), next_page_id=None if asked.page_id else "2")
     )
-    first, _ = await gathered(client.sandboxes.pages())
-    second, _ = await gathered(client.sandboxes.pages())
+    first, _ = await gathered(client)
+    second, _ = await gathered(client)
     rows["2"] = [4]
-    third, _ = await gathered(client.sandboxes.pages())
+    third, _ = await gathered(client)
     assert all(one is other for one, other in zip(first, second, strict=True))
     assert [one is other for one, other in zip(second, third, strict=True)] == [True, False]
     assert ids_of(third) == ["s1", "s2", "s4"]
 
 
+async def batch_of(client: Client, *ids: str) -> list[Sandbox | None]:
+    batch = await client.sandboxes.read(ids)
+    assert batch is not None
+    return list(batch)
+
+
 async def test_a_batch_comes_in_the_order_asked_with_none_for_what_is_not_there() -> None:
     client, server = client_of({BATCH: [Answer([sandbox(2), None, sandbox(1)])]})
-    batch = await client.sandboxes.read(["s1", "s9", "s2"])
-    assert batch is not None
+    batch = await batch_of(client, "s1", "s9", "s2")
     assert [item and item.id for item in batch] == ["s1", None, "s2"]
     assert server.asked[0].query == (("id", "s1"), ("id", "s9"), ("id", "s2"))
-    again = await client.sandboxes.read(["s1", "s9", "s2"])
-    assert again is not None
+    again = await batch_of(client, "s1", "s9", "s2")
     assert all(new is old for new, old in zip(again, batch, strict=True)), "equal bytes are read once"
 
 
 async def test_many_ids_are_asked_for_in_several_requests() -> None:
     client, server = client_of(lambda asked: Answer([sandbox(name[1:]) for _, name in asked.query]))
     ids = [f"s{number}" for number in range(250)]
-    batch = await client.sandboxes.read(ids)
-    assert batch is not None
-    assert [item and item.id for item in batch] == ids
+    assert [item and item.id for item in await batch_of(client, *ids)] == ids
     assert [len(asked.query) for asked in server.asked] == [99, 99, 52]
     assert await client.sandboxes.read([]) == ()
 
@@ -222,13 +224,28 @@ async def test_a_server_without_batch_reads_is_asked_only_once(answer: Answer) -
 
 async def test_a_list_that_ignores_the_ids_is_filtered_by_them() -> None:
     client, _ = client_of({BATCH: [page(1, 2, 3)]})
-    batch = await client.sandboxes.read(["s3", "s1"])
-    assert batch is not None
-    assert [item and item.id for item in batch] == ["s3", "s1"]
+    assert [item and item.id for item in await batch_of(client, "s3", "s1")] == ["s3", "s1"]
 
 
 async def test_a_record_that_cannot_be_read_is_not_taken_for_one_that_is_gone() -> None:
     client, _ = client_of({BATCH: [Answer([sandbox(1), {"id": "s2"}])]})
-    with pytest.raises(ServiceError) as caught:
-        await client.sandboxes.read(["s1", "s2"])
-    assert caught.value.kind is ErrorKind.SHAPE
+    assert (await error_of(client.sandboxes.read(["s1", "s2"]))).kind is ErrorKind.SHAPE
+
+
+@pytest.mark.parametrize(
+    "text", ["2026-11-20T15:00:00", "2026-11-20T15:00:00Z", "2026-11-20T15:00:00+00:00", "2026-11-20T16:00:00+01:00"]
+)
+def test_a_time_without_a_zone_means_utc(text: str) -> None:
+    assert moment(text) == datetime(2026, 11, 20, 15, tzinfo=UTC)
+
+
+async def test_numbers_and_flags_are_taken_in_any_spelling() -> None:
+    usage = {"prompt_tokens": "12", "completion_tokens": 3.0}
+    metrics = {"accumulated_cost": "0.5", "max_budget_per_task": 2, "accumulated_token_usage": usage}
+    told = {"id": "c", "public": 1, "pr_number": ["7", 8], "metrics": metrics}
+    client, _ = client_of({"GET /api/v1/app-conversations/search": [Answer([told])]})
+    read = plain((await anext(aiter(client.conversations.pages()))).items[0])
+    assert (read["public"], read["pr_number"]) == (True, [7, 8])
+    usage = read["metrics"].pop("accumulated_token_usage")
+    assert read["metrics"] == {"model_name": None, "accumulated_cost": 0.5, "max_budget_per_task": 2.0}
+    assert (usage["prompt_tokens"], usage["completion_tokens"], usage["context_window"]) == (12, 3, 0)

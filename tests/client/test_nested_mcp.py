@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
+from quarterdeck.client.models.mcp import McpConfig, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.nested_mcp import config_of, map_of, secrets_lost
 
@@ -22,20 +22,12 @@ LOADED = {
 """As a load tells it: without environment, headers and keys."""
 
 
-def remote(model: type[SseServer] | type[ShttpServer], url: str, **members: Any) -> Any:
-    return model.model_validate({"url": url, **members})
-
-
 def as_sent(config: McpConfig) -> Any:
     return json.loads(json.dumps(map_of(config), default=SecretStr.get_secret_value))
 
 
-def base_with(servers: dict[str, Any]) -> Settings:
-    return Settings(mcp_config=config_of(servers))
-
-
-def lost(base: Settings, config: McpConfig | None) -> tuple[str, ...]:
-    return secrets_lost(base, {"mcp_config": config})
+def lost(base: dict[str, Any], config: McpConfig | None) -> tuple[str, ...]:
+    return secrets_lost(Settings(mcp_config=config_of(base)), {"mcp_config": config})
 
 
 members = st.fixed_dictionaries(
@@ -60,66 +52,54 @@ def test_no_member_of_any_server_is_lost_on_the_way_and_back(servers: dict[str, 
 
 
 def test_secrets_that_were_typed_are_sent_as_the_server_wants_them() -> None:
-    config = McpConfig(
-        sse_servers=(SseServer(url="https://a.example/sse", api_key=SecretStr("k1")),),
-        shttp_servers=(
-            remote(ShttpServer, "https://b.example/mcp", name="tools", headers={"X-Key": "k2"}),
-            remote(
-                ShttpServer,
-                "https://c.example/mcp",
-                name="keyed",
-                api_key="k3",
-                auth={"strategy": "api_key", "header_name": "X-K"},
-            ),
-        ),
-        stdio_servers=(StdioServer(name="fs", command="npx", env={"T": SecretStr("k4")}),),
-    )
-    assert as_sent(config) == {
+    b, c = {"url": "https://b.example/mcp"}, {"url": "https://c.example/mcp"}
+    signing_in = {"strategy": "api_key", "header_name": "X-K"}
+    config = {
+        "sse_servers": [{"url": "https://a.example/sse", "api_key": "k1"}],
+        "shttp_servers": [
+            b | {"name": "tools", "headers": {"X-Key": "k2"}},
+            c | {"name": "keyed", "api_key": "k3", "auth": signing_in},
+        ],
+        "stdio_servers": [{"name": "fs", "command": "npx", "env": {"T": "k4"}}],
+    }
+    assert as_sent(McpConfig.model_validate(config)) == {
         "a-example": {"url": "https://a.example/sse", "auth": {"strategy": "bearer", "value": "k1"}},
-        "tools": {"url": "https://b.example/mcp", "headers": {"X-Key": "k2"}},
-        "keyed": {
-            "url": "https://c.example/mcp",
-            "auth": {"strategy": "api_key", "header_name": "X-K", "value": "k3"},
-        },
+        "tools": b | {"headers": {"X-Key": "k2"}},
+        "keyed": c | {"auth": signing_in | {"value": "k3"}},
         "fs": {"command": "npx", "env": {"T": "k4"}},
     }
 
 
 @pytest.mark.parametrize(
-    "config",
+    "beside",
     [
-        McpConfig(stdio_servers=(StdioServer(name="fs", command="a"), StdioServer(name="fs", command="b"))),
-        McpConfig(
-            stdio_servers=(StdioServer(name="fs", command="a"),),
-            sse_servers=(remote(SseServer, "https://a.example", name="fs"),),
-        ),
-        McpConfig.model_validate({"stdio_servers": [{"name": "odd", "command": "a"}], "unlisted": {"odd": {}}}),
+        {"stdio_servers": [{"name": "fs", "command": "a"}, {"name": "fs", "command": "b"}]},
+        {"sse_servers": [{"url": "https://a.example", "name": "fs"}]},
+        {"unlisted": {"fs": {}}},
     ],
 )
-def test_a_name_that_would_push_another_server_aside_is_refused(config: McpConfig) -> None:
+def test_a_name_that_would_push_another_server_aside_is_refused(beside: dict[str, Any]) -> None:
     with pytest.raises(ServiceError) as caught:
-        map_of(config)
+        map_of(McpConfig.model_validate({"stdio_servers": [{"name": "fs", "command": "a"}], **beside}))
     assert caught.value.kind is ErrorKind.INVALID
     assert caught.value.problems[0].location == ("mcp_config", "stdio_servers", 0, "name")
 
 
 def test_every_server_whose_hidden_secrets_are_not_typed_again_is_named() -> None:
-    base = base_with(LOADED)
-    assert base.mcp_config is not None
-    assert lost(base, base.mcp_config) == ("events", "typed", "tools", "fs")
-    again = base.mcp_config.model_copy(
+    loaded = config_of(LOADED)
+    assert lost(LOADED, loaded) == ("events", "typed", "tools", "fs")
+    again = loaded.model_copy(
         update={
             "stdio_servers": (StdioServer(name="fs", command="npx", env={"T": SecretStr("t")}),),
             "sse_servers": (SseServer(url="https://a.example/sse", api_key=SecretStr("k")),),
         }
     )
-    assert lost(base, again) == ("tools",)
+    assert lost(LOADED, again) == ("tools",)
 
 
 def test_a_server_under_a_new_name_still_loses_what_was_stored_of_it_and_a_new_one_has_nothing_to_lose() -> None:
-    base = base_with({"fs": {"command": "npx", "args": ["a"]}})
+    base = {"fs": {"command": "npx", "args": ["a"]}}
     renamed = McpConfig(stdio_servers=(StdioServer(name="files", command="npx", args=("a",)),))
     other = McpConfig(stdio_servers=(StdioServer(name="other", command="uvx"),))
     assert lost(base, renamed) == ("files",)
-    assert lost(base, other) == lost(base, None) == secrets_lost(base, {"language": "fr"}) == ()
-    assert secrets_lost(None, {"mcp_config": other}) == ()
+    assert lost(base, other) == lost(base, None) == secrets_lost(None, {"mcp_config": other}) == ()

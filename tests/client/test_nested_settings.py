@@ -1,4 +1,3 @@
-import copy
 import json
 import math
 from typing import Any
@@ -13,36 +12,35 @@ from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.settings import Loss, Settings
 from quarterdeck.client.nested import PLACES
 from quarterdeck.client.settings import losses
-from tests.client.fakes import Answer, FakeServer, client_of
-from tests.client.nested_server import ADDRESSES, RECORD, NestedServer
-from tests.client.recorded import SERVERS
+from tests.client.fakes import NESTED, Answer, FakeServer, client_of, error_of
+from tests.client.nested_server import NestedServer
+from tests.servers.nested.record import ADDRESSES
 
 LLM = "agent_settings.llm"
-NESTED = SERVERS["1.11.0"]
 
 
 def client_to(keeper: NestedServer) -> tuple[Client, FakeServer]:
-    client, wire = client_of(keeper)
-    client.transport.server = NESTED
-    return client, wire
+    return client_of(keeper, server=NESTED)
+
+
+async def loaded(client: Client) -> Settings:
+    settings = await client.settings.load()
+    assert settings
+    return settings
 
 
 async def stored(keeper: NestedServer, changes: dict[str, Any]) -> tuple[Settings, list[Any]]:
     """What is loaded after a change, and the bodies that were sent."""
     client, wire = client_to(keeper)
-    await client.settings.store(await client.settings.load(), changes)
-    settings = await client.settings.load()
-    assert settings is not None
-    return settings, [asked.body for asked in wire.sent("POST")]
+    await client.settings.store(await loaded(client), changes)
+    return await loaded(client), [asked.body for asked in wire.sent("POST")]
 
 
 async def refused(changes: dict[str, Any], keeper: NestedServer | None = None) -> ServiceError:
     client, wire = client_to(keeper or NestedServer())
-    with pytest.raises(ServiceError) as caught:
-        await client.settings.store(await client.settings.load(), changes)
-    assert wire.sent("POST") == []
-    assert (caught.value.kind, caught.value.outcome) == (ErrorKind.INVALID, Outcome.NOT_SENT)
-    return caught.value
+    error = await error_of(client.settings.store(await loaded(client), changes))
+    assert (error.kind, error.outcome, wire.sent("POST")) == (ErrorKind.INVALID, Outcome.NOT_SENT, [])
+    return error
 
 
 @pytest.mark.parametrize(
@@ -51,7 +49,7 @@ async def refused(changes: dict[str, Any], keeper: NestedServer | None = None) -
         ({"language": "fr"}, {"language": "fr"}),
         ({"agent": "Other"}, {"agent_settings_diff": {"agent": "Other"}}),
         ({"llm_model": "a/b"}, {"agent_settings_diff": {"llm": {"model": "a/b", "base_url": ""}}}),
-        ({"llm_model": "openai/fake"}, {"agent_settings_diff": {"llm": {"model": "openai/fake"}}}),
+        ({"llm_model": "gpt-5.5"}, {"agent_settings_diff": {"llm": {"model": "gpt-5.5"}}}),
         ({"llm_base_url": None}, {"agent_settings_diff": {"llm": {"base_url": ""}}}),
         ({"llm_api_key": SecretStr("sk")}, {"agent_settings_diff": {"llm": {"api_key": "sk"}}}),
         ({"search_api_key": None}, {"search_api_key": None}),
@@ -117,11 +115,11 @@ edits = st.fixed_dictionaries(
         "enable_sound_notifications": st.booleans(),
         "sandbox_grouping_strategy": st.sampled_from(["NO_GROUPING", "ADD_TO_ANY"]),
         "llm_model": texts,
-        "llm_base_url": texts,
+        "llm_base_url": texts.filter(lambda text: not text or text.strip()),
         "enable_default_condenser": st.booleans(),
         "max_iterations": st.integers(1, 10**6),
         f"{LLM}.temperature": st.none() | st.floats(0, 2),
-        "agent_settings.tools": st.none() | st.lists(texts, max_size=2),
+        "agent_settings.tools": st.none() | st.lists(st.dictionaries(texts, texts), max_size=2),
     },
 )
 
@@ -135,10 +133,9 @@ def told(settings: Settings) -> dict[str, Any]:
 @given(edits)
 async def test_an_edit_changes_what_it_names_and_nothing_else(changes: dict[str, Any]) -> None:
     keeper = NestedServer()
-    keeper.record["agent_settings"]["llm"]["api_key"] = "sk-kept"
-    keeper.record["agent_settings"]["mcp_config"] = {"fs": {"command": "npx", "env": {"T": "kept"}}}
-    before = await client_to(keeper)[0].settings.load()
-    assert before is not None
+    keeper.agent["llm"]["api_key"] = "sk-kept"
+    keeper.agent["mcp_config"] = {"fs": {"command": "npx", "env": {"T": "kept"}}}
+    before = await loaded(client_to(keeper)[0])
     after, _ = await stored(keeper, changes)
     free = {name for each in changes for name in (each, PLACES.get(each))}
     free |= {"llm_base_url", f"{LLM}.base_url"} if "llm_model" in changes else set()
@@ -146,8 +143,11 @@ async def test_an_edit_changes_what_it_names_and_nothing_else(changes: dict[str,
     assert unlike <= free
     for name, value in changes.items():
         assert told(after).get(name) == (value or None if name == "llm_base_url" else value)
-    assert keeper.record["agent_settings"]["llm"]["api_key"] == "sk-kept"
-    assert keeper.record["agent_settings"]["mcp_config"]["fs"]["env"] == {"T": "kept"}
+    assert keeper.agent["llm"]["api_key"] == "sk-kept"
+    assert keeper.agent["mcp_config"]["fs"]["env"] == {"T": "kept"}
+
+
+OWN = "https://own.example"
 
 
 @pytest.mark.parametrize(
@@ -155,31 +155,28 @@ async def test_an_edit_changes_what_it_names_and_nothing_else(changes: dict[str,
     [
         (None, {"llm_model": "mistral/large"}, None),
         (None, {"llm_model": "anthropic/claude-2"}, None),
-        ("https://own.example", {"llm_model": "mistral/large"}, None),
-        ("https://own.example", {"llm_model": "bare"}, None),
-        ("https://own.example", {"llm_model": "anthropic/claude-2"}, "https://own.example"),
-        ("https://own.example", {"llm_model": "anthropic/claude"}, "https://own.example"),
-        ("https://own.example", {"language": "fr"}, "https://own.example"),
-        ("https://own.example", {"llm_model": "m/x", "llm_base_url": "https://new.example"}, "https://new.example"),
-        ("https://own.example", {"llm_model": "m/x", "llm_base_url": None}, None),
+        (OWN, {"llm_model": "mistral/large"}, None),
+        (OWN, {"llm_model": "bare"}, None),
+        (OWN, {"llm_model": "anthropic/claude-2"}, OWN),
+        (OWN, {"llm_model": "anthropic/claude"}, OWN),
+        (OWN, {"language": "fr"}, OWN),
+        (OWN, {"llm_model": "m/x", "llm_base_url": "https://new.example"}, "https://new.example"),
+        (OWN, {"llm_model": "m/x", "llm_base_url": None}, None),
     ],
 )
 async def test_an_address_of_the_old_provider_does_not_stay_with_a_model_of_another(
     told: str | None, changes: dict[str, Any], after: str | None
 ) -> None:
     keeper = NestedServer()
-    keeper.record["agent_settings"]["llm"] |= {"model": "anthropic/claude", "base_url": told or ADDRESSES["anthropic"]}
+    keeper.agent["llm"] |= {"model": "anthropic/claude", "base_url": told or ADDRESSES["anthropic"]}
     client, _ = client_to(keeper)
-    base = await client.settings.load()
-    assert base is not None
+    base = await loaded(client)
     assert base.llm_base_url == told
-    assert "llm_base_url" in changes or [
-        loss.field for loss in losses(base, changes, NESTED) if loss.field == "llm_base_url"
-    ] == (["llm_base_url"] if told and after is None else [])
+    lost = [loss.field for loss in losses(base, changes, NESTED)]
+    assert lost == (["llm_base_url"] if told and after is None and "llm_base_url" not in changes else [])
     await client.settings.store(base, changes)
     for _ in range(2):
-        now = await client.settings.load()
-        assert now is not None
+        now = await loaded(client)
         assert now.llm_base_url == after
         await client.settings.store(now, {"email": "ann@mail.example"})
 
@@ -205,35 +202,31 @@ async def test_an_object_is_replaced_although_the_server_merges_it(old: dict[str
     place = f"{LLM}.litellm_extra_body"
     for value in (old, new):
         await stored(keeper, {place: value})
-    assert without_nulls(keeper.record["agent_settings"]["llm"]["litellm_extra_body"]) == new
+    assert without_nulls(keeper.agent["llm"]["litellm_extra_body"]) == new
 
 
 async def test_a_leaf_that_may_be_secret_is_never_told() -> None:
     keeper = NestedServer()
-    keeper.record["agent_settings"]["verification"]["critic_api_key"] = "sentinel"
-    settings = await client_to(keeper)[0].settings.load()
-    assert settings is not None
-    assert settings.leaves["agent_settings.verification.critic_api_key"] is None
+    keeper.agent["agent_context"] = {"auth_token": "sentinel", "mode": "fast"}
+    settings = await loaded(client_to(keeper)[0])
+    context = "agent_settings.agent_context"
+    assert [settings.leaves[f"{context}.{name}"] for name in ("auth_token", "mode")] == [None, "fast"]
     assert "temperature" not in repr(settings)
 
 
 async def test_switching_the_agent_kind_is_named_with_what_it_discards() -> None:
     settings, bodies = await stored(NestedServer(), {"language": "fr", f"{LLM}.num_retries": 3})
     assert "agent_kind" not in json.dumps(bodies)
-    switch = {"agent_settings.agent_kind": "acp"}
-    assert losses(settings, switch, NESTED) == (Loss("agent_settings.agent_kind", certain=True),)
-    assert losses(settings, {"language": "de"}, NESTED) == ()
-    assert losses(settings, {"agent_settings.agent_kind": "openhands"}, NESTED) == ()
-    _, bodies = await stored(NestedServer(), switch)
+    kind = "agent_settings.agent_kind"
+    assert losses(settings, {kind: "acp"}, NESTED) == (Loss(kind, certain=True),)
+    assert losses(settings, {"language": "de"}, NESTED) == losses(settings, {kind: "openhands"}, NESTED) == ()
+    _, bodies = await stored(NestedServer(), {kind: "acp"})
     assert bodies == [{"agent_settings_diff": {"agent_kind": "acp"}}]
 
 
-async def test_a_field_that_the_agent_kind_in_use_lacks_is_refused() -> None:
-    record = copy.deepcopy(RECORD)
-    record["agent_settings"] |= {"agent_kind": "acp"}
-    del record["agent_settings"]["condenser"], record["agent_settings"]["agent"]
-    for changes in ({"enable_default_condenser": True}, {"agent": "CodeActAgent"}):
-        assert "acp" in (await refused(changes, NestedServer(record))).words
+@pytest.mark.parametrize("changes", [{"enable_default_condenser": True}, {"agent": "CodeActAgent"}])
+async def test_a_field_that_the_agent_kind_in_use_lacks_is_refused(changes: dict[str, Any]) -> None:
+    assert "acp" in (await refused(changes, NestedServer({"agent_kind": "acp"}))).words
 
 
 async def test_a_complaint_of_the_server_names_the_field_that_was_changed() -> None:
@@ -243,20 +236,15 @@ async def test_a_complaint_of_the_server_names_the_field_that_was_changed() -> N
         "    For further information visit https://errors.example\nopenhands.llm.temperature\n"
         "  Value error, too hot [type=value_error, input_value={'api_key': 'sentinel'}, input_type=dict]\n"
     )
-    client, _ = client_of({"POST /api/v1/settings": [Answer({"error": text}, 400)]})
-    client.transport.server = NESTED
-    with pytest.raises(ServiceError) as caught:
-        await client.settings.store(None, {f"{LLM}.temperature": 99, "condenser_max_size": 1})
-    assert [(problem.location, problem.message) for problem in caught.value.problems] == [
+    client, _ = client_of({"POST /api/v1/settings": [Answer({"error": text}, 400)]}, server=NESTED)
+    error = await error_of(client.settings.store(None, {f"{LLM}.temperature": 99, "condenser_max_size": 1}))
+    assert [(problem.location, problem.message) for problem in error.problems] == [
         (("condenser_max_size",), "Input should be greater than or equal to 20"),
         (("agent_settings.llm.temperature",), "too hot"),
     ]
-    assert "sentinel" not in caught.value.words
+    assert "sentinel" not in error.words
 
 
 async def test_what_is_not_a_nested_record_is_not_taken_for_one() -> None:
-    client, _ = client_of({"GET /api/v1/settings": [Answer({"language": "en"})]})
-    client.transport.server = NESTED
-    with pytest.raises(ServiceError) as caught:
-        await client.settings.load()
-    assert caught.value.kind is ErrorKind.WRONG_API
+    client, _ = client_of({"GET /api/v1/settings": [Answer({"language": "en"})]}, server=NESTED)
+    assert (await error_of(client.settings.load())).kind is ErrorKind.WRONG_API

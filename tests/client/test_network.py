@@ -6,8 +6,8 @@ import re
 import socket
 import ssl
 import tracemalloc
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,11 +15,11 @@ import trustme
 from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.errors import ErrorKind, Outcome
 from quarterdeck.client.limits import Limits
 from quarterdeck.client.request import KeyHeader
 from quarterdeck.client.transport import Access
-from tests.client.fakes import FAST, KEY, client_at, plain, raw_server
+from tests.client.fakes import FAST, KEY, client_at, error_of, first_page, plain, raw_server
 
 SHORT = Limits(read=0.15, slow=0.4, quick=0.4, body=100_000, list_body=100_000, repeat_after=0, per_second=10_000)
 """What is waited for in vain is short, what a busy machine needs is not."""
@@ -37,14 +37,6 @@ def answering(*answers: bytes) -> Answering:
     return answer
 
 
-async def reading(client: Client) -> ServiceError:
-    """The error that reading a list ends in."""
-    with pytest.raises(ServiceError) as caught:
-        await anext(aiter(client.sandboxes.pages()))
-    assert KEY not in f"{caught.value!r} {caught.value.words}"
-    return caught.value
-
-
 def seconds_in(words: str) -> float:
     """The time that a sentence names."""
     found = re.search(r"within ([\d.]+) s", words)
@@ -58,7 +50,7 @@ def seconds_in(words: str) -> float:
 )
 async def test_the_key_is_sent_in_the_header_of_the_endpoint(header: KeyHeader, line: str) -> None:
     async with raw_server(answering(EMPTY)) as server, client_at(f"{server.url}/deep/prefix", header=header) as client:
-        await anext(aiter(client.sandboxes.pages()))
+        await first_page(client)
     assert server.heads[0].startswith(b"GET /deep/prefix/api/v1/sandboxes/search?limit=100 HTTP/1.1")
     assert line in server.heads[0].decode().lower()
     assert server.heads[0].count(KEY.encode()) == 1
@@ -69,10 +61,9 @@ async def test_another_origin_never_sees_the_key_nor_any_request(status: str) ->
     async with raw_server(answering(EMPTY)) as other:
         moved = plain(b"", status, f"Location: {other.url}/api/v1/sandboxes/search")
         async with raw_server(answering(moved)) as server, client_at(server.url) as client:
-            error = await reading(client)
-    assert error.kind is ErrorKind.REDIRECTED
+            error = await error_of(first_page(client))
+    assert (error.kind, other.heads) == (ErrorKind.REDIRECTED, [])
     assert other.url in error.words
-    assert other.heads == []
 
 
 @pytest.mark.parametrize(
@@ -94,7 +85,7 @@ async def test_a_redirect_to_anywhere_else_is_an_error(location: str | None, tol
         writer.write(plain(b"", "302 Found", *headers))
 
     async with raw_server(answer) as server, client_at(server.url) as client:
-        error = await reading(client)
+        error = await error_of(first_page(client))
     assert (error.kind, len(server.heads)) == (ErrorKind.REDIRECTED, 1)
     assert told in error.words
     assert "sentinel" not in error.words
@@ -103,51 +94,45 @@ async def test_a_redirect_to_anywhere_else_is_an_error(location: str | None, tol
 async def test_a_read_is_followed_within_its_origin_for_three_hops() -> None:
     hop = plain(b"", "307 Temporary", "Location: /moved")
     async with raw_server(answering(hop, hop, hop, EMPTY)) as server, client_at(server.url) as client:
-        assert (await anext(aiter(client.sandboxes.pages()))).items == ()
+        assert await first_page(client) == ()
     assert len(server.heads) == 4
     async with raw_server(answering(hop)) as server, client_at(server.url) as client:
-        assert (await reading(client)).kind is ErrorKind.REDIRECTED
+        assert (await error_of(first_page(client))).kind is ErrorKind.REDIRECTED
     assert len(server.heads) == 4
 
 
 async def test_a_redirected_write_is_not_sent_anywhere_else() -> None:
     hop = plain(b"", "302 Found", "Location: /moved")
     async with raw_server(answering(hop)) as server, client_at(server.url) as client:
-        with pytest.raises(ServiceError) as caught:
-            await client.sandboxes.pause("s1")
-    assert (caught.value.kind, caught.value.outcome) == (ErrorKind.REDIRECTED, Outcome.NOT_APPLIED)
-    assert len(server.heads) == 1
+        error = await error_of(client.sandboxes.pause("s1"))
+    assert (error.kind, error.outcome, len(server.heads)) == (ErrorKind.REDIRECTED, Outcome.NOT_APPLIED, 1)
 
 
 async def test_cookies_are_not_kept() -> None:
     cookie = plain(b'{"items": []}', "200 OK", "Set-Cookie: session=tracked; Path=/")
     async with raw_server(answering(cookie)) as server, client_at(server.url) as client:
         for _ in range(2):
-            await anext(aiter(client.sandboxes.pages()))
+            await first_page(client)
     assert b"tracked" not in server.heads[1]
 
 
 async def test_reads_keep_their_connection_and_every_write_has_its_own() -> None:
-    async with (
-        raw_server(
-            answering(plain(b'{"id": "s1", "status": "RUNNING", "items": []}')), requests_per_connection=9
-        ) as server,
-        client_at(server.url) as client,
-    ):
+    answer = answering(plain(b'{"id": "s1", "status": "RUNNING", "items": []}'))
+    async with raw_server(answer, requests_per_connection=9) as server, client_at(server.url) as client:
         for _ in range(3):
-            await anext(aiter(client.sandboxes.pages()))
+            await first_page(client)
         assert server.connections == 1
         await client.sandboxes.start()
         await client.sandboxes.pause("s1")
         assert server.connections == 3
-        await anext(aiter(client.sandboxes.pages()))
+        await first_page(client)
     assert server.connections == 3
 
 
 async def test_a_connection_the_server_dropped_when_idle_is_not_noticed() -> None:
     async with raw_server(answering(EMPTY)) as server, client_at(server.url) as client:
         for _ in range(3):
-            await anext(aiter(client.sandboxes.pages()))
+            await first_page(client)
     assert len(server.heads) == server.connections == 3
 
 
@@ -180,6 +165,13 @@ async def nothing(_: bytes, writer: asyncio.StreamWriter) -> None:
     return
 
 
+async def endless(_: bytes, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    while not writer.transport.is_closing():
+        writer.write(b"1000\r\n" + b" " * 4096 + b"\r\n")
+        await writer.drain()
+
+
 @pytest.mark.parametrize(
     ("fault", "kind", "tries"),
     [
@@ -192,34 +184,27 @@ async def nothing(_: bytes, writer: asyncio.StreamWriter) -> None:
         (answering(b"SSH-2.0-OpenSSH_9.6\r\nnot HTTP\r\n\r\n"), ErrorKind.WRONG_API, 1),
         (answering(b"HTTP/1.1 200 OK\r\nX: " + b"a" * 300_000 + b"\r\n\r\n"), ErrorKind.WRONG_API, 1),
         (answering(plain(b"not gzip", "200 OK", "Content-Encoding: gzip")), ErrorKind.BROKEN, 3),
-        (answering(plain(b"{}", "200 OK", "Content-Encoding: br")), ErrorKind.WRONG_API, 1),
+        (answering(plain(b"{}", "200 OK", "Content-Encoding: br")), ErrorKind.BROKEN, 3),
+        (endless, ErrorKind.TOO_LARGE, 1),
     ],
 )
-async def test_a_fault_on_the_way_back_ends_in_words(fault: Answering, kind: ErrorKind, tries: int) -> None:
+async def test_a_fault_on_the_way_back_ends_in_words_and_a_start_is_sent_exactly_once(
+    fault: Answering, kind: ErrorKind, tries: int
+) -> None:
     async with raw_server(fault) as server, client_at(server.url, limits=SHORT) as client:
-        error = await reading(client)
-    assert (error.kind, len(server.heads)) == (kind, tries)
-    assert error.advice
+        error = await error_of(first_page(client))
+        assert (error.kind, len(server.heads)) == (kind, tries)
+        assert error.advice
+        error = await error_of(client.sandboxes.start("img"))
+        assert (error.outcome, len(server.heads)) == (Outcome.UNKNOWN, tries + 1)
 
 
 async def test_an_answer_that_drips_ends_at_the_deadline_of_all_tries() -> None:
     limits = SHORT._replace(read=5.0, total=0.4)
     async with raw_server(dripping) as server, client_at(server.url, limits=limits) as client:
-        error = await reading(client)
+        error = await error_of(first_page(client))
     assert (error.kind, len(server.heads)) == (ErrorKind.STALLED, 1)
     assert 0.4 <= seconds_in(error.words) < 5
-
-
-NO_HTTP = answering(b"SSH-2.0-OpenSSH_9.6\r\nnot HTTP\r\n\r\n")
-
-
-@pytest.mark.parametrize("fault", [silent, dripping, resetting, half, nothing, NO_HTTP])
-async def test_a_start_whose_answer_does_not_arrive_was_sent_exactly_once(fault: Answering) -> None:
-    async with raw_server(fault) as server, client_at(server.url, limits=SHORT) as client:
-        with pytest.raises(ServiceError) as caught:
-            await client.sandboxes.start("img")
-    assert (caught.value.kind, caught.value.outcome) == (ErrorKind.UNKNOWN_OUTCOME, Outcome.UNKNOWN)
-    assert len(server.heads) == 1
 
 
 async def test_answers_of_other_shapes_of_http_are_read() -> None:
@@ -232,19 +217,7 @@ async def test_answers_of_other_shapes_of_http_are_read() -> None:
         plain(zipped, "200 OK", "Content-Encoding: gzip"),
     ):
         async with raw_server(answering(answer)) as server, client_at(server.url, limits=SHORT) as client:
-            assert (await anext(aiter(client.sandboxes.pages()))).items == ()
-
-
-async def test_a_body_without_end_is_left_at_the_limit() -> None:
-    async def endless(_: bytes, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-        while not writer.transport.is_closing():
-            writer.write(b"1000\r\n" + b" " * 4096 + b"\r\n")
-            await writer.drain()
-
-    async with raw_server(endless) as server, client_at(server.url, limits=SHORT) as client:
-        assert (await reading(client)).kind is ErrorKind.TOO_LARGE
-    assert len(server.heads) == 1
+            assert await first_page(client) == ()
 
 
 async def test_a_small_body_that_unpacks_to_a_huge_one_is_left_at_the_limit() -> None:
@@ -253,44 +226,57 @@ async def test_a_small_body_that_unpacks_to_a_huge_one_is_left_at_the_limit() ->
     async with raw_server(answering(packed)) as server, client_at(server.url, limits=SHORT) as client:
         tracemalloc.start()
         try:
-            assert (await reading(client)).kind is ErrorKind.TOO_LARGE
+            assert (await error_of(first_page(client))).kind is ErrorKind.TOO_LARGE
             assert tracemalloc.get_traced_memory()[1] < 20_000_000
         finally:
             tracemalloc.stop()
 
 
-def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-        return port
-
-
 async def test_nobody_listening_is_said_with_host_and_port() -> None:
-    port = _free_port()
-    async with client_at(f"http://127.0.0.1:{port}") as client:
-        error = await reading(client)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        host = f"127.0.0.1:{taken.getsockname()[1]}"
+    async with client_at(f"http://{host}") as client:
+        error = await error_of(first_page(client))
         assert (error.kind, error.outcome) == (ErrorKind.UNREACHABLE, Outcome.NOT_SENT)
-        assert f"127.0.0.1:{port}" in error.words
-        assert not await client.alive(SecretStr(f"http://127.0.0.1:{port}/some/where"))
+        assert host in error.words
+        assert not await client.alive(SecretStr(f"http://{host}/some/where"))
 
 
 async def test_a_name_nobody_has_is_told_from_a_server_that_is_down() -> None:
     async with client_at("http://no-such-host.invalid") as client:
-        error = await reading(client)
+        error = await error_of(first_page(client))
     assert error.kind is ErrorKind.DNS
     assert "no-such-host.invalid" in error.words
 
 
-@pytest.mark.parametrize("said", [plain(b"this port is plain", "400 Bad Request"), b""])
-async def test_tls_to_a_plain_server_is_told_from_a_server_that_is_down(said: bytes) -> None:
-    async def refuse(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(said)
+@asynccontextmanager
+async def port(say: bytes | None, tls: ssl.SSLContext | None = None) -> AsyncIterator[str]:
+    """The host of a port that says something to who connects and hangs up, or for None says nothing and waits."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if say is None:
+            await asyncio.sleep(5)
+        elif tls is not None and say:
+            await reader.readuntil(b"\r\n\r\n")
+        writer.write(say or b"")
         writer.close()
 
-    server = await asyncio.start_server(refuse, "127.0.0.1", 0)
-    async with server, client_at(f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}") as client:
-        error = await reading(client)
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls)
+    async with server:
+        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+def certified(authority: trustme.CA) -> ssl.SSLContext:
+    """What a server of this machine speaks TLS with."""
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(tls)
+    return tls
+
+
+@pytest.mark.parametrize("said", [plain(b"this port is plain", "400 Bad Request"), b""])
+async def test_tls_to_a_plain_server_is_told_from_a_server_that_is_down(said: bytes) -> None:
+    async with port(said) as host, client_at(f"https://{host}") as client:
+        error = await error_of(first_page(client))
     assert (error.kind, error.outcome) == (ErrorKind.TLS, Outcome.NOT_SENT)
 
 
@@ -317,29 +303,21 @@ async def test_a_silent_server_and_no_address_are_not_alive() -> None:
 )
 async def test_plain_http_at_a_port_of_tls_is_told_by_what_web_servers_say(said: bytes) -> None:
     async with raw_server(answering(plain(said, "400 Bad Request"))) as server, client_at(server.url) as client:
-        error = await reading(client)
+        error = await error_of(first_page(client))
     assert error.kind is ErrorKind.WRONG_API
     assert "https" in error.words
 
 
 async def test_plain_http_at_a_port_that_hangs_up_may_be_https() -> None:
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    trustme.CA().issue_cert("127.0.0.1").configure_cert(tls)
-    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0, ssl=tls)
-    async with server, client_at(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", limits=SHORT) as client:
-        error = await reading(client)
+    async with port(b"", certified(trustme.CA())) as host, client_at(f"http://{host}", limits=SHORT) as client:
+        error = await error_of(first_page(client))
     assert "closed the connection without an answer" in error.words
     assert "may speak https" in error.advice
 
 
 async def test_a_port_that_never_answers_the_hello_of_tls_took_the_connection() -> None:
-    async def hold(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(5)
-
-    server = await asyncio.start_server(hold, "127.0.0.1", 0)
-    url, limits = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}", SHORT._replace(connect=0.3)
-    async with server, client_at(url, limits=limits) as client:
-        error = await reading(client)
+    async with port(None) as host, client_at(f"https://{host}", limits=SHORT._replace(connect=0.3)) as client:
+        error = await error_of(first_page(client))
         assert len(client.log) == 1
     assert (error.kind, error.outcome) == (ErrorKind.CONNECT_TIMEOUT, Outcome.NOT_SENT)
     assert "took the connection but did not answer the TLS hello" in error.words
@@ -347,22 +325,15 @@ async def test_a_port_that_never_answers_the_hello_of_tls_took_the_connection() 
 
 
 async def test_a_ca_file_counts_where_the_server_vouches_for_an_address_and_nowhere_else(tmp_path: Path) -> None:
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(plain(b'{"status": "ok"}'))
-        writer.close()
-
-    authority, tls = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("127.0.0.1").configure_cert(tls)
+    authority = trustme.CA()
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
     access = Access(ca_file=str(tmp_path / "ca.pem"), limits=FAST)
-    server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=tls)
-    sandbox = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     async with (
-        server,
+        port(plain(b'{"status": "ok"}'), certified(authority)) as host,
         Client("https://127.0.0.1:1", access=access) as client,
         client_at("https://127.0.0.1:1") as other,
     ):
+        sandbox = f"https://{host}"
         assert await client.alive(SecretStr(sandbox))
         assert (await client.probe(sandbox)).brief == "TLS fails"
         assert not await other.alive(SecretStr(sandbox))
@@ -385,7 +356,7 @@ async def test_a_host_that_takes_no_connection_is_told_after_the_first_try_with_
     limits = SHORT._replace(connect=0.2)
     with full_port() as url:
         async with client_at(url, limits=limits) as client:
-            error = await reading(client)
+            error = await error_of(first_page(client))
             assert [logged.attempt for logged in client.log] == [1]
     assert error.kind is ErrorKind.CONNECT_TIMEOUT
     assert "did not take a connection" in error.words

@@ -5,8 +5,8 @@ from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from tests.client.fakes import ITEMS, client_at, first_page, plain, raw_server
-from tests.client.test_network import EMPTY, answering, reading
+from tests.client.fakes import ITEMS, client_at, error_of, first_page, plain, raw_server
+from tests.client.test_network import EMPTY, answering
 
 FAR = "http://far.invalid"
 
@@ -34,7 +34,7 @@ async def test_a_machine_that_is_exempt_is_not_asked_through_the_proxy(
         monkeypatch.setenv(name, proxy.url)
         monkeypatch.setenv("NO_PROXY", exempt)
         async with client_at(FAR) as client:
-            assert (await reading(client)).kind is ErrorKind.DNS
+            assert (await error_of(first_page(client))).kind is ErrorKind.DNS
     assert proxy.heads == []
 
 

@@ -1,38 +1,267 @@
 """Exchanges recorded with real servers: we ask what they were asked, and take their answers for what they are."""
 
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple
 
 import pytest
+from pydantic import SecretStr
 
-from quarterdeck.client.errors import Outcome, ServiceError
+from quarterdeck.client.client import Client
+from quarterdeck.client.errors import ErrorKind, ServiceError
+from quarterdeck.client.models.conversation import NewConversation
+from quarterdeck.client.models.mcp import McpConfig, SseServer
+from quarterdeck.client.models.settings import ProviderToken, Settings
 from quarterdeck.client.redact import is_secret_name
-from tests.client.fakes import FakeServer, client_of
+from tests.client.fakes import error_of
 from tests.client.recorded import FLAT, NESTED, Exchange, exchange, question_of, replaying
-from tests.client.recorded_cases import OF_FLAT, OF_NESTED, SHARED, full
 
+Use = Callable[[Client, Exchange], Awaitable[Any]]
+INVALID, MISSING, AUTH = ErrorKind.INVALID, ErrorKind.MISSING, ErrorKind.AUTH
+WRONG_API, SERVER, CONFLICT = ErrorKind.WRONG_API, ErrorKind.SERVER, ErrorKind.CONFLICT
+NOT_OFFERED, UNKNOWN = ErrorKind.NOT_OFFERED, ErrorKind.UNKNOWN_OUTCOME
+
+
+class Case(NamedTuple):
+    """The call that makes a recorded request, and what has to come of it.
+
+    `reads` compares its result with the body of the answer; `kind` is the error it ends in, and `at` the field
+    complained of. `held` are the secrets that the server lists.
+    """
+
+    use: Use
+    reads: Callable[[Any, Any], bool] | None = None
+    kind: ErrorKind | None = None
+    at: tuple[str | int, ...] | None = None
+    held: tuple[str, ...] = ()
+
+
+def same_record(record: Any, told: Any) -> bool:
+    if record is None or told is None:
+        return record is told
+    shown = ("id", "status", "sandbox_status", "execution_status")
+    return all(getattr(record, name, None) == told.get(name) for name in shown)
+
+
+def same_batch(result: Any, body: Any) -> bool:
+    return all(same_record(record, told) for record, told in zip(result, body, strict=True))
+
+
+def same_page(result: Any, body: Any) -> bool:
+    return same_batch(result.items, body["items"]) and result.more == (body["next_page_id"] is not None)
+
+
+def same_ids(result: Any, body: Any) -> bool:
+    return [record.id for record in result] == [item["id"] for item in body["items"]]
+
+
+def same_secrets(result: Any, body: Any) -> bool:
+    listed = body.get("items") or body["custom_secrets"]
+    return [secret.model_dump() for secret in result] == [
+        {"name": item["name"], "description": item["description"]} for item in listed
+    ]
+
+
+def create(client: Client, one: Exchange) -> Awaitable[Any]:
+    message = one.body.get("initial_message", {}).get("content", [{}])[0].get("text")
+    return client.conversations.create(NewConversation(message=message, sandbox_id=one.body.get("sandbox_id")))
+
+
+def batch(client: Client, one: Exchange) -> Awaitable[Any]:
+    return client.sandboxes.read(one.values("id"))
+
+
+def conversations(client: Client, one: Exchange) -> Awaitable[Any]:
+    return client.conversations.read(one.values("ids"))
+
+
+def tasks(client: Client, one: Exchange) -> Awaitable[Any]:
+    return client.conversations.start_tasks(one.values("ids"))
+
+
+def start(client: Client, one: Exchange) -> Awaitable[Any]:
+    return client.sandboxes.start(one.query.get("sandbox_spec_id"))
+
+
+def rename(client: Client, one: Exchange) -> Awaitable[Any]:
+    return client.conversations.rename(one.part(1), one.body["title"])
+
+
+def delete(client: Client, one: Exchange) -> Awaitable[Any]:
+    return client.conversations.delete(one.part(1))
+
+
+def load(client: Client, _: Exchange) -> Awaitable[Any]:
+    return client.settings.load()
+
+
+def secrets(client: Client, _: Exchange) -> Awaitable[Any]:
+    return client.secrets.list()
+
+
+def describes(client: Client, one: Exchange) -> Awaitable[Any]:
+    return client.secrets.update(one.part(1), new_name=one.body["name"], description=one.body["description"])
+
+
+def tokens(**given: ProviderToken) -> Use:
+    return lambda client, _: client.secrets.set_tokens(given)
+
+
+def profiles(client: Client, _: Exchange) -> Awaitable[Any]:
+    return client.profiles.list()
+
+
+def same_profiles(result: Any, body: Any) -> bool:
+    return ([each.model_dump() for each in result.items], result.active) == (body["profiles"], body["active_profile"])
+
+
+SHARED: Mapping[str, Case] = {
+    "sandboxes-search": Case(lambda client, _: anext(aiter(client.sandboxes.pages())), same_page),
+    "sandboxes-batch": Case(batch, same_batch),
+    "sandboxes-flap-idle": Case(batch, same_batch),
+    "sandboxes-start": Case(start, same_record),
+    "sandboxes-start-unknown-spec": Case(start, kind=UNKNOWN),
+    "sandboxes-pause": Case(lambda client, one: client.sandboxes.pause(one.part(2))),
+    "sandboxes-resume": Case(lambda client, one: client.sandboxes.resume(one.part(2))),
+    "sandboxes-delete-killed": Case(lambda client, one: client.sandboxes.delete(one.part(1))),
+    "specs-search": Case(lambda client, _: client.sandboxes.specs(), same_ids),
+    "convs-search": Case(lambda client, _: anext(aiter(client.conversations.pages())), same_page),
+    "convs-batch-mixed": Case(conversations, same_batch),
+    "convs-batch-99": Case(conversations, same_batch),
+    "convs-batch-bad-uuid": Case(conversations, kind=INVALID),
+    "conv-create": Case(create, same_record),
+    "conv-create-task-final": Case(tasks, same_batch),
+    "conv-create-unknown-sandbox-task": Case(tasks, same_batch),
+    "start-tasks-search": Case(lambda client, _: client.conversations.recent_start_tasks(), same_ids),
+    "settings-get-none-stored": Case(load, lambda result, _: result is None),
+    "secrets-create": Case(lambda client, _: client.secrets.create("MY_TOKEN", SecretStr("v1"), "first")),
+    "secrets-delete": Case(lambda client, _: client.secrets.delete("OTHER")),
+    "git-providers-bad-token": Case(tokens(github=ProviderToken(token=SecretStr("ghp_bogus"))), kind=INVALID),
+    "git-providers-host-only": Case(tokens(gitlab=ProviderToken(host="gitlab.example"))),
+    "git-providers-unset": Case(lambda client, _: client.secrets.clear_tokens()),
+}
+"""By the part of a file's name behind its number."""
+
+
+def full() -> dict[str, Any]:
+    """A whole record as a person would have typed it, secrets included."""
+    body: dict[str, Any] = exchange(FLAT, "settings-post-full").body
+    return body | {name: SecretStr(body[name]) for name in ("llm_api_key", "search_api_key", "sandbox_api_key")}
+
+
+def changing(**changes: Any) -> Use:
+    """A change to the whole record: what is sent is the record with this in it."""
+    return lambda client, _: client.settings.store(Settings.model_validate(full()), changes)
+
+
+def stored_again(client: Client, _: Exchange) -> Awaitable[Any]:
+    """A change of the language of a record that was loaded."""
+    loaded = exchange(FLAT, "settings-get-full").answer.body
+    return client.settings.store(Settings.model_validate(loaded), {"language": "fr"})
+
+
+def same_fields(result: Any, body: Any) -> bool:
+    """Whether every member that is not null was read, secrets and tool servers aside."""
+    told = {name: value for name, value in body.items() if value is not None}
+    return all(getattr(result, name) == told[name] for name in told.keys() - {"mcp_config", "secrets_store"})
+
+
+OF_FLAT: Mapping[str, Case] = {
+    "settings-no-key": Case(load, kind=AUTH),
+    "settings-get-full": Case(load, same_fields),
+    "settings-post-full": Case(lambda client, _: client.settings.store(None, full())),
+    "settings-roundtrip-post": Case(stored_again),
+    "settings-post-mcp-only-sse": Case(
+        changing(mcp_config=McpConfig(sse_servers=(SseServer(url="https://x.example"),)))
+    ),
+    "settings-invalid-mcp-bad-url": Case(
+        changing(mcp_config=McpConfig(sse_servers=(SseServer(url="nope"),))),
+        kind=INVALID,
+        at=("mcp_config", "sse_servers", 0, "url"),
+    ),
+    "settings-invalid-condenser-19": Case(changing(condenser_max_size=19), kind=INVALID, at=("condenser_max_size",)),
+    "secrets-list": Case(secrets, same_secrets),
+    "secrets-put-no-store": Case(describes, kind=MISSING),
+    "secrets-update-description": Case(describes, held=("MY_TOKEN",)),
+    "options-agents": Case(lambda client, _: client.options.agents(), lambda result, body: list(result) == body),
+    "conv-patch-title": Case(rename, kind=NOT_OFFERED),
+    "conv-delete-unknown": Case(delete, kind=NOT_OFFERED),
+    "conv-download": Case(lambda client, one: client.conversations.trajectory(one.part(2)), kind=SERVER),
+}
+
+
+def stores(**changes: Any) -> Case:
+    return Case(lambda client, _: client.settings.store(None, changes))
+
+
+def complained(name: str, value: Any) -> Case:
+    return stores(**{name: value})._replace(kind=INVALID, at=(name,))
+
+
+def same_nested(result: Settings | None, body: Any) -> bool:
+    """Whether canonical fields and leaves hold what stands in their places of the record."""
+    assert result is not None
+    agent, talk = body["agent_settings"], body["conversation_settings"]
+    llm = {place.split(".")[2]: value for place, value in result.leaves.items() if ".llm." in place}
+    top = all(getattr(result, name) == body[name] for name in ("language", "email", "llm_api_key_set"))
+    placed = (result.llm_model, result.enable_default_condenser, result.max_iterations)
+    told = (agent["llm"]["model"], agent["condenser"]["enabled"], talk["max_iterations"])
+    return top and placed == told and bool(llm == agent["llm"])
+
+
+ONLY_ONE = McpConfig.model_validate({"shttp_servers": [{"url": "https://x.example/mcp", "name": "only"}]})
+
+OF_NESTED: Mapping[str, Case] = {
+    "settings-wrong-key": Case(load, kind=AUTH),
+    "settings-get-full": Case(load, same_nested),
+    "settings-bricked-get": Case(load, kind=SERVER),
+    "settings-bricked-post-fix-attempt": complained("enable_sound_notifications", False),
+    "settings-llm-api_key-null": stores(llm_api_key=None),
+    "settings-llm-model-only": stores(llm_model="openai/other"),
+    "settings-llm-base_url-empty": stores(llm_base_url=None),
+    "settings-mcp-replace-one": stores(mcp_config=ONLY_ONE),
+    "settings-condenser-max_size-small": complained("condenser_max_size", 19),
+    "settings-max_iterations-0": complained("max_iterations", 0),
+    "settings-temperature-bad": complained("agent_settings.llm.temperature", "hot"),
+    "settings-agent_kind-acp": stores(**{"agent_settings.agent_kind": "acp"}),
+    "settings-profiles-none-stored": Case(profiles, same_profiles),
+    "profiles-save-current": Case(lambda client, _: client.profiles.save("main")),
+    "profiles-list-active": Case(profiles, same_profiles),
+    "profiles-activate": Case(lambda client, _: client.profiles.activate("fast")),
+    "profiles-rename": Case(lambda client, _: client.profiles.rename("fast", "quick")),
+    "profiles-rename-conflict": Case(lambda client, _: client.profiles.rename("quick", "main"), kind=CONFLICT),
+    "profiles-limit": Case(lambda client, _: client.profiles.save("one-too-many"), kind=CONFLICT),
+    "profiles-delete-unknown": Case(lambda client, _: client.profiles.delete("zzz")),
+    "secrets-search": Case(secrets, same_secrets),
+    "secrets-create-duplicate-overwrites": Case(
+        lambda client, _: client.secrets.replace_value("MY_TOKEN", SecretStr("v2")), held=("MY_TOKEN",)
+    ),
+    "secrets-update": Case(describes, held=("MY_TOKEN",)),
+    "config-models-search-verified": Case(
+        lambda client, _: client.options.models(),
+        lambda result, body: list(result) == [f"{item['provider']}/{item['name']}" for item in body["items"]],
+    ),
+    "conv-patch-title": Case(rename),
+    "conv-delete": Case(delete),
+    "conv-delete-shared-sandbox": Case(delete),
+    "conv-delete-again": Case(delete, kind=MISSING),
+}
 ALL = {(FLAT, name): case for name, case in {**SHARED, **OF_FLAT}.items()} | {
     (NESTED, name): case for name, case in {**SHARED, **OF_NESTED}.items()
 }
 
 
-def asked_for(one: Exchange, server: FakeServer) -> list[dict[str, Any]]:
-    """The questions a server got at the recorded place, leaving those beside it."""
-    return [question_of(asked) for asked in server.asked if (asked.method, asked.path) == (one.method, one.path)]
-
-
-async def outcome(use: Any) -> tuple[Any, ServiceError | None]:
-    try:
-        return await use, None
-    except ServiceError as error:
-        return None, error
-
-
-@pytest.mark.parametrize(("release", "name"), [key for key, case in ALL.items() if case.sent])
+@pytest.mark.parametrize(("release", "name"), ALL)
 async def test_an_operation_asks_what_was_asked_and_reads_what_was_answered(release: str, name: str) -> None:
     case, one = ALL[release, name], exchange(release, name)
-    client, server = replaying(one, case.beside, case.server)
-    result, error = await outcome(case.use(client, one))
-    assert asked_for(one, server)[0] == one.question
+    client, server = replaying(one, held=case.held)
+    result, error = None, None
+    try:
+        result = await case.use(client, one)
+    except ServiceError as caught:
+        error = caught
+    asked = [question_of(each) for each in server.asked if (each.method, each.path) == (one.method, one.path)]
+    assert asked[0] == one.question
+    assert one.method == "GET" or len([each for each in server.asked if each.method != "GET"]) == 1
     assert (error.kind if error else None) == case.kind
     if error is None:
         assert one.answer.status < 300 or case.reads is not None
@@ -41,54 +270,47 @@ async def test_an_operation_asks_what_was_asked_and_reads_what_was_answered(rele
         assert [problem.location for problem in error.problems] == [case.at]
 
 
-@pytest.mark.parametrize(("release", "name"), [key for key, case in ALL.items() if not case.sent])
-async def test_what_a_server_took_to_its_own_harm_is_never_sent(release: str, name: str) -> None:
-    case, one = ALL[release, name], exchange(release, name)
-    client, server = replaying(one, case.beside)
-    _, error = await outcome(case.use(client, one))
-    assert error is not None
-    assert (error.kind, error.outcome) == (case.kind, Outcome.NOT_SENT)
-    assert asked_for(one, server) == []
+@pytest.mark.parametrize(("release", "other"), [(FLAT, NESTED), (NESTED, FLAT)])
+async def test_settings_of_the_other_generation_are_not_there(release: str, other: str) -> None:
+    client, _ = replaying(exchange(release, "settings-other-generation-path"), release=other)
+    assert (await error_of(client.settings.load())).kind is WRONG_API
 
 
-async def test_what_a_real_server_echoes_of_a_refused_body_is_not_passed_on() -> None:
-    one = exchange("1.2.1", "settings-invalid-mcp-missing-url-echoes-input")
-    echoed = one.answer.body["detail"][0]["input"]
+@pytest.mark.parametrize(
+    ("release", "name", "repeated"),
+    [
+        (FLAT, "settings-invalid-mcp-missing-url-echoes-input", "sse-key"),
+        (NESTED, "settings-agent_kind-bad", "input_value"),
+    ],
+)
+async def test_what_a_real_server_echoes_of_a_refused_body_is_not_passed_on(
+    release: str, name: str, repeated: str
+) -> None:
+    one = exchange(release, name)
+    assert repeated in str(one.answer.body)
     client, _ = replaying(one)
-    with pytest.raises(ServiceError) as caught:
-        await client.settings.store(None, {"llm_api_key": full()["llm_api_key"]})
-    assert echoed["api_key"] not in f"{caught.value!r} {caught.value.words} {caught.value.problems}"
+    error = await error_of(client.settings.store(None, {"language": "en"}))
+    assert repeated not in f"{error!r} {error.words} {error.problems}"
 
 
-async def test_what_the_nested_server_repeats_of_a_refused_value_is_not_passed_on() -> None:
-    one = exchange("1.11.0", "settings-agent_kind-bad")
-    assert "input_value={" in one.answer.body["error"]
-    client, _ = replaying(one)
-    with pytest.raises(ServiceError) as caught:
-        await client.settings.store(None, {"language": "en"})
-    assert "input_value" not in f"{caught.value!r} {caught.value.words} {caught.value.problems}"
-
-
-@pytest.mark.parametrize(("release", "generation", "merges"), [("1.2.1", "flat", False), ("1.11.0", "nested", True)])
-async def test_a_real_server_is_described_as_what_it_is(release: str, generation: str, merges: bool) -> None:
-    own, other = exchange(release, "settings-get-none-stored"), exchange(release, "settings-other-generation-path")
-    client, _ = client_of({f"GET {own.path}": [own.answer], f"GET {other.path}": [other.answer]})
+@pytest.mark.parametrize(
+    ("release", "own", "generation", "key"),
+    [
+        (FLAT, "settings-get-none-stored", "flat", "accepted"),
+        (NESTED, "settings-get-none-stored", "nested", "accepted"),
+        (NESTED, "settings-bricked-get", "nested", "unproven"),
+    ],
+)
+async def test_a_real_server_is_described_as_what_it_is(release: str, own: str, generation: str, key: str) -> None:
+    client, _ = replaying(exchange(release, own), exchange(release, "settings-other-generation-path"))
     server = await client.describe()
-    assert (server.generation, server.key, server.merges) == (generation, "accepted", merges)
-    assert server.nested is (generation == "nested")
-
-
-async def test_a_bricked_account_is_still_described_as_of_its_generation() -> None:
-    bricked, absent = exchange("1.11.0", "settings-bricked-get"), exchange("1.11.0", "settings-other-generation-path")
-    client, _ = client_of({f"GET {bricked.path}": [bricked.answer], f"GET {absent.path}": [absent.answer]})
-    server = await client.describe()
-    assert (server.generation, server.key) == ("nested", "unproven")
+    assert (server.generation, server.key) == (generation, key)
+    assert server.merges is server.nested is (generation == "nested")
 
 
 async def test_the_form_schema_of_a_real_server_is_read_whole() -> None:
-    agent, talk = (exchange("1.11.0", f"settings-{name}-schema") for name in ("agent", "conversation"))
-    client, _ = client_of({f"GET {agent.path}": [agent.answer], f"GET {talk.path}": [talk.answer]})
-    client.transport.server = replaying(agent)[0].server
+    agent, talk = (exchange(NESTED, f"settings-{name}-schema") for name in ("agent", "conversation"))
+    client, _ = replaying(agent, talk)
     fields = await client.settings.schema()
     raw = [field["key"] for section in agent.answer.body["sections"] for field in section["fields"]]
     canonical = ("agent", "mcp_config", "condenser.enabled", "condenser.max_size", "llm.model", "llm.api_key")
@@ -96,19 +318,14 @@ async def test_the_form_schema_of_a_real_server_is_read_whole() -> None:
         f"agent_settings.{key}" for key in raw if key not in (*canonical, "llm.base_url")
     ]
     by_place = {field.place: field for field in fields if field.variant == "openhands"}
-    assert [choice.value for choice in by_place["agent_settings.llm.reasoning_summary"].choices] == [
-        "auto",
-        "concise",
-        "detailed",
-    ]
-    assert by_place["agent_settings.verification.critic_threshold"].depends_on == (
-        "agent_settings.verification.critic_enabled",
-        "agent_settings.verification.enable_iterative_refinement",
+    summary = by_place["agent_settings.llm.reasoning_summary"]
+    assert [choice.value for choice in summary.choices] == ["auto", "concise", "detailed"]
+    verification = "agent_settings.verification"
+    assert by_place[f"{verification}.critic_threshold"].depends_on == (
+        f"{verification}.critic_enabled",
+        f"{verification}.enable_iterative_refinement",
     )
-    assert {field.place for field in fields if field.secret} == {
-        "agent_settings.llm.aws_access_key_id",
-        "agent_settings.llm.aws_secret_access_key",
-        "agent_settings.llm.aws_session_token",
-        "agent_settings.verification.critic_api_key",
-    }
+    secret = {field.place.removeprefix("agent_settings.") for field in fields if field.secret}
+    of_aws = {f"llm.aws_{name}" for name in ("access_key_id", "secret_access_key", "session_token")}
+    assert secret == {*of_aws, "verification.critic_api_key"}
     assert all(field.secret is (is_secret_name(field.place) and field.value_type == "string") for field in fields)

@@ -1,77 +1,79 @@
 """Custom secrets and tokens on stand-ins of both generations."""
 
+from collections.abc import Awaitable, Callable
+
 import pytest
 from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
+from quarterdeck.client.errors import ErrorKind, Outcome
 from quarterdeck.client.models.settings import ProviderToken
-from tests.client.fakes import Answer, FakeServer, client_of
-from tests.client.recorded import SERVERS
+from tests.client.fakes import FLAT, NESTED, Answer, FakeServer, client_of, error_of
 
-TOKENS = {"1.2.1": "POST /api/add-git-providers", "1.11.0": "POST /api/v1/secrets/git-providers"}
-RELEASES = pytest.mark.parametrize("release", TOKENS)
+BOTH = pytest.mark.parametrize("nested", [False, True], ids=["flat", "nested"])
+VALUE = SecretStr("v")
 
 
-def opened(release: str, *held: str) -> tuple[Client, FakeServer]:
-    """A client of a server that holds these secrets, and says yes to everything else."""
+def opened(nested: bool, *held: str, written: Answer | None = None) -> tuple[Client, FakeServer]:
+    """A client of a server that holds these secrets, and says yes to everything else unless told otherwise."""
     items = [{"name": name, "description": ""} for name in held]
-    listed = {"custom_secrets": items} if release == "1.2.1" else {"items": items, "next_page_id": None}
-    client, server = client_of(lambda asked: Answer(listed if asked.method == "GET" else {"message": "done"}))
-    client.transport.server = SERVERS[release]
-    return client, server
+    listed = Answer({"items": items, "next_page_id": None} if nested else {"custom_secrets": items})
+    written = written or Answer({"message": "done"})
+    return client_of(lambda asked: listed if asked.method == "GET" else written, server=NESTED if nested else FLAT)
 
 
-@RELEASES
-async def test_a_secret_that_is_there_is_never_overwritten_by_a_new_one(release: str) -> None:
-    client, server = opened(release, "TOKEN")
-    with pytest.raises(ServiceError) as caught:
-        await client.secrets.create("TOKEN", SecretStr("v2"))
-    assert (caught.value.kind, caught.value.outcome) == (ErrorKind.CONFLICT, Outcome.NOT_SENT)
-    assert server.sent("POST") == []
+@BOTH
+@pytest.mark.parametrize(
+    ("attempt", "kind"),
+    [
+        (lambda client: client.secrets.create("HELD", VALUE), ErrorKind.CONFLICT),
+        (lambda client: client.secrets.create("NEW", SecretStr("**********")), ErrorKind.INVALID),
+    ],
+)
+async def test_a_secret_that_is_there_is_never_overwritten_by_a_new_one_and_no_mask_is_stored(
+    nested: bool, attempt: Callable[[Client], Awaitable[None]], kind: ErrorKind
+) -> None:
+    client, server = opened(nested, "HELD")
+    error = await error_of(attempt(client))
+    assert (error.kind, error.outcome, server.sent("POST")) == (kind, Outcome.NOT_SENT, [])
 
 
-@RELEASES
-async def test_a_rename_without_a_description_says_that_there_is_none(release: str) -> None:
-    client, server = opened(release, "OTHER")
+@BOTH
+@pytest.mark.parametrize("name", ["", "a b", "a/b", "1A", "Ä", "A\n", ".."])
+async def test_a_name_that_could_not_be_deleted_again_is_refused(nested: bool, name: str) -> None:
+    client, server = opened(nested, "OLD")
+    for attempt in (
+        client.secrets.create(name, VALUE),
+        client.secrets.update("OLD", new_name=name, description=None),
+    ):
+        assert (await error_of(attempt)).kind is ErrorKind.INVALID
+    assert server.asked == []
+
+
+@BOTH
+async def test_a_rename_without_a_description_says_that_there_is_none(nested: bool) -> None:
+    client, server = opened(nested, "OTHER")
     await client.secrets.update("TOKEN", new_name="OTHER", description=None)
     assert server.sent("PUT")[0].body == {"name": "OTHER", "description": ""}
 
 
-@RELEASES
-async def test_a_change_of_nothing_that_the_server_calls_a_success_is_none(release: str) -> None:
-    client, _ = opened(release)
-    with pytest.raises(ServiceError) as caught:
-        await client.secrets.update("TOKEN", new_name="TOKEN", description="x")
-    assert caught.value.kind is ErrorKind.MISSING
+@BOTH
+async def test_a_change_of_nothing_that_the_server_calls_a_success_is_none(nested: bool) -> None:
+    client, _ = opened(nested)
+    error = await error_of(client.secrets.update("TOKEN", new_name="TOKEN", description="x"))
+    assert error.kind is ErrorKind.MISSING
 
 
-@RELEASES
-@pytest.mark.parametrize("name", ["", "a b", "a/b", "1A", "Ä", "A\n", ".."])
-async def test_a_name_that_could_not_be_deleted_again_is_refused(release: str, name: str) -> None:
-    client, server = opened(release, "OLD")
-    for attempt in (
-        client.secrets.create(name, SecretStr("v")),
-        client.secrets.update("OLD", new_name=name, description=None),
-    ):
-        with pytest.raises(ServiceError) as caught:
-            await attempt
-        assert caught.value.kind is ErrorKind.INVALID
-    assert server.asked == []
+async def test_a_value_is_replaced_only_where_that_can_be_done_and_there_is_one() -> None:
+    for nested, kind in ((False, ErrorKind.NOT_OFFERED), (True, ErrorKind.MISSING)):
+        client, server = opened(nested)
+        assert (await error_of(client.secrets.replace_value("TOKEN", VALUE))).kind is kind
+        assert server.sent("POST") == []
 
 
-@RELEASES
-async def test_a_mask_is_not_stored_as_a_secret(release: str) -> None:
-    client, server = opened(release)
-    with pytest.raises(ServiceError) as caught:
-        await client.secrets.create("TOKEN", SecretStr("**********"))
-    assert caught.value.kind is ErrorKind.INVALID
-    assert server.sent("POST") == []
-
-
-@RELEASES
-async def test_all_tokens_go_at_once_and_a_kept_one_is_sent_empty(release: str) -> None:
-    client, server = opened(release)
+@BOTH
+async def test_all_tokens_go_at_once_and_a_kept_one_is_sent_empty(nested: bool) -> None:
+    client, server = opened(nested)
     await client.secrets.set_tokens(
         {"github": ProviderToken(token=SecretStr("ghp")), "gitlab": ProviderToken(host="git.example")}
     )
@@ -79,13 +81,11 @@ async def test_all_tokens_go_at_once_and_a_kept_one_is_sent_empty(release: str) 
     assert server.asked[0].body == {"provider_tokens": given}
 
 
-@RELEASES
+@BOTH
 @pytest.mark.parametrize("said", [{"detail": "Unauthorized"}, {"error": "Invalid token. Please make sure"}])
-async def test_a_token_that_its_provider_refuses_is_not_a_wrong_key(release: str, said: dict[str, str]) -> None:
-    client, _ = client_of({TOKENS[release]: [Answer(said, 401)]})
-    client.transport.server = SERVERS[release]
-    with pytest.raises(ServiceError) as caught:
-        await client.secrets.set_tokens({"github": ProviderToken(token=SecretStr("ghp_sentinel"))})
-    assert caught.value.kind is ErrorKind.INVALID
-    assert "github" in caught.value.words
-    assert "ghp_sentinel" not in f"{caught.value.words}{caught.value.advice}"
+async def test_a_token_that_its_provider_refuses_is_not_a_wrong_key(nested: bool, said: dict[str, str]) -> None:
+    client, _ = opened(nested, written=Answer(said, 401))
+    error = await error_of(client.secrets.set_tokens({"github": ProviderToken(token=SecretStr("ghp_sentinel"))}))
+    assert error.kind is ErrorKind.INVALID
+    assert "github" in error.words
+    assert "ghp_sentinel" not in f"{error.words}{error.advice}"

@@ -140,10 +140,16 @@ async def test_secrets_of_servers_are_asked_for_again_and_then_kept_for_this_run
 
 async def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(sit_before: Sit) -> None:
     keeper = NestedServer()
-    keeper.record["agent_settings"]["x"] = {"auth_token": "sentinel-stored", "mode": "fast"}
+    keeper.agent["agent_context"] = {"auth_token": "sentinel-stored", "mode": "fast"}
     fields = [
-        {"key": "x.auth_token", "label": "Auth token", "value_type": "string", "secret": False, "prominence": "major"},
-        {"key": "x.mode", "label": "Mode", "value_type": "string", "prominence": "major"},
+        {
+            "key": "agent_context.auth_token",
+            "label": "Auth token",
+            "value_type": "string",
+            "secret": False,
+            "prominence": "major",
+        },
+        {"key": "agent_context.mode", "label": "Mode", "value_type": "string", "prominence": "major"},
     ]
     schema = Answer({"sections": [{"key": "x", "label": "X", "fields": fields}]})
 
@@ -152,7 +158,7 @@ async def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(si
 
     async with sit_before(FakeServer(script)) as seat:
         await seat.find("Auth token")
-        await seat.until(lambda: seat.form.row.id == "agent_settings.x.auth_token")
+        await seat.until(lambda: seat.form.row.id == "agent_settings.agent_context.auth_token")
         await seat.press("down")
         await seat.sees("Auth token", "Mode", "fast")
         await seat.press("up")
@@ -164,7 +170,7 @@ async def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(si
         await seat.sees("Review the changes", "new value")
         assert "sentinel" not in seat.text
         await seat.press("enter")
-        await seat.until(lambda: keeper.record["agent_settings"]["x"]["auth_token"] == "sentinel-typed")
+        await seat.until(lambda: keeper.agent["agent_context"]["auth_token"] == "sentinel-typed")
         assert "sentinel" not in seat.text
 
 

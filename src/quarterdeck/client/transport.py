@@ -301,12 +301,13 @@ async def _received(request: Request, answer: httpx.Response, most: int) -> Resp
     """Read a body of up to `most` bytes when unpacked.
 
     A byte of a packed one may stand for a thousand, so it is unpacked only as far as it may be long. Raises
-    ServiceError: TOO_LARGE, WRONG_API for a packing nobody asked for.
+    ServiceError: TOO_LARGE, BROKEN for a packing nobody asked for.
     """
     response = Response(request, answer.status_code, headers=answer.headers)
     packing = answer.headers.get("Content-Encoding", "").strip().lower()
     if packing not in ("", "identity", "gzip"):
-        raise response.wrong_api("The server packs its answers in a way nobody asked for.")
+        words, advice = "The answer is packed in a way nobody asked for.", "Check what stands before the server."
+        raise response.error(ErrorKind.BROKEN, words, advice)
     unpacking = zlib.decompressobj(GZIP) if packing == "gzip" else None
     body = bytearray()
     async for piece in answer.aiter_raw():

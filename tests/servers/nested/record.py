@@ -6,6 +6,7 @@ record cannot be read.
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from pydantic import BaseModel, FiniteFloat, TypeAdapter, ValidationError
@@ -64,6 +65,8 @@ class NestedRecord(BaseModel):
 
 ECHOED = ("agent_settings", "conversation_settings")
 """Members of a load that a store refuses: they are changed by differences."""
+ADDRESSES = {"anthropic": "https://api.anthropic.example", "mistral": "https://api.mistral.example/v1"}
+"""Providers whose address a store fills in where none is stored, and which a load does not tell."""
 _SET_AS_SENT = NestedRecord.model_fields.keys() - {*ECHOED, "llm_profiles"}
 _KEPT_BY_NULL = ("user_consents_to_analytics", "disabled_skills")
 _AGENT: TypeAdapter[AgentSettings] = TypeAdapter(Annotated[AgentSettings, "AgentSettings"])
@@ -72,7 +75,10 @@ _AGENT: TypeAdapter[AgentSettings] = TypeAdapter(Annotated[AgentSettings, "Agent
 def patched(stored: Record | None, sent: Record) -> Record:
     """The record to store after a body. Raises `ValidationError` for what is nested, and for what cannot be read."""
     before = NestedRecord.model_validate(stored or {})
-    agent = _AGENT.validate_python(_agent(before.stored()["agent_settings"], _object(sent, "agent_settings_diff")))
+    diff = _object(sent, "agent_settings_diff")
+    agent = _AGENT.validate_python(_agent(before.stored()["agent_settings"], diff))
+    if agent.llm.base_url is None and _object(diff, "llm").get("base_url") != "":
+        agent.llm.base_url = address_of(agent.llm)
     conversation = ConversationSettings.model_validate(
         merge(before.conversation_settings.model_dump(), _object(sent, "conversation_settings_diff"))
     )
@@ -97,9 +103,22 @@ def merge(stored: Record, diff: Record) -> Record:
     return merged
 
 
+def address_of(llm: Llm) -> str | None:
+    """The address of a model's provider, where the server knows it."""
+    return ADDRESSES.get(llm.model.partition("/")[0])
+
+
 def load_response(record: NestedRecord, secrets: Record | None) -> Record:
-    """The record with its secrets as null or left out, and the load-only members that say which are set."""
-    return record.model_dump(mode="json", context=TOLD) | {
+    """The record with its secrets as null or left out, and the load-only members that say which are set.
+
+    The moment in it is another one at every load.
+    """
+    told = record.model_dump(mode="json", context=TOLD)
+    agent = told["agent_settings"]
+    agent["agent_context"] = (agent["agent_context"] or {}) | {"current_datetime": datetime.now(UTC).isoformat()}
+    if agent["llm"]["base_url"] == address_of(record.agent_settings.llm):
+        agent["llm"]["base_url"] = None
+    return told | {
         "secrets_store": {"provider_tokens": {}},
         "inherited_marketplaces": [],
         "provider_tokens_set": providers_set(secrets),

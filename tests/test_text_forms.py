@@ -1,20 +1,23 @@
-"""No text form of a record shows a secret, whatever member it is in."""
+"""No text form of a record, in a log or a traceback, shows a secret, whatever member it is in."""
 
-import importlib
 import pkgutil
 from contextlib import suppress
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, SecretStr, TypeAdapter, ValidationError
 from pydantic.dataclasses import is_pydantic_dataclass
 from rich.pretty import pretty_repr
 
-import quarterdeck.client.models as package
+from quarterdeck import local
+from quarterdeck.client import models
 from quarterdeck.client.models.base import Kept
-from quarterdeck.client.models.mcp import McpConfig
+from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.redact import is_secret_name
+from quarterdeck.local.sandboxes import Sandbox
 
 SENTINEL = "sentinel-5f2a"
 SECRET_URL = f"https://me:{SENTINEL}@host.example/?token={SENTINEL}"
@@ -40,9 +43,10 @@ def test_what_is_secret_by_its_name_is_told_in_one_place(name: str, secret: bool
     assert is_secret_name(name) is secret
 
 
-def models() -> list[type[Any]]:
+def records_of(package: ModuleType) -> list[type[Any]]:
+    """Every model of a package."""
     inside = f"{package.__name__}."
-    modules = [importlib.import_module(inside + found.name) for found in pkgutil.iter_modules(package.__path__)]
+    modules = [import_module(found.name) for found in pkgutil.walk_packages(package.__path__, inside)]
     found = {value for module in modules for value in vars(module).values() if isinstance(value, type)}
     records = [each for each in found if issubclass(each, BaseModel) or is_pydantic_dataclass(each)]
     return sorted((each for each in records if each.__module__.startswith(inside)), key=lambda model: model.__name__)
@@ -70,7 +74,7 @@ def forms(record: Any) -> str:
     return "\n".join((repr(record), str(record), f"{record}", pretty_repr(record), as_json))
 
 
-@pytest.mark.parametrize("model", models())
+@pytest.mark.parametrize("model", records_of(models))
 def test_no_text_form_of_a_record_shows_a_secret(model: type[Any]) -> None:
     fields = getattr(model, "model_fields", None) or model.__pydantic_fields__
     told = {field.alias or name: value_for(name, field.annotation) for name, field in fields.items()}
@@ -86,18 +90,27 @@ def test_no_text_form_of_a_record_shows_a_secret(model: type[Any]) -> None:
 def test_the_text_of_settings_shows_what_is_no_secret_and_none_of_what_tool_servers_hold() -> None:
     server = {"url": SECRET_URL, "api_key": SENTINEL, **UNKNOWN}
     stdio = {"name": "files", "command": "npx", "args": ["--token", SENTINEL, "plain"], "env": {"A": SENTINEL}}
-    config = {"sse_servers": [server], "stdio_servers": [stdio], "unlisted": {"odd": UNKNOWN}}
-    settings = Settings.model_validate(
-        {
-            "llm_model": "openai/gpt",
-            "secrets_store": {"custom_secrets": {"A": SENTINEL}, "github": SENTINEL},
-            "mcp_config": McpConfig.model_validate(config),
-            "leaves": {"agent_settings.x.auth_token": SENTINEL, "agent_settings.x.extra_headers": {"A": SENTINEL}},
-            "provider_tokens_set": {"github": "github.example"},
-            **UNKNOWN,
-        }
-    )
+    record = {
+        "llm_model": "openai/gpt",
+        "secrets_store": {"custom_secrets": {"A": SENTINEL}, "github": SENTINEL},
+        "mcp_config": {"sse_servers": [server], "stdio_servers": [stdio], "unlisted": {"odd": UNKNOWN}},
+        "leaves": {"agent_settings.x.auth_token": SENTINEL, "agent_settings.x.extra_headers": {"A": SENTINEL}},
+        "provider_tokens_set": {"github": "github.example"},
+    }
+    settings = Settings.model_validate(record | UNKNOWN)
     text = forms(settings)
     assert SENTINEL not in text
     assert all(word in text for word in ("openai/gpt", "files", "plain", "github.example", "basic"))
     assert settings.model_dump()["headers"] == UNKNOWN["headers"]
+
+
+@pytest.mark.parametrize("model", [each for each in records_of(local) if issubclass(each, BaseModel)])
+def test_no_body_of_the_local_service_shows_what_any_of_its_members_holds(model: type[BaseModel]) -> None:
+    body = model.model_construct(None, **dict.fromkeys([*model.model_fields, "unheard_of"], SENTINEL))
+    assert SENTINEL in str(vars(body)) or not model.model_fields
+    assert SENTINEL not in f"{body} {body!r} {pretty_repr(body)}"
+
+
+def test_no_sandbox_of_the_local_service_shows_its_key() -> None:
+    sandbox = Sandbox(id="a", spec_id="files", created_at="", key=SecretStr(SENTINEL), status=SandboxStatus.RUNNING)
+    assert SENTINEL not in repr(sandbox)
