@@ -22,6 +22,7 @@ from quarterdeck.config.connections import LOCAL, Connection
 from quarterdeck.local.runtime.simulated import Simulation
 from quarterdeck.local.service import LocalService
 from quarterdeck.tui.app import Deck
+from quarterdeck.tui.kept_state import KeptState
 from tests.tui.seat import connecting
 
 PICTURES = Path(__file__).parents[1] / "screenshots"
@@ -145,7 +146,7 @@ async def take(root: Path) -> None:
         async with connect(LOCAL) as client:
             await client.settings.store(None, SETTINGS)
         for name, size, reach in SHOTS:
-            deck = Deck(LOCAL, connecting(connect), clock=lambda: NOW, crash_folder=root)
+            deck = Deck(LOCAL, connecting(connect, KeptState(root / name)), clock=lambda: NOW, crash_folder=root)
             async with deck.run_test(size=size) as pilot:
                 await deck.loaded.wait()
                 await reach(pilot)

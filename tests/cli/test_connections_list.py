@@ -1,9 +1,9 @@
 """`quarterdeck connections list`, and `--connection` with keys from everywhere."""
 
-import pytest
-from pydantic import SecretStr
+import os
 
-from quarterdeck.config.keys import KeyFile, Owner
+import pytest
+
 from tests.cli.conftest import Run
 from tests.cli.serving import KEY, answering, keeping
 from tests.conftest import Home
@@ -12,6 +12,13 @@ from tests.conftest import Home
 def write(home: Home, text: str) -> None:
     home.config.mkdir(parents=True, exist_ok=True)
     (home.config / "connections.toml").write_text(text)
+
+
+def keep_key(home: Home, name: str, url: str) -> None:
+    """A key in the file of keys."""
+    handle = os.open(home.config / "keys.toml", os.O_WRONLY | os.O_CREAT, 0o600)
+    os.write(handle, f'[keys.{name}]\norigin = "{url}"\nkey = "{KEY}"\n'.encode())
+    os.close(handle)
 
 
 def test_the_local_service_and_the_file_are_listed_with_where_their_keys_are(
@@ -23,7 +30,7 @@ def test_the_local_service_and_the_file_are_listed_with_where_their_keys_are(
         '[connections.play]\nurl = "http://play.example"\nheader = "bearer"\n',
     )
     monkeypatch.setenv("WORK_KEY", KEY)
-    KeyFile(home.config / "keys.toml").keep(Owner("play", "http://play.example"), SecretStr(KEY))
+    keep_key(home, "play", "http://play.example")
     shown, data = run("connections", "list"), run("connections", "list", "--json")
     assert (shown.status, data.status) == (0, 0)
     assert KEY not in shown.out + shown.err + data.out
@@ -54,7 +61,7 @@ def test_a_key_of_the_file_opens_the_connection_it_belongs_to(run: Run, home: Ho
     with answering(keeping(home.data)) as url:
         write(home, f'[connections.mine]\nurl = "{url}"\n')
         assert run("doctor", "--connection", "mine").status == 1
-        KeyFile(home.config / "keys.toml").keep(Owner("mine", url), SecretStr(KEY))
+        keep_key(home, "mine", url)
         found = run("doctor", "--connection", "mine")
         assert found.status == 0
         assert "from: key file" in found.out
@@ -69,8 +76,8 @@ def test_a_key_of_the_file_opens_the_connection_it_belongs_to(run: Run, home: Ho
 
 def test_a_stored_key_does_not_follow_its_name_to_another_address(run: Run, home: Home) -> None:
     with answering(keeping(home.data)) as url:
-        KeyFile(home.config / "keys.toml").keep(Owner("mine", "http://127.0.0.1:9"), SecretStr(KEY))
         write(home, f'[connections.mine]\nurl = "{url}"\n')
+        keep_key(home, "mine", "http://127.0.0.1:9")
         ended = run("doctor", "--connection", "mine")
     assert ended.status == 1
     assert "for another address" in ended.out

@@ -2,19 +2,19 @@
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 
 from quarterdeck.cli.arguments import parse
-from quarterdeck.cli.connect import Connector
+from quarterdeck.cli.connect import connect
 from quarterdeck.cli.output import CommandError
-from quarterdeck.cli.target import LastConnectionGoneError, Target, choose
+from quarterdeck.cli.target import LastConnectionGoneError, choose
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.config import edit
 from quarterdeck.config.connections import LOCAL, Connection
-from quarterdeck.config.load import Config, load
-from quarterdeck.tui.connections import Connections
+from quarterdeck.config.keys import Keys
+from quarterdeck.config.load import load
 from tests.conftest import Home
 
 CONNECTIONS = """
@@ -24,93 +24,77 @@ key_env = "WORK_KEY"
 [connections.open]
 url = "http://open.example"
 """
+BY_URL = ("--url", "http://arg.example")
+KEYS = {"QUARTERDECK_API_KEY": "key-of-url", "WORK_KEY": "key-of-work"}
 
 
-@pytest.fixture
-def loaded(home: Home) -> Config:
+@pytest.fixture(autouse=True)
+def written(home: Home) -> None:
     home.config.mkdir(parents=True)
     (home.config / "connections.toml").write_text(CONNECTIONS)
-    return load(os.environ)
 
 
-def target(loaded: Config, *arguments: str, environ: Mapping[str, str] | None = None) -> Target:
-    return choose(parse(arguments), loaded, environ or {})
+def target(*words: str, environ: Mapping[str, str] | None = None) -> Connection:
+    return choose(parse(words), load(os.environ), environ or {})
 
 
-def remembering(loaded: Config, name: str) -> Config:
-    edit.remember(loaded.folders.preferences, last_connection=name)
-    return load(os.environ)
+def remember(name: str) -> None:
+    edit.remember(load(os.environ).folders.preferences, last_connection=name)
 
 
-def test_without_anything_it_is_the_local_service(loaded: Config) -> None:
-    assert target(loaded).connection == LOCAL
-
-
-def test_an_argument_wins_over_the_environment_and_that_over_the_last_connection(loaded: Config) -> None:
-    loaded = remembering(loaded, "work")
+def test_an_argument_wins_over_the_environment_and_that_over_the_last_connection() -> None:
+    assert target() == LOCAL
+    remember("work")
     environ = {"QUARTERDECK_URL": "http://env.example/"}
-    assert target(loaded, "--url", "http://arg.example", environ=environ).connection.url == "http://arg.example"
-    assert target(loaded, "--connection", "open", environ=environ).connection.url == "http://open.example"
-    assert target(loaded, environ=environ).connection.url == "http://env.example"
-    assert target(loaded, environ={"QUARTERDECK_URL": ""}).connection.name == "work"
-    assert target(loaded, "--connection", "local").connection == LOCAL
+    assert target(*BY_URL, environ=environ).url == "http://arg.example"
+    assert target("--connection", "open", environ=environ).url == "http://open.example"
+    assert target(environ=environ).url == "http://env.example"
+    assert target(environ={"QUARTERDECK_URL": ""}).name == "work"
+    assert target("--connection", "local") == LOCAL
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
-def test_a_server_may_be_named_before_or_after_the_command(loaded: Config, place: str) -> None:
+def test_a_server_may_be_named_before_or_after_the_command(place: str) -> None:
     named = ["--connection", "work", "--read-only"]
     words = [*named, "settings", "show"] if place == "before" else ["settings", "show", *named]
-    connection = target(loaded, *words).connection
+    connection = target(*words)
     assert connection.name == "work"
     assert connection.read_only
 
 
-def test_a_connection_that_is_not_there_is_wrong_usage(loaded: Config) -> None:
+def test_a_connection_that_is_not_there_is_wrong_usage_and_a_last_one_that_is_gone_is_not_replaced_silently() -> None:
     with pytest.raises(CommandError, match="'play'") as caught:
-        target(loaded, "--connection", "play")
+        target("--connection", "play")
     assert caught.value.status == 2
-
-
-def test_a_last_connection_that_is_gone_is_not_replaced_silently(loaded: Config) -> None:
+    remember("gone")
     with pytest.raises(LastConnectionGoneError, match="'gone'"):
-        target(remembering(loaded, "gone"))
+        target()
 
 
-def key_for(loaded: Config, chosen: Target, endpoint: Connection) -> str | None:
-    environ = {"QUARTERDECK_API_KEY": "key-of-url", "WORK_KEY": "key-of-work"}
-    variable = Connections(loaded, environ, asked=chosen.asked).key_variable(endpoint)
-    return None if variable is None else environ[variable]
+async def key_for(tmp_path: Path, connection: Connection, environ: Mapping[str, str] = KEYS) -> str | None:
+    found = await Keys(tmp_path / "keys.toml", environ).find(connection)
+    return None if found.key is None else found.key.get_secret_value()
 
 
-def test_the_key_of_the_environment_goes_to_the_url_alone(loaded: Config) -> None:
-    chosen = target(loaded, "--url", "http://arg.example")
-    assert key_for(loaded, chosen, chosen.connection) == "key-of-url"
-    assert key_for(loaded, chosen, Connection("elsewhere", "http://elsewhere.example")) is None
-    assert key_for(loaded, chosen, Connection(chosen.connection.name, "http://elsewhere.example")) is None
-
-
-def test_a_connection_gets_the_key_it_names_and_no_other(loaded: Config) -> None:
-    work, unkeyed = target(loaded, "--connection", "work"), target(loaded, "--connection", "open")
-    assert key_for(loaded, work, work.connection) == "key-of-work"
-    assert key_for(loaded, work, Connection("typed", "https://work.example")) is None
-    assert key_for(loaded, work, Connection("work", "https://elsewhere.example")) is None
-    assert key_for(loaded, unkeyed, unkeyed.connection) is None
-    assert key_for(loaded, target(loaded), LOCAL) is None
+async def test_the_key_of_the_environment_goes_to_the_url_alone(tmp_path: Path) -> None:
+    given = target(*BY_URL)
+    assert await key_for(tmp_path, given) == "key-of-url"
+    assert not given.kept
+    assert await key_for(tmp_path, target("--connection", "work")) == "key-of-work"
+    assert await key_for(tmp_path, target("--connection", "open")) is None
+    assert await key_for(tmp_path, LOCAL) is None
 
 
 @pytest.mark.parametrize("value", ["two words", "line\nbreak", "schlüssel", "\x1b[31m"])
-async def test_a_key_that_cannot_be_sent_is_refused_without_being_shown(loaded: Config, value: str) -> None:
-    chosen = target(loaded, "--url", "http://127.0.0.1:9")
-    connector = Connector(loaded, chosen, {"QUARTERDECK_API_KEY": value})
+async def test_a_key_that_cannot_be_sent_is_refused_without_being_shown(tmp_path: Path, value: str) -> None:
+    keys = Keys(tmp_path / "keys.toml", {"QUARTERDECK_API_KEY": value})
     with pytest.raises(ServiceError, match="QUARTERDECK_API_KEY") as caught:
-        await connector(chosen.connection).__aenter__()
+        async with connect(tmp_path, keys, target(*BY_URL)):
+            pass
     assert caught.value.kind is ErrorKind.LOCAL
     assert value not in str(caught.value)
 
 
 @pytest.mark.parametrize(("value", "key"), [(" key\n", "key"), ("", None), (" ", None)])
-async def test_blanks_around_a_key_are_not_part_of_it(loaded: Config, value: str, key: str | None) -> None:
-    chosen = target(loaded, "--url", "http://127.0.0.1:9")
-    known = Connections(loaded, {"QUARTERDECK_API_KEY": value}, asked=chosen.asked)
-    read = await known.find_key(chosen.connection)
-    assert read.key == (None if key is None else SecretStr(key))
+async def test_blanks_around_a_key_are_not_part_of_it(tmp_path: Path, value: str, key: str | None) -> None:
+    assert await key_for(tmp_path, target(*BY_URL), {"QUARTERDECK_API_KEY": value}) == key

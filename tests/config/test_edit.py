@@ -34,8 +34,8 @@ url = "http://10.0.0.7:3000"
 [future]
 url = "not ours"
 """
-WORK = Connection("work", "https://work.example", key_env="WORK_KEY")
-HOME = Connection("home", "http://10.0.0.7:3000")
+WORK = Connection("work", "https://work.example", key_env="WORK_KEY", kept=True)
+HOME = Connection("home", "http://10.0.0.7:3000", kept=True)
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_an_edit_touches_only_its_own_lines(file: Path) -> None:
 
 
 def test_a_new_one_comes_last_with_everything_that_was_said(file: Path) -> None:
-    new = Connection("a.b", "https://c.example/x", "bearer", True, "~/ca.pem", Colour.TEAL, "C_KEY")
+    new = Connection("a.b", "https://c.example/x", "bearer", True, "~/ca.pem", Colour.TEAL, "C_KEY", kept=True)
     edit.save_connection(file, new, None)
     assert file.read_text().startswith(BY_HAND)
     assert known() == {"work": WORK, "home": HOME, "a.b": new}

@@ -3,20 +3,19 @@
 import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 from keyring.backend import KeyringBackend
 
-from quarterdeck.cli.connect import Connector
-from quarterdeck.cli.target import Target
-from quarterdeck.config.connections import LOCAL
-from quarterdeck.config.keys import SystemKeyring
+from quarterdeck.cli.connect import connect
+from quarterdeck.config.connections import LOCAL, Connection
+from quarterdeck.config.keys import Keys, SystemKeyring
 from quarterdeck.config.load import load
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.connecting import Connecting
-from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.kept_state import KeptState
 from tests.cli.serving import answering, keeping
 from tests.conftest import Home
@@ -48,27 +47,27 @@ class Desk:
 
     @asynccontextmanager
     async def sit(
-        self, target: Target | None = None, *, size: tuple[int, int] = NARROW, theme: str = "quarterdeck-dark"
+        self,
+        connection: Connection = LOCAL,
+        *,
+        read_only: bool = False,
+        size: tuple[int, int] = NARROW,
+        theme: str = "quarterdeck-dark",
     ) -> AsyncIterator[Seat]:
-        """Open the deck on a target, the local service if none is given."""
-        target = target or Target(LOCAL)
+        """Open the deck on a connection, or on the local service; `read_only` is what --read-only says."""
         loaded = load(os.environ)
-        keyring = SystemKeyring(lambda: self.keyring, self.patience)
-        known = Connections(
-            loaded,
-            self.environ,
-            asked=target.asked,
-            read_only=target.read_only,
-            keyring=keyring,
-            on_open=self.opened.append,
-        )
+        folders = loaded.folders
+        keys = Keys(folders.keys, self.environ, SystemKeyring(lambda: self.keyring, self.patience))
         deck = Deck(
-            target.connection,
+            replace(connection, read_only=connection.read_only or read_only),
             lambda deck: Connecting(
                 deck,
-                Connector(loaded, target, self.environ, known),
-                known,
-                state=KeptState(loaded.folders.kept),
+                partial(connect, folders.data, keys),
+                folders.connections,
+                keys,
+                KeptState(folders.kept),
+                read_only=read_only,
+                on_open=self.opened.append,
             ),
             notices=[f"{problem}." for problem in loaded.problems],
             theme=theme,
@@ -77,9 +76,9 @@ class Desk:
         async with seated_at(deck, size) as seat:
             yield seat
 
-    def target(self, name: str) -> Target:
-        """The target that `--connection NAME` means."""
-        return Target(load(os.environ).connections[name])
+    def connection(self, name: str) -> Connection:
+        """The connection that `--connection NAME` means."""
+        return load(os.environ).connections[name]
 
 
 @pytest.fixture(scope="module")

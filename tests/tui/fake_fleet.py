@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from quarterdeck.config.connections import Connection
-from quarterdeck.tui.kept_state import RunState
+from quarterdeck.tui.kept_state import KeptState
 from tests.client.fakes import NO_ROUTE, UNSTORED, Answer, Asked, FakeServer
 from tests.tui.seat import NARROW, Seat, answering, seated
 
@@ -191,7 +191,7 @@ async def at_conversations(
     fleet: FakeFleet,
     tmp_path: Path,
     *,
-    state: RunState | None = None,
+    state: KeptState | None = None,
     size: tuple[int, int] = NARROW,
     endpoint: Connection = PROD,
 ) -> AsyncIterator[Seat]:
@@ -203,7 +203,7 @@ async def at_conversations(
 
 @asynccontextmanager
 async def at_sandboxes(
-    fleet: FakeFleet, tmp_path: Path, *, state: RunState | None = None, size: tuple[int, int] = NARROW
+    fleet: FakeFleet, tmp_path: Path, *, state: KeptState | None = None, size: tuple[int, int] = NARROW
 ) -> AsyncIterator[Seat]:
     """A deck on the fleet, at its sandboxes, once they are known."""
     async with seated(answering(fleet.server), PROD, size=size, crashes=tmp_path, state=state) as seat:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
+from uuid import uuid4
 
 from pydantic import SecretStr
 from textual import events
@@ -17,12 +18,12 @@ from textual.pilot import Pilot
 from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.client.transport import Access
 from quarterdeck.config.connections import Connection
-from quarterdeck.config.load import load
+from quarterdeck.config.keys import Keys
+from quarterdeck.config.load import find_folders
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.connecting import Connect, Connecting
-from quarterdeck.tui.connections import Connections
-from quarterdeck.tui.kept_state import RunState
+from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.screens.list import ListScreen
 from tests.client.fakes import FAST, FakeServer
 from tests.servers import Mode, open_server
@@ -178,16 +179,18 @@ async def seated(
     *,
     size: tuple[int, int] = NARROW,
     crashes: Path,
-    state: RunState | None = None,
+    state: KeptState | None = None,
 ) -> AsyncIterator[Seat]:
     """A deck on that connection, with somebody at it."""
     async with seated_at(Deck(endpoint, connecting(connect, state), crash_folder=crashes), size) as seat:
         yield seat
 
 
-def connecting(connect: Connect, state: RunState | None = None) -> Callable[[Deck], Connecting]:
+def connecting(connect: Connect, state: KeptState | None = None) -> Callable[[Deck], Connecting]:
     """What a deck loads behind its frame: only how it connects differs from test to test."""
-    return lambda deck: Connecting(deck, connect, Connections(load(os.environ), os.environ), state=state)
+    folders = find_folders(os.environ)
+    state = state or KeptState(folders.kept / uuid4().hex)
+    return lambda deck: Connecting(deck, connect, folders.connections, Keys(folders.keys, os.environ), state)
 
 
 S = TypeVar("S", bound=Seat)

@@ -1,13 +1,12 @@
 """The list of connections by keys: seen, switched, checked, and what the command line and the file say of them."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from quarterdeck import __version__
-from quarterdeck.cli.target import KEY_VARIABLE, Target
-from quarterdeck.config.connections import LOCAL, Connection
+from quarterdeck.cli.target import KEY_VARIABLE
+from quarterdeck.config.connections import Connection
 from tests.tui.desk import NOBODY, OTHER_KEY, Desk, at_list, clear_and_type, desk, keyring, urls
 from tests.tui.fake_fleet import FakeFleet
 from tests.tui.seat import NARROW, WIDE, answering, seated
@@ -87,7 +86,7 @@ async def test_a_server_given_by_its_address_is_never_remembered_until_it_has_a_
 ) -> None:
     desk.environ[KEY_VARIABLE] = OTHER_KEY
     connection = Connection(urls[1].removeprefix("http://"), urls[1], key_env=KEY_VARIABLE)
-    async with desk.sit(Target(connection, remembered=False)) as seat:
+    async with desk.sit(connection) as seat:
         await seat.sees("No conversations.")
         await at_list(seat)
         await seat.sees("it was given by its address", f"environment variable {KEY_VARIABLE}")
@@ -106,8 +105,7 @@ async def test_a_server_given_by_its_address_is_never_remembered_until_it_has_a_
 
 
 async def test_a_run_that_is_read_only_stays_so_on_every_connection(desk: Desk) -> None:
-    target = Target(replace(LOCAL, read_only=True), read_only=True)
-    async with desk.sit(target) as seat:
+    async with desk.sit(read_only=True) as seat:
         await seat.sees("READ-ONLY", "live now")
         await at_list(seat, "down", "enter")
         await seat.sees(" one ", "READ-ONLY", "No conversations.")

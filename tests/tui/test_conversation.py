@@ -11,7 +11,7 @@ from textual.widgets import TextArea
 
 from quarterdeck.config.connections import Connection
 from quarterdeck.fleet import answering as answering_rules
-from quarterdeck.tui.kept_state import RunState
+from quarterdeck.tui.kept_state import KeptState
 from quarterdeck.tui.widgets.log import Log
 from tests.client.fakes import Answer, Asked, FakeServer
 from tests.fleet.agent import AGENT, COPY, ID, C, FakeAgent
@@ -47,7 +47,7 @@ async def opened(
     agent: FakeAgent,
     tmp_path: Path,
     *,
-    state: RunState | None = None,
+    state: KeptState | None = None,
     read_only: bool = False,
     gate: asyncio.Event | None = None,
 ) -> AsyncIterator[Seat]:
@@ -263,7 +263,7 @@ async def test_a_message_is_sent_and_while_it_asks_the_person_says_what_it_means
 
 async def test_a_draft_is_kept_until_it_is_sent_also_for_the_next_run(agent: FakeAgent, tmp_path: Path) -> None:
     agent.says("hello", "user")
-    state = RunState()
+    state = KeptState(tmp_path / "state")
     async with opened(agent, tmp_path, state=state) as seat:
         await seat.press("m")
         await seat.type("half a thought")
@@ -285,7 +285,7 @@ async def test_leaving_does_not_end_what_is_being_sent_and_it_is_kept_until_then
 ) -> None:
     agent.says("hello", "user")
     agent.set("running")
-    gate, state = asyncio.Event(), RunState()
+    gate, state = asyncio.Event(), KeptState(tmp_path / "state")
     async with opened(agent, tmp_path, state=state, gate=gate) as seat:
         await seat.press("m")
         await seat.type("go on")

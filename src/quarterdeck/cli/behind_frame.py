@@ -2,29 +2,31 @@
 
 import os
 from collections.abc import Callable
+from functools import partial
 
-from quarterdeck.cli.connect import Connector
-from quarterdeck.cli.target import Target
+from quarterdeck.cli.connect import connect
 from quarterdeck.config import edit
 from quarterdeck.config.files import ConfigError
+from quarterdeck.config.keys import Keys
 from quarterdeck.config.load import Config
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.connecting import Connecting
-from quarterdeck.tui.connections import Connections
 from quarterdeck.tui.kept_state import KeptState
 
 
-def connecting(deck: Deck, target: Target, config: Config, keep: Callable[..., None]) -> Connecting:
+def connecting(deck: Deck, config: Config, keep: Callable[..., None], *, read_only: bool) -> Connecting:
     """What opens connections for a deck; `keep` remembers the last one."""
-    known = Connections(
-        config,
-        os.environ,
-        asked=target.asked,
-        read_only=target.read_only,
+    folders = config.folders
+    keys = Keys(folders.keys, os.environ)
+    return Connecting(
+        deck,
+        partial(connect, folders.data, keys),
+        folders.connections,
+        keys,
+        KeptState(folders.kept),
+        read_only=read_only,
         on_open=lambda name: keep(last_connection=name),
     )
-    connect = Connector(config, target, os.environ, known)
-    return Connecting(deck, connect, known, state=KeptState(config.folders.kept))
 
 
 def remember(config: Config, **what: str) -> str | None:

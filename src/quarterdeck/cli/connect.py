@@ -1,60 +1,57 @@
 """Opens a client for a connection: the only place where client and embedded service meet."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 
 from pydantic import SecretStr
 
-from quarterdeck.cli.target import Target
 from quarterdeck.client.client import IN_PROCESS, Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.request import KeyHeader
 from quarterdeck.client.transport import Access
 from quarterdeck.config.connections import Connection
-from quarterdeck.config.load import Config
+from quarterdeck.config.files import ConfigError
+from quarterdeck.config.keys import Keys
 from quarterdeck.local.errors import LocalServiceError
-from quarterdeck.tui.connections import Connections
 
 
-class Connector:
-    """Opens clients; the key of a connection is looked for only then."""
+@asynccontextmanager
+async def connect(
+    data: Path, keys: Keys, connection: Connection, key: SecretStr | None = None
+) -> AsyncIterator[Client]:
+    """Open a client and close it again; without `key`, the one is used that is found for the connection.
 
-    def __init__(
-        self, config: Config, target: Target, environ: Mapping[str, str], known: Connections | None = None
-    ) -> None:
-        self.known = known or Connections(config, environ, asked=target.asked, read_only=target.read_only)
-        self._data = config.folders.data
-
-    @asynccontextmanager
-    async def __call__(self, connection: Connection, key: SecretStr | None = None) -> AsyncIterator[Client]:
-        """Open a client and close it again; without `key`, the one that is known for that connection is used.
-
-        Raises ServiceError (LOCAL) for a key that cannot be sent and for a local service that cannot be opened.
-        """
-        if connection.url is None:
-            async with self._embedded(read_only=connection.read_only) as client:
-                yield client
-            return
-        known = key or (await self.known.find_key(connection)).key
-        header = KeyHeader.BEARER if connection.header == "bearer" else KeyHeader.SESSION
-        make = partial(Client, access=Access(header=header, read_only=connection.read_only, ca_file=connection.ca_file))
-        # Making one loads certificates, so that goes into a thread.
-        async with await asyncio.to_thread(make, connection.url, known) as client:
+    Raises ServiceError (LOCAL) for a key that cannot be sent and for a local service that cannot be opened.
+    """
+    if connection.url is None:
+        async with _embedded(data, read_only=connection.read_only) as client:
             yield client
+        return
+    try:
+        known = key or (await keys.find(connection)).key
+    except ConfigError as error:
+        raise ServiceError(ErrorKind.LOCAL, error.sentence, outcome=Outcome.NOT_SENT) from error
+    header = KeyHeader.BEARER if connection.header == "bearer" else KeyHeader.SESSION
+    make = partial(Client, access=Access(header=header, read_only=connection.read_only, ca_file=connection.ca_file))
+    # Making one loads certificates, so that goes into a thread.
+    async with await asyncio.to_thread(make, connection.url, known) as client:
+        yield client
 
-    @asynccontextmanager
-    async def _embedded(self, *, read_only: bool) -> AsyncIterator[Client]:
-        # On the event loop the import would hold keys up for a fifth of a second; other connections do without it.
-        local = await asyncio.to_thread(import_module, "quarterdeck.local.service")
-        try:
-            service = await local.LocalService.open(self._data)
-        except LocalServiceError as error:
-            raise ServiceError(ErrorKind.LOCAL, str(error), outcome=Outcome.NOT_SENT) from error
-        try:
-            async with Client(IN_PROCESS, service.key, access=Access(read_only=read_only, app=service.app)) as client:
-                yield client
-        finally:
-            await service.close()
+
+@asynccontextmanager
+async def _embedded(data: Path, *, read_only: bool) -> AsyncIterator[Client]:
+    # On the event loop the import would hold keys up for a fifth of a second; other connections do without it.
+    local = await asyncio.to_thread(import_module, "quarterdeck.local.service")
+    try:
+        service = await local.LocalService.open(data)
+    except LocalServiceError as error:
+        raise ServiceError(ErrorKind.LOCAL, str(error), outcome=Outcome.NOT_SENT) from error
+    try:
+        async with Client(IN_PROCESS, service.key, access=Access(read_only=read_only, app=service.app)) as client:
+            yield client
+    finally:
+        await service.close()

@@ -8,8 +8,8 @@ from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.oneshot import table
 from quarterdeck.cli.output import as_json
 from quarterdeck.config.connections import LOCAL, LOCAL_NAME, Connection
+from quarterdeck.config.keys import Keys
 from quarterdeck.config.load import Config
-from quarterdeck.tui.connections import Connections
 
 
 def show(arguments: CommandLine, config: Config) -> int:
@@ -27,8 +27,8 @@ def show(arguments: CommandLine, config: Config) -> int:
 
 
 async def _with_key_sources(config: Config) -> list[tuple[Connection, str]]:
-    known = Connections(config, os.environ)
-    return [(each, await known.key_source(each)) for each in (LOCAL, *config.connections.values())]
+    keys = Keys(config.folders.keys, os.environ)
+    return [(each, await keys.source(each)) for each in (LOCAL, *config.connections.values())]
 
 
 def _name(connection: Connection) -> str:

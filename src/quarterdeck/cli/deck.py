@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 from quarterdeck.cli.arguments import CommandLine
 from quarterdeck.cli.output import CommandError, note
-from quarterdeck.cli.target import LastConnectionGoneError, Target, choose
-from quarterdeck.config.connections import LOCAL
+from quarterdeck.cli.target import LastConnectionGoneError, choose
+from quarterdeck.config.connections import LOCAL, Connection
 from quarterdeck.config.load import Config
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.driver import end_without_terminal
@@ -53,10 +53,10 @@ def run(arguments: CommandLine, config: Config) -> int:
     if left_behind := config.folders.left_behind:
         problems.append(left_behind)
     notices = [f"{problem}.".replace(home, "~") for problem in problems]
-    target = _target(arguments, config, notices)
+    endpoint = _endpoint(arguments, config, notices)
     _end_with_the_terminal()
     failures: dict[str, None] = {}
-    status = asyncio.run(_open(target, config, notices, failures, quiet=arguments.quiet, mouse=arguments.mouse))
+    status = asyncio.run(_open(arguments, endpoint, config, notices, failures))
     with suppress(OSError):  # a terminal that was closed takes no more words
         for words in failures:
             note(f"{words}.")
@@ -89,21 +89,22 @@ def _end_with_the_terminal() -> None:
     threading.excepthook = on_error
 
 
-def _target(arguments: CommandLine, config: Config, notices: list[str]) -> Target:
+def _endpoint(arguments: CommandLine, config: Config, notices: list[str]) -> Connection:
     """What the arguments mean; for a last connection that is gone, the local service, and a sentence that says so."""
     try:
         return choose(arguments, config, os.environ)
     except LastConnectionGoneError as error:
         notices.append(f"{error.words} The local service was opened.")
         note(notices[-1])
-        return Target(replace(LOCAL, read_only=arguments.read_only), read_only=arguments.read_only)
+        return replace(LOCAL, read_only=arguments.read_only)
 
 
 async def _open(
-    target: Target, config: Config, notices: Sequence[str], failures: dict[str, None], *, quiet: bool, mouse: bool
+    arguments: CommandLine, endpoint: Connection, config: Config, notices: Sequence[str], failures: dict[str, None]
 ) -> int:
     def load(deck: Deck) -> Connecting:
-        connecting: Connecting = import_module(BEHIND_FRAME).connecting(deck, target, config, keep)
+        behind_frame = import_module(BEHIND_FRAME)
+        connecting: Connecting = behind_frame.connecting(deck, config, keep, read_only=arguments.read_only)
         return connecting
 
     def keep(**what: str) -> None:
@@ -113,16 +114,16 @@ async def _open(
     themes = [theme.name for theme in THEMES]
     chosen = config.preferences.theme
     deck = Deck(
-        target.connection,
+        endpoint,
         load,
         notices=notices,
-        quiet=quiet,
+        quiet=arguments.quiet,
         theme=chosen if chosen in themes else themes[0],
         on_theme=lambda name: keep(theme=name),
         crash_folder=config.folders.state,
     )
     with leaving_on_signals(lambda status: deck.exit(status, status), Terminal()):
-        await deck.run_async(mouse=mouse)
+        await deck.run_async(mouse=arguments.mouse)
     status = deck.return_code or 0
     if deck.unanswered:
         failures[f"left without the answer to: {', '.join(deck.unanswered)}; look whether it happened"] = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.connect import Connector
+from quarterdeck.cli.connect import connect
 from quarterdeck.cli.oneshot import table, words_of
 from quarterdeck.cli.output import as_json
 from quarterdeck.cli.target import choose
@@ -17,6 +17,7 @@ from quarterdeck.client.models.server import Generation, KeyState, Server
 from quarterdeck.client.network import sends_in_clear, shown_host
 from quarterdeck.client.paging import Page
 from quarterdeck.config.connections import Connection
+from quarterdeck.config.keys import Keys
 from quarterdeck.config.load import Config
 from quarterdeck.fleet.ages import ServerClock
 
@@ -46,13 +47,12 @@ _GENERATION_WORDS = {
 
 def run(arguments: CommandLine, config: Config) -> int:
     """Print what was found; 0 only when everything is as it should be. Only reads are sent."""
-    target = choose(arguments, config, os.environ)
-    connector = Connector(config, target, os.environ)
+    connection = choose(arguments, config, os.environ)
     findings = [
-        Finding("connection", f"{target.connection.name}{' (read-only)' if target.connection.read_only else ''}"),
-        Finding("address", target.connection.url or "none: the embedded local service, in this process"),
-        *_in_clear(target.connection),
-        *asyncio.run(_examine(connector, target.connection)),
+        Finding("connection", f"{connection.name}{' (read-only)' if connection.read_only else ''}"),
+        Finding("address", connection.url or "none: the embedded local service, in this process"),
+        *_in_clear(connection),
+        *asyncio.run(_examine(config, connection)),
         *(Finding("configuration", problem, good=False) for problem in config.problems),
     ]
     healthy = all(finding.good for finding in findings)
@@ -81,10 +81,11 @@ def _in_clear(connection: Connection) -> list[Finding]:
     return [Finding("encryption", words, careful=True)]
 
 
-async def _examine(connector: Connector, connection: Connection) -> list[Finding]:
-    source = await connector.known.key_source(connection)
+async def _examine(config: Config, connection: Connection) -> list[Finding]:
+    keys = Keys(config.folders.keys, os.environ)
+    source = await keys.source(connection)
     try:
-        async with connector(connection) as client:
+        async with connect(config.folders.data, keys, connection) as client:
             server = await client.describe()
             release = server.release or await client.release()
             return [

@@ -12,11 +12,12 @@ from typing import Any, TypeVar
 from rich.cells import cell_len
 
 from quarterdeck.cli.arguments import CommandLine
-from quarterdeck.cli.connect import Connector
+from quarterdeck.cli.connect import connect
 from quarterdeck.cli.output import CommandError
 from quarterdeck.cli.target import choose
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
+from quarterdeck.config.keys import Keys
 from quarterdeck.config.load import Config
 from quarterdeck.fleet.filters import Filter, Grammar, R, parse
 from quarterdeck.fleet.session import Session
@@ -30,10 +31,11 @@ _ENDINGS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
 def with_client(arguments: CommandLine, config: Config, act: Callable[[Client], Awaitable[int]]) -> int:
     """Run `act` with a client for the server the arguments mean; raises CommandError where a call fails."""
-    target = choose(arguments, config, os.environ)
+    connection = choose(arguments, config, os.environ)
+    keys = Keys(config.folders.keys, os.environ)
 
     async def run() -> int:
-        async with Connector(config, target, os.environ)(target.connection) as client:
+        async with connect(config.folders.data, keys, connection) as client:
             return await act(client)
 
     try:

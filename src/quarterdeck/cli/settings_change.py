@@ -75,7 +75,7 @@ def take(arguments: CommandLine, config: Config) -> int:
 
 def undo(arguments: CommandLine, config: Config) -> int:
     """Store the reverse of the last save; 0 only when all of it was read back."""
-    about = choose(arguments, config, os.environ).connection.about
+    about = choose(arguments, config, os.environ).about
     try:
         saved = last(StateFiles(config.folders.kept).read(Journal, about))
     except StateError as error:
@@ -168,7 +168,7 @@ async def _save(arguments: CommandLine, config: Config, edit: Edit, client: Clie
             _warn(review, accept_losses=arguments.accept_losses)
         return not arguments.dry_run
 
-    about = choose(arguments, config, os.environ).connection.about
+    about = choose(arguments, config, os.environ).about
     state = KeptState(config.folders.kept)
 
     async def noted(meant: Draft, found: Settings | None) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from quarterdeck.cli.arguments import CommandLine
@@ -15,43 +14,27 @@ URL_VARIABLE = "QUARTERDECK_URL"
 KEY_VARIABLE = "QUARTERDECK_API_KEY"
 
 
-class Target(NamedTuple):
-    """A server, and how far it goes with it."""
-
-    connection: Connection
-    remembered: bool = True
-    """Whether it may become the last connection; a bare address never does."""
-    read_only: bool = False
-    """Whether nothing may be changed in this run, on this server or any other."""
-
-    @property
-    def asked(self) -> Connection | None:
-        """The server, where only its address was given."""
-        return None if self.remembered else self.connection
-
-
 class LastConnectionGoneError(CommandError):
     """The connection used last is no longer configured, and nothing else was asked for."""
 
 
-def choose(arguments: CommandLine, config: Config, environ: Mapping[str, str]) -> Target:
+def choose(arguments: CommandLine, config: Config, environ: Mapping[str, str]) -> Connection:
     """Take --url, --connection, QUARTERDECK_URL, the last connection or the local service, in this order.
 
     Raises CommandError (status 2) when what is asked for does not exist.
     """
-    target = _chosen(arguments, config, environ)
-    if arguments.read_only:
-        return target._replace(connection=replace(target.connection, read_only=True), read_only=True)
-    return target
-
-
-def _chosen(arguments: CommandLine, config: Config, environ: Mapping[str, str]) -> Target:
     if arguments.url is not None:
-        return _at(arguments.url, "--url")
-    if arguments.connection is not None:
-        return _called(arguments.connection, config)
-    if environ.get(URL_VARIABLE):
-        return _at(environ[URL_VARIABLE], URL_VARIABLE)
+        chosen = _at(arguments.url, "--url")
+    elif arguments.connection is not None:
+        chosen = _called(arguments.connection, config)
+    elif environ.get(URL_VARIABLE):
+        chosen = _at(environ[URL_VARIABLE], URL_VARIABLE)
+    else:
+        chosen = _last(config)
+    return replace(chosen, read_only=True) if arguments.read_only else chosen
+
+
+def _last(config: Config) -> Connection:
     last = config.preferences.last_connection or LOCAL_NAME
     if last != LOCAL_NAME and last not in config.connections:
         words = f"The last connection, {last!a}, is no longer in {config.folders.connections}."
@@ -59,19 +42,19 @@ def _chosen(arguments: CommandLine, config: Config, environ: Mapping[str, str]) 
     return _called(last, config)
 
 
-def _at(url: str, source: str) -> Target:
+def _at(url: str, source: str) -> Connection:
     try:
         address = check_url(url)
     except ConfigError as error:
         raise CommandError(f"{source}: {error}.", status=2) from None
-    return Target(Connection(urlsplit(address).netloc, address, key_env=KEY_VARIABLE), remembered=False)
+    return Connection(urlsplit(address).netloc, address, key_env=KEY_VARIABLE)
 
 
-def _called(name: str, config: Config) -> Target:
+def _called(name: str, config: Config) -> Connection:
     if name == LOCAL_NAME:
-        return Target(LOCAL)
+        return LOCAL
     connection = config.connections.get(name)
     if connection is None:
         advice = f"Write it in {config.folders.connections}, or choose another with --connection or --url."
         raise CommandError(f"There is no connection called {name!a}.", advice, status=2)
-    return Target(connection)
+    return connection

@@ -50,6 +50,8 @@ class Connection:
     colour: Colour | None = None
     key_env: str | None = None
     """Name of the environment variable that holds the key."""
+    kept: bool = False
+    """Whether it is one of the file, and so may have a key that is kept for it."""
 
     @property
     def embedded(self) -> bool:
@@ -169,7 +171,8 @@ def _connection(name: str, entry: object) -> Connection:
         raise ConfigError("ca_file is the whole path of a file, like /etc/ssl/team.pem or ~/team.pem")
     if colour is not None and colour not in list(Colour):
         raise ConfigError(f"colour is one of {', '.join(Colour)}")
-    return Connection(name, check_url(url), header, read_only, ca_file, colour and Colour(colour), key_env)
+    colour = colour and Colour(colour)
+    return Connection(name, check_url(url), header, read_only, ca_file, colour, key_env, kept=True)
 
 
 def _place(text: str, name: str) -> str:

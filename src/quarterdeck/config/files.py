@@ -14,6 +14,12 @@ LARGEST = 256 * 1024
 class ConfigError(Exception):
     """Something in the configuration is wrong; the text says what and where, and holds no secret."""
 
+    @property
+    def sentence(self) -> str:
+        """The text as a sentence of its own."""
+        words = str(self)
+        return f"{words[:1].upper()}{words[1:]}."
+
 
 def read(path: Path, *, private: bool = False, largest: int = LARGEST) -> str | None:
     """Text of a regular file of at most `largest` bytes, None where there is none; never waits.

@@ -5,10 +5,9 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import Enum, auto
 from pathlib import Path
 from threading import Thread
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from keyring import core
@@ -52,8 +51,8 @@ class Owner(NamedTuple):
 
 
 def owner_of(connection: Connection) -> Owner | None:
-    """Who owns the key of a connection; nobody does for the embedded service, which makes its own."""
-    if connection.url is None:
+    """Who owns the key of a connection: nobody where it is not of the file, so that none is kept for it."""
+    if connection.url is None or not connection.kept:
         return None
     parts = urlsplit(connection.url)
     return Owner(connection.name, f"{parts.scheme}://{parts.netloc}".lower())
@@ -133,117 +132,134 @@ class SystemKeyring:
             raise KeyringUnavailableError from None
 
 
-class KeyFile:
-    """Keys in `[keys.NAME]` tables, each with its origin. Every method raises ConfigError for an unusable file."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def read(self, owner: Owner) -> SecretStr | None:
-        """The key of an owner, None where there is none."""
-        entry = self._entry(owner.name)
-        return sendable(entry.get("key"), str(self.path)) if entry.get("origin") == owner.origin else None
-
-    def origin(self, name: str) -> str | None:
-        """The origin that the key of that name is for, None where there is no such key."""
-        origin = self._entry(name).get("origin")
-        return origin if isinstance(origin, str) else None
-
-    def keep(self, owner: Owner, key: SecretStr) -> None:
-        """Keep a key in the place of the one of that name."""
-        members = {"origin": owner.origin, "key": key.get_secret_value()}
-        edit.set_table(self.path, TABLE, owner.name, members, _NOTICE)
-
-    def forget(self, owner: Owner) -> None:
-        """Take a key out, if it is there."""
-        if self.read(owner) is not None:
-            edit.delete_table(self.path, TABLE, owner.name, private=True)
-
-    def _entry(self, name: str) -> dict[str, Any]:
-        entries = files.read_toml(self.path, private=True).get(TABLE)
-        entry = entries.get(name) if isinstance(entries, dict) else None
-        return entry if isinstance(entry, dict) else {}
-
-
-class Place(Enum):
-    """Where a key is."""
-
-    NOWHERE = auto()
-    ENVIRONMENT = auto()
-    KEYRING = auto()
-    FILE = auto()
-
-
 @dataclass(frozen=True)
 class Found:
     """A key, or none, and in words where it came from."""
 
     key: SecretStr | None
-    place: Place
-    words: str
+    source: str
 
 
-class KeyChain:
-    """Finds keys, keeps them and forgets them. A place that fails counts as one without a key, and is named."""
+TYPED, KEYRING, FILE = "typed for this run", "system keyring", "key file"
+"""Where a key comes from that was given to the deck."""
 
-    def __init__(self, environ: Mapping[str, str], keyring: SystemKeyring, file: KeyFile) -> None:
-        self._environ = environ
-        self.keyring = keyring
+
+class Keys:
+    """Finds keys, keeps them and forgets them; what is wrong with a file or a key raises ConfigError.
+
+    A key is bound to an address: a connection anywhere else gets none, whatever its name. A place that fails counts as
+    one without a key, and is named.
+    """
+
+    def __init__(self, file: Path, environ: Mapping[str, str], keyring: SystemKeyring | None = None) -> None:
         self.file = file
+        """Where keys are written when there is no system keyring: `[keys.NAME]` tables, each with its origin."""
+        self._environ = environ
+        self._keyring = keyring or SystemKeyring()
+        self._typed: dict[tuple[str, str | None], SecretStr] = {}
 
-    async def find(self, owner: Owner | None, variable: str | None) -> Found:
-        """The key in the environment, else in the keyring, else in the file; the last two only for an owner.
+    async def find(self, connection: Connection) -> Found:
+        """The key typed in this run, else the one in the environment, else the one that is kept.
 
         Raises UnusableKeyError for a key that cannot be sent.
         """
+        if connection.embedded:
+            return Found(None, "the local service's own")
+        if (typed := self.typed(connection)) is not None:
+            return Found(typed, TYPED)
         missing: list[str] = []
-        if variable is not None:
-            place = f"environment variable {variable}"
-            key = sendable(self._environ.get(variable), place)
+        if connection.key_env is not None:
+            place = f"environment variable {connection.key_env}"
+            key = sendable(self._environ.get(connection.key_env), place)
             if key is not None:
-                return Found(key, Place.ENVIRONMENT, place)
-            missing.append(f"{variable} is not set")
-        if owner is not None:
-            try:
-                key = await self.keyring.read(owner)
-                if key is not None:
-                    return Found(key, Place.KEYRING, "system keyring")
-            except KeyringUnavailableError:
-                missing.append("no system keyring answers")
-            try:
-                key = await asyncio.to_thread(self.file.read, owner)
-                if key is not None:
-                    return Found(key, Place.FILE, "key file")
-                if await asyncio.to_thread(self.file.origin, owner.name):
-                    missing.append("the key file has one for another address")
-            except UnusableKeyError:
-                raise
-            except ConfigError as error:
-                missing.append(str(error))
-        return Found(None, Place.NOWHERE, f"none: {', '.join(missing)}" if missing else "none")
+                return Found(key, place)
+            missing.append(f"{connection.key_env} is not set")
+        kept = await self._kept(connection, missing)
+        return kept or Found(None, f"none: {', '.join(missing)}" if missing else "none")
 
-    async def keep(self, owner: Owner, key: SecretStr, *, in_file: bool) -> None:
-        """Keep a key in the keyring or in the file; raises KeyringUnavailableError or ConfigError."""
+    async def source(self, connection: Connection) -> str:
+        """Where the key of a connection comes from, never what it is."""
+        try:
+            return (await self.find(connection)).source
+        except ConfigError as error:
+            return f"none: {error}"
+
+    async def is_given(self, connection: Connection) -> bool:
+        """Whether a key was typed or is kept for a connection."""
+        return self.typed(connection) is not None or await self._kept(connection, []) is not None
+
+    def type(self, connection: Connection, key: SecretStr | None) -> None:
+        """Use a key for a connection until the deck ends; with None, no longer."""
+        self._typed.pop(connection.place, None)
+        if key is not None:
+            self._typed[connection.place] = key
+
+    def typed(self, connection: Connection) -> SecretStr | None:
+        """The key typed for a connection."""
+        return self._typed.get(connection.place)
+
+    async def keep(self, connection: Connection, key: SecretStr, *, in_file: bool) -> None:
+        """Keep a key in the file or in the keyring, which may raise KeyringUnavailableError."""
+        owner = owner_of(connection)
+        if owner is None:
+            return
         if in_file:
-            await asyncio.to_thread(self.file.keep, owner, key)
+            members = {"origin": owner.origin, "key": key.get_secret_value()}
+            await asyncio.to_thread(edit.set_table, self.file, TABLE, owner.name, members, _NOTICE)
         else:
-            await self.keyring.keep(owner, key)
+            await self._keyring.keep(owner, key)
+        self.type(connection, None)
 
-    async def move(self, owner: Owner, new: Owner) -> bool:
-        """Hand what is kept for one owner to another, in the same place; whether there was something.
+    async def move(self, old: Connection, new: Connection) -> None:
+        """Let the key typed or kept for one connection be that of another, kept in the same place."""
+        typed, kept = self.typed(old), await self._kept(old, [])
+        self.type(old, None)
+        if kept is not None and kept.key is not None and owner_of(old) != owner_of(new):
+            try:
+                await self.keep(new, kept.key, in_file=kept.source == FILE)
+            except KeyringUnavailableError:
+                words = "the system keyring did not take the key under its new name: enter the key again"
+                raise ConfigError(words) from None
+            if not (kept.source == FILE and old.name == new.name):
+                await self.forget(old)
+        self.type(new, typed)
 
-        Raises KeyringUnavailableError or ConfigError when it could not be kept there.
-        """
-        found = await self.find(owner, None)
-        if found.key is None or owner == new:
-            return False
-        await self.keep(new, found.key, in_file=found.place is Place.FILE)
-        if not (found.place is Place.FILE and owner.name == new.name):
-            await self.forget(owner)
-        return True
-
-    async def forget(self, owner: Owner) -> None:
-        """Take a key out of the keyring and the file, wherever it is; raises ConfigError for an unusable file."""
+    async def forget(self, connection: Connection) -> None:
+        """Forget what was typed for a connection, and what is kept for it, wherever it is."""
+        self.type(connection, None)
+        owner = owner_of(connection)
+        if owner is None:
+            return
         with suppress(KeyringUnavailableError):
-            await self.keyring.forget(owner)
-        await asyncio.to_thread(self.file.forget, owner)
+            await self._keyring.forget(owner)
+        if await asyncio.to_thread(self._in_file, owner, []) is not None:
+            await asyncio.to_thread(edit.delete_table, self.file, TABLE, owner.name, private=True)
+
+    async def _kept(self, connection: Connection, missing: list[str]) -> Found | None:
+        """The key that is kept for a connection; `missing` gets why there is none."""
+        owner = owner_of(connection)
+        if owner is None:
+            return None
+        try:
+            if (key := await self._keyring.read(owner)) is not None:
+                return Found(key, KEYRING)
+        except KeyringUnavailableError:
+            missing.append("no system keyring answers")
+        try:
+            if (key := await asyncio.to_thread(self._in_file, owner, missing)) is not None:
+                return Found(key, FILE)
+        except UnusableKeyError:
+            raise
+        except ConfigError as error:
+            missing.append(str(error))
+        return None
+
+    def _in_file(self, owner: Owner, missing: list[str]) -> SecretStr | None:
+        entries = files.read_toml(self.file, private=True).get(TABLE)
+        entry = entries.get(owner.name) if isinstance(entries, dict) else None
+        if not isinstance(entry, dict):
+            return None
+        if entry.get("origin") != owner.origin:
+            missing.append("the key file has one for another address")
+            return None
+        return sendable(entry.get("key"), str(self.file))

@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # what is loaded behind the frame
     from quarterdeck.client.errors import ServiceError
     from quarterdeck.fleet.session import Session
     from quarterdeck.tui.connecting import Connecting
-    from quarterdeck.tui.kept_state import RunState
+    from quarterdeck.tui.kept_state import KeptState
     from quarterdeck.tui.screens.base import DeckScreen
 
 SCREENS = {
@@ -165,7 +165,7 @@ class Deck(KeysInOrder):
     async def _show_first_screen(self) -> None:
         """Load what connects, then the screens; the server is read while they are still being imported."""
         self.connecting: Connecting = await asyncio.to_thread(self._load, self)
-        self.state: RunState = self.connecting.state
+        self.state: KeptState = self.connecting.state
         self.connecting.open(self.endpoint)
         await self.show(Place.CONVERSATIONS)
         self.loaded.set()

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from pathlib import Path
 
 from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.config.connections import Connection
+from quarterdeck.config import connections
+from quarterdeck.config.connections import LOCAL, LOCAL_NAME, Connection
+from quarterdeck.config.keys import Keys
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
-from quarterdeck.tui.connections import Connections, Releases
+from quarterdeck.tui.connections import Releases
 from quarterdeck.tui.dialogs.connections import ConnectionsDialog
-from quarterdeck.tui.kept_state import RunState
+from quarterdeck.tui.kept_state import KeptState
 
 Connect = Callable[[Connection, SecretStr | None], AbstractAsyncContextManager[Client]]
 """Opens a client for a connection; a key of None means the one its configuration names."""
@@ -24,38 +29,60 @@ ANOTHER_SERVER = "Another server answers at this address than before; everything
 
 
 class Connecting:
-    """Opens one connection at a time."""
+    """Opens one connection at a time.
+
+    `file` is that of the connections; `read_only` says that nothing may be changed on any; `on_open` is told names.
+    """
 
     def __init__(
         self,
         app: Deck,
         connect: Connect,
-        connections: Connections,
+        file: Path,
+        keys: Keys,
+        state: KeptState,
         *,
-        state: RunState | None = None,
+        read_only: bool = False,
+        on_open: Callable[[str], None] = lambda name: None,
     ) -> None:
-        self.connections = connections
-        self.state = state or RunState()
+        self.file = file
+        self.keys = keys
+        self.state = state
         """What outlives a run."""
-        self.releases = Releases(self.state)
+        self.releases = Releases(state)
         self._app = app
         self._connect = connect
+        self._asked = app.endpoint
+        """What the deck was opened on; given by its address, it is in no file."""
+        self._read_only = read_only
+        self._on_open = on_open
         self._key_refused = False
         """Whether that was noticed, and the person asked for another key."""
 
+    async def read(self) -> tuple[Sequence[Connection], Sequence[str]]:
+        """All connections as they are now, the local service first, and sentences about what could not be used."""
+        problems: list[str] = []
+        found = await asyncio.to_thread(connections.read, self.file, problems)
+        asked = () if self._asked.kept or self._asked.embedded else (self._asked,)
+        known = (LOCAL, *found.values(), *asked)
+        await self.releases.recall(known)
+        return known, problems
+
+    def opened_as(self, connection: Connection) -> Connection:
+        """The connection, read-only where --read-only was said."""
+        return replace(connection, read_only=True) if self._read_only else connection
+
     def open(self, connection: Connection) -> None:
         """Follow a connection until another one is opened; the one before is closed first."""
-        self._app.run_worker(self._follow(self.connections.opened_as(connection)), exclusive=True, group="session")
+        self._app.run_worker(self._follow(self.opened_as(connection)), exclusive=True, group="session")
 
     def client_of(self, connection: Connection, key: SecretStr | None = None) -> AbstractAsyncContextManager[Client]:
         """Open a client with that key, else with the one typed in this run, else with the one that is kept."""
-        connection = self.connections.opened_as(connection)
-        return self._connect(connection, key or self.connections.typed_key(connection))
+        return self._connect(self.opened_as(connection), key or self.keys.typed(connection))
 
     async def choose(self) -> None:
         """Show the connections, unless they are shown already, and open the one that is chosen."""
-        known, problems = await self.connections.read()
-        await self.releases.recall(known)
+        known, problems = await self.read()
         if not isinstance(self._app.screen, ConnectionsDialog):
             await self._app.push_screen(ConnectionsDialog(known, problems), self._chosen)
 
@@ -75,7 +102,9 @@ class Connecting:
         try:
             async with self.client_of(connection) as client:
                 app.session = Session(client, self._publish, app.clock, self.state, connection.about)
-                app.run_worker(self.connections.opened(connection), group="opened")
+                if connection.kept or connection.embedded:
+                    name = LOCAL_NAME if connection.embedded else connection.name
+                    app.run_worker(asyncio.to_thread(self._on_open, name), group="opened")
                 await app.session.run()
         except ServiceError as error:
             app.session, app.trouble = None, error

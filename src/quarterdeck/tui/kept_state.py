@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.config.state import StateError, StateFiles, StateModel
@@ -11,29 +11,10 @@ from quarterdeck.config.state import StateError, StateFiles, StateModel
 M = TypeVar("M", bound=StateModel)
 
 
-class RunState:
-    """Keeps models for one run only: what a deck has that nobody gave a folder."""
-
-    def __init__(self) -> None:
-        self._kept: dict[tuple[type[StateModel], str], Any] = {}
-
-    async def read(self, model: type[M], about: str) -> M | None:
-        """What is kept about a server, None where nothing is."""
-        kept: M | None = self._kept.get((model, about))
-        return kept
-
-    async def change(self, model: type[M], about: str, change: Callable[[M | None], M | None]) -> M | None:
-        """Keep what `change` makes of what is kept, and return it; None drops it."""
-        after = change(await self.read(model, about))
-        self._kept[model, about] = after
-        return after
-
-
-class KeptState(RunState):
+class KeptState:
     """The state files of a folder; both methods raise ServiceError(LOCAL)."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__()
         self._files = StateFiles(folder)
 
     async def read(self, model: type[M], about: str) -> M | None:

@@ -1,6 +1,6 @@
 """The facts of one connection, and its key: typed without being shown, and proven before it is kept."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -8,7 +8,9 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from quarterdeck.client.models.server import KeyState
+from quarterdeck.config import connections
 from quarterdeck.config.connections import Colour, Connection
+from quarterdeck.config.files import ConfigError
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.connections import Verdict
@@ -41,25 +43,31 @@ class GivenKey:
     key: SecretStr
     proven: bool
     to_keep: bool
+    """Only what is proven is kept."""
 
 
-def edit_connection(
-    connection: Connection, *, new: bool, problem_with: Callable[[Connection], str | None]
-) -> FormDialog[Filled]:
-    """Edit a connection, or fill in a new one; a key is never typed here, only where it comes from."""
+def edit_connection(connection: Connection, taken: Collection[str]) -> FormDialog[Filled]:
+    """Edit a connection, or fill in one that is in no file yet; `taken` are the names of others.
+
+    A key is never typed here, only where it comes from.
+    """
 
     async def take(typed: Typed) -> Filled:
         filled = _filled(typed)
-        problem = problem_with(filled.connection)
-        if problem is not None:
-            raise RefusedError(problem)
+        if filled.connection.name in taken:
+            raise RefusedError(f"There is a connection called {filled.connection.name} already.")
+        try:
+            connections.check(filled.connection)
+        except ConfigError as error:
+            raise RefusedError(error.sentence) from None
         return filled
 
-    title = Shown("New connection") if new else text.line(f"Connection {connection.name}")
-    return FormDialog(title, _fields(connection, new=new), take)
+    title = text.line(f"Connection {connection.name}") if connection.kept else Shown("New connection")
+    return FormDialog(title, _fields(connection), take)
 
 
-def _fields(connection: Connection, *, new: bool) -> tuple[Field, ...]:
+def _fields(connection: Connection) -> tuple[Field, ...]:
+    new = not connection.kept
     colours = [(mark(None) + "none", ""), *((mark(each) + each.value, each.value) for each in Colour)]
     keys = [choice for choice in KeyChoice if not (new and choice is KeyChoice.KEEP)]
     key_now = KeyChoice.ENTER if new else KeyChoice.KEEP
@@ -107,6 +115,7 @@ def _filled(typed: Typed) -> Filled:
         typed["ca-file"] or None,
         Colour(typed["colour"]) if typed["colour"] else None,
         typed["variable"] if key is KeyChoice.VARIABLE else None,
+        kept=True,
     )
     return Filled(connection, key)
 
@@ -117,12 +126,7 @@ def _problem_with_file(path: str) -> str | None:
     return "The CA file is not there: give the whole path of a PEM file, or leave it empty."
 
 
-def ask_key(
-    connection: Connection,
-    *,
-    prove: Callable[[SecretStr], Awaitable[Verdict]],
-    can_keep: bool,
-) -> FormDialog[GivenKey]:
+def ask_key(connection: Connection, prove: Callable[[SecretStr], Awaitable[Verdict]]) -> FormDialog[GivenKey]:
     """Ask for the key of a connection; a refused one is asked for again."""
 
     async def give(typed: Typed) -> GivenKey:
@@ -131,14 +135,15 @@ def ask_key(
         if verdict.key is KeyState.REFUSED:
             refusal = "The server refused this key. It was not kept: try another one."
             raise RefusedError(refusal, "key", empty=True)
-        return GivenKey(key, proven=verdict.key is KeyState.ACCEPTED, to_keep=bool(typed.get("keep")))
+        proven = verdict.key is KeyState.ACCEPTED
+        return GivenKey(key, proven, to_keep=proven and bool(typed.get("keep")))
 
     field = Line("key", "Key", secret=True, placeholder="paste or type it", check=_problem_with_key)
     keeping = YesNo("keep", "Keep it in the system keyring", on=True)
     said = cell(text.line(f"It is sent to {connection.url or ''} and nowhere else."), Tone.MUTED)
     return FormDialog(
         text.line(f"Key of {connection.name}"),
-        (field, keeping) if can_keep else (field,),
+        (field, keeping) if connection.kept else (field,),
         give,
         said=(said,),
         verb="check and use",

@@ -1,5 +1,6 @@
 """All connections: which is open, how each is doing, where its key is; what can be done with them and their keys."""
 
+import asyncio
 from collections.abc import Coroutine, Iterable, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,9 +13,11 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.network import origin_of, sends_in_clear
+from quarterdeck.config import connections, edit
 from quarterdeck.config.connections import Connection
+from quarterdeck.config.files import ConfigError
+from quarterdeck.config.keys import KeyringUnavailableError
 from quarterdeck.fleet.health import HealthState
 from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
@@ -145,7 +148,7 @@ class ConnectionsDialog(Dialog[Connection]):
 
     def _line(self, connection: Connection) -> Content:
         address = max(8, self._list.scrollable_content_region.width - 2 - NAME - STATE - READ_ONLY)
-        read_only = Shown("read-only" if self._connecting.connections.opened_as(connection).read_only else "")
+        read_only = Shown("read-only" if self._connecting.opened_as(connection).read_only else "")
         return Content("").join(
             (
                 mark(connection.colour),
@@ -171,13 +174,12 @@ class ConnectionsDialog(Dialog[Connection]):
 
     def _facts(self, connection: Connection) -> Iterable[tuple[str, Span]]:
         """Everything about one connection."""
-        connections = self._connecting.connections
         where = self._keys.get(connection)
         yield "key", (Shown("looking for it…") if where is None else text.line(where), Tone.PLAIN)
         if not connection.embedded:
             bearer = connection.header == "bearer"
             yield "sent as", (Shown("Authorization: Bearer" if bearer else "X-Session-API-Key"), Tone.PLAIN)
-        if connections.opened_as(connection).read_only:
+        if self._connecting.opened_as(connection).read_only:
             yield "read-only", (Shown("nothing is changed on the server"), Tone.PLAIN)
         if connection.ca_file is not None:
             yield "CA file", (text.line(connection.ca_file), Tone.PLAIN)
@@ -185,7 +187,7 @@ class ConnectionsDialog(Dialog[Connection]):
             yield "release", (release, Tone.PLAIN)
         if connection.url is not None and sends_in_clear(connection.url):
             yield "careful", (PLAIN_HTTP, Tone.WARN)
-        if not (connections.is_kept(connection) or connection.embedded):
+        if not (connection.kept or connection.embedded):
             yield "kept", (NOT_KEPT, Tone.WARN)
         if (verdict := self._verdicts.get(connection)) is not None:
             yield "check", verdict.said
@@ -200,7 +202,7 @@ class ConnectionsDialog(Dialog[Connection]):
     @work(exclusive=True, group="keys")
     async def _find_keys(self) -> None:
         for each in self._listed:
-            self._keys[each] = await self._connecting.connections.key_source(each)
+            self._keys[each] = await self._connecting.keys.source(each)
             self._show()
 
     # Open, check, delete
@@ -232,7 +234,7 @@ class ConnectionsDialog(Dialog[Connection]):
         connection = self._chosen
         if connection.embedded:
             self.say(EMBEDDED, Tone.WARN)
-        elif not self._connecting.connections.is_kept(connection):
+        elif not connection.kept:
             self.say(text.line(f"{connection.name} was given by its address: it is written in no file."), Tone.WARN)
         elif self._is_open(connection):
             self.say(text.line(f"{connection.name} is open: open another one before you delete it."), Tone.WARN)
@@ -246,7 +248,8 @@ class ConnectionsDialog(Dialog[Connection]):
 
     async def _delete(self, connection: Connection, *, agreed: bool | None) -> Connection:
         if agreed:
-            await self._connecting.connections.delete(connection)
+            await asyncio.to_thread(edit.delete_table, self._connecting.file, connections.TABLE, connection.name)
+            await self._connecting.keys.forget(connection)
         return connection
 
     def _begin(self, change: Coroutine[Any, Any, Connection]) -> None:
@@ -257,45 +260,39 @@ class ConnectionsDialog(Dialog[Connection]):
         at = self._chosen
         try:
             at = await change
-        except ServiceError as error:
-            self.complain(text.line(f"{error.words} {error.advice}"))
-        self._known, self._problems = await self._connecting.connections.read()
-        await self._connecting.releases.recall(self._known)
+        except ConfigError as error:
+            self.complain(text.line(error.sentence))
+        self._known, self._problems = await self._connecting.read()
         self._list_them(at)
 
     # Add and edit
 
     async def action_add(self) -> None:
         """Add a connection."""
-        await self._edit(Connection("", ""), new=True)
+        await self._edit(Connection("", ""))
 
     async def action_edit(self) -> None:
         """Edit the connection; one that is in no file is added."""
         if self._chosen.embedded:
             self.say(EMBEDDED, Tone.WARN)
         else:
-            await self._edit(self._chosen, new=not self._connecting.connections.is_kept(self._chosen))
+            await self._edit(self._chosen)
 
-    async def _edit(self, old: Connection, *, new: bool) -> None:
-        instead_of = None if new else old.name
+    async def _edit(self, old: Connection) -> None:
+        taken = {each.name for each in self._known if not (old.kept and each.name == old.name)}
+        dialog = edit_connection(old, taken)
+        await self.app.push_screen(dialog, lambda filled: self._begin(self._save(old, filled)))
 
-        def problem_with(wanted: Connection) -> str | None:
-            if wanted.name != instead_of and any(wanted.name == each.name for each in self._known):
-                return f"There is a connection called {wanted.name} already."
-            return self._connecting.connections.problem_with(wanted)
-
-        dialog = edit_connection(old, new=new, problem_with=problem_with)
-        await self.app.push_screen(dialog, lambda filled: self._begin(self._save(old, instead_of, filled)))
-
-    async def _save(self, old: Connection, instead_of: str | None, filled: Filled | None) -> Connection:
+    async def _save(self, old: Connection, filled: Filled | None) -> Connection:
         """Write what was filled in, bring the key where the form says, and open it anew where it is open."""
         if filled is None:
             return old if old.name else self.app.endpoint
-        connections, new, was_open = self._connecting.connections, filled.connection, self._is_open(old)
-        has_key = await connections.has_key(old) or connections.typed_key(old) is not None
-        await connections.save(new, instead_of)
+        keys, new, was_open = self._connecting.keys, filled.connection, self._is_open(old)
+        has_key = await keys.is_given(old)
+        instead_of = old.name if old.kept else None
+        await asyncio.to_thread(edit.save_connection, self._connecting.file, new, instead_of)
         if filled.key is KeyChoice.NONE:
-            await connections.forget_key(old)
+            await keys.forget(old)
         elif filled.key is not KeyChoice.ENTER and has_key and old.place != new.place:
             await self._move_key(old, new)
         if was_open and (old != new or filled.key is KeyChoice.NONE):
@@ -321,7 +318,7 @@ class ConnectionsDialog(Dialog[Connection]):
         question = ConfirmDialog(CHANGED, said)
         agreed = await self.app.push_screen_wait(question) if was != becomes else True
         if agreed:
-            await self._connecting.connections.move_key(old, new)
+            await self._connecting.keys.move(old, new)
         else:
             self.say(text.line(f"The key of {was} is not used for {becomes}. K: enter one."), Tone.WARN)
 
@@ -341,24 +338,20 @@ class ConnectionsDialog(Dialog[Connection]):
         async def prove(key: SecretStr) -> Verdict:
             return await check(self._connecting.client_of(connection, key), with_release=False)
 
-        return ask_key(connection, prove=prove, can_keep=self._connecting.connections.is_kept(connection))
+        return ask_key(connection, prove)
 
     async def _take_key(self, connection: Connection, given: GivenKey | None) -> Connection:
         """Use a key, for the open connection at once; unsaved edits stay: they are put on what is read with it."""
         if given is None:
             return connection
-        connections, tone = self._connecting.connections, Tone.GOOD
-        to_keep = given.proven and given.to_keep
-        if to_keep and await connections.keep_key(connection, given.key, in_file=False):
-            words = Shown("The server takes the key. It is kept in the system keyring.")
-        elif to_keep and await self._keep_in_file(connection, given.key):
-            words = text.line(f"The server takes the key. It is kept in {connections.key_file}.")
+        tone, words = Tone.GOOD, Shown("The server takes the key. It is used until the deck ends, and kept nowhere.")
+        if given.to_keep and (place := await self._keep_key(connection, given.key)):
+            words = text.line(f"The server takes the key. It is kept in {place}.")
         else:
-            connections.type_key(connection, given.key)
-            words = Shown("The server takes the key. It is used until the deck ends, and kept nowhere.")
-            if not given.proven:
-                words = Shown("The key could not be verified: it is used until the deck ends, and kept nowhere.")
-                tone = Tone.WARN
+            self._connecting.keys.type(connection, given.key)
+        if not given.proven:
+            words = Shown("The key could not be verified: it is used until the deck ends, and kept nowhere.")
+            tone = Tone.WARN
         if self._is_open(connection):
             self._connecting.open(self.app.endpoint)
             self.dismiss(None)
@@ -367,15 +360,22 @@ class ConnectionsDialog(Dialog[Connection]):
             self.say(words, tone)
         return connection
 
-    async def _keep_in_file(self, connection: Connection, key: SecretStr) -> bool:
-        file = self._connecting.connections.key_file
-        said = (
-            cell(Shown("The system keyring is not available."), Tone.WARN),
-            cell(text.line(f"Keep the key in {file}, in plain text, open to you alone?"), Tone.STRONG),
-            cell(Shown("Without it the key is used until the deck ends."), Tone.MUTED),
-        )
-        agreed = await self.app.push_screen_wait(ConfirmDialog(Shown("Keep the key in a file?"), said))
-        return bool(agreed) and await self._connecting.connections.keep_key(connection, key, in_file=True)
+    async def _keep_key(self, connection: Connection, key: SecretStr) -> str:
+        """Keep a key in the keyring, or in a file if somebody says yes to that; says where, nothing for nowhere."""
+        keys = self._connecting.keys
+        try:
+            await keys.keep(connection, key, in_file=False)
+        except KeyringUnavailableError:
+            said = (
+                cell(Shown("The system keyring is not available."), Tone.WARN),
+                cell(text.line(f"Keep the key in {keys.file}, in plain text, open to you alone?"), Tone.STRONG),
+                cell(Shown("Without it the key is used until the deck ends."), Tone.MUTED),
+            )
+            if not await self.app.push_screen_wait(ConfirmDialog(Shown("Keep the key in a file?"), said)):
+                return ""
+            await keys.keep(connection, key, in_file=True)
+            return str(keys.file)
+        return "the system keyring"
 
 
 def _fact_lines(name: str, value: Span, width: int) -> list[Cell]:
