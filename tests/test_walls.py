@@ -142,17 +142,18 @@ def test_every_command_is_an_action_of_its_screen_or_of_the_deck() -> None:
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.commands import commands_at
 from quarterdeck.tui.lists.conversation_commands import ConversationCommands
-from quarterdeck.tui.lists.live_list import LiveList
+from quarterdeck.tui.lists.arranging import Arranging
 from quarterdeck.tui.lists.sandbox_commands import SandboxCommands
 from quarterdeck.tui.screens.conversation import ConversationScreen
 from quarterdeck.tui.screens.conversations import ConversationsScreen
 from quarterdeck.tui.screens.sandboxes import SandboxesScreen
 from quarterdeck.tui.screens.settings import SettingsScreen
 from quarterdeck.tui.talk import Talk
+from quarterdeck.tui.widgets.table import Table
 helpers = {
     ConversationScreen: (Talk,),
-    ConversationsScreen: (ConversationCommands, LiveList, SandboxCommands),
-    SandboxesScreen: (LiveList, SandboxCommands),
+    ConversationsScreen: (ConversationCommands, Arranging, SandboxCommands, Table),
+    SandboxesScreen: (Arranging, SandboxCommands, Table),
     SettingsScreen: (),
 }
 for screen, held in helpers.items():

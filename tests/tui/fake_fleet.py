@@ -215,4 +215,4 @@ async def at_sandboxes(
 
 def shown(seat: Seat) -> list[str]:
     """The ids that the list shows, from the top."""
-    return [row.id for row in seat.list_screen.table.rows]
+    return list(seat.list_screen.table.ids)

@@ -155,7 +155,7 @@ async def test_a_sandbox_is_paused_from_one_of_its_conversations_and_the_others_
         await seat.sees("First", "Second")
         await seat.until(lambda: "shared" in seat.session.sandboxes.records)
         await seat.press("p")
-        await seat.sees("1 other conversation shares it.")
+        await seat.sees("Pause of shared asked for", "2 conversations")
         assert fleet.orders == [("pause", "shared")]
 
 

@@ -60,7 +60,7 @@ async def test_a_start_that_fails_stays_with_its_reason_until_it_is_put_away(sit
         await seat.press("enter")
         await seat.sees("start status", "ERROR")
         await seat.press("escape", "D")
-        await seat.until(lambda: not seat.list_screen.table.rows)
+        await seat.until(lambda: not seat.list_screen.table.ids)
 
 
 async def test_from_a_conversation_to_its_sandbox_and_back(sit: Sit) -> None:

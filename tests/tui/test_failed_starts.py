@@ -88,11 +88,11 @@ async def test_put_away_it_stays_away_in_the_next_run(fleet: FakeFleet, tmp_path
     async with at_conversations(fleet, tmp_path, state=state) as seat:
         await at_failed(seat)
         await seat.press("D")
-        await seat.until(lambda: not seat.list_screen.table.rows)
+        await seat.until(lambda: not seat.list_screen.table.ids)
     async with at_conversations(fleet, tmp_path, state=state) as seat:
         await seat.sees("No conversations.")
         await seat.until(lambda: fleet.tasks[0]["id"] in seat.session.dismissed)
-        assert not seat.list_screen.table.rows
+        assert not seat.list_screen.table.ids
 
 
 async def test_only_a_start_that_failed_is_tried_again_and_not_where_nothing_may_change(
@@ -154,7 +154,7 @@ async def test_the_cursor_goes_with_a_start_to_the_conversation_it_becomes(start
         comes_up(starting)
         await seat.press("ctrl+r")
         await seat.until(lambda: "new" in seat.list_screen.rows)
-        assert seat.list_screen.table.rows[0].id == "asks"
+        assert seat.list_screen.table.ids[0] == "asks"
         assert seat.list_screen.table.cursor_id == "new"
 
 

@@ -74,7 +74,7 @@ async def test_going_to_a_folded_part_opens_its_family(fleet: FakeFleet, tmp_pat
     fleet.conversations["two"]["sandbox_id"] = "other"
     async with at_conversations(fleet, tmp_path) as seat:
         await seat.press("2")
-        await seat.until(lambda: len(seat.list_screen.table.rows) == 2)
+        await seat.until(lambda: len(seat.list_screen.table.ids) == 2)
         seat.list_screen.table.move_to("other")
         await seat.press("o")
         await seat.sees("[1 Conversations]", "└ Another part")

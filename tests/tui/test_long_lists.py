@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from quarterdeck.fleet.sandbox_state import Action
-from quarterdeck.tui.lists import live_list
+from quarterdeck.tui.screens import list as list_screen
 from tests.tui.fake_fleet import FakeFleet, at_sandboxes
 
 
 @pytest.fixture
 def fleet(monkeypatch: pytest.MonkeyPatch) -> FakeFleet:
     """More sandboxes than a screen shows."""
-    monkeypatch.setattr(live_list, "AT_ONCE", 2)
+    monkeypatch.setattr(list_screen, "AT_ONCE", 2)
     fleet = FakeFleet()
     for number in range(40):
         fleet.add(f"box{number:02}")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.tui.lists import live_list
 from quarterdeck.tui.look import in_ascii
+from quarterdeck.tui.screens import list as list_screen
 from tests.local.conftest import processes
 from tests.tui.fake_fleet import FakeFleet, at_sandboxes
 from tests.tui.seat import NARROW, WIDE, Seat
@@ -123,7 +123,7 @@ async def test_a_conversation_read_before_its_sandbox_was_paused_is_not_called_w
 async def test_what_is_said_beside_the_list_ages_while_nothing_happens(
     sit: Sit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_list, "AGED_AFTER", 0.5)
+    monkeypatch.setattr(list_screen, "AGED_AFTER", 0.5)
     async with sit(size=WIDE) as seat:
         await start(seat)
         await seat.sees("sandbox status", SandboxStatus.RUNNING)

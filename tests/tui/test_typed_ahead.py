@@ -60,7 +60,7 @@ async def at_conversations(fleet: FakeFleet, crashes: Path, server: FakeServer |
 def cursor(seat: Seat) -> int:
     """The number of the row under the cursor."""
     table = seat.list_screen.table
-    return [row.id for row in table.rows].index(table.cursor_id)
+    return table.ids.index(table.cursor_id)
 
 
 async def test_a_sandbox_is_deleted_by_one_burst_of_keys(fleet: FakeFleet, tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ async def test_a_click_keeps_its_place_between_keys(fleet: FakeFleet, tmp_path: 
         await seat.until(lambda: seat.deck.screen.query_one(Input).value == "z")
         await seat.press("escape")
         table = seat.list_screen.table
-        assert table.marks == {table.rows[3].id}
+        assert table.marks == {table.ids[3]}
         assert cursor(seat) == 4
 
 
@@ -118,7 +118,7 @@ async def test_a_key_held_down_is_obeyed_as_often_as_it_came(fleet: FakeFleet, t
         seat.at_once(*["j"] * 25, *["k"] * 5, "space")
         await seat.until(lambda: seat.list_screen.table.marks)
         table = seat.list_screen.table
-        assert table.marks == {table.rows[20].id}
+        assert table.marks == {table.ids[20]}
 
 
 async def test_no_key_waits_for_what_is_only_sent(fleet: FakeFleet, tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def stands(seat: Seat) -> tuple[object, ...]:
         (type(focused).__name__, focused.id) if focused is not None else None,
         [field.value for field in deck.screen.query(Input)],
         [area.text for area in deck.screen.query(TextArea)],
-        {each.PLACE: (each.table.cursor_id, each.table.marks, each.arrangement.view) for each in lists},
+        {each.PLACE: (each.table.cursor_id, each.table.marks, each.listing.view) for each in lists},
     )
 
 

@@ -126,7 +126,12 @@ class Demo(App[int]):
         self.clock = Clock()
         self.table = PaintedTable(self.clock)
         self.heard: list[Message] = []
-        self.table.show(boxes(count))
+        self.boxes = {box.id: box for box in boxes(count)}
+        self.show()
+
+    def show(self) -> None:
+        """Show the boxes as they are now."""
+        self.table.show(list(self.boxes), self.boxes, anew=True)
 
     def compose(self) -> ComposeResult:
         yield self.table
@@ -193,10 +198,12 @@ async def test_a_vanished_row_leaves_the_cursor_on_its_line_and_says_so() -> Non
     async with app.run_test(size=SIZE) as pilot:
         await pilot.press("j", "j")
         await app.settle(pilot)
-        app.table.show([box for box in boxes(60) if box.id != "box-2"])
+        del app.boxes["box-2"]
+        app.show()
         await pilot.pause()
         assert (app.table.cursor_id, app.count(Table.Highlighted)) == ("box-3", 1)
-        app.table.show([])
+        app.boxes.clear()
+        app.show()
         await pilot.pause()
         assert app.table.cursor_id is None
         assert app.table.cursor_row is None
@@ -252,7 +259,6 @@ async def test_it_tells_which_rows_are_on_the_screen() -> None:
         await pilot.pause()
         assert app.table.visible_ids == tuple(f"box-{n}" for n in range(PAGE))
         await app.settle(pilot)
-        app.table.patch({"box-1": replace(boxes(2)[1], state="Error")})
         await pilot.press("j")
         assert app.count(Table.Seen) == 0
         await pilot.press("G")
@@ -284,14 +290,12 @@ async def test_every_line_is_as_wide_as_the_table_whatever_the_script() -> None:
             assert {cell_len(line) for line in app.lines()} == {app.table.size.width}
 
 
-SIZE = (80, 24)
-
-
 async def test_one_changed_row_paints_one_line() -> None:
     app = Demo()
     async with app.run_test(size=SIZE) as pilot:
         await app.settle(pilot)
-        app.table.patch({"box-3": replace(boxes(4)[3], state="Paused")})
+        app.boxes["box-3"] = replace(app.boxes["box-3"], state="Paused")
+        app.table.patch({"box-3"})
         await pilot.pause()
         assert app.table.painted_lines == [4]
         assert "Paused" in app.lines()[4]
@@ -301,8 +305,9 @@ async def test_equal_rows_and_rows_out_of_sight_paint_nothing() -> None:
     app = Demo()
     async with app.run_test(size=SIZE) as pilot:
         await app.settle(pilot)
-        app.table.show(boxes(60))
-        app.table.patch({"box-40": replace(boxes(41)[40], state="Missing"), "unknown": boxes(1)[0]})
+        app.boxes["box-40"] = replace(app.boxes["box-40"], state="Missing")
+        app.show()
+        app.table.patch({"box-40", "unknown"})
         app.table.tick()
         await pilot.pause()
         assert app.table.painted_lines == []
@@ -314,7 +319,8 @@ async def test_a_hundred_thousand_rows_are_shown_without_drawing_those_out_of_si
     app = Demo(count=0)
     async with app.run_test(size=SIZE) as pilot:
         await app.settle(pilot)
-        app.table.show(boxes(100_000))
+        app.boxes = {box.id: box for box in boxes(100_000)}
+        app.show()
         await pilot.pause()
         assert max(app.table.painted_lines) < SIZE[1]
         await pilot.press("G")

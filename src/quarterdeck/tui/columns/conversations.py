@@ -1,7 +1,7 @@
 """A conversation, or the start of one, as cells of a list and as lines of a detail."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from quarterdeck.client.models.conversation import Conversation
@@ -40,6 +40,20 @@ def title(row: ConversationRow, now: datetime) -> Cell:
     shown = text.line(row.title) or Shown("(untitled)")
     said = cell(shown, Tone.MUTED if row.task is not None or row.state.category is Category.GONE else Tone.PLAIN)
     return (drawn(WATCHED), (Shown(" "), Tone.PLAIN), *said) if row.watched else said
+
+
+def family_title(row: ConversationRow, now: datetime, folded: Sequence[ConversationRow], *, is_part: bool) -> Cell:
+    """A title as it stands in its family: under its head, or with the number of those folded below it.
+
+    The tone of the number shows that one of them needs attention or is unread.
+    """
+    if is_part:
+        return ((Shown("└ "), Tone.MUTED), *title(row, now))
+    if not folded:
+        return title(row, now)
+    tone = Tone.KEY if any(each.unread for each in folded) else Tone.MUTED
+    tone = Tone.WARN if any(each.state.attention for each in folded) else tone
+    return ((Shown(f"+{len(folded)}"), tone), (Shown(" "), Tone.PLAIN), *title(row, now))
 
 
 def cost(row: ConversationRow, now: datetime) -> Cell:

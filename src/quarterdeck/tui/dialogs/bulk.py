@@ -88,7 +88,6 @@ class ProgressDialog(Dialog[Copyable]):
         super().__init__(Shown(job.title), wide=True)
         self._job = job
         self._begin = begin
-        self._shown: dict[str, BulkRow] = {}
         self._stopping = False
         self._ended = False
 
@@ -117,21 +116,18 @@ class ProgressDialog(Dialog[Copyable]):
 
     def on_mount(self) -> None:
         """Show how far it is, and follow it."""
-        self._shown = dict(self._job.rows)
-        self._table.show(list(self._shown.values()))
+        self._table.show(list(self._job.rows), self._job.rows, anew=True)
         self.set_interval(LOOKS, self._look)
         self._look()
 
     def _look(self) -> None:
         job, ended = self._job, self._job.ended
-        changed = {row_id: row for row_id, row in job.rows.items() if self._shown.get(row_id) is not row}
-        self._shown |= changed
-        self._table.patch(changed)
+        self._table.tick()
         self.query_one("#counts", Static).update(content((*counts_cell(job), (Shown(" "), Tone.PLAIN))))
         if ended and not self._ended:
-            rows = sorted(job.rows.values(), key=_place)
-            self._table.show(rows)
-            self._table.move_to(rows[0].id)
+            ids = sorted(job.rows, key=lambda row_id: _place(job.rows[row_id]))
+            self._table.show(ids, job.rows, anew=True)
+            self._table.move_to(ids[0])
             if job.saved:
                 self.say(Shown(job.saved), Tone.STRONG)
         self._ended = ended

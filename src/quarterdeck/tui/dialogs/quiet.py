@@ -67,7 +67,8 @@ class QuietDialog(Dialog[Sweep]):
     def _sweep(self) -> None:
         self._found = sweep(self._rows(), self._threshold, self._clock())
         table: Table[SandboxRow] = self.query_one("#found", Table)
-        table.show(self._found.rows)
+        rows = {row.id: row for row in self._found.rows}
+        table.show(list(rows), rows, anew=True)
         if not self._found.rows:
             table.say_empty(Shown("Nothing has been quiet for so long."), Shown("A shorter time may find some."))
         self.query_one("#total", Static).update(lines(self._total()))

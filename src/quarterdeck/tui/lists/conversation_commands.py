@@ -122,7 +122,7 @@ class ConversationCommands:
 
         Failed starts are dismissed, without a question: nothing on the server changes.
         """
-        (rows, hidden), session = self._screen.list.targets(), self._screen.app.session
+        (rows, hidden), session = self._screen.targets(), self._screen.app.session
         if session is None:
             return
         if all(row.task is not None for row in rows):

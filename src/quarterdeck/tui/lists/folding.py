@@ -1,12 +1,6 @@
-"""Sub-conversations under their parents: which of them are shown, and how many are folded away."""
+"""Sub-conversations under their parents: which of them are shown, and which are folded away."""
 
-from collections.abc import Iterable, Mapping
-
-from quarterdeck.fleet.conversations import ConversationRow
-from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.text import Shown
-
-BRANCH: Cell = ((Shown("└ "), Tone.MUTED),)
+from collections.abc import Container
 
 
 class Folding:
@@ -16,12 +10,12 @@ class Folding:
     shows the members it lets through, and their parent above them.
     """
 
-    def __init__(self, rows: Mapping[str, ConversationRow]) -> None:
+    def __init__(self, rows: Container[str]) -> None:
         self.parents: dict[str, str] = {}
+        self.hidden: dict[str, tuple[str, ...]] = {}
+        """The folded members of each family by its head, as they were arranged last."""
         self._rows = rows
         self._opened: set[str] = set()
-        self._hidden: dict[str, tuple[str, ...]] = {}
-        """The folded members of each family, as they were arranged last."""
 
     def head(self, row_id: str) -> str:
         """The member a family stands under; an id that has no family, or goes round in a circle, is its own."""
@@ -42,7 +36,7 @@ class Folding:
             return ids
         families = self._families()
         through, placed, out = {row_id: at for at, row_id in enumerate(ids)}, set[str](), list[str]()
-        self._hidden = {}
+        self.hidden = {}
         for row_id in ids:
             head = self.head(row_id)
             if head in placed or (head != row_id and head in through and not by_attention):
@@ -53,7 +47,7 @@ class Folding:
                 members = families[head]
                 shown = members & through.keys() if filtered else members if head in self._opened else set[str]()
                 out += sorted(shown, key=through.__getitem__)
-                self._hidden[head] = tuple(members - shown)
+                self.hidden[head] = tuple(members - shown)
         return out
 
     def _families(self) -> dict[str, set[str]]:
@@ -63,12 +57,10 @@ class Folding:
                 families.setdefault(head, set()).add(row_id)
         return families
 
-    # What a person does
-
     def open(self, row_id: str) -> bool:
         """Show the family of a row; False where there is nothing folded."""
         head = self.head(row_id)
-        if not self._hidden.get(head):
+        if not self.hidden.get(head):
             return False
         self._opened.add(head)
         return True
@@ -80,22 +72,3 @@ class Folding:
             return None
         self._opened.discard(head)
         return head
-
-    # What is painted
-
-    def decorated(self, row: ConversationRow, title: Cell) -> Cell:
-        """A title as it stands in its family: under its head, or with the number of those folded below it."""
-        if self.head(row.id) != row.id:
-            return (*BRANCH, *title)
-        folded = [self._rows[each] for each in self._hidden.get(row.id, ()) if each in self._rows]
-        if not folded:
-            return title
-        return ((Shown(f"+{len(folded)}"), _tone(folded)), (Shown(" "), Tone.PLAIN), *title)
-
-
-def _tone(folded: Iterable[ConversationRow]) -> Tone:
-    """The tone of the number of folded ones: it shows that one of them needs attention or is unread."""
-    rows = list(folded)
-    if any(row.state.attention for row in rows):
-        return Tone.WARN
-    return Tone.KEY if any(row.unread for row in rows) else Tone.MUTED

@@ -29,30 +29,38 @@ from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.text import Shown
 
 
-def asked_words(verb: str, row: Named) -> Shown:
-    """What to say once something was asked for; the readings say when it is done."""
-    return text.line(f"{verb} of {row.short_id} asked for; the list shows when it is done.")
-
-
 class SandboxCommands:
-    """Commands of a `screen`; `unmark` takes the marks away once a command for them was given."""
+    """Commands of a `screen` for the sandboxes that `targets` gives, with the ids of those that the filter hides.
 
-    def __init__(self, screen: DeckScreen, unmark: Callable[[], None]) -> None:
+    `unmark` takes the marks away once a command for them was given.
+    """
+
+    def __init__(
+        self,
+        screen: DeckScreen,
+        targets: Callable[[], tuple[Sequence[SandboxRow], Collection[str]]],
+        unmark: Callable[[], None],
+    ) -> None:
         self._screen = screen
+        self._targets = targets
         self._unmark = unmark
 
     # Pause and resume
 
-    async def change(
-        self,
-        action: Action,
-        rows: Sequence[SandboxRow],
-        hidden: Collection[str],
-        asked: Callable[[str, SandboxRow], Shown] = asked_words,
-    ) -> None:
-        """Pause or resume sandboxes: one at once unless there is something to ask, several after a plan."""
+    async def action_pause(self) -> None:
+        """Pause the sandbox of the row, or those of all marked ones."""
+        await self._change(Action.PAUSE)
+
+    async def action_resume(self) -> None:
+        """Resume the sandbox of the row, or those of all marked ones."""
+        await self._change(Action.RESUME)
+
+    async def _change(self, action: Action) -> None:
+        """Pause or resume: one at once unless there is something to ask, several after a plan."""
         session, now, verb = self._screen.app.session, self._screen.app.clock(), action.verb
+        rows, hidden = self._targets()
         if session is None or not rows:
+            self._screen.say(Shown("None of these has a sandbox any more."), Tone.WARN)
             return
         planned = plan(rows, lambda row: why_not(verb.lower(), row.state(now)), hidden)
         if len(rows) > 1 or not planned.rows:
@@ -62,8 +70,7 @@ class SandboxCommands:
 
         def begin(agreed: bool | None = True) -> None:
             if agreed:
-                change = self._do_one(session.order(action), row, asked(verb, row))
-                self._screen.run_worker(change, group="change")
+                self._screen.run_worker(self._do_one(session.order(action), row), group="change")
 
         doubt = busy_line(row) if action is Action.PAUSE else text.line(session.forecast())
         if doubt:
@@ -93,9 +100,10 @@ class SandboxCommands:
 
     # Delete
 
-    async def delete_sandboxes(self, rows: Sequence[SandboxRow], hidden: Collection[str]) -> None:
-        """Delete sandboxes with their workspaces."""
+    async def action_delete(self) -> None:
+        """Delete the sandbox with its workspace, or all marked ones."""
         session = self._screen.app.session
+        rows, hidden = self._targets()
         if session is not None and rows:
             planned = plan(rows, lambda row: None, hidden)
             await self.delete(session, session.order(Action.DELETE), planned, gone_with(planned.rows))
@@ -119,8 +127,7 @@ class SandboxCommands:
 
         async def begin(agreed: bool | None) -> None:
             if agreed and alone:
-                said = asked_words("Delete", rows[0])
-                self._screen.run_worker(self._do_one(order, rows[0], said), group="change")
+                self._screen.run_worker(self._do_one(order, rows[0]), group="change")
             elif agreed:
                 await self._carry_out(session, order, planned)
 
@@ -128,7 +135,7 @@ class SandboxCommands:
 
     # Carrying it out
 
-    async def _do_one(self, order: BulkAction, row: Named, asked: Shown) -> None:
+    async def _do_one(self, order: BulkAction, row: Named) -> None:
         # Servers answer a deletion of a paused one only after ten seconds and more (SERVERS.md: deleting a sandbox).
         say = self._screen.say
         say(text.line(f"{order.verb} of {row.short_id}: asking the server…"), Tone.BUSY)
@@ -137,7 +144,9 @@ class SandboxCommands:
         except ServiceError as error:
             say(text.line(f"{order.verb} {row.short_id}: {error.words} {error.advice}"), Tone.BAD)
         else:
-            say(asked)
+            shared = len(row.conversations) if isinstance(row, SandboxRow) else 0
+            others = f" {shared} conversations live in it." if shared > 1 else ""
+            say(text.line(f"{order.verb} of {row.short_id} asked for; the list shows when it is done.{others}"))
 
     async def _carry_out(self, session: Session, order: BulkAction, planned: Plan[N], *, sweep: bool = False) -> None:
         self._unmark()

@@ -93,7 +93,6 @@ class DeckScreen(Screen[None]):
         self.key_bar = KeyBar()
         self.helpers: tuple[object, ...] = ()
         """Parts of the screen that have actions of their own."""
-        self._heard: list[News] = []
 
     def compose(self) -> ComposeResult:
         """Header, the screen's own parts, what is watched, message line and key bar."""
@@ -117,17 +116,11 @@ class DeckScreen(Screen[None]):
         self.app.opened.remove(self)
 
     def hear(self, news: News) -> None:
-        """Take news of the connection in soon, with all that comes until then."""
-        self._heard.append(news)
-        if len(self._heard) == 1:
-            self.call_later(self._take_in)
+        """Take news of the connection in, in the turn of the screen."""
+        self.call_later(self.on_news, news)
 
-    def _take_in(self) -> None:
-        heard, self._heard = self._heard, []
-        self.on_news(heard)
-
-    def on_news(self, told: Sequence[News]) -> None:
-        """Take in what was told of the connection since the last time; a subclass adds what its lists need."""
+    def on_news(self, news: News) -> None:
+        """Take news of the connection in; a subclass adds what it shows."""
         if self.is_current:
             self.refresh_frame()
 

@@ -1,6 +1,6 @@
 """One conversation: follow it, answer it, stop it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import ClassVar
 
@@ -91,12 +91,12 @@ class ConversationScreen(DeckScreen):
         """Remember where it was read."""
         self.app.readings[self.conversation_id] = Reading(self.log_view.place(), frozenset(self.log_view.unfolded))
 
-    def on_news(self, told: Sequence[News]) -> None:
+    def on_news(self, news: News) -> None:
         """Its sandbox or its record may have changed; of another connection there is no such conversation."""
-        super().on_news(told)
+        super().on_news(news)
         if self.app.session is not self._session:
             self.dismiss()
-        elif any(self.conversation_id in news.ids or self._sandbox_id in news.ids for news in told):
+        elif self.conversation_id in news.ids or self._sandbox_id in news.ids:
             self._following.refresh()
 
     # What is shown

@@ -1,9 +1,9 @@
 """The conversations: watch them, create one, and follow how it starts."""
 
 import asyncio
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Set
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual import on, work
 from textual.binding import BindingType
@@ -11,22 +11,33 @@ from textual.binding import BindingType
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.fleet import sandbox_state
-from quarterdeck.fleet.conversations import DECK_GRAMMAR, ConversationRow, ConversationWord, rank, why_not
+from quarterdeck.fleet.conversations import (
+    DECK_GRAMMAR,
+    Category,
+    ConversationRow,
+    ConversationWord,
+    rank,
+    why_not,
+)
 from quarterdeck.fleet.news import About
-from quarterdeck.fleet.order import Rank
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
-from quarterdeck.fleet.start_tasks import in_progress
-from quarterdeck.fleet.watch import Watch
-from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.columns.conversations import COLUMNS, counts, detail, so_far, title, title_of, wanting, word
+from quarterdeck.tui.columns.conversations import (
+    COLUMNS,
+    counts,
+    detail,
+    family_title,
+    so_far,
+    title_of,
+    wanting,
+    word,
+)
 from quarterdeck.tui.commands import Command, Place, bindings_at
-from quarterdeck.tui.copying import Copyable, conversation_copies
+from quarterdeck.tui.copying import conversation_copies
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
 from quarterdeck.tui.lists.conversation_commands import ConversationCommands, ask_for_titles
-from quarterdeck.tui.lists.folding import Folding
-from quarterdeck.tui.lists.source import Source
+from quarterdeck.tui.lists.listing import Contents
 from quarterdeck.tui.screens.list import ListScreen
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.filter_bar import FilterBar
@@ -36,79 +47,62 @@ SETTLED = 0.4
 """Seconds without a key after which the server is asked for the titles that are typed."""
 
 
-class ConversationSource(Source[ConversationRow]):
-    """Conversations, families folded, and on top the start tasks that are about to be one."""
+def _sandbox(session: Session, row: ConversationRow) -> SandboxRow | None:
+    """Its sandbox, None where that is not listed."""
+    return session.sandbox_row(row.sandbox_id) if row.record is not None and row.sandbox_id is not None else None
 
-    about = About.CONVERSATIONS
-    noun = "conversations"
-    status = "state"
-    grammar = DECK_GRAMMAR
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.columns = [each._replace(cell=self._title) if each.key == "title" else each for each in COLUMNS]
-        self.folding = Folding(self.rows)
+def _why_not(session: Session, name: str, row: ConversationRow, now: datetime) -> str | None:
+    """What a command needs of a conversation, or of its sandbox."""
+    if name not in ("pause", "resume", "other"):
+        return why_not(name, row)
+    sandbox = _sandbox(session, row)
+    if sandbox is not None:
+        refusal = sandbox_state.why_not(name, sandbox.state(now))
+        return None if refusal is None else f"Its sandbox: {refusal}"
+    if row.record is not None and row.record.sandbox_status in THERE:
+        return "Its sandbox has not been read yet; it will be in a moment."  # the server may tell of it here only
+    return "Its sandbox is not there."
 
-    def _title(self, row: ConversationRow, now: datetime) -> Cell:
-        return self.folding.decorated(row, title(row, now))
 
-    def watch(self, session: Session) -> Watch[Any]:
-        """What reads the conversations."""
-        return session.conversations
-
-    def ids(self, session: Session) -> Iterable[str]:
-        """Start tasks that are not conversations yet, then the conversations."""
-        return [*session.start_tasks.records, *session.conversations.records]
-
-    def row(self, session: Session, row_id: str) -> ConversationRow | None:
-        """The row of a conversation, or of a start task worth showing."""
-        record = session.conversations.records.get(row_id)
-        if record is not None and record.parent_conversation_id is not None:
-            self.folding.parents[row_id] = record.parent_conversation_id
-        return session.conversation_row(row_id)
-
-    def passing(self, session: Session, now: datetime) -> Iterable[str]:
-        """The starts that go on."""
-        return in_progress(session.start_tasks.records.values(), session.server_clock.there)
-
-    def rank(self, row: ConversationRow, now: datetime) -> Rank:
-        """Start tasks, then who needs you, then the newest update."""
-        return rank(row)
-
-    def word(self, row: ConversationRow, now: datetime) -> str:
-        """The word of its state; start tasks share one until they fail."""
-        return word(row)
-
-    def detail(self, session: Session, row: ConversationRow, now: datetime) -> list[Cell]:
-        """Everything known about a conversation or a start task."""
-        return detail(row, now)
-
-    def arranged(self, ids: list[str], *, filtered: bool, by_attention: bool) -> list[str]:
-        """The ids with families together, as far as they are open."""
-        return self.folding.arranged(ids, filtered=filtered, by_attention=by_attention)
-
-    def reveal(self, row_id: str) -> None:
-        """Open its family."""
-        self.folding.open(row_id)
+CONVERSATIONS: Contents[ConversationRow] = Contents(
+    About.CONVERSATIONS,
+    none_yet=Shown("n creates one; 2 shows the sandboxes they live in."),
+    status="state",
+    grammar=DECK_GRAMMAR,
+    columns=COLUMNS,
+    watch=lambda session: session.conversations,
+    ids=lambda session: [*session.start_tasks.records, *session.conversations.records],
+    row=Session.conversation_row,
+    rank=lambda row, now: rank(row),
+    word=lambda row, now: word(row),
+    passing=lambda row: row.task is not None and row.state.category is Category.BUSY,
+    detail=lambda session, row, now: detail(row, now),
+    title=title_of,
+    copies=conversation_copies,
+    sandbox=_sandbox,
+    conversation=lambda row: row.id if row.record is not None else None,
+    why_not=_why_not,
+    parent=lambda row: row.record.parent_conversation_id if row.record is not None else None,
+)
 
 
 class ConversationsScreen(ListScreen[ConversationRow]):
     """The list of conversations."""
 
     PLACE = Place.CONVERSATIONS
-    NONE_YET = Shown("n creates one; 2 shows the sandboxes they live in.")
     BINDINGS: ClassVar[list[BindingType]] = bindings_at(Place.CONVERSATIONS)
 
     def __init__(self) -> None:
-        source = ConversationSource()
-        super().__init__(source)
-        self._folding = source.folding
+        columns = [each._replace(cell=self._title) if each.key == "title" else each for each in COLUMNS]
+        super().__init__(CONVERSATIONS._replace(columns=columns))
         self._conversation_commands = ConversationCommands(self)
         self.helpers = (self._conversation_commands, *self.helpers)
 
-    def title_of(self, row: ConversationRow) -> Shown:
-        """Its title, or its id while it has none."""
-        return title_of(row)
+    def _title(self, row: ConversationRow, now: datetime) -> Cell:
+        folding = self.listing.folding
+        folded = [self.rows[each] for each in folding.hidden.get(row.id, ()) if each in self.rows]
+        return family_title(row, now, folded, is_part=folding.head(row.id) != row.id)
 
     def why_not(self, command: Command) -> str | None:
         """What a command needs of the rows and of the server."""
@@ -119,17 +113,9 @@ class ConversationsScreen(ListScreen[ConversationRow]):
             return self._conversation_commands.why_not_offered(command.name)
         return reason
 
-    def why_not_row(self, name: str, row: ConversationRow) -> str | None:
-        """What a command needs of a conversation, or of its sandbox."""
-        if name in ("pause", "resume"):
-            return self._why_not_change(name, row)
-        if name == "other" and self._sandbox_of(row) is None:
-            return _why_no_sandbox(row)
-        return why_not(name, row)
-
     def _are_only_starts(self) -> bool:
         """Whether a command is for start tasks alone, which are no matter of the server any more."""
-        rows, _ = self.list.targets()
+        rows, _ = self.targets()
         return bool(rows) and all(row.task is not None for row in rows)
 
     @property
@@ -144,7 +130,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
         """How much is read, how many need somebody and how many are unread, before all other counts."""
         session = self.app.session
         read = so_far(len(session.conversations.records), session.conversations_left) if session is not None else ()
-        words = self.list.counts
+        words = self.listing.counts
         wants = wanting(words[ConversationWord.NEEDS_YOU], len(self._unread))
         return (*read, *wants, *super().counts(), *counts(words))
 
@@ -170,7 +156,7 @@ class ConversationsScreen(ListScreen[ConversationRow]):
     def action_mark_read(self) -> None:
         """Take the marks of all that the filter lets through away; what it hides keeps its mark."""
         session, unread = self.app.session, self._unread
-        seen = [row_id for row_id in self.arrangement.ids if row_id in unread]
+        seen = [row_id for row_id in self.listing.ids if row_id in unread]
         hidden = len(unread) - len(seen)
         if session is None or not seen:
             self.say(Shown(f"Nothing is unread among these; the filter hides {hidden:,}."), Tone.WARN)
@@ -182,16 +168,16 @@ class ConversationsScreen(ListScreen[ConversationRow]):
     # Titles that were not read yet
 
     @on(FilterBar.Changed)
-    def _filter_typed(self) -> None:
+    def _title_typed(self) -> None:
         """While not all conversations are read, have the server look for the title too."""
-        if self.app.session is not None and self.app.session.conversations_left and self.arrangement.filter:
+        if self.app.session is not None and self.app.session.conversations_left:
             self._ask_for_titles(self.app.session)
 
     @work(exclusive=True, group="titles")
     async def _ask_for_titles(self, session: Session) -> None:
         await asyncio.sleep(SETTLED)
         try:
-            said = await ask_for_titles(session, self.arrangement.filter)
+            said = await ask_for_titles(session, self.listing.filter)
         except ServiceError as error:
             self.say_error(error)
         else:
@@ -203,32 +189,24 @@ class ConversationsScreen(ListScreen[ConversationRow]):
     def action_unfold(self) -> None:
         """Show the sub-conversations of the row."""
         row_id = self.table.cursor_id
-        if self.arrangement.filter:
+        if self.listing.filter:
             self.say(Shown("The filter decides which of them are shown; esc shows all."), Tone.WARN)
-        elif row_id is not None and self._folding.open(row_id):
-            self.list.show_rows(anew=True)
+        elif row_id is not None and self.listing.folding.open(row_id):
+            self.show_rows(anew=True)
         else:
             self.say(Shown("Nothing is folded under it."), Tone.WARN)
 
     def action_fold(self) -> None:
         """Fold the sub-conversations of the row away, and go to their parent."""
         row_id = self.table.cursor_id
-        head = self._folding.close(row_id) if row_id is not None else None
+        head = self.listing.folding.close(row_id) if row_id is not None else None
         if head is None:
             self.say(Shown("Nothing is open under it."), Tone.WARN)
             return
         self.table.move_to(head)
-        self.list.show_rows(anew=True)
+        self.show_rows(anew=True)
 
-    # What is done to it
-
-    def copies_of(self, row: ConversationRow) -> Sequence[Copyable]:
-        """Its id, its sandbox, its title, all of it as JSON; of a start that failed the reason."""
-        return conversation_copies(row)
-
-    def watched_of(self, row: ConversationRow) -> str | None:
-        """The conversation itself; a start task is none yet."""
-        return row.id if row.record is not None else None
+    # Where it leads
 
     def action_open_url(self) -> None:
         """Open the address of the conversation."""
@@ -237,50 +215,10 @@ class ConversationsScreen(ListScreen[ConversationRow]):
             self.looked_at(row.id)
             self.open_address(row.record.conversation_url.get_secret_value(), "the conversation's address")
 
-    # Its sandbox
-
-    def _sandbox_of(self, row: ConversationRow) -> str | None:
-        """Its sandbox, None where that is not listed."""
-        sandbox_id = row.record.sandbox_id if row.record is not None else None
-        known = self.app.session is not None and sandbox_id in self.app.session.sandboxes.records
-        return sandbox_id if known else None
-
-    def _why_not_change(self, name: str, row: ConversationRow) -> str | None:
-        """Why its sandbox cannot be paused or resumed."""
-        session, sandbox_id = self.app.session, self._sandbox_of(row)
-        memory = session.memories.by_id.get(sandbox_id) if session is not None and sandbox_id is not None else None
-        if memory is None:
-            return _why_no_sandbox(row)
-        state = memory.state(self.app.clock())
-        refusal = sandbox_state.why_not(name, state)
-        return None if refusal is None else f"Its sandbox: {refusal}"
-
-    async def action_pause(self) -> None:
-        """Pause its sandbox, or those of the marked ones."""
-        await self._change(sandbox_state.Action.PAUSE)
-
-    async def action_resume(self) -> None:
-        """Resume its sandbox, or those of the marked ones."""
-        await self._change(sandbox_state.Action.RESUME)
-
-    async def _change(self, action: sandbox_state.Action) -> None:
-        session = self.app.session
-        rows, out_of_sight = self.list.targets()
-        seen = dict.fromkeys(row.sandbox_id for row in rows if row.id not in out_of_sight)
-        hidden = frozenset(filter(None, {row.sandbox_id for row in rows if row.id in out_of_sight} - seen.keys()))
-        named = filter(None, (*seen, *sorted(hidden)))
-        found = [row for each in named if session is not None and (row := session.sandbox_row(each)) is not None]
-        if found:
-            await self.sandboxes.change(action, found, hidden, _asked_words)
-        else:
-            self.say(Shown("None of these has a sandbox any more."), Tone.WARN)
-
     async def action_other(self) -> None:
         """Go to its sandbox."""
-        row = self.table.cursor_row
-        sandbox_id = self._sandbox_of(row) if row is not None else None
-        if sandbox_id is not None:
-            await self.go_to(Place.SANDBOXES, sandbox_id)
+        if (at := self.at_cursor()) is not None and (sandbox := _sandbox(*at)) is not None:
+            await self.go_to(Place.SANDBOXES, sandbox.id)
 
     async def action_back(self) -> None:
         """There is nothing behind this screen: ask whether to quit."""
@@ -290,17 +228,3 @@ class ConversationsScreen(ListScreen[ConversationRow]):
     def _quit_confirmed(self, yes: bool | None) -> None:
         if yes:
             self.app.leave()
-
-
-def _why_no_sandbox(row: ConversationRow) -> str:
-    """Why its sandbox is not listed: the server may have told of it where it tells of the conversation only."""
-    if row.record is not None and row.record.sandbox_status in THERE:
-        return "Its sandbox has not been read yet; it will be in a moment."
-    return "Its sandbox is not there."
-
-
-def _asked_words(verb: str, row: SandboxRow) -> Shown:
-    """What was asked for, and how many others share the sandbox."""
-    others = len(row.conversations) - 1
-    shared = f" {others} other conversation{'s share' if others > 1 else ' shares'} it." if others > 0 else ""
-    return text.line(f"{verb} of its sandbox asked for.{shared or ' The list shows when it is done.'}")

@@ -1,38 +1,50 @@
-"""What the two lists share as screens: live rows with the keys that arrange, mark, copy, watch and look into them."""
+"""The screen of a list: live rows, what is known of the one under the cursor, and what both lists do with a row."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import partial
+from itertools import chain, islice
 from time import monotonic
-from typing import ClassVar, Generic
+from typing import Generic
 
-from textual import on, work
+from textual import events, on
+from textual.containers import Horizontal, VerticalScroll
 from textual.widget import Widget
 
-from quarterdeck.client.errors import ServiceError
-from quarterdeck.config.connections import Connection
 from quarterdeck.fleet.health import Health, HealthState
 from quarterdeck.fleet.news import About, News
+from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
 from quarterdeck.fleet.unread import MOST
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.columns.details import LABEL_WIDE, health_cell
+from quarterdeck.tui.columns.details import LABEL_WIDE, health_cell, known
 from quarterdeck.tui.commands import Command, Place
-from quarterdeck.tui.copying import Copyable, copy, pick_copy
+from quarterdeck.tui.copying import copy, pick_copy
 from quarterdeck.tui.dialogs.lists import RowPlace, pick_unlinked
 from quarterdeck.tui.dialogs.page import PageDialog
 from quarterdeck.tui.external import can_open_browser, may_hold_secret
-from quarterdeck.tui.lists.arrangement import KeptViews, View
-from quarterdeck.tui.lists.live_list import LiveList
+from quarterdeck.tui.lists.arranging import Arranging
+from quarterdeck.tui.lists.listing import Contents, Listing, R
 from quarterdeck.tui.lists.sandbox_commands import SandboxCommands
-from quarterdeck.tui.lists.source import R, Source
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.filter_bar import FilterBar
+from quarterdeck.tui.widgets.lines import Lines
 from quarterdeck.tui.widgets.table import Table
 
 TICK = 1.0
 """Seconds between two looks at what changes with time alone."""
+AGED_AFTER = 10.0
+"""Seconds in which nothing on the screen gets older: ages say minutes, and each look at all of them costs."""
+AT_ONCE = 200
+"""Rows that are made in one go: a few milliseconds, for no key may wait for all of a long list."""
+PAUSE = 0.005
+"""Seconds between two such goes, in which keys are answered."""
+LIST_WIDTH = 76
+"""Columns that the table keeps when the row under the cursor is described beside it."""
+SIDE_WIDTHS = (30, 44)
+"""Columns of that description, at least and at most."""
 FOR_MARKED = frozenset({"pause", "resume", "delete", "notify_me"})
 """Commands that act on the marked rows when there are any; these are sorted out when it is done."""
 NEED_ROWS = ("row_menu", "mark_all")
@@ -40,87 +52,42 @@ NEED_ROWS = ("row_menu", "mark_all")
 
 
 class ListScreen(DeckScreen, Generic[R]):
-    """A list of live rows; a subclass says what is done to them."""
+    """A list of live rows; a subclass gives it its contents, and the commands that only this list has."""
 
-    NONE_YET: ClassVar[Shown]
-    """What the reader of an empty list can do."""
     AUTO_FOCUS = "Table"
     HORIZONTAL_BREAKPOINTS = []  # a class on the screen would style every widget anew before the first frame
 
-    def __init__(self, source: Source[R]) -> None:
+    def __init__(self, contents: Contents[R]) -> None:
         super().__init__()
-        self.source = source
-        self.list = LiveList(source, self._now, self.say)
-        self.table, self.rows, self.filter_bar = self.list.table, self.list.rows, self.list.filter_bar
-        self.arrangement = self.list.arrangement
-        self.sandboxes = SandboxCommands(self, lambda: self.table.set_marks(()))
-        self.helpers = (self.list, self.sandboxes)
-        self._view_of: Connection | None = None
-        """The connection whose view was asked for."""
+        self.contents = contents
+        self.listing = Listing(contents, self._now)
+        self.rows = self.listing.rows
+        self.table: Table[R] = Table(contents.columns, clock=self._now, id="table")
+        self.filter_bar = FilterBar(Shown(contents.grammar.hint))
+        self._side_text = Lines(hang=LABEL_WIDE, id="side-text")
+        self._side = VerticalScroll(self._side_text, id="side", can_focus=False)
+        self.arranging = Arranging(self, self.listing, self.table, self.filter_bar, partial(self.show_rows, anew=True))
+        self.sandboxes = SandboxCommands(self, self._sandboxes_of_targets, self.table.action_mark_none)
+        self.helpers = (self.arranging, self.sandboxes, self.table)
+        self._session: Session | None = None
+        """Whose rows these are."""
+        self._due: dict[str, None] = {}
+        """Rows that wait to be made anew, in order; those that are seen go first."""
+        self._aged_at = 0.0
 
     def _now(self) -> datetime:
         return self.app.clock()
 
     def parts(self) -> Sequence[Widget]:
-        """The list."""
-        return (self.list,)
+        """Counts and filter, the table, and at its side what is known of the row under the cursor."""
+        return (self.filter_bar, Horizontal(self.table, self._side, id="list"))
 
-    # What is said around the list
-
-    def health(self) -> Cell:
-        """How fresh the list is, or why there is none."""
-        session = self.app.session
-        if session is None:
-            waiting = self.app.trouble is None
-            return cell(Shown("connecting…"), Tone.BUSY) if waiting else cell(Shown("no server"), Tone.BAD)
-        if session.server.key_refused:
-            return cell(Shown("key refused"), Tone.BAD)
-        return health_cell(self.source.watch(session).health, monotonic())
-
-    def resting_line(self) -> Cell:
-        """How far a command for several is, else what is wrong with the readings."""
-        error = self.app.trouble
-        if error is None and self.app.session is not None:
-            error = self.source.watch(self.app.session).health.error
-        wrong = cell(text.line(f"{error.words} {error.advice}"), Tone.BAD) if error is not None else ()
-        return self.sandboxes.job_line or wrong
-
-    def counts(self) -> Cell:
-        """How many rows are marked; a subclass adds how many are how."""
-        return self.list.marked()
-
-    @on(LiveList.Changed)
-    @on(Table.Marked)
-    def _say_what_changed(self) -> None:
-        wanted = self.app.wanted
-        if wanted is not None and self.is_current and self.list.go_to(wanted):
-            self.app.wanted = None
-            self.looked_at(wanted)
-        self._say_why_empty()
-        if not self.list.is_behind:  # else those that wait change the counts again
-            self.filter_bar.say(self.counts())
-        self.refresh_frame()
-
-    def _say_why_empty(self) -> None:
-        if not self.table.ids:
-            self.table.say_empty(*self._why_no_rows())
-
-    def _why_no_rows(self) -> tuple[Shown, Shown]:
-        session, noun = self.app.session, self.source.noun
-        if self.rows:
-            return Shown(f"0 of {len(self.rows):,} match."), Shown("esc shows all of them again.")
-        if self.app.trouble is not None:
-            return text.line(self.app.trouble.words), Shown("c chooses another server.")
-        health = self.source.watch(session).health if session is not None else Health()
-        if (session is not None and session.server.key_refused) or health.state is HealthState.REFUSED:
-            return Shown(f"The {noun} were not read: the key is refused."), Shown("c, then K gives another key.")
-        if health.read_at is None and health.error is not None:
-            return Shown(f"The {noun} could not be read."), Shown("ctrl+r tries again now.")
-        if health.read_at is None:
-            return Shown(f"Reading the {noun}…"), Shown("")
-        if health.unreadable:
-            return Shown(f"{health.unreadable:,} {noun} could not be read."), Shown("L shows what was answered.")
-        return Shown(f"No {noun}."), self.NONE_YET
+    def on_resize(self, event: events.Resize) -> None:
+        """The side pane is there where there is room for it."""
+        least, most = SIDE_WIDTHS
+        spare = event.size.width - LIST_WIDTH
+        self._side.styles.width = min(most, spare)
+        self._side.display = spare >= least
 
     # News, and the passing of time
 
@@ -133,102 +100,256 @@ class ListScreen(DeckScreen, Generic[R]):
         """Catch up with what happened while another screen was shown."""
         self._follow()
 
-    def hear(self, news: News) -> None:
-        """A list that is not shown catches up when it is."""
-        if self.is_current:
-            super().hear(news)
-
-    def on_news(self, told: Sequence[News]) -> None:
-        """Bring the rows up to date that the news is about."""
-        super().on_news(told)
-        if self.app.session is not self.list.session or any(each.moved and each.about is About.SERVER for each in told):
+    def on_news(self, news: News) -> None:
+        """Have the rows made anew that the news is about; a list that is not shown catches up when it is."""
+        if not self.is_current:
+            return
+        if self.app.session is not self._session or (news.moved and news.about is About.SERVER):
             self._follow()
+        elif news.about is self.contents.about and self._session is not None:
+            if not self._due:
+                self.call_later(self._make_due)  # with all that is told until then
+            ids = chain(self.rows, self.contents.ids(self._session)) if news.moved else news.ids
+            self._due.update(dict.fromkeys(ids))
         else:
-            self.list.take(told)
-            self._say_why_empty()
+            self.refresh_frame()
 
     def _follow(self) -> None:
         """Show what the session knows, also another one than before, and tell it what is looked at."""
         session = self.app.session
-        self.list.follow(session)
+        if session is not self._session:
+            self._session = session
+            self._due.clear()
+            self.listing.clear()
+            self.show_rows(anew=True)
+        if session is not None:
+            self._due.update(dict.fromkeys(chain(self.rows, self.contents.ids(session))))
+            self._make_due()
         self._say_what_changed()
         self._look()
-        if session is not None and self._view_of != self.app.endpoint and self.is_current:
-            self._view_of = self.app.endpoint
-            self._read_view(self.app.endpoint)
+        if session is not None and self.is_current:
+            self.arranging.recall(self.app.endpoint)
+
+    def _make_due(self) -> None:
+        """Make the rows anew that wait for it: those on the screen now, of the others a few at a time."""
+        seen = [row_id for row_id in self.table.visible_ids if row_id in self._due]
+        few = dict.fromkeys(islice(chain(seen, self._due), AT_ONCE))
+        for row_id in few:
+            del self._due[row_id]
+        if self._due:
+            self.set_timer(PAUSE, self._make_due)
+        self._update(few)
+        self._say_why_empty()
+        self.refresh_frame()
+
+    def _update(self, ids: Iterable[str]) -> None:
+        """Make these rows anew; only where one of them comes, goes or changes its place is the list shown again."""
+        if self._session is None:
+            return
+        changed, gone, rearranged = self.listing.update(self._session, ids)
+        if gone & self.table.marks:
+            self.table.set_marks(self.table.marks - gone)
+        if rearranged:
+            self.show_rows()
+        elif changed:
+            self.table.patch(changed)
+            if self.table.cursor_id in changed:
+                self._describe_row()
+            self._say_what_changed()
 
     def _pass_time(self) -> None:
-        if self.is_current:
-            self.list.pass_time()
-            self.refresh_health()
+        """Bring up to date what changes with time: words, rows that wait for their place, filters, ages."""
+        if not self.is_current:
+            return
+        self._update(tuple(self.listing.passing))
+        aged = monotonic() - self._aged_at >= AGED_AFTER
+        if self.listing.pass_time(aged=aged):
+            self.show_rows()
+        if aged:
+            self._aged_at = monotonic()
+            self.table.tick()
+            self._describe_row()
+        self.refresh_health()
 
     @on(Table.Seen)
     def _look(self) -> None:
         if self.app.session is not None and self.is_current:
-            self.app.session.look(self.source.about, self.table.visible_ids)
-
-    @on(Table.Highlighted)
-    def _cursor_moved(self) -> None:
-        self.refresh_frame()
-
-    # How a person arranges the list: read when a connection opens, written when it changed
-
-    @work(exclusive=True, group="view")
-    async def _read_view(self, endpoint: Connection) -> None:
-        before = self.arrangement.view
-        try:
-            kept = await self.app.state.read(KeptViews, endpoint.about)
-        except ServiceError as error:
-            self.say_error(error)
-            return
-        if self.arrangement.view == before and endpoint == self._view_of:
-            view = kept.views.get(self.source.noun, View()) if kept is not None else View()
-            view = view.among([column.key for column in self.source.columns])
-            if view != before:
-                self.list.take_view(view)
-
-    @on(LiveList.Arranged)
-    @work(group="keep view")
-    async def _keep_view(self) -> None:
-        """Keep the view; what is written is how it is when its turn has come."""
-        if self._view_of is None:
-            return
-
-        def change(kept: KeptViews | None) -> KeptViews:
-            return KeptViews(
-                views={**(kept.views if kept is not None else {}), self.source.noun: self.arrangement.view}
-            )
-
-        try:
-            await self.app.state.change(KeptViews, self._view_of.about, change)
-        except ServiceError as error:
-            self.say_error(error)
+            self.app.session.look(self.contents.about, self.table.visible_ids)
 
     def action_refresh(self) -> None:
         """Read again now, and put every row into its place."""
-        self.list.put_in_order()
+        self.listing.put_in_order()
+        self.show_rows(anew=True)
         self.app.action_refresh()
 
-    # What is done with a row
+    # What is shown
+
+    def show_rows(self, *, anew: bool = False) -> None:
+        """Show the rows as they are arranged now; `anew` where a person put them in order."""
+        before = self.table.cursor_id
+        self.table.show(self.listing.shown, self.rows, anew=anew)
+        if self._session is not None and before is not None and before not in self.rows:
+            self.table.move_to(self._session.became(before))
+        self.arranging.say_found()
+        self._describe_row()
+        self._say_what_changed()
+
+    def _describe_row(self) -> None:
+        row = self.table.cursor_row
+        self._side_text.say(known(self.detail_of(row.id)) if row is not None else ())
+
+    def detail_of(self, row_id: str) -> list[Cell]:
+        """Everything known about a row, or what it became; nothing where it is gone."""
+        if self._session is None:
+            return []
+        row = self.rows.get(row_id) or self.rows.get(self._session.became(row_id))
+        return self.contents.detail(self._session, row, self._now()) if row is not None else []
+
+    @on(Table.Highlighted)
+    def _cursor_moved(self) -> None:
+        self.listing.hold()
+        self.call_after_refresh(self._describe_row)  # the cursor first
+        self.refresh_frame()
+
+    @on(Table.Marked)
+    def _say_what_changed(self) -> None:
+        wanted = self.app.wanted
+        if wanted is not None and self.is_current and self._go_to(wanted):
+            self.app.wanted = None
+            self.looked_at(wanted)
+        self._say_why_empty()
+        if not self._due:  # else those that wait change the counts again
+            self.filter_bar.say(self.counts())
+        self.refresh_frame()
+
+    def _go_to(self, row_id: str) -> bool:
+        """Put the cursor on a row; a filter that hides it is forgotten. False where it is not known."""
+        if row_id not in self.rows:
+            return False
+        if row_id not in self.table.ids:
+            self.listing.folding.open(row_id)
+            self.arranging.filter_by(self.filter_bar.words if row_id in self.listing.ids else "")
+        return self.table.move_to(row_id)
+
+    @on(Table.SortAsked)
+    def _title_clicked(self, event: Table.SortAsked) -> None:
+        self.arranging.title_clicked(event.key)
+
+    @on(FilterBar.Changed)
+    def _filter_typed(self, event: FilterBar.Changed) -> None:
+        if event.words != self.listing.view.filter:
+            self.arranging.filter_by(event.words)
+
+    @on(FilterBar.Done)
+    def _filter_done(self) -> None:
+        self.arranging.filter_by(self.filter_bar.words)
+        self.set_focus(self.table)
+        self.arranging.keep()
+
+    # What is said around the list
+
+    def health(self) -> Cell:
+        """How fresh the list is, or why there is none."""
+        session = self.app.session
+        if session is None:
+            waiting = self.app.trouble is None
+            return cell(Shown("connecting…"), Tone.BUSY) if waiting else cell(Shown("no server"), Tone.BAD)
+        if session.server.key_refused:
+            return cell(Shown("key refused"), Tone.BAD)
+        return health_cell(self.contents.watch(session).health, monotonic())
+
+    def resting_line(self) -> Cell:
+        """How far a command for several is, else what is wrong with the readings."""
+        error = self.app.trouble
+        if error is None and self.app.session is not None:
+            error = self.contents.watch(self.app.session).health.error
+        wrong = cell(text.line(f"{error.words} {error.advice}"), Tone.BAD) if error is not None else ()
+        return self.sandboxes.job_line or wrong
+
+    def counts(self) -> Cell:
+        """How many rows are marked; a subclass adds how many are how."""
+        marks = self.table.marks
+        if not marks:
+            return ()
+        hidden = len(marks.difference(self.listing.ids))
+        words = f"✓ {len(marks)} marked" + (f", {hidden} hidden by the filter" if hidden else "")
+        return cell(Shown(f"{words}  "), Tone.EDITED)
+
+    def _say_why_empty(self) -> None:
+        if not self.table.ids:
+            self.table.say_empty(*self._why_no_rows())
+
+    def _why_no_rows(self) -> tuple[Shown, Shown]:
+        session, noun = self.app.session, self.contents.about
+        if self.rows:
+            return Shown(f"0 of {len(self.rows):,} match."), Shown("esc shows all of them again.")
+        if self.app.trouble is not None:
+            return text.line(self.app.trouble.words), Shown("c chooses another server.")
+        health = self.contents.watch(session).health if session is not None else Health()
+        if (session is not None and session.server.key_refused) or health.state is HealthState.REFUSED:
+            return Shown(f"The {noun} were not read: the key is refused."), Shown("c, then K gives another key.")
+        if health.read_at is None and health.error is not None:
+            return Shown(f"The {noun} could not be read."), Shown("ctrl+r tries again now.")
+        if health.read_at is None:
+            return Shown(f"Reading the {noun}…"), Shown("")
+        if health.unreadable:
+            return Shown(f"{health.unreadable:,} {noun} could not be read."), Shown("L shows what was answered.")
+        return Shown(f"No {noun}."), self.contents.none_yet
+
+    # Which rows a command is for
 
     def why_not(self, command: Command) -> str | None:
         """A command about a row needs one."""
         reason = super().why_not(command)
         if reason is not None:
             return reason
-        about_rows = command.row or command.name in NEED_ROWS
-        if about_rows and self.table.cursor_row is None and not self.table.marks:
+        row, marks, session = self.table.cursor_row, self.table.marks, self._session
+        if (command.row or command.name in NEED_ROWS) and row is None and not marks:
             return f"{command.label}: there is no row here."
-        if command.name == "mark_none" and not self.table.marks:
-            return "Nothing is marked; space marks a row."
-        if command.name == "show_all" and not self.filter_bar.words:
-            return f"All {self.source.noun} are shown; / filters them."
-        row, for_marked = self.table.cursor_row, command.name in FOR_MARKED and bool(self.table.marks)
-        return self.why_not_row(command.name, row) if row is not None and not for_marked else None
+        match command.name:
+            case "mark_range" if not self.table.range_begun:
+                return "Mark a row with space first; v then marks from there to the cursor."
+            case "mark_none" if not marks:
+                return "Nothing is marked; space marks a row."
+            case "show_all" if not self.filter_bar.words:
+                return f"All {self.contents.about} are shown; / filters them."
+        if row is None or session is None or (marks and command.name in FOR_MARKED):
+            return None
+        return self.contents.why_not(session, command.name, row, self._now())
 
-    def why_not_row(self, name: str, row: R) -> str | None:
-        """Why a command of that name can't be done with a row."""
-        raise NotImplementedError
+    def at_cursor(self) -> tuple[Session, R] | None:
+        """The session and the row that a command is about, None where there is no row."""
+        row = self.table.cursor_row
+        return (self._session, row) if self._session is not None and row is not None else None
+
+    def row_title(self) -> Shown:
+        """What the row under the cursor is called."""
+        row = self.table.cursor_row
+        return self.contents.title(row) if row is not None else Shown("")
+
+    def targets(self) -> tuple[list[R], frozenset[str]]:
+        """The rows a command is for, and the ids of those among them that the filter hides."""
+        marks, rows = self.table.marks, self.rows
+        if not marks:
+            row = self.table.cursor_row
+            return ([row] if row is not None else []), frozenset()
+        shown = [row_id for row_id in self.listing.ids if row_id in marks]
+        hidden = (marks & rows.keys()) - set(shown)
+        return [rows[row_id] for row_id in (*shown, *sorted(hidden))], hidden
+
+    def _sandboxes_of_targets(self) -> tuple[list[SandboxRow], frozenset[str]]:
+        """The sandboxes of these rows, and the ids of those that only hidden rows have."""
+        session = self._session
+        rows, out_of_sight = self.targets()
+        if session is None:
+            return [], frozenset()
+        found = [(sandbox, row.id in out_of_sight) for row in rows if (sandbox := self.contents.sandbox(session, row))]
+        seen = {sandbox.id for sandbox, hidden in found if not hidden}
+        return list({sandbox.id: sandbox for sandbox, _ in found}.values()), frozenset(
+            sandbox.id for sandbox, _ in found if sandbox.id not in seen
+        )
+
+    # What both lists do with a row
 
     @on(Table.Chosen)
     async def _row_chosen(self) -> None:
@@ -238,23 +359,13 @@ class ListScreen(DeckScreen, Generic[R]):
         """Open the row: what there is to see of it is its detail."""
         await self.action_detail()
 
-    def at_cursor(self) -> tuple[Session, R] | None:
-        """The session and the row that a command is about, None where there is no row."""
-        session, row = self.app.session, self.table.cursor_row
-        return (session, row) if session is not None and row is not None else None
-
-    def row_title(self) -> Shown:
-        """What the row under the cursor is called."""
-        row = self.table.cursor_row
-        return self.title_of(row) if row is not None else Shown("")
-
     async def action_detail(self) -> None:
         """Show everything about the row, as it changes."""
         row = self.table.cursor_row
         if row is not None:
             row_id = row.id
             self.looked_at(row_id)
-            dialog = PageDialog(self.title_of(row), lambda: self.full_detail_of(row_id), label=LABEL_WIDE)
+            dialog = PageDialog(self.contents.title(row), lambda: self.full_detail_of(row_id), label=LABEL_WIDE)
             await self.app.push_screen(dialog, lambda _: self.looked_at(row_id))
 
     def looked_at(self, row_id: str) -> None:
@@ -262,25 +373,13 @@ class ListScreen(DeckScreen, Generic[R]):
 
     def full_detail_of(self, row_id: str) -> list[Cell]:
         """Everything known about a row, for a page of its own."""
-        return self.list.detail_of(row_id) or [cell(Shown("It is gone."), Tone.WARN)]
-
-    def title_of(self, row: R) -> Shown:
-        """What a row is called."""
-        return text.line(row.id)
-
-    def copies_of(self, row: R) -> Sequence[Copyable]:
-        """What can be copied of a row."""
-        raise NotImplementedError
-
-    def watched_of(self, row: R) -> str | None:
-        """The conversation that is watched when a row is, None where there is none."""
-        raise NotImplementedError
+        return self.detail_of(row_id) or [cell(Shown("It is gone."), Tone.WARN)]
 
     async def action_copy(self) -> None:
         """Choose what to copy of the row."""
         row = self.table.cursor_row
         if row is not None:
-            dialog = pick_copy(self.title_of(row), self.copies_of(row))
+            dialog = pick_copy(self.contents.title(row), self.contents.copies(row))
             await self.app.push_screen(dialog, partial(copy, self))
 
     def open_address(self, address: str, shown: str) -> None:
@@ -296,8 +395,9 @@ class ListScreen(DeckScreen, Generic[R]):
     def action_notify_me(self) -> None:
         """Watch the conversation of the row, or of all that are marked; where all are watched, end it."""
         session = self.app.session
-        rows, hidden = self.list.targets()
-        found = tuple(dict.fromkeys(filter(None, (self.watched_of(row) for row in rows if row.id not in hidden))))
+        rows, hidden = self.targets()
+        named = (self.contents.conversation(row) for row in rows if row.id not in hidden)
+        found = tuple(dict.fromkeys(filter(None, named)))
         if session is None or not found:
             self.say(Shown("None of these has a conversation to watch."), Tone.WARN)
             return

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual.binding import BindingType
 
@@ -11,11 +11,9 @@ from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import SandboxSpec
 from quarterdeck.fleet.bulk import plan
 from quarterdeck.fleet.news import About
-from quarterdeck.fleet.order import Rank
 from quarterdeck.fleet.sandbox_state import Action, StateWord, why_not
 from quarterdeck.fleet.sandboxes import SANDBOX_GRAMMAR, SandboxRow, Sweep, rank
 from quarterdeck.fleet.session import Session
-from quarterdeck.fleet.watch import Watch
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.sandboxes import COLUMNS, counts, detail, own_requests, timeline
@@ -23,95 +21,76 @@ from quarterdeck.tui.commands import Place, bindings_at
 from quarterdeck.tui.copying import Copyable, sandbox_json
 from quarterdeck.tui.dialogs.pick import Item, PickDialog
 from quarterdeck.tui.dialogs.quiet import QuietDialog
-from quarterdeck.tui.lists.source import Source
+from quarterdeck.tui.lists.listing import Contents
 from quarterdeck.tui.screens.list import ListScreen
 from quarterdeck.tui.text import Shown
 
 
-class SandboxSource(Source[SandboxRow]):
-    """Sandboxes, with the conversations that live in them."""
+def _newest_conversation(row: SandboxRow) -> str | None:
+    return row.conversations[0].id if row.conversations else None
 
-    about = About.SANDBOXES
-    noun = "sandboxes"
-    status = "status"
-    grammar = SANDBOX_GRAMMAR
-    columns = COLUMNS
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._under_way: set[str] = set()
-        """Those of which something was asked that no reading has confirmed."""
+def _agent_server(row: SandboxRow) -> tuple[str, str] | None:
+    """The address of its agent server, or its first one: whole, and as it may be shown."""
+    secret = row.memory.agent_server
+    urls = [url for url in row.memory.urls if secret is None or url.url == secret]
+    return (urls[0].url.get_secret_value(), urls[0].address) if urls else None
 
-    def watch(self, session: Session) -> Watch[Any]:
-        """What reads the sandboxes."""
-        return session.sandboxes
 
-    def row(self, session: Session, row_id: str) -> SandboxRow | None:
-        """The row of a sandbox."""
-        row = session.sandbox_row(row_id)
-        if row is not None and row.memory.asked is not None:
-            self._under_way.add(row_id)
-        else:
-            self._under_way.discard(row_id)
-        return row
+def _copies(row: SandboxRow) -> Sequence[Copyable]:
+    """Its id, the address of its agent server, all of it as JSON."""
+    address = _agent_server(row)
+    known = (Copyable(Shown("agent URL"), address[1]),) if address is not None else ()
+    return (Copyable(Shown("id"), row.id), *known, Copyable(Shown("JSON"), sandbox_json(row.record)))
 
-    def passing(self, session: Session, now: datetime) -> Iterable[str]:
-        """What is under way."""
-        return tuple(self._under_way)
 
-    def rank(self, row: SandboxRow, now: datetime) -> Rank:
-        """Trouble first, then what runs, the longest quiet first."""
-        return rank(row, now)
+def _why_not(session: Session, name: str, row: SandboxRow, now: datetime) -> str | None:
+    """What a command needs of a sandbox."""
+    refusal = why_not(name, row.state(now))
+    if refusal is None and name in ("other", "notify_me") and not row.conversations:
+        refusal = "no conversation lives in it."
+    return f"{row.short_id}: {refusal}" if refusal is not None else None
 
-    def word(self, row: SandboxRow, now: datetime) -> str:
-        """The word of its state."""
-        return row.state(now).word
 
-    def detail(self, session: Session, row: SandboxRow, now: datetime) -> list[Cell]:
-        """What the server tells of it, and what happened to it."""
-        return [*detail(row, now), *timeline(session.memories.timelines.of(row.id), now)]
+SANDBOXES: Contents[SandboxRow] = Contents(
+    About.SANDBOXES,
+    none_yet=Shown("n starts one from a spec of the server."),
+    status="status",
+    grammar=SANDBOX_GRAMMAR,
+    columns=COLUMNS,
+    watch=lambda session: session.sandboxes,
+    ids=lambda session: session.sandboxes.records,
+    row=Session.sandbox_row,
+    rank=rank,
+    word=lambda row, now: row.state(now).word,
+    passing=lambda row: row.memory.asked is not None,
+    detail=lambda session, row, now: [*detail(row, now), *timeline(session.memories.timelines.of(row.id), now)],
+    title=lambda row: text.line(row.id),
+    copies=_copies,
+    sandbox=lambda session, row: row,
+    conversation=_newest_conversation,
+    why_not=_why_not,
+)
 
 
 class SandboxesScreen(ListScreen[SandboxRow]):
     """The list of sandboxes."""
 
     PLACE = Place.SANDBOXES
-    NONE_YET = Shown("n starts one from a spec of the server.")
     BINDINGS: ClassVar[list[BindingType]] = bindings_at(Place.SANDBOXES)
 
     def __init__(self) -> None:
-        super().__init__(SandboxSource())
-
-    def why_not_row(self, name: str, row: SandboxRow) -> str | None:
-        """What a command needs of a sandbox."""
-        refusal = why_not(name, row.state(self.app.clock()))
-        if refusal is None and name in ("other", "notify_me") and not row.conversations:
-            refusal = "no conversation lives in it."
-        return f"{row.short_id}: {refusal}" if refusal is not None else None
+        super().__init__(SANDBOXES)
 
     def counts(self) -> Cell:
         """What is marked, how many are in which state, and how many the server lets run."""
-        words = self.list.counts
+        words = self.listing.counts
         said = (*super().counts(), *counts(words))
         cap = self.app.session.cap if self.app.session is not None else None
         running = words[StateWord.RUNNING]
         if cap is None or running > cap:
             return said
         return (*said, *cell(Shown(f"running {running} of about {cap}"), Tone.MUTED))
-
-    # Pause, resume, delete
-
-    async def action_pause(self) -> None:
-        """Pause the sandbox, or all marked ones."""
-        await self.sandboxes.change(Action.PAUSE, *self.list.targets())
-
-    async def action_resume(self) -> None:
-        """Resume the sandbox, or all marked ones."""
-        await self.sandboxes.change(Action.RESUME, *self.list.targets())
-
-    async def action_delete(self) -> None:
-        """Delete the sandbox, or all marked ones, once that has been typed."""
-        await self.sandboxes.delete_sandboxes(*self.list.targets())
 
     # Start
 
@@ -145,8 +124,7 @@ class SandboxesScreen(ListScreen[SandboxRow]):
     async def action_quiet_sandboxes(self) -> None:
         """Find what is up and does nothing, and pause it once somebody said yes."""
         if self.app.session is not None:
-            dialog = QuietDialog(self.rows.values, self.app.clock)
-            await self.app.push_screen(dialog, self._quiet_found)
+            await self.app.push_screen(QuietDialog(self.rows.values, self.app.clock), self._quiet_found)
 
     async def _quiet_found(self, found: Sweep | None) -> None:
         if found is not None:
@@ -161,21 +139,11 @@ class SandboxesScreen(ListScreen[SandboxRow]):
         said, client = super().full_detail_of(row_id), self.app.client
         return said if client is None else [*said, *own_requests(row_id, client.log)]
 
-    def copies_of(self, row: SandboxRow) -> Sequence[Copyable]:
-        """Its id, the address of its agent server, all of it as JSON."""
-        address = _agent_server(row)
-        known = (Copyable(Shown("agent URL"), address[1]),) if address is not None else ()
-        return (Copyable(Shown("id"), row.id), *known, Copyable(Shown("JSON"), sandbox_json(row.record)))
-
     async def action_other(self) -> None:
         """Go to the newest conversation in it."""
         row = self.table.cursor_row
-        if row is not None and row.conversations:
-            await self.go_to(Place.CONVERSATIONS, row.conversations[0].id)
-
-    def watched_of(self, row: SandboxRow) -> str | None:
-        """The newest conversation in it."""
-        return row.conversations[0].id if row.conversations else None
+        if row is not None and (conversation := _newest_conversation(row)) is not None:
+            await self.go_to(Place.CONVERSATIONS, conversation)
 
     def action_open_url(self) -> None:
         """Open the address of its agent server, or its first one."""
@@ -189,13 +157,6 @@ class SandboxesScreen(ListScreen[SandboxRow]):
     async def action_back(self) -> None:
         """Go back to the conversations."""
         await self.app.show(Place.CONVERSATIONS)
-
-
-def _agent_server(row: SandboxRow) -> tuple[str, str] | None:
-    """The address of its agent server, or its first one: whole, and as it may be shown."""
-    secret = row.memory.agent_server
-    urls = [url for url in row.memory.urls if secret is None or url.url == secret]
-    return (urls[0].url.get_secret_value(), urls[0].address) if urls else None
 
 
 def pick_spec(

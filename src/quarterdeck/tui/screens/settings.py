@@ -1,6 +1,6 @@
 """The settings: edit a draft by keyboard, and save it so that nothing stored is lost."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
@@ -312,10 +312,10 @@ class SettingsScreen(DeckScreen):
         self._keep_up(again=True)
         self._offer()
 
-    def on_news(self, told: Sequence[News]) -> None:
+    def on_news(self, news: News) -> None:
         """The connection may be another one, or back, or lead to another server."""
-        super().on_news(told)
-        if any(news.another_server for news in told):
+        super().on_news(news)
+        if news.another_server:
             self._forget()
         self._keep_up()
 

@@ -3,7 +3,7 @@
 So what it costs follows what is looked at, never the number of rows.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import ClassVar, Generic, NamedTuple
 
@@ -90,7 +90,7 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
         self._clock = clock
         self._now = clock()
         self._ids: list[str] = []
-        self._by_id: MutableMapping[str, R] = {}
+        self._by_id: Mapping[str, R] = {}
         self._cursor = 0
         self._at = ""
         """The id that the cursor holds on to, empty before there was a row."""
@@ -113,15 +113,11 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
 
     # What the owner gives and asks
 
-    def show(self, rows: Iterable[R]) -> None:
-        """Show a whole list in its order; the cursor goes with its row."""
-        by_id = {row.id: row for row in rows}
-        self.look_up(list(by_id), by_id, anew=True)
-
-    def look_up(self, ids: list[str], rows: MutableMapping[str, R], *, anew: bool = False) -> None:
+    def show(self, ids: list[str], rows: Mapping[str, R], *, anew: bool = False) -> None:
         """Show the rows of these ids; the row of the cursor stays on its line, unless they are put in order `anew`.
 
-        The list of ids must not change any more. Where the row of the cursor is gone, the cursor stays on its line.
+        The list of ids must not change any more; the owner goes on changing the rows, and says which by `patch`. Where
+        the row of the cursor is gone, the cursor stays on its line.
         """
         top, were_rows = self.scroll_offset.y, bool(self._ids)
         line = self._cursor - top
@@ -139,10 +135,9 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
             self._scroll(top)
         self._after_change()
 
-    def patch(self, rows: Mapping[str, R]) -> None:
-        """Show new versions of some rows, the order unchanged; ids that are not in the table are passed over."""
-        self._by_id.update({row_id: row for row_id, row in rows.items() if row_id in self._by_id})
-        self._draw_changed([line for line, row_id in enumerate(self._seen, HEADER) if row_id in rows])
+    def patch(self, ids: Collection[str]) -> None:
+        """Draw what changed in these rows, the order unchanged; ids that are not on the screen are passed over."""
+        self._draw_changed([line for line, row_id in enumerate(self._seen, HEADER) if row_id in ids])
 
     def tick(self) -> None:
         """Bring the ages on the screen up to date."""
@@ -179,24 +174,15 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
             self._draw_changed()
             self.post_message(self.Marked())
 
-    def mark_range(self) -> bool:
-        """Mark the rows from the last mark to the cursor; whether there is a mark to begin at."""
-        begin = self._number(self._range_from) if self._range_from in self.marks else None
-        if begin is None:
-            return False
-        first, last = sorted((begin, self._cursor))
-        self.set_marks(self.marks.union(self._ids[first : last + 1]))
-        return True
+    @property
+    def range_begun(self) -> bool:
+        """Whether there is a mark at which a range of marks can begin."""
+        return self._range_from in self.marks and self._number(self._range_from) is not None
 
     @property
     def ids(self) -> Sequence[str]:
         """The ids of all rows in display order."""
         return self._ids
-
-    @property
-    def rows(self) -> Sequence[R]:
-        """All rows in display order."""
-        return [self._by_id[row_id] for row_id in self._ids]
 
     @property
     def cursor_id(self) -> str | None:
@@ -237,6 +223,20 @@ class Table(ScrollView, Generic[R], can_focus=True, inherit_bindings=False):
             marked = self.cursor_id
             self.action_move(1)
             self._turn_mark(marked)
+
+    def action_mark_range(self) -> None:
+        """Mark the rows from the last mark to the cursor."""
+        if self.range_begun:
+            first, last = sorted((self._ids.index(self._range_from), self._cursor))
+            self.set_marks(self.marks.union(self._ids[first : last + 1]))
+
+    def action_mark_all(self) -> None:
+        """Mark every row that is shown."""
+        self.set_marks(self.marks.union(self._ids))
+
+    def action_mark_none(self) -> None:
+        """Take all marks away, also those of rows that are not shown."""
+        self.set_marks(())
 
     def action_choose(self) -> None:
         """Open the row."""

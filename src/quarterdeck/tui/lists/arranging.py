@@ -1,0 +1,158 @@
+"""How a person arranges a list: its filter, its order, its columns; kept from run to run for each server."""
+
+from collections.abc import Callable
+from typing import ClassVar, Generic
+
+from quarterdeck.client.errors import ServiceError
+from quarterdeck.config.connections import Connection
+from quarterdeck.fleet.filters import statuses_in, with_statuses
+from quarterdeck.fleet.kept import KeptModel
+from quarterdeck.tui import text
+from quarterdeck.tui.dialogs.lists import pick_columns, pick_statuses
+from quarterdeck.tui.lists.listing import Listing, R, View
+from quarterdeck.tui.screens.base import DeckScreen
+from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.filter_bar import FilterBar
+from quarterdeck.tui.widgets.table import Table
+from quarterdeck.tui.widgets.table_layout import chosen
+
+
+class KeptViews(KeptModel):
+    """The views of one server by the list they are of."""
+
+    kind: ClassVar[str] = "views"
+    views: dict[str, View] = {}
+
+
+class Arranging(Generic[R]):
+    """Actions of a list on a `screen`; `show_anew` shows its rows as they are arranged from then on."""
+
+    def __init__(
+        self,
+        screen: DeckScreen,
+        listing: Listing[R],
+        table: Table[R],
+        filter_bar: FilterBar,
+        show_anew: Callable[[], None],
+    ) -> None:
+        self._screen = screen
+        self._contents = listing.contents
+        self._listing = listing
+        self._table = table
+        self._filter_bar = filter_bar
+        self._show_anew = show_anew
+        self._view_of: Connection | None = None
+        """The connection whose view was asked for."""
+
+    # From run to run
+
+    def recall(self, connection: Connection) -> None:
+        """Arrange it as it was in an earlier run on that connection, unless that was done."""
+        if connection != self._view_of:
+            self._view_of = connection
+            self._screen.run_worker(self._recall(connection), exclusive=True, group="view")
+
+    async def _recall(self, connection: Connection) -> None:
+        before = self._listing.view
+        try:
+            kept = await self._screen.app.state.read(KeptViews, connection.about)
+        except ServiceError as error:
+            self._screen.say_error(error)
+            return
+        view = (kept.views.get(self._contents.about.value) if kept is not None else None) or View()
+        view = view.among([column.key for column in self._contents.columns])
+        if self._listing.view == before != view and connection == self._view_of:
+            self._show_columns(view.columns)
+            self.filter_by(view.filter)
+            self._sort_by(view.sort, reverse=view.reverse)
+
+    def keep(self) -> None:
+        """Keep the view; what is written is how it is when its turn has come."""
+        if self._view_of is not None:
+            self._screen.run_worker(self._keep(self._view_of), group="keep view")
+
+    async def _keep(self, connection: Connection) -> None:
+        def change(kept: KeptViews | None) -> KeptViews:
+            views = kept.views if kept is not None else {}
+            return KeptViews(views={**views, self._contents.about.value: self._listing.view})
+
+        try:
+            await self._screen.app.state.change(KeptViews, connection.about, change)
+        except ServiceError as error:
+            self._screen.say_error(error)
+
+    # Columns and order
+
+    async def action_columns(self) -> None:
+        """Choose the columns and their order."""
+        titles = {column.key: column.title for column in self._contents.columns}
+
+        def answered(names: tuple[str, ...] | None) -> None:
+            if names is not None:
+                self._show_columns(None if names == tuple(titles) else names)
+                self.keep()
+
+        await self._screen.app.push_screen(pick_columns(titles, self._listing.view.columns), answered)
+
+    def _show_columns(self, names: tuple[str, ...] | None) -> None:
+        """Show these columns; None for as many as there is room for."""
+        self._listing.view = self._listing.view._replace(columns=names)
+        self._table.show_columns(chosen(self._contents.columns, names))
+
+    def action_sort(self) -> None:
+        """Sort by the next column; after the last one the default order comes back."""
+        self.sort(self._listing.next_column, reverse=False)
+
+    def action_reverse(self) -> None:
+        """Turn the order round."""
+        self.sort(self._listing.view.sort, reverse=not self._listing.view.reverse)
+
+    def title_clicked(self, key: str) -> None:
+        """Sort by a column, or turn it round if it is sorted by already."""
+        self.sort(key, reverse=self._listing.view.sort == key and not self._listing.view.reverse)
+
+    def sort(self, key: str | None, *, reverse: bool) -> None:
+        """Sort as a person asked for it, and say so."""
+        self._sort_by(key, reverse=reverse)
+        by = "by what needs a look first" if key is None else f"by {key}"
+        self._screen.say(Shown(f"Sorted {by}{', reversed' if reverse else ''}: these rows, as read so far."))
+        self.keep()
+
+    def _sort_by(self, key: str | None, *, reverse: bool) -> None:
+        self._listing.sort_by(key, reverse=reverse)
+        self._table.sorted_by(self._listing.view.sort, reverse=reverse)
+        self._show_anew()
+
+    # The filter
+
+    def action_filter(self) -> None:
+        """Type into the filter."""
+        self._filter_bar.open()
+        self.say_found()
+
+    def action_show_all(self) -> None:
+        """Forget the filter."""
+        self._filter_bar.action_clear()
+
+    async def action_statuses(self) -> None:
+        """Choose which statuses are shown."""
+        typed, status = self._listing.view.filter, self._contents.status
+
+        def answered(statuses: tuple[str, ...] | None) -> None:
+            if statuses is not None:
+                self.filter_by(with_statuses(typed, status, statuses))
+                self.keep()
+
+        dialog = pick_statuses(self._listing.counts, statuses_in(typed, status))
+        await self._screen.app.push_screen(dialog, answered)
+
+    def filter_by(self, words: str) -> None:
+        """Show only rows that match."""
+        self._filter_bar.put(words)
+        self._listing.filter_by(words)
+        self._show_anew()
+
+    def say_found(self) -> None:
+        """Say how much the filter lets through, and what is wrong with it."""
+        problems = tuple(text.line(problem) for problem in self._listing.filter.problems)
+        self._filter_bar.say_found(len(self._listing.ids), len(self._listing.rows), problems)
