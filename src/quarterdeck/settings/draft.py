@@ -55,7 +55,7 @@ class Draft:
 
     def with_fields(self, fields: FormFields) -> "Draft":
         """Go by the settings of another server, or of one better known; what is edited stays, even if it has no use."""
-        if fields is self.fields:
+        if fields == self.fields:
             return self
         edited = {key for edits in (self.edits, *self.past, *self.future) for key in edits}
         return replace(self, fields=fields.keeping(entry for key, entry in self.fields.by_key.items() if key in edited))

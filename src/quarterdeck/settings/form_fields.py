@@ -88,9 +88,9 @@ def _control(described: SchemaField, choices: Choices) -> Control:
 NOT_HERE = "This server has no such setting."
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class FormFields:
-    """All settings, in the order of the form within their groups; two are equal only when they are the same one."""
+    """All settings, in the order of the form within their groups."""
 
     fields: tuple[Field, ...]
 

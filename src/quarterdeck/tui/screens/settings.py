@@ -14,7 +14,7 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.fleet.news import News
-from quarterdeck.settings.draft import Draft
+from quarterdeck.settings.draft import NO_EDITS, Draft, Edits
 from quarterdeck.settings.files import Imported
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.merge import is_another
@@ -38,7 +38,7 @@ from quarterdeck.tui.widgets.form.field_list import FieldList
 from quarterdeck.tui.widgets.form.form import SettingsForm
 from quarterdeck.tui.widgets.form.help import title
 from quarterdeck.tui.widgets.form.lines import GAP
-from quarterdeck.tui.widgets.form.rows import Lists, RowKind
+from quarterdeck.tui.widgets.form.rows import RowKind
 
 UNLOADED = frozenset({"back"})
 """Commands of this screen that work before anything is read."""
@@ -63,21 +63,19 @@ class SettingsScreen(DeckScreen):
         self.bar = FilterBar(hint="part of a label, a key or a help text")
         self.form = SettingsForm()
         self.notice = Static(id="settings-notice")
-        self.record = Record(self.app, self.form, self._count_edits)
+        self.record = Record(self.app, self.form)
         self.servers = ServerList(self.app, self.form, self.say)
         self.lists = ListActions(self.app, self._acted)
         self.saves = Saves(self.app, self.record, self.form, self._show_outcome, self.say)
         self.kept = KeptEdits(self.app, self.record, self.form, self.say)
         self._reading = False
         """Whether a reading was asked for and has not ended."""
-        self._asks_whose = False
-        """Whether the person is being asked whose record this is."""
         self._to_offer = False
         """Whether edits of an earlier run are still to be asked about."""
         self._outcome: Cell = EMPTY
         """What became of a save; it stays in the bar."""
-        self._said_of: Draft | None = None
-        """The draft that the sentence in the message line is about."""
+        self._said_of: Edits = NO_EDITS
+        """The edits that the sentence in the message line is about."""
 
     def parts(self) -> Iterable[Widget]:
         """Bar, form, notice."""
@@ -111,8 +109,8 @@ class SettingsScreen(DeckScreen):
             self.key_bar.hints = row_hints(works, self.form.row, lambda command: self.why_not(command) is None)
 
     def say(self, sentence: Shown, tone: Tone = Tone.PLAIN) -> None:
-        """Show one sentence until the draft is another one."""
-        self._said_of = self.form.draft
+        """Show one sentence until the edits are others."""
+        self._said_of = self.form.draft.edits
         super().say(sentence, tone)
 
     def _show_state(self) -> None:
@@ -143,7 +141,7 @@ class SettingsScreen(DeckScreen):
 
     @on(SettingsForm.Edited)
     def _edited(self) -> None:
-        if self.form.draft is not self._said_of:
+        if self.form.draft.edits != self._said_of:
             self.message_line.clear()
         self._count_edits()
 
@@ -316,22 +314,15 @@ class SettingsScreen(DeckScreen):
         """The connection may be another one, or back, or lead to another server."""
         super().on_news(news)
         if news.another_server:
-            self._forget()
+            self.record.forget()
         self._keep_up()
-
-    def _forget(self) -> None:
-        self.record.forget()
-        self.form.show_lists(Lists())
-        self.form.suggest({})
 
     def _keep_up(self, *, again: bool = False) -> None:
         """Load what was not loaded yet, or failed to; `again` what was loaded a while ago too."""
         if self.record.follow():
-            self._forget()
-            self.record.put(Draft())
             self._outcome = EMPTY
             self._show_state()
-        free = self.form.editor is None and not self.saves.under_way and not self._asks_whose
+        free = self.is_current and self.form.editor is None and not self.saves.under_way
         client = self.record.to_read(again=again, free=free)
         if client is not None:
             self._load(client)
@@ -376,12 +367,7 @@ class SettingsScreen(DeckScreen):
         draft = self.form.draft
         if not draft.edited or not is_another(draft.base, found):
             return
-        self._asks_whose = True
-        try:
-            meant = await self.app.push_screen_wait(words.whose_dialog(draft.base, found))
-        finally:
-            self._asks_whose = False
-        if meant is not True:
+        if await self.app.push_screen_wait(words.whose_dialog(draft.base, found)) is not True:
             await self.form.change(Draft.discard)
 
     @work(exclusive=True, group="settings-more")

@@ -160,6 +160,7 @@ class SettingsForm(Vertical):
             self._opened = draft
         marks = frozenset(contested), frozenset(arrived)
         self._look(replace(self.view, draft=draft, server=server, contested=marks[0], arrived=marks[1], complaints=()))
+        self.post_message(self.Edited())
 
     def show_lists(self, lists: Lists) -> None:
         """Show what stands beside the record."""
