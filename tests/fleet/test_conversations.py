@@ -11,8 +11,8 @@ from quarterdeck.fleet.conversations import (
     ConversationRow,
     conversation_row,
     conversation_state,
-    last_execution_status,
     rank,
+    with_last_word,
 )
 from quarterdeck.fleet.filters import kept, parse
 from quarterdeck.fleet.start_tasks import in_progress, start_progress, start_row, worth_showing
@@ -54,7 +54,6 @@ def test_the_word_for_two_statuses(sandbox: str | None, agent: str | None, word:
 
 def test_how_its_sandbox_is_that_knows_best_itself() -> None:
     assert conversation_state(conversation("RUNNING", "running"), sandbox="PAUSED").word == "Sandbox paused"
-    assert conversation_state(conversation("PAUSED", None), last="finished", sandbox="STARTING").word == "Finished"
 
 
 def test_a_person_is_wanted_where_an_agent_waits_or_is_in_trouble() -> None:
@@ -67,13 +66,12 @@ def test_a_person_is_wanted_where_an_agent_waits_or_is_in_trouble() -> None:
 
 
 def test_what_an_agent_last_said_stands_while_its_sandbox_is_quiet() -> None:
-    last = last_execution_status(None, conversation("RUNNING", "finished"))
     quiet = conversation("STARTING", None)
-    last = last_execution_status(last, quiet)
-    state = conversation_state(quiet, last)
+    held = with_last_word(with_last_word(conversation("RUNNING", "finished"), quiet), quiet)
+    state = conversation_state(held)
     assert state.word == "Finished"
     assert "last said" in state.note
-    assert last_execution_status(last, conversation("PAUSED", None)) is None
+    assert with_last_word(with_last_word(held, conversation("PAUSED", None)), quiet) == quiet
 
 
 def task(status: str, detail: str | None = None, created: datetime | None = NOON, **more: Any) -> StartTask:

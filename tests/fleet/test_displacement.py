@@ -5,13 +5,13 @@ from hypothesis import strategies as st
 from quarterdeck.fleet.displacement import (
     Displacement,
     KeptCap,
-    cap_learned,
     forecast,
     made_room,
 )
+from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.timeline import Cause, Event
 
-from .fakes import at
+from .fakes import at, sandbox
 
 FOUR = ("old", "b", "c", "d")
 
@@ -45,23 +45,35 @@ def test_the_oldest_that_ran_before_and_are_paused_after_were_displaced_but_for_
     assert found("abdfg", after, by="a") == ("d",)
 
 
-def test_a_displacement_teaches_the_cap() -> None:
-    five = KeptCap(cap=5)
-    assert cap_learned(None, running=5, displaced=1) == five
-    assert cap_learned(five, running=8, displaced=6) == KeptCap(cap=3)
-    assert cap_learned(five, running=4, displaced=0) == five
-    assert cap_learned(five, running=5, displaced=0) == KeptCap(cap=None)
-    assert cap_learned(None, running=50, displaced=0) is None
+@pytest.mark.parametrize(
+    ("before", "running", "after", "cap"),
+    [
+        (KeptCap(cap=7), 5, "PAUSED RUNNING", KeptCap(cap=5)),
+        (None, 5, "PAUSED PAUSED RUNNING", KeptCap(cap=4)),
+        # more than was thought run beside each other
+        (KeptCap(cap=5), 5, "RUNNING", KeptCap(cap=None)),
+        (KeptCap(cap=5), 4, "RUNNING", KeptCap(cap=5)),
+        (None, 50, "RUNNING", None),
+    ],
+)
+def test_what_made_room_for_a_start_teaches_the_cap(
+    before: KeptCap | None, running: int, after: str, cap: KeptCap | None
+) -> None:
+    ids, memories = [f"{number:02}" for number in range(running)], SandboxMemories()
+    displacement = Displacement(memories.timelines, lambda each: None)
+    displacement.learned = before
+    memories.observe([sandbox("RUNNING", each) for each in ids], at(0), beginning=False)
+    displacement.answered("new", ids, at(1))
+    read = [sandbox(status, each) for status, each in zip(after.split(), ids, strict=False)]
+    memories.observe([*read, sandbox("RUNNING", "new")], at(2), beginning=True)
+    for second in (2, 40):
+        list(displacement.read(at(second)))
+    assert displacement.kept() == cap
 
 
 @given(st.none() | st.integers(1, 100))
 def test_a_learned_cap_is_known_in_the_next_run_unless_that_knows_better(about: int | None) -> None:
-    first, again = Displacement(), Displacement()
-    assert first.merge()(None) is None
-    first.learned = KeptCap(cap=about)
-    kept = first.merge()(None)
-    assert kept is not None
-    again.recall(KeptCap.model_validate_json(kept.model_dump_json()))
+    again = Displacement(SandboxMemories().timelines, lambda each: None)
+    again.recall(KeptCap.model_validate_json(KeptCap(cap=about).model_dump_json()))
     again.recall(KeptCap(cap=7))
-    assert again.learned == first.learned
-    assert Displacement().merge()(kept) == kept
+    assert again.kept() == KeptCap(cap=about)

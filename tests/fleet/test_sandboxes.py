@@ -36,13 +36,12 @@ def row(
     seen: float = -9000,
     began: bool = False,
     complete: bool = True,
-    last_told: dict[str, str | None] | None = None,
 ) -> SandboxRow:
     """A row as it is at noon; `began` when its state was seen to begin."""
     memories = SandboxMemories()
     record = sandbox(status, name)
     memories.observe([record], at(seen), beginning=began)
-    return sandbox_row(record, memories.by_id[name], conversations, complete=complete, last_told=last_told or {})
+    return sandbox_row(record, memories.by_id[name], conversations, complete=complete)
 
 
 # Order
@@ -90,8 +89,6 @@ def test_a_row_does_not_move_when_a_pause_or_resume_is_asked_for() -> None:
         (row(seen=-7200), 7200),
         # not at all where an agent works, as far as was last told
         (row(talk(updated=at(-4000), name="c1"), talk("running", at(-3000), name="c2")), 0),
-        (row(talk(None, at(-4000)), last_told={"c": "running"}), 0),
-        (row(talk(None, at(-4000)), last_told={"c": "finished"}), 4000),
         # nothing is claimed where it is not known, or not up
         (row(talk(updated=None)), None),
         (row(talk("running"), status="PAUSED"), None),

@@ -1,6 +1,6 @@
 import pytest
 
-from quarterdeck.fleet.displacement import Displaced, Displacement
+from quarterdeck.fleet.displacement import Displacement
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.timeline import IDS, Cause, KeptTimelines
@@ -14,9 +14,11 @@ class Watched:
     """The memories and the timelines of one server, read by hand."""
 
     def __init__(self, kept: KeptTimelines | None = None) -> None:
-        self.memories = SandboxMemories()
+        self.awaited = False
+        self.memories = SandboxMemories(lambda: self.awaited)
         self.timelines = self.memories.timelines
-        self.timelines.recall(kept)
+        if kept is not None:
+            self.timelines.recall(kept)
 
     def read(self, second: float, *statuses: str, beginning: bool = False) -> None:
         """Read sandboxes a, b, c ... in these statuses; "-" stands for one that is not read."""
@@ -28,9 +30,9 @@ class Watched:
 
     def kept(self, beside: KeptTimelines | None = None) -> KeptTimelines:
         """What the next run finds, `beside` what was kept already."""
-        kept = self.timelines.merge()(beside)
+        kept = self.timelines.kept()
         assert kept is not None
-        return KeptTimelines.model_validate_json(kept.model_dump_json())
+        return KeptTimelines.model_validate_json(kept.joined(beside).model_dump_json())
 
 
 @pytest.mark.parametrize(
@@ -90,12 +92,13 @@ def test_what_was_asked_for_here_was_you_and_the_rest_the_server(story: str, exp
 def test_what_appears_while_a_start_of_ours_is_not_answered_may_be_it_and_never_reads_that_nobody_asked() -> None:
     watched = Watched()
     watched.read(0, "-", "RUNNING")
-    watched.timelines.awaited_until = at(4)
+    watched.awaited = True
     watched.read(2, "STARTING", "RUNNING", "STARTING", beginning=True)
     watched.read(4, "RUNNING", "RUNNING", "RUNNING")
     assert watched.told("a") == watched.told("c") == [("Starting", Cause.UNKNOWN), ("Running", Cause.UNKNOWN)]
     assert not any("nobody" in event.words for event in watched.timelines.of("a"))
     assert watched.timelines.perhaps_ours("a")
+    watched.awaited = False
     watched.memories.started(sandbox("RUNNING", "a"), at(5))
     assert watched.told("a") == [("Starting", Cause.YOU), ("Running", Cause.YOU)]
     assert watched.timelines.of("a")[0].lasted == 2.0
@@ -105,13 +108,15 @@ def test_what_appears_while_a_start_of_ours_is_not_answered_may_be_it_and_never_
 
 
 def test_a_pause_that_made_room_for_a_start_of_ours_is_told_apart() -> None:
-    watched, displacement = Watched(), Displacement()
+    watched = Watched()
+    displacement = Displacement(watched.timelines, {"a": "Fix login"}.get)
     watched.read(0, "RUNNING", "RUNNING", "RUNNING")
     watched.memories.asked("b", Action.PAUSE, at(3))
     for new in ("new", "another"):
         displacement.answered(new, "abc", at(4))
     watched.read(5, "PAUSED", "PAUSED", "RUNNING")
-    assert displacement.read(watched.timelines, at(5)) == [Displaced(("a",), "new")]
+    (news,) = displacement.read(at(5))
+    assert (set(news.ids), news.words) == ({"a"}, "The server paused a (Fix login) to make room for new.")
     assert watched.told("a")[-1] == ("Paused", Cause.DISPLACED)
     assert "make room for new" in watched.timelines.of("a")[-1].words
     assert watched.told("b")[-1] == ("Paused", Cause.YOU)
@@ -174,6 +179,6 @@ def test_thousands_of_sandboxes_are_bounded_and_those_that_change_are_the_ones_t
     assert timelines.of(last) == ()
     memories.observe([sandbox("PAUSED", last)], at(5), beginning=True)
     assert [event.what for event in timelines.of(last)] == ["Paused"]
-    kept = timelines.merge()(None)
+    kept = timelines.kept()
     assert kept is not None
-    assert len(kept.sandboxes) == IDS
+    assert len(kept.joined(None).sandboxes) == IDS

@@ -26,15 +26,15 @@ def read(
 ) -> list[str]:
     """Take a reading; gives what is rung for."""
     told = record(agent, sandbox=sandbox, name=name, updated=second if updated is None else updated)
-    changed = marks.read([told], {}, ServerClock(at(second)))
-    return [news.words for news in marks.calls(changed, {name: told}, {}, whole=False)]
+    changed = marks.read([told], ServerClock(at(second)))
+    return [news.words for news in marks.calls(changed, {name: told}, whole=False)]
 
 
 def kept(marks: Unread, before: KeptUnread | None = None) -> KeptUnread:
     """What the next run finds in the file."""
-    after = marks.merge()(before)
-    assert after is not None
-    return KeptUnread.model_validate_json(after.model_dump_json())
+    mine = marks.kept()
+    assert mine is not None
+    return KeptUnread.model_validate_json(mine.joined(before).model_dump_json())
 
 
 def again(note: KeptUnread) -> Unread:
@@ -188,7 +188,7 @@ def test_the_next_run_rings_for_what_happened_meanwhile_and_for_what_another_dec
     assert later.watched.keys() == {"a", "b", "d"}
     assert not read(later, 900, "finished", name="a", updated=10)
     assert read(later, 900, "error", name="b", updated=700)
-    found = later.by_urgency({name: record("finished", name=name) for name in "ab"}, {})
+    found = later.by_urgency({name: record("finished", name=name) for name in "ab"})
     assert {each.id: each.since for each in found} == {"a": at(10).timestamp(), "b": at(700).timestamp(), "d": 0.0}
     later.unwatch("a")
     assert again(kept(later, kept(one))).watched.keys() == {"b", "d"}

@@ -91,7 +91,7 @@ async def test_put_away_it_stays_away_in_the_next_run(fleet: FakeFleet, tmp_path
         await seat.until(lambda: not seat.list_screen.table.ids)
     async with at_conversations(fleet, tmp_path, state=state) as seat:
         await seat.sees("No conversations.")
-        await seat.until(lambda: fleet.tasks[0]["id"] in seat.session.dismissed)
+        await seat.until(lambda: fleet.tasks[0]["id"] in seat.session.unread.dismissed)
         assert not seat.list_screen.table.ids
 
 

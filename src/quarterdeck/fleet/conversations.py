@@ -1,6 +1,7 @@
 """The rows of the conversation list, the word for each, and what may be asked of it."""
 
 from collections.abc import Container
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
@@ -97,22 +98,22 @@ _UNTOLD = ConversationState(
 _LAST_TOLD = "Its sandbox is quiet; this is what the agent last said."
 
 
-def last_execution_status(before: str | None, record: Conversation) -> str | None:
-    """What to remember of the agent after this reading, given what was remembered before it."""
-    if record.sandbox_status == SandboxStatus.RUNNING:
-        return record.execution_status
-    return before if record.sandbox_status == SandboxStatus.STARTING else None
+_HEARD = frozenset({SandboxStatus.RUNNING, SandboxStatus.STARTING})
 
 
-def conversation_state(record: Conversation, last: str | None = None, sandbox: str | None = None) -> ConversationState:
-    """What to say of it; `last` is the status its agent was last read in, as `last_execution_status` keeps it.
+def with_last_word(before: Conversation, record: Conversation) -> Conversation:
+    """The record as it was read, with what its agent last said while its sandbox is quiet, which tells nothing."""
+    quiet = record.sandbox_status == SandboxStatus.STARTING and record.execution_status is None
+    if quiet and before.execution_status is not None and before.sandbox_status in _HEARD:
+        return replace(record, execution_status=before.execution_status)
+    return record
 
-    `sandbox` is the status of its sandbox where that was read of the sandbox itself, which knows best.
-    """
+
+def conversation_state(record: Conversation, sandbox: str | None = None) -> ConversationState:
+    """What to say of it; `sandbox` is the status of its sandbox where that was read of itself, which knows best."""
     sandbox, agent = sandbox or record.sandbox_status, record.execution_status
-    if sandbox == SandboxStatus.STARTING and (told := agent or last) is not None:
-        known = _agent_state(told)
-        return known if agent else ConversationState(known.word, known.category, _LAST_TOLD)
+    if sandbox == SandboxStatus.STARTING and agent is not None:
+        return _agent_state(agent)._replace(note=_LAST_TOLD)
     if sandbox in _SANDBOX:
         return _SANDBOX[sandbox]
     if sandbox is not None and sandbox != SandboxStatus.RUNNING:
@@ -202,7 +203,6 @@ class ConversationRow(NamedTuple):
 
 def conversation_row(
     record: Conversation,
-    last_status: str | None = None,
     *,
     sandboxes: Container[str] | None = None,
     unread: bool = False,
@@ -214,7 +214,7 @@ def conversation_row(
     `sandboxes` are the ids of all sandboxes, None until they have been read completely; `unread` says that it came to
     something since somebody looked, `watched` that somebody keeps an eye on it.
     """
-    state = conversation_state(record, last_status)
+    state = conversation_state(record)
     return ConversationRow(
         id=record.id,
         told=record,

@@ -1,8 +1,9 @@
 """What is known of one server and kept between runs: read before any list is, written a while after it changed."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -22,6 +23,10 @@ class KeptModel(BaseModel):
     kind: ClassVar[str]
     version: Literal[1] = 1
 
+    def joined(self, kept: Self | None) -> Self:
+        """What the next file says where this one says `kept`, perhaps by another deck; called in another thread."""
+        return self
+
 
 M = TypeVar("M", bound=KeptModel)
 
@@ -38,21 +43,22 @@ class StateFiles(Protocol):
         ...
 
 
-class Part(Protocol[M]):
-    """Something that is kept."""
+class Part(ABC, Generic[M]):
+    """Something of a session that is kept."""
 
     model: type[M]
-    """What stands in its file."""
-    changed: asyncio.Event
-    """Set whenever there is something new to write."""
 
-    def recall(self, kept: M | None) -> frozenset[str]:
+    def __init__(self) -> None:
+        self.changed = asyncio.Event()
+        """Set whenever there is something new to keep."""
+
+    @abstractmethod
+    def kept(self) -> M | None:
+        """What there is to keep now, None while that is nothing; not validated, for no key may wait for it."""
+
+    @abstractmethod
+    def recall(self, kept: M) -> frozenset[str]:
         """Take what an earlier run or another deck kept; gives the conversations of which there is something new."""
-        ...
-
-    def merge(self) -> Callable[[M | None], M | None]:
-        """What makes the next file of the one there is; nothing it uses changes afterwards."""
-        ...
 
 
 class Keeper:
@@ -75,13 +81,12 @@ class Keeper:
     async def _recall(self, part: Part[Any]) -> bool:
         try:
             async with asyncio.timeout(READ_WITHIN):
-                part.recall(await self._files.read(part.model, self._server))
-        except ServiceError as error:
-            self._complain(f"{error.words} {error.advice}")
+                kept = await self._files.read(part.model, self._server)
+        except (ServiceError, TimeoutError) as error:
+            self._complain(error)
             return False
-        except TimeoutError:
-            self._complain("the disk does not answer.")
-            return False
+        if kept is not None:
+            part.recall(kept)
         return True
 
     async def keep(self, part: Part[Any]) -> None:
@@ -96,16 +101,19 @@ class Keeper:
                         await self._write(part)
                     raise
                 part.changed.clear()
-                if news := part.recall(await self._write(part)):
+                kept = await self._write(part)
+                if kept is not None and (news := part.recall(kept)):
                     self._publish(News(About.CONVERSATIONS, news))
         except ServiceError as error:
-            self._complain(f"{error.words} {error.advice}")
+            self._complain(error)
 
     async def _write(self, part: Part[M]) -> M | None:
-        return await self._files.change(part.model, self._server, part.merge())
+        mine = part.kept()
+        return None if mine is None else await self._files.change(part.model, self._server, mine.joined)
 
-    def _complain(self, why: str) -> None:
+    def _complain(self, error: ServiceError | TimeoutError) -> None:
         if not self._complained:
             self._complained = True
+            why = f"{error.words} {error.advice}" if isinstance(error, ServiceError) else "the disk does not answer."
             words = f"Not everything is noted down for the next run: {why}"
             self._publish(News(About.CONVERSATIONS, words=words))

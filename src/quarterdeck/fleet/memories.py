@@ -1,6 +1,6 @@
 """The memories of all sandboxes of one server, by id: fed by the watch, asked by the screens."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 from itertools import islice
 
@@ -25,21 +25,22 @@ CHECKS = 5
 class SandboxMemories:
     """One `SandboxMemory` an id; times are UTC moments of this machine. What changes is told to the timelines."""
 
-    def __init__(self) -> None:
-        self.timelines = Timelines()
+    def __init__(self, awaited: Callable[[], bool] = lambda: False) -> None:
+        self.timelines = Timelines(awaited)
         self.by_id: dict[str, SandboxMemory] = {}
         """An entry is replaced only when there is something new."""
         self._pending: set[str] = set()
         """Of which something is asked: they are few, and looked through at each reading."""
 
-    def observe(self, read: Iterable[Sandbox], now: datetime, *, beginning: bool) -> frozenset[str]:
+    def observe(self, read: Collection[Sandbox], now: datetime, *, beginning: bool) -> frozenset[str]:
         """Take a reading (`Changes.read`) and give the ids of which there is something new to say.
 
         `beginning` says that the whole list was known before (`Changes.all_known`): what is new has just begun.
         """
         news = []
-        for record in read:
+        if read:
             self.timelines.read(now)
+        for record in read:
             after = after_reading(self.by_id.get(record.id), record, now, beginning=beginning)
             if self._become(record.id, after, now):
                 news.append(record.id)

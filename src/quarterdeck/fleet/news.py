@@ -10,7 +10,6 @@ class About(StrEnum):
     SERVER = "server"
     SANDBOXES = "sandboxes"
     CONVERSATIONS = "conversations"
-    START_TASKS = "start tasks"
 
 
 class News(NamedTuple):

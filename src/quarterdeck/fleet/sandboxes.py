@@ -15,7 +15,6 @@ from quarterdeck.fleet.order import Rank
 from quarterdeck.fleet.sandbox_state import UP, SandboxMemory, SandboxState, StateWord
 
 SHORT = 6
-NOTHING_TOLD: Mapping[str, str | None] = {}
 
 
 class SandboxRow(NamedTuple):
@@ -26,8 +25,6 @@ class SandboxRow(NamedTuple):
     memory: SandboxMemory
     conversations: tuple[Conversation, ...] = ()
     """Those that live in it, in the server's order (newest first)."""
-    told: tuple[str | None, ...] = ()
-    """The last word of the agent in each of them, as far as it is known."""
     haystack: str = ""
     """All of its text a filter looks into, case folded."""
     complete: bool = True
@@ -83,15 +80,10 @@ def sandbox_row(
     conversations: tuple[Conversation, ...],
     *,
     complete: bool = True,
-    last_told: Mapping[str, str | None] = NOTHING_TOLD,
     clock: ServerClock = AS_TOLD,
 ) -> SandboxRow:
-    """Make the row of a sandbox.
-
-    `complete` says that all conversations that live in it are known; `last_told` is the last word of the agent in each,
-    by id, as `last_execution_status` keeps it.
-    """
-    told = tuple(each.execution_status or last_told.get(each.id) for each in conversations)
+    """Make the row of a sandbox; `complete` says that all conversations that live in it are known."""
+    told = {each.execution_status for each in conversations}
     working = memory.settled.known in UP and ExecutionStatus.RUNNING in told
     texts = [text for each in conversations for text in (each.title, each.selected_repository)]
     return SandboxRow(
@@ -99,7 +91,6 @@ def sandbox_row(
         record,
         memory,
         conversations,
-        told,
         haystack(record.id, record.sandbox_spec_id, memory.settled.word, *texts),
         complete,
         working,

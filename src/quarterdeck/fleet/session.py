@@ -4,8 +4,7 @@ It knows no screen: whoever owns it gives a `publish` and is told which ids chan
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import chain, islice
@@ -19,15 +18,15 @@ from quarterdeck.client.models.conversation import Conversation, NewConversation
 from quarterdeck.client.models.sandbox import Sandbox
 from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.bulk import BulkAction, BulkJob, change_verdict
-from quarterdeck.fleet.conversations import ConversationRow, conversation_row, last_execution_status
-from quarterdeck.fleet.displacement import Displacement, forecast, probable_cap, running_oldest_first
+from quarterdeck.fleet.conversations import ConversationRow, conversation_row, with_last_word
+from quarterdeck.fleet.displacement import Displacement, forecast, running_oldest_first
 from quarterdeck.fleet.kept import Keeper, StateFiles
 from quarterdeck.fleet.memories import SandboxMemories
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.sandbox_state import Action
 from quarterdeck.fleet.sandboxes import Residents, SandboxRow, Unlinked, sandbox_row, short_id
 from quarterdeck.fleet.server_watch import ServerWatch
-from quarterdeck.fleet.start_tasks import Dismissed, StartTasks, in_progress, start_row, worth_showing
+from quarterdeck.fleet.start_tasks import StartTasks, in_progress, start_row, worth_showing
 from quarterdeck.fleet.unread import Unread, Watched
 from quarterdeck.fleet.watch import Changes, Watch
 from quarterdeck.fleet.writes import LOST, Starts, Writes
@@ -57,22 +56,18 @@ class Session:
         self._keeper = None if files is None else Keeper(files, about, publish)
         self.server = ServerWatch(client, publish)
         self.sandboxes = Watch(client.sandboxes, self._sandboxes_read)
-        self.conversations = Watch(client.conversations, self._conversations_read)
+        self.conversations = Watch(client.conversations, self._conversations_read, carry=with_last_word)
         self.start_tasks = Watch(StartTasks(client), self._start_tasks_read)
-        self.memories = SandboxMemories()
-        self.displacement = Displacement()
+        self.writes = Writes()
+        self._starts = Starts(self.writes, clock)
+        self.memories = SandboxMemories(lambda: self._starts.awaited)
         self.residents = Residents()
-        self.last_statuses: dict[str, str | None] = {}
-        """The last word of the agent in each conversation."""
+        self.displacement = Displacement(self.memories.timelines, self.residents.title_in)
         self.unread = Unread()
-        self.dismissed = Dismissed()
         self.job: BulkJob | None = None
         """The bulk command that was given last."""
-        self.writes = Writes()
-        self._starts = Starts(self.writes, self.memories.timelines, clock)
-        self.followed = self._starts.followed
-        """Start tasks created here."""
-        self._visible: dict[About, tuple[str, ...]] = {}
+        self._looked_at: tuple[About, tuple[str, ...]] = About.SERVER, ()
+        """The list on the screen, and which rows of it."""
         self._hidden = False
         self._unsettled: set[str] = set()
         """Sandboxes that changed, or are between two states, and whose conversations were not read since."""
@@ -87,8 +82,7 @@ class Session:
             self._tasks = group
             group.create_task(self.server.run())
             if self._keeper is not None:
-                parts = (self.memories.timelines, self.displacement, self.unread, self.dismissed)
-                for part in await self._keeper.recall(parts):
+                for part in await self._keeper.recall((self.memories.timelines, self.displacement, self.unread)):
                     group.create_task(self._keeper.keep(part))
             # What is looked at first is asked for first: each answer takes its milliseconds.
             for watch in (self.conversations, self.sandboxes, self.start_tasks):
@@ -110,38 +104,37 @@ class Session:
     @property
     def conversations_left(self) -> int:
         """How many conversations have not been read yet, as far as the server said how many there are."""
-        if not self.conversations.health.incomplete:
-            return 0
-        return max((self._total or 0) - len(self.conversations.records), 0)
+        left = (self._total or 0) - len(self.conversations.records)
+        return max(left, 0) if self.conversations.health.incomplete else 0
 
     @property
     def cap(self) -> int | None:
         """About how many sandboxes the server lets run at a time, None when that is not known."""
-        return probable_cap(self.displacement.learned, islice(self.sandboxes.records, ALIKE))
+        return self.displacement.cap(islice(self.sandboxes.records, ALIKE))
 
     def forecast(self, count: int = 1) -> str:
         """What starting or resuming so many sandboxes will likely do to others; empty when nothing."""
         return forecast(self._running, self.cap, self.residents.title_in, count)
 
+    @property
+    def _running(self) -> tuple[str, ...]:
+        return running_oldest_first(self.sandboxes.records.values(), self.memories.by_id)
+
     def sandbox_row(self, sandbox_id: str) -> SandboxRow | None:
         """What a list says of a sandbox; None when there is no such one."""
-        record = self.sandboxes.records.get(sandbox_id)
-        memory = self.memories.by_id.get(sandbox_id)
+        record, memory = self.sandboxes.records.get(sandbox_id), self.memories.by_id.get(sandbox_id)
         if record is None or memory is None:
             return None
-        return sandbox_row(
-            record,
-            memory,
-            self.residents.of(sandbox_id),
-            complete=self._knows_all_in(sandbox_id),
-            last_told=self.last_statuses,
-            clock=self.server_clock,
-        )
+        # A conversation that could not be read may live in any of them.
+        lists_all = not (self.conversations.health.incomplete or self.conversations.health.unreadable)
+        complete = lists_all and not self.memories.timelines.perhaps_ours(sandbox_id)
+        living = self.residents.of(sandbox_id)
+        return sandbox_row(record, memory, living, complete=complete, clock=self.server_clock)
 
-    def _knows_all_in(self, sandbox_id: str) -> bool:
-        """Whether all conversations in a sandbox are known; one that could not be read may live in any."""
-        health = self.conversations.health
-        return not (health.incomplete or health.unreadable or self.memories.timelines.perhaps_ours(sandbox_id))
+    @property
+    def sandbox_rows(self) -> list[SandboxRow]:
+        """The rows of all sandboxes, in the server's order."""
+        return [row for row in map(self.sandbox_row, self.sandboxes.records) if row is not None]
 
     def conversation_row(self, conversation_id: str) -> ConversationRow | None:
         """What a list says of a conversation, or of a start that is about to be one; None when it says nothing."""
@@ -151,34 +144,28 @@ class Session:
             return start_row(task, self.server_clock) if task is not None and self._is_shown(task) else None
         return conversation_row(
             record,
-            self.last_statuses.get(conversation_id),
             sandboxes=None if self.sandboxes.health.incomplete else self.sandboxes.records,
             unread=conversation_id in self.unread.ids,
             watched=conversation_id in self.unread.watched,
             clock=self.server_clock,
         )
 
-    def became(self, row_id: str) -> str:
-        """The conversation that a start came to; any other row is what it was."""
-        task = self.start_tasks.records.get(row_id)
-        return row_id if task is None else task.app_conversation_id or row_id
-
-    @property
-    def sandbox_rows(self) -> list[SandboxRow]:
-        """The rows of all sandboxes, in the server's order."""
-        return [row for row in map(self.sandbox_row, self.sandboxes.records) if row is not None]
-
     @property
     def conversation_rows(self) -> list[ConversationRow]:
         """The rows of all conversations, in the server's order."""
         return [row for row in map(self.conversation_row, self.conversations.records) if row is not None]
 
+    def became(self, row_id: str) -> str:
+        """The conversation that a start came to; any other row is what it was."""
+        task = self.start_tasks.records.get(row_id)
+        return row_id if task is None else task.app_conversation_id or row_id
+
     def _is_shown(self, task: StartTask) -> bool:
-        listed, followed = self.conversations.records, self.followed
+        listed, followed = self.conversations.records, self._starts.followed
         if self.conversations.health.incomplete and task.app_conversation_id is not None and task.id not in followed:
             return False  # it is among the conversations that are still to come
-        now = self.server_clock.there
-        return worth_showing(task, now, listed=listed, followed=followed, dismissed=self.dismissed)
+        now, dismissed = self.server_clock.there, self.unread.dismissed
+        return worth_showing(task, now, listed=listed, followed=followed, dismissed=dismissed)
 
     def find_unlinked(self) -> Unlinked:
         """What lost its counterpart in the other list."""
@@ -192,7 +179,7 @@ class Session:
 
     def look(self, about: About, visible: Sequence[str]) -> None:
         """Say which rows of which list are on the screen; the other lists rest."""
-        self._visible = {about: tuple(visible)}
+        self._looked_at = about, tuple(visible)
         self._look_closely()
 
     def rest(self, *, hidden: bool) -> None:
@@ -200,35 +187,36 @@ class Session:
         self._hidden = hidden
         self._look_closely()
 
+    def _seen(self, about: About) -> tuple[str, ...]:
+        """The rows of a list that are on the screen."""
+        return self._looked_at[1] if self._looked_at[0] is about else ()
+
     def _look_closely(self) -> None:
         """Tell each watch what is on the screen and what is between two states."""
         moving = self.memories.transitional(self._clock())
         self._unsettled |= moving
-        seen = self._visible.get(About.SANDBOXES, ())
-        living = (record.id for sandbox_id in seen for record in self.residents.of(sandbox_id))
-        shown = chain(self._visible.get(About.CONVERSATIONS, ()), living) if self._unsettled else ()
-        unsettled = [each for each in shown if self.residents.sandbox_of(each) in self._unsettled]
+        unsettled = list[str]()
+        if self._unsettled:
+            living = (record.id for each in self._seen(About.SANDBOXES) for record in self.residents.of(each))
+            shown = chain(self._seen(About.CONVERSATIONS), living)
+            unsettled = [each for each in shown if self.residents.sandbox_of(each) in self._unsettled]
         starting = in_progress(self.start_tasks.records.values(), self.server_clock.there)
         self._look_at(About.SANDBOXES, self.sandboxes, moving)
-        self._look_at(About.CONVERSATIONS, self.conversations, unsettled, always=self.unread.watched)
-        self._look_at(About.START_TASKS, self.start_tasks, starting)
+        self._look_at(About.CONVERSATIONS, self.conversations, unsettled, always=tuple(self.unread.watched))
+        self.start_tasks.look(visible=(), transitional=starting, hidden=True)
 
     def _look_at(
-        self, about: About, watch: Watch[Any], transitional: Iterable[str], always: Iterable[str] = ()
+        self, about: About, watch: Watch[Any], transitional: Collection[str], always: tuple[str, ...] = ()
     ) -> None:
         """What is read `always` is read as if it were on the screen."""
-        always = tuple(always)
-        hidden = self._hidden or about not in self._visible
-        visible = always if hidden else (*self._visible[about], *always)
-        watch.look(visible=visible, transitional=tuple(transitional), hidden=hidden and not always)
+        hidden = self._hidden or about is not self._looked_at[0]
+        visible = always if hidden else (*self._looked_at[1], *always)
+        watch.look(visible=visible, transitional=transitional, hidden=hidden and not always)
 
     # What is read, and what follows from it
 
     def _sandboxes_read(self, changes: Changes[Sandbox]) -> None:
-        now, health = self._clock(), self.sandboxes.health
-        if health.back:
-            self.server.doubt()
-        came_or_went = changes.added | changes.gone
+        now, came_or_went = self._clock(), changes.added | changes.gone
         fresh = self.memories.observe(changes.read, now, beginning=changes.all_known)
         self.memories.forget(changes.gone)
         self._unsettled.update(each for each in fresh - changes.added if self.residents.of(each))
@@ -237,33 +225,28 @@ class Session:
         self._publish(News(About.SANDBOXES, fresh | changes.changed | came_or_went))
         living_there = (record.id for sandbox_id in came_or_went for record in self.residents.of(sandbox_id))
         self._publish_beside(About.CONVERSATIONS, living_there, changes, self.sandboxes)
-        for displaced in self.displacement.read(self.memories.timelines, now):
-            words = displaced.words(self.residents.title_in)
-            self._publish(News(About.SANDBOXES, frozenset(displaced.ids), words=words))
-        self._find_lost(About.SANDBOXES, self.sandboxes)
+        for news in self.displacement.read(now):
+            self._publish(news)
+        if (found := self._found_lost(About.SANDBOXES, self.sandboxes)) is not None:
+            self.memories.timelines.started(found)
+            words = f"The answer was lost, but it was started: {short_id(found)} is new in the list."
+            self._publish(News(About.SANDBOXES, frozenset({found}), words=words, wanted=found))
 
     def _conversations_read(self, changes: Changes[Conversation]) -> None:
-        if self.conversations.health.back:
-            self.server.doubt()
-        if not self._begun and self.conversations.health.read_at is not None:
-            self._begin()
         records, clock, other = self.conversations.records, self.server_clock, changes.changed | changes.added
-        for record in changes.read:
-            if record.id in other:
-                self.last_statuses[record.id] = last_execution_status(self.last_statuses.get(record.id), record)
-        for gone in changes.gone:
-            self.last_statuses.pop(gone, None)
-        marked = self.unread.read(changes.read, self.last_statuses, clock)
+        if not self._begun and self.conversations.health.read_at is not None:
+            self._begin(clock)
+        marked = self.unread.read(changes.read, clock)
         touched = self.residents.update(records, other | changes.gone)
-        whole = not self.conversations.health.incomplete
-        for news in self.unread.calls(marked, records, self.last_statuses, whole=whole):
+        for news in self.unread.calls(marked, records, whole=not self.conversations.health.incomplete):
             self._publish(news)
         if self._unsettled:
             read = {record.sandbox_id for record in changes.read}
             self._unsettled -= read - self.memories.transitional(clock.now)
         self._look_closely()
-        starts = self.start_tasks.records.keys()  # one ends as a row when its conversation is there
-        self._publish(News(About.CONVERSATIONS, other | changes.gone | marked | starts))
+        # The start of a conversation ends as a row when that is there.
+        starts = self.start_tasks.records.keys() if changes or not changes.all_known else ()
+        self._publish(News(About.CONVERSATIONS, other.union(changes.gone, marked, starts)))
         self._publish_beside(About.SANDBOXES, touched, changes, self.conversations)
 
     def _start_tasks_read(self, changes: Changes[StartTask]) -> None:
@@ -272,25 +255,32 @@ class Session:
         if not ended <= self.conversations.records.keys() and changes:
             self.conversations.refresh()
             self.sandboxes.refresh()
-        if self._starts.read(changes.read, in_progress(changes.read, self.server_clock.there)):
+        if made := self._starts.read(changes.read, in_progress(changes.read, self.server_clock.there)):
+            for sandbox_id in filter(None, made):
+                self.memories.timelines.started(sandbox_id)
             self._publish(News(About.SANDBOXES, frozenset(self.sandboxes.records)))
         self._publish(News(About.CONVERSATIONS, changes.changed | changes.added | changes.gone))
-        self._find_lost(About.START_TASKS, self.start_tasks)
+        if (found := self._found_lost(About.CONVERSATIONS, self.start_tasks)) is not None:
+            self._starts.created(self.start_tasks.records[found])
+            words = "The answer was lost, but it was created: its start is followed in the list."
+            self._publish(News(About.CONVERSATIONS, frozenset({found}), words=words, wanted=found))
 
     def _publish_beside(self, about: About, ids: Iterable[str], changes: Changes[Any], watch: Watch[Any]) -> None:
         """Tell what a reading means for the other list: of all rows, if it is only now known whole.
 
         What has lost its counterpart hangs on that.
         """
+        if watch.health.back:
+            self.server.doubt()  # another one may have been put behind the address
         everything = changes.all_known is watch.health.incomplete
         if (touched := frozenset(ids)) or everything:
             self._publish(News(about, touched, everything))
 
-    def _begin(self) -> None:
+    def _begin(self, clock: ServerClock) -> None:
         """Compare the clocks, and ask how many conversations there are if the first page is not all of them."""
         self._begun = True
-        if hint := self.server_clock.hint:
-            self._publish(News(About.CONVERSATIONS, words=hint, everywhere=True))
+        if clock.hint:
+            self._publish(News(About.CONVERSATIONS, words=clock.hint, everywhere=True))
         if self.conversations.health.incomplete and self._tasks is not None:
             self._tasks.create_task(self._count())
 
@@ -304,8 +294,7 @@ class Session:
     def _probe_quiet_ones(self, now: datetime) -> None:
         """Ask the agent servers of what is seen and of which readings alone say too little."""
         if self._tasks is not None:
-            wanted = self.memories.take_checks(self._visible.get(About.SANDBOXES, ()), now)
-            for sandbox_id, address in wanted.items():
+            for sandbox_id, address in self.memories.take_checks(self._seen(About.SANDBOXES), now).items():
                 self._tasks.create_task(self._probe(sandbox_id, address))
 
     async def _probe(self, sandbox_id: str, address: SecretStr) -> None:
@@ -313,9 +302,8 @@ class Session:
         if self.memories.checked(sandbox_id, self._clock(), answered=answered):
             self._publish(News(About.SANDBOXES, frozenset({sandbox_id})))
 
-    def _find_lost(self, about: About, watch: Watch[Any]) -> None:
-        if not watch.health.incomplete and (found := self._starts.find_lost(about, watch.records)) is not None:
-            self._publish(found)
+    def _found_lost(self, about: About, watch: Watch[Any]) -> str | None:
+        return None if watch.health.incomplete else self._starts.find_lost(about, watch.records)
 
     # What a person asks of sandboxes
 
@@ -368,15 +356,6 @@ class Session:
             self._publish(News(About.SANDBOXES, frozenset(self.sandboxes.records)))
             self.sandboxes.refresh()
 
-    @contextmanager
-    def _changing(self, words: str) -> Iterator[None]:
-        """Ask for something inside, and read everything again afterwards."""
-        try:
-            with self.writes.under_way(words):
-                yield
-        finally:
-            self.refresh()
-
     def begin(self, job: BulkJob) -> None:
         """Carry out a job; it goes on whatever is shown, and ends with the connection."""
         if self._tasks is not None:
@@ -387,10 +366,6 @@ class Session:
         await job.run()
         self._publish(News(About.SANDBOXES, words=f"{job.result} B shows it."))
 
-    @property
-    def _running(self) -> tuple[str, ...]:
-        return running_oldest_first(self.sandboxes.records.values(), self.memories.by_id)
-
     def _known(self, watch: Watch[Any]) -> frozenset[str] | None:
         """What a list holds now; None while not all of it was read."""
         return None if watch.health.incomplete else frozenset(watch.records)
@@ -399,9 +374,8 @@ class Session:
 
     async def create(self, new: NewConversation) -> str | None:
         """Create a conversation; its start task is followed from then on. Gives the id of what was answered, if any."""
-        asking = self._starts.asking(About.START_TASKS, self._known(self.start_tasks), "creation of a conversation")
         try:
-            with asking:
+            with self._starts.asking(About.CONVERSATIONS, self._known(self.start_tasks), "creation of a conversation"):
                 answer = await self.client.conversations.create(new)
                 if answer is not None:
                     self._starts.created(answer)
@@ -418,18 +392,24 @@ class Session:
 
     async def rename_conversation(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title."""
-        with self._changing("renaming of a conversation"):
-            await self.client.conversations.rename(conversation_id, title)
+        await self._change("renaming of a conversation", self.client.conversations.rename(conversation_id, title))
 
     async def delete_conversation(self, conversation_id: str) -> None:
         """Delete a conversation."""
-        with self._changing("deletion of a conversation"):
-            await self.client.conversations.delete(conversation_id)
+        await self._change("deletion of a conversation", self.client.conversations.delete(conversation_id))
+
+    async def _change(self, words: str, asked: Awaitable[None]) -> None:
+        """Ask for something, and read everything again afterwards."""
+        try:
+            with self.writes.under_way(words):
+                await asked
+        finally:
+            self.refresh()
 
     def dismiss(self, task_ids: Iterable[str]) -> None:
         """Show these start tasks no longer."""
         dismissed = frozenset(task_ids)
-        self.dismissed.add(dismissed)
+        self.unread.dismiss(dismissed)
         self._publish(News(About.CONVERSATIONS, dismissed))
 
     def looked(self, conversation_ids: Iterable[str]) -> None:
@@ -440,7 +420,7 @@ class Session:
     @property
     def watched(self) -> Sequence[Watched]:
         """The conversations watched, the one that needs a person most first."""
-        return self.unread.by_urgency(self.conversations.records, self.last_statuses)
+        return self.unread.by_urgency(self.conversations.records)
 
     def watch(self, conversation_ids: Sequence[str]) -> Sequence[str]:
         """Watch these as well; gives those for which there was no room."""

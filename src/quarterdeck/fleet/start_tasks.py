@@ -1,9 +1,8 @@
 """Start tasks, each about to be a conversation: how far it has come, whether it is shown, its row."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Container, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Container, Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.conversation import NewConversation, StartTask
@@ -12,7 +11,6 @@ from quarterdeck.client.paging import Page
 from quarterdeck.fleet.ages import AS_TOLD, ServerClock, stopwatch
 from quarterdeck.fleet.conversations import Category, ConversationRow, ConversationState
 from quarterdeck.fleet.filters import haystack
-from quarterdeck.fleet.kept import KeptModel
 
 STEPS: dict[str, str] = {
     StartTaskStatus.WORKING: "beginning",
@@ -104,51 +102,6 @@ def start_row(task: StartTask, clock: ServerClock = AS_TOLD) -> ConversationRow:
         updated=clock.here(task.changed_at),
         haystack=haystack(task.id, request.title, request.selected_repository, request.selected_branch, progress.words),
     )
-
-
-DISMISSED = 300
-"""Ids of start tasks that are kept as dismissed, the latest: servers tell of the newest start tasks only."""
-
-
-class KeptDismissed(KeptModel):
-    """Ids of the start tasks that a person does not want to see, in the order they were dismissed."""
-
-    kind: ClassVar[str] = "dismissed"
-    ids: tuple[str, ...]
-
-
-class Dismissed:
-    """The start tasks that are not shown, here and in later runs: servers list them for ever."""
-
-    model = KeptDismissed
-
-    def __init__(self) -> None:
-        self.changed = asyncio.Event()
-        self._ids: dict[str, None] = {}
-
-    def __contains__(self, task_id: object) -> bool:
-        return task_id in self._ids
-
-    def add(self, task_ids: Iterable[str]) -> None:
-        """Dismiss these."""
-        self._ids.update(dict.fromkeys(task_ids))
-        self.changed.set()
-
-    def recall(self, kept: KeptDismissed | None) -> frozenset[str]:
-        """Take what earlier runs dismissed."""
-        if kept is not None:
-            self._ids = dict.fromkeys([*kept.ids, *self._ids])
-        return frozenset()
-
-    def merge(self) -> Callable[[KeptDismissed | None], KeptDismissed | None]:
-        """What makes the next file of the one there is."""
-        mine = tuple(self._ids)
-
-        def merged(kept: KeptDismissed | None) -> KeptDismissed | None:
-            ids = tuple(dict.fromkeys([*(kept.ids if kept is not None else ()), *mine]))[-DISMISSED:]
-            return KeptDismissed(ids=ids) if ids else None
-
-        return merged
 
 
 class StartTasks:

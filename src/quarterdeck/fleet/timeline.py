@@ -3,15 +3,14 @@
 All times are UTC moments of this machine.
 """
 
-import asyncio
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import ClassVar, NamedTuple
 
 from pydantic import AwareDatetime
 
-from quarterdeck.fleet.kept import KeptModel
+from quarterdeck.fleet.kept import KeptModel, Part
 from quarterdeck.fleet.sandbox_state import UP, Action, Asked, SandboxMemory, StateWord
 
 EVENTS = 20
@@ -68,6 +67,14 @@ class KeptTimelines(KeptModel):
     kind: ClassVar[str] = "timelines"
     sandboxes: dict[str, KeptTimeline]
 
+    def joined(self, kept: "KeptTimelines | None") -> "KeptTimelines":
+        """These, and what another deck kept of other sandboxes that were seen in the last `KEPT`."""
+        others = {i: each for i, each in kept.sandboxes.items() if i not in self.sandboxes} if kept is not None else {}
+        both = others | self.sandboxes
+        oldest = max(each.seen_at for each in both.values()) - KEPT
+        known = [(sandbox_id, each) for sandbox_id, each in both.items() if each.seen_at >= oldest]
+        return KeptTimelines(sandboxes=dict(known[-IDS:]))
+
 
 _EXPLAINS = {
     Action.PAUSE: frozenset({StateWord.PAUSED}),
@@ -82,22 +89,22 @@ _FIRST = "first seen so"
 _CLOSED = "changed while nobody watched"
 
 
-class Timelines:
+class Timelines(Part[KeptTimelines]):
     """The timelines of all sandboxes of one server; a reading that changes nothing costs nothing here.
 
-    `SandboxMemories` tells of what readings made of them; whoever finds displaced ones tells of those.
+    `SandboxMemories` tells of what readings made of them; whoever finds displaced ones tells of those. `awaited` says
+    whether what appears may be what a start makes that was asked for here.
     """
 
     model = KeptTimelines
 
-    def __init__(self) -> None:
-        self.changed = asyncio.Event()
+    def __init__(self, awaited: Callable[[], bool] = lambda: False) -> None:
+        super().__init__()
+        self._awaited = awaited
         self._by_id: dict[str, tuple[Event, ...]] = {}
         """Those of which nothing was heard for longest first."""
         self._last_seen: dict[str, datetime] = {}
         """When the ones that are not listed now were listed last."""
-        self.awaited_until = datetime.min.replace(tzinfo=UTC)
-        """Until when what appears may be what a start makes that was asked for here."""
         self._ours: set[str] = set()
         """What starts made that were asked for here."""
         self._read_at: datetime | None = None
@@ -140,8 +147,7 @@ class Timelines:
 
     def perhaps_ours(self, sandbox_id: str) -> bool:
         """Whether it may be what a start made that is not answered yet."""
-        awaited = self._read_at is not None and self._read_at <= self.awaited_until
-        return awaited and any(event.words == _PERHAPS for event in self.of(sandbox_id))
+        return self._awaited() and any(event.words == _PERHAPS for event in self.of(sandbox_id))
 
     def started(self, sandbox_id: str) -> None:
         """Note that it is what a start made that was asked for here; it may have been listed before."""
@@ -178,7 +184,7 @@ class Timelines:
             return Cause.UNKNOWN, _CLOSED
         if not after.settled.exact:
             return Cause.UNKNOWN, _FIRST
-        return (Cause.UNKNOWN, _PERHAPS) if now <= self.awaited_until else (Cause.SERVER, _NOT_ASKED)
+        return (Cause.UNKNOWN, _PERHAPS) if self._awaited() else (Cause.SERVER, _NOT_ASKED)
 
     def _keep(self, sandbox_id: str, events: tuple[Event, ...]) -> None:
         self._by_id.pop(sandbox_id, None)
@@ -191,27 +197,22 @@ class Timelines:
 
     # From run to run
 
-    def recall(self, kept: KeptTimelines | None) -> frozenset[str]:
+    def kept(self) -> KeptTimelines | None:
+        """All timelines, each with when its sandbox was listed last."""
+        if not self._by_id:
+            return None
+        timelines = {
+            sandbox_id: KeptTimeline(self._last_seen.get(sandbox_id, self._read_at) or events[-1].seen_at, events)
+            for sandbox_id, events in self._by_id.items()
+        }
+        return KeptTimelines.model_construct(sandboxes=timelines)
+
+    def recall(self, kept: KeptTimelines) -> frozenset[str]:
         """Take what an earlier run or another deck kept of sandboxes that nothing is known of here."""
-        for sandbox_id, (seen_at, events) in kept.sandboxes.items() if kept is not None else ():
+        for sandbox_id, (seen_at, events) in kept.sandboxes.items():
             if sandbox_id not in self._by_id and len(self._by_id) < IDS:
                 self._last_seen[sandbox_id], self._by_id[sandbox_id] = seen_at, events
         return frozenset()
-
-    def merge(self) -> Callable[[KeptTimelines | None], KeptTimelines | None]:
-        """What makes the next file of the one there is: what another deck kept of other sandboxes stays."""
-        now = self._read_at
-        mine = {
-            sandbox_id: KeptTimeline(self._last_seen.get(sandbox_id, now) or events[-1].seen_at, events)
-            for sandbox_id, events in self._by_id.items()
-        }
-
-        def merged(kept: KeptTimelines | None) -> KeptTimelines | None:
-            others = {i: each for i, each in kept.sandboxes.items() if i not in mine} if kept is not None else {}
-            known = [(i, each) for i, each in (others | mine).items() if now is None or now - each.seen_at <= KEPT]
-            return KeptTimelines(sandboxes=dict(known[-IDS:])) if known else None
-
-        return merged
 
 
 def with_next(events: tuple[Event, ...], event: Event) -> tuple[Event, ...]:

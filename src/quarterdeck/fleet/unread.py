@@ -1,11 +1,10 @@
-"""Conversations that came to something since somebody last looked at them, and those of them that ring.
+"""What a person has seen of conversations: which came to something since, which ring then, which starts are dismissed.
 
 No server keeps this. Moments are seconds since 1970. Decks beside each other keep one file: for each conversation the
 later reading and the later look win.
 """
 
-import asyncio
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from math import inf, nextafter
 from typing import Annotated, ClassVar, NamedTuple
@@ -15,11 +14,13 @@ from pydantic import Field
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.fleet.ages import ServerClock
 from quarterdeck.fleet.conversations import Category, ConversationState, ConversationWord, conversation_state
-from quarterdeck.fleet.kept import KeptModel
+from quarterdeck.fleet.kept import KeptModel, Part
 from quarterdeck.fleet.news import About, News
 
 KEPT = 2_000
 """Conversations that are kept, those of which there was news last."""
+DISMISSED = 300
+"""Start tasks that are kept as dismissed, the latest: servers tell of the newest ones only."""
 MOST = 20
 """Conversations that can be watched at a time: each is read at every tick."""
 AT_WORK = ConversationWord.WORKING
@@ -44,14 +45,14 @@ class Outcome(NamedTuple):
         return self.word != AT_WORK and self.looked <= self.after
 
     @property
-    def since(self) -> float:
-        """About when it came to that; 0 while it is at work."""
-        return 0.0 if self.word == AT_WORK else max(self.after, self.updated)
-
-    @property
     def moment(self) -> float:
         """When there was news of it last."""
         return max(self.after, self.looked, self.updated)
+
+    def joined(self, theirs: "Outcome") -> "Outcome":
+        """What two decks know of one conversation: the later reading and the later look."""
+        latest = theirs if theirs.after > self.after else self
+        return latest._replace(looked=max(self.looked, theirs.looked), updated=max(self.updated, theirs.updated))
 
 
 class Watched(NamedTuple):
@@ -65,34 +66,54 @@ class Watched(NamedTuple):
     """About when it came to what it is at; 0 where that is nothing, or nobody knows."""
 
     @property
-    def named(self) -> str:
-        """What to call it, raw."""
-        return self.title or self.id
-
-    @property
     def urgency(self) -> tuple[int, float]:
         """What stands first needs a person most: a question, trouble, a result; of equal ones the latest."""
-        state = self.state
-        if state is None:
+        if self.state is None:
             return 4, 0.0
-        if state.category is Category.WAITING:
-            return 0, -self.since
-        if state.attention:
-            return 1, -self.since
-        return (2 if state.came_to_something else 3), -self.since
+        if self.state.attention:
+            return (0 if self.state.category is Category.WAITING else 1), -self.since
+        return (2 if self.state.came_to_something else 3), -self.since
 
 
 class KeptUnread(KeptModel):
-    """What was read and looked at, and the titles of what is watched."""
+    """What was read and looked at, the titles of what is watched, and the start tasks that are dismissed."""
 
     kind: ClassVar[str] = "unread"
     since: Moment
     conversations: dict[str, Outcome]
     watched: dict[str, str] = {}
+    dismissed: tuple[str, ...] = ()
+    ended: frozenset[str] = Field(default=frozenset(), exclude=True)
+    """What is watched no longer, whatever another deck keeps of it; not written."""
+
+    def joined(self, kept: "KeptUnread | None") -> "KeptUnread":
+        """What both decks know, of the conversations of which there was news last."""
+        theirs = kept or self
+        both = joined_outcomes(self.conversations, theirs.conversations)
+        since = max(self.since, theirs.since)
+        worth = [(each, outcome) for each, outcome in both.items() if outcome.after or outcome.updated > since]
+        worth.sort(key=lambda item: item[1].moment, reverse=True)
+        return KeptUnread(
+            since=max([since, *(outcome.updated for _, outcome in worth[KEPT:])]),
+            conversations=dict(worth[:KEPT]),
+            watched=watched_by_both(self.watched, self.ended, theirs.watched),
+            dismissed=tuple(dict.fromkeys([*theirs.dismissed, *self.dismissed]))[-DISMISSED:],
+        )
 
 
-class Unread:
-    """The marks of one server, and the conversations watched on it.
+def joined_outcomes(mine: Mapping[str, Outcome], theirs: Mapping[str, Outcome]) -> dict[str, Outcome]:
+    """What two decks know of all conversations."""
+    return {**mine, **{each: mine[each].joined(last) if each in mine else last for each, last in theirs.items()}}
+
+
+def watched_by_both(mine: Mapping[str, str], ended: Collection[str], theirs: Mapping[str, str]) -> dict[str, str]:
+    """The titles of what two decks watch, but for what one of them `ended`."""
+    others = {each: title for each, title in theirs.items() if each not in ended}
+    return dict([*{**others, **mine}.items()][:MOST])
+
+
+class Unread(Part[KeptUnread]):
+    """The marks of one server, the conversations watched on it, and the start tasks that are not shown.
 
     A state of rest, as when its sandbox is paused, neither sets nor takes away a mark.
     """
@@ -100,11 +121,13 @@ class Unread:
     model = KeptUnread
 
     def __init__(self) -> None:
-        self.changed = asyncio.Event()
+        super().__init__()
         self.watched: dict[str, str] = {}
         """The titles of what is watched, as last read."""
         self._ended: set[str] = set()
         """What was watched earlier and is not to be taken from a file again."""
+        self.dismissed: dict[str, None] = {}
+        """The start tasks that a person does not want to see, in their order: servers list them for ever."""
         self.ids: set[str] = set()
         """The conversations that carry the mark."""
         self._known: dict[str, Outcome] = {}
@@ -116,6 +139,42 @@ class Unread:
         It is never in the future, whatever the file says: a clock may have been wrong.
         """
 
+    # What is read and looked at
+
+    def read(self, records: Iterable[Conversation], clock: ServerClock) -> frozenset[str]:
+        """Take a reading; gives the conversations whose mark may have changed."""
+        moment, news = clock.now.timestamp(), set()
+        self._since = moment if self._since is None else min(self._since, moment)
+        for record in records:
+            if record.id in self.watched:
+                self.watched[record.id] = record.title or ""
+            state = conversation_state(record)
+            updated = clock.here(record.updated_at)
+            before = self._known.get(record.id)
+            if state.word == AT_WORK:
+                after = Outcome(state.word, moment, before.looked if before else 0.0)
+            elif state.came_to_something:
+                after = self._came_to(record.id, before, state.word, updated.timestamp() if updated else 0.0, moment)
+            else:
+                continue
+            self._know(record.id, after)
+            self._elsewhere.discard(record.id)
+            if before is None or (before.word, before.unread) != (after.word, after.unread):
+                self.changed.set()
+                news.add(record.id)
+        return frozenset(news)
+
+    def _came_to(self, record_id: str, before: Outcome | None, word: str, updated: float, moment: float) -> Outcome:
+        if before is None:
+            news = updated > (self._since or 0.0)
+            return Outcome(word, min(updated, moment), 0.0, updated) if news else Outcome(word, 0.0, moment, updated)
+        if before.word == AT_WORK:
+            return before._replace(word=word, updated=updated)
+        meanwhile = record_id in self._elsewhere and updated > before.moment
+        if before.word == word and not meanwhile:
+            return before._replace(updated=max(before.updated, updated))
+        return Outcome(word, max(before.after, before.looked), before.looked, updated)
+
     def _know(self, conversation_id: str, outcome: Outcome) -> None:
         self._known[conversation_id] = outcome
         if outcome.unread:
@@ -123,60 +182,19 @@ class Unread:
         else:
             self.ids.discard(conversation_id)
 
-    # What is read and looked at
-
-    def read(
-        self, records: Iterable[Conversation], last_told: Mapping[str, str | None], clock: ServerClock
-    ) -> frozenset[str]:
-        """Take a reading; gives the conversations whose mark may have changed."""
-        moment, changed = clock.now.timestamp(), set()
-        self._since = moment if self._since is None else min(self._since, moment)
-        for record in records:
-            if record.id in self.watched:
-                self.watched[record.id] = record.title or ""
-            state = conversation_state(record, last_told.get(record.id))
-            if self._observe(record.id, state, clock.here(record.updated_at), moment):
-                changed.add(record.id)
-        return frozenset(changed)
-
-    def _observe(self, conversation_id: str, state: ConversationState, updated: datetime | None, moment: float) -> bool:
-        """Take what a reading says of a conversation; whether that is news."""
-        before = self._known.get(conversation_id)
-        if state.word == AT_WORK:
-            after = Outcome(state.word, moment, before.looked if before else 0.0)
-        elif state.came_to_something:
-            after = self._came_to(conversation_id, state.word, updated.timestamp() if updated else 0.0, moment)
-        else:
-            return False
-        self._know(conversation_id, after)
-        self._elsewhere.discard(conversation_id)
-        if before is not None and (before.word, before.unread) == (after.word, after.unread):
-            return False
-        self.changed.set()
-        return True
-
-    def _came_to(self, conversation_id: str, word: str, changed: float, moment: float) -> Outcome:
-        before = self._known.get(conversation_id)
-        if before is None:
-            news = changed > (self._since or 0.0)
-            return Outcome(word, min(changed, moment), 0.0, changed) if news else Outcome(word, 0.0, moment, changed)
-        if before.word == AT_WORK:
-            return before._replace(word=word, updated=changed)
-        meanwhile = conversation_id in self._elsewhere and changed > before.moment
-        if before.word == word and not meanwhile:
-            return before._replace(updated=max(before.updated, changed))
-        return Outcome(word, max(before.after, before.looked), before.looked, changed)
-
     def looked(self, conversation_ids: Iterable[str], now: datetime) -> frozenset[str]:
         """Note that somebody looked at these; gives those at which there was anything to see."""
-        seen = set()
-        for each in conversation_ids:
-            outcome = self._known.get(each)
-            if outcome is not None and outcome.word != AT_WORK:
-                self._know(each, outcome._replace(looked=max(now.timestamp(), nextafter(outcome.after, inf))))
-                seen.add(each)
-                self.changed.set()
+        known = {each: self._known[each] for each in conversation_ids if each in self._known}
+        seen = {each: outcome for each, outcome in known.items() if outcome.word != AT_WORK}
+        for each, outcome in seen.items():
+            self._know(each, outcome._replace(looked=max(now.timestamp(), nextafter(outcome.after, inf))))
+            self.changed.set()
         return frozenset(seen)
+
+    def dismiss(self, task_ids: Iterable[str]) -> None:
+        """Show these start tasks no longer, here and in later runs."""
+        self.dismissed |= dict.fromkeys(task_ids)
+        self.changed.set()
 
     # What rings
 
@@ -199,29 +217,20 @@ class Unread:
             self.watched.pop(each, None)
         self.changed.set()
 
-    def by_urgency(self, records: Mapping[str, Conversation], last_told: Mapping[str, str | None]) -> Sequence[Watched]:
+    def by_urgency(self, records: Mapping[str, Conversation]) -> Sequence[Watched]:
         """How all that is watched is now, the one that needs a person most first."""
         found = []
         for each, title in self.watched.items():
-            record, outcome = records.get(each), self._known.get(each)
-            state = conversation_state(record, last_told.get(each)) if record is not None else None
-            at = outcome.since if outcome is not None and state is not None and state.came_to_something else 0.0
-            found.append(Watched(each, title, state, at))
+            state = conversation_state(records[each]) if each in records else None
+            last, ended = self._known.get(each), state is not None and state.came_to_something
+            found.append(Watched(each, title, state, max(last.after, last.updated) if last and ended else 0.0))
         return sorted(found, key=lambda watched: watched.urgency)
 
-    def calls(
-        self,
-        marked: Collection[str],
-        records: Mapping[str, Conversation],
-        last_told: Mapping[str, str | None],
-        *,
-        whole: bool,
-    ) -> Iterator[News]:
+    def calls(self, marked: Collection[str], records: Mapping[str, Conversation], *, whole: bool) -> Iterator[News]:
         """What to ring for after a reading that changed these marks; `whole` says that `records` are all there are."""
-        watched = self.by_urgency(records, last_told) if marked else ()
-        came = [each for each in watched if each.id in marked and each.id in self.ids]
+        came = [each for each in self.by_urgency(records) if each.id in marked and each.id in self.ids and each.state]
         if came:
-            words = " ".join(f"{each.named}: {each.state.word}." for each in came if each.state is not None)
+            words = " ".join(f"{each.title or each.id}: {each.state.word}." for each in came if each.state)
             yield News(About.CONVERSATIONS, words=words, everywhere=True, call=True)
         if whole and (gone := {each: title for each, title in self.watched.items() if each not in records}):
             self.unwatch(gone)
@@ -231,52 +240,25 @@ class Unread:
 
     # From run to run, and from deck to deck
 
-    def recall(self, kept: KeptUnread | None) -> frozenset[str]:
+    def kept(self) -> KeptUnread | None:
+        """All of it, once something was read."""
+        if self._since is None:
+            return None
+        return KeptUnread.model_construct(
+            since=self._since,
+            conversations=dict(self._known),
+            watched=dict(self.watched),
+            dismissed=tuple(self.dismissed),
+            ended=frozenset(self._ended),
+        )
+
+    def recall(self, kept: KeptUnread) -> frozenset[str]:
         """Take what an earlier run or another deck kept; gives the conversations whose mark it changed."""
-        if kept is None:
-            return frozenset()
         before = frozenset(self.ids)
         self._since = max(kept.since, self._since or 0.0)
-        self.watched = _watched_by_both(self.watched, self._ended, kept)
-        for each, theirs in kept.conversations.items():
-            mine = self._known.get(each)
-            self._know(each, _joined(mine, theirs))
-            if mine is None:
-                self._elsewhere.add(each)
+        self.watched = watched_by_both(self.watched, self._ended, kept.watched)
+        self.dismissed = dict.fromkeys([*kept.dismissed, *self.dismissed])
+        self._elsewhere |= kept.conversations.keys() - self._known.keys()
+        for each, outcome in joined_outcomes(self._known, kept.conversations).items():
+            self._know(each, outcome)
         return before ^ self.ids
-
-    def merge(self) -> Callable[[KeptUnread | None], KeptUnread | None]:
-        """What makes the next file of the one there is."""
-        mine, since, watched, ended = dict(self._known), self._since, dict(self.watched), frozenset(self._ended)
-
-        def merged(kept: KeptUnread | None) -> KeptUnread | None:
-            marks = _merged(mine, since, kept)
-            return marks and marks.model_copy(update={"watched": _watched_by_both(watched, ended, kept)})
-
-        return merged
-
-
-def _watched_by_both(mine: Mapping[str, str], ended: Collection[str], kept: KeptUnread | None) -> dict[str, str]:
-    theirs = {each: title for each, title in kept.watched.items() if each not in ended} if kept is not None else {}
-    return dict([*theirs.items(), *mine.items()][:MOST])
-
-
-def _merged(mine: Mapping[str, Outcome], since: float | None, kept: KeptUnread | None) -> KeptUnread | None:
-    both = dict(mine)
-    if kept is not None:
-        since = max(kept.since, since or 0.0)
-        both.update((each, _joined(mine.get(each), theirs)) for each, theirs in kept.conversations.items())
-    if since is None:
-        return None
-    worth = [(each, outcome) for each, outcome in both.items() if outcome.after or outcome.updated > since]
-    worth.sort(key=lambda item: item[1].moment, reverse=True)
-    since = max([since, *(outcome.updated for _, outcome in worth[KEPT:])])
-    return KeptUnread(since=since, conversations=dict(worth[:KEPT]))
-
-
-def _joined(mine: Outcome | None, theirs: Outcome) -> Outcome:
-    """What two decks know of one conversation: the later reading and the later look."""
-    if mine is None:
-        return theirs
-    latest = theirs if theirs.after > mine.after else mine
-    return latest._replace(looked=max(mine.looked, theirs.looked), updated=max(mine.updated, theirs.updated))

@@ -62,10 +62,18 @@ class Changes(NamedTuple, Generic[R]):
         return bool(self.added or self.changed or self.gone)
 
 
-class Store(Generic[R]):
-    """The records of one list; one that reads equal to the one held is not replaced, so `is` tells of no change."""
+def _as_read(held: R, read: R) -> R:
+    return read
 
-    def __init__(self) -> None:
+
+class Store(Generic[R]):
+    """The records of one list; one that reads equal to the one held is not replaced, so `is` tells of no change.
+
+    `carry` makes what is held next of what is held and what was read.
+    """
+
+    def __init__(self, carry: Callable[[R, R], R] = _as_read) -> None:
+        self._carry = carry
         self._by_id: dict[str, R] = {}
 
     @property
@@ -75,10 +83,11 @@ class Store(Generic[R]):
 
     def take(self, records: Iterable[R]) -> Changes[R]:
         """Take records as they were read, whoever asked for them."""
-        read = tuple(records)
-        added, changed = set(), set()
-        for record in read:
-            held = self._by_id.get(record.id)
+        read, added, changed = list[R](), set[str](), set[str]()
+        for told in records:
+            held = self._by_id.get(told.id)
+            record = told if held is None else self._carry(held, told)
+            read.append(record)
             if held is None:
                 added.add(record.id)
             elif held is record or held == record:
@@ -86,7 +95,7 @@ class Store(Generic[R]):
             else:
                 changed.add(record.id)
             self._by_id[record.id] = record
-        return Changes(frozenset(added), frozenset(changed - added), read=read)
+        return Changes(frozenset(added), frozenset(changed - added), read=tuple(read))
 
     def take_batch(self, ids: Sequence[str], answers: Sequence[R | None]) -> Changes[R]:
         """Take the answers to a question for these ids, in the same order; None takes the record away."""
@@ -163,6 +172,7 @@ class Watch(Generic[R]):
         source: Source[R],
         publish: Callable[[Changes[R]], None],
         *,
+        carry: Callable[[R, R], R] = _as_read,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         jitter: Callable[[], float] = random.random,
@@ -172,7 +182,7 @@ class Watch(Generic[R]):
         self._clock = clock
         self._sleep = sleep
         self._jitter = jitter
-        self._store: Store[R] = Store()
+        self._store = Store(carry)
         self.health = Health()
         """How the readings are going."""
         self._look = _Look()

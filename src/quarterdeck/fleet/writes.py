@@ -3,19 +3,16 @@
 import asyncio
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.client.models.conversation import Conversation, StartTask
-from quarterdeck.fleet.news import About, News
-from quarterdeck.fleet.sandboxes import short_id
-from quarterdeck.fleet.timeline import Timelines
+from quarterdeck.fleet.news import About
 
 LOST = frozenset({Outcome.UNKNOWN, Outcome.APPLIED})
 """What is known of a request whose answer did not come, or cannot be read."""
 LOOKED_FOR = timedelta(minutes=2)
 """How long after a lost answer the row it would have named is looked for."""
-NEVER_ENDS = datetime.max.replace(tzinfo=UTC)
 
 
 class Writes:
@@ -49,14 +46,10 @@ class Writes:
 
 
 class Starts:
-    """Starts of sandboxes and conversations, which have no id before they are answered.
+    """Starts of sandboxes and conversations, which have no id before they are answered."""
 
-    What appears meanwhile may be what was asked for, also where the answer is lost: the timelines say so of it.
-    """
-
-    def __init__(self, writes: Writes, timelines: Timelines, clock: Callable[[], datetime]) -> None:
+    def __init__(self, writes: Writes, clock: Callable[[], datetime]) -> None:
         self._writes = writes
-        self._timelines = timelines
         self._clock = clock
         self.followed: set[str] = set()
         """Start tasks created here."""
@@ -66,11 +59,15 @@ class Starts:
         self._lost: dict[About, tuple[frozenset[str] | None, datetime]] = {}
         """What was known when something was asked for whose answer is lost, and when that was."""
 
+    @property
+    def awaited(self) -> bool:
+        """Whether a sandbox that appears now may be what was asked for here."""
+        return bool(self._unanswered or self._without_sandbox or self._lost)
+
     @contextmanager
     def asking(self, about: About, known: frozenset[str] | None, words: str) -> Iterator[None]:
         """Ask for one inside; `known` are the ids of the list it will stand in, None while not all are known."""
         self._unanswered += 1
-        self._await()
         try:
             with self._writes.under_way(words):
                 yield
@@ -80,13 +77,6 @@ class Starts:
             raise
         finally:
             self._unanswered -= 1
-            self._await()
-
-    def _await(self) -> None:
-        """Say until when what appears may be what was asked for."""
-        moments = [at + LOOKED_FOR for _, at in self._lost.values()]
-        until = NEVER_ENDS if self._unanswered or self._without_sandbox else max(moments, default=self._clock())
-        self._timelines.awaited_until = until
 
     def created(self, answer: StartTask | Conversation) -> None:
         """Follow what a creation was answered with; its sandbox is still to come where that is a task."""
@@ -94,35 +84,22 @@ class Starts:
         if isinstance(answer, StartTask):
             self._without_sandbox.add(answer.id)
 
-    def read(self, records: Iterable[StartTask], going_on: Container[str]) -> bool:
-        """Note which sandbox was made for a conversation created here, once its task tells; whether one did."""
+    def read(self, records: Iterable[StartTask], going_on: Container[str]) -> list[str | None]:
+        """The sandboxes made for what was created here, as their tasks tell now; None for one that ended without."""
         told = [
             record
             for record in records
             if record.id in self._without_sandbox and (record.sandbox_id is not None or record.id not in going_on)
         ]
-        for record in told:
-            self._without_sandbox.discard(record.id)
-            if record.sandbox_id is not None:
-                self._timelines.started(record.sandbox_id)
-        if told:
-            self._await()
-        return bool(told)
+        self._without_sandbox.difference_update(record.id for record in told)
+        return [record.sandbox_id for record in told]
 
-    def find_lost(self, about: About, ids: Iterable[str]) -> News | None:
-        """Tell of the row that can only be what a lost answer would have named: it is the only new one."""
+    def find_lost(self, about: About, ids: Iterable[str]) -> str | None:
+        """The row that can only be what a lost answer would have named: it is the only new one."""
         if about not in self._lost:
             return None
         known, at = self._lost[about]
         new = [each for each in ids if each not in known] if known is not None else []
         if new or self._clock() - at > LOOKED_FOR:
             del self._lost[about]
-        if len(new) != 1:
-            return None
-        (found,) = new
-        words = f"The answer was lost, but it was started: {short_id(found)} is new in the list."
-        if about is About.START_TASKS:
-            self.followed.add(found)
-            words = "The answer was lost, but it was created: its start is followed in the list."
-            about = About.CONVERSATIONS
-        return News(about, frozenset({found}), words=words, wanted=found)
+        return new[0] if len(new) == 1 else None

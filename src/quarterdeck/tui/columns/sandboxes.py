@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from itertools import islice
 
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.request import LoggedRequest
@@ -86,7 +85,7 @@ def agent(row: SandboxRow, now: datetime) -> Cell:
 def _agent_word(row: SandboxRow) -> str | None:
     if not row.conversations:
         return None
-    state = conversation_state(row.conversations[0], row.told[0], row.record.status)
+    state = conversation_state(row.conversations[0], row.record.status)
     return None if state.of_sandbox else state.word
 
 
@@ -204,8 +203,8 @@ def _addresses(row: SandboxRow, word: StateWord | None) -> list[Cell]:
 
 
 def _conversations(row: SandboxRow) -> list[Cell]:
-    newest = islice(zip(row.conversations, row.told, strict=True), LISTED)
-    said = [_conversation(each, conversation_state(each, told, row.record.status).word) for each, told in newest]
+    newest = row.conversations[:LISTED]
+    said = [_conversation(each, conversation_state(each, row.record.status).word) for each in newest]
     if (more := len(row.conversations) - LISTED) > 0:
         said.append(cell(Shown(f"and {more:,} more"), Tone.MUTED))
     nobody = Shown("no conversation" if row.unlinked else "none known yet")

@@ -207,11 +207,11 @@ def name_of(row: Named, why: str = "") -> Shown:
 
 def busy_line(row: SandboxRow) -> Shown | None:
     """Why a pause should be asked about: an agent in it works, or waits for a person; None when neither does."""
-    for record, told in zip(row.conversations, row.told, strict=True):
+    for record in row.conversations:
         title = record.title or "a conversation"
-        if told == ExecutionStatus.RUNNING:
+        if record.execution_status == ExecutionStatus.RUNNING:
             return text.line(f"The agent of {title} is at work. {STRANDS}")
-        if told == ExecutionStatus.WAITING_FOR_CONFIRMATION:
+        if record.execution_status == ExecutionStatus.WAITING_FOR_CONFIRMATION:
             return text.line(f"The agent of {title} waits for an answer. {STRANDS}")
     return None
 
