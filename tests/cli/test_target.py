@@ -39,7 +39,7 @@ def target(*words: str, environ: Mapping[str, str] | None = None) -> Connection:
 
 
 def remember(name: str) -> None:
-    edit.remember(load(os.environ).folders.preferences, last_connection=name)
+    edit.remember(load(os.environ).folders.preferences, {"last_connection": name})
 
 
 def test_an_argument_wins_over_the_environment_and_that_over_the_last_connection() -> None:

@@ -100,13 +100,13 @@ def test_wrong_types_of_preferences_are_left_out(home: Home) -> None:
 
 def test_remembering_makes_a_private_file_or_follows_a_link(home: Home) -> None:
     path = home.config / "preferences.toml"
-    edit.remember(path, theme="night")
+    edit.remember(path, {"theme": "night"})
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(home.config.stat().st_mode) == 0o700
     assert [each.name for each in home.config.iterdir()] == ["preferences.toml"]
     kept = path.rename(home.root / "dotfiles.toml")
     path.symlink_to(kept)
-    edit.remember(path, theme="day")
+    edit.remember(path, {"theme": "day"})
     assert path.is_symlink()
     assert kept.read_text() == 'theme = "day"\n'
 
@@ -114,7 +114,7 @@ def test_remembering_makes_a_private_file_or_follows_a_link(home: Home) -> None:
 def test_a_folder_that_cannot_be_written_is_named(home: Home) -> None:
     home.root.joinpath("config").write_text("a file where a folder should be")
     with pytest.raises(ConfigError, match="could not be"):
-        edit.remember(home.config / "preferences.toml", theme="night")
+        edit.remember(home.config / "preferences.toml", {"theme": "night"})
 
 
 def test_a_write_that_fails_half_way_keeps_the_old_file(home: Home) -> None:

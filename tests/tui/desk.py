@@ -34,8 +34,6 @@ class Desk:
     keyring: KeyringBackend = field(default_factory=Good)
     environ: dict[str, str] = field(default_factory=dict)
     patience: float = 3.0
-    opened: list[str] = field(default_factory=list)
-    """The names that were remembered as the last connection, oldest first."""
 
     @property
     def file(self) -> Path:
@@ -63,11 +61,10 @@ class Desk:
             lambda deck: Connecting(
                 deck,
                 partial(connect, folders.data, keys),
-                folders.connections,
+                folders,
                 keys,
                 KeptState(folders.kept),
                 read_only=read_only,
-                on_open=self.opened.append,
             ),
             notices=[f"{problem}." for problem in loaded.problems],
             theme=theme,
@@ -75,6 +72,11 @@ class Desk:
         )
         async with seated_at(deck, size) as seat:
             yield seat
+
+    @property
+    def remembered(self) -> str | None:
+        """The last connection, as the next run will find it."""
+        return load(os.environ).preferences.last_connection
 
     def connection(self, name: str) -> Connection:
         """The connection that `--connection NAME` means."""

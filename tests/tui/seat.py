@@ -190,7 +190,7 @@ def connecting(connect: Connect, state: KeptState | None = None) -> Callable[[De
     """What a deck loads behind its frame: only how it connects differs from test to test."""
     folders = find_folders(os.environ)
     state = state or KeptState(folders.kept / uuid4().hex)
-    return lambda deck: Connecting(deck, connect, folders.connections, Keys(folders.keys, os.environ), state)
+    return lambda deck: Connecting(deck, connect, folders, Keys(folders.keys, os.environ), state)
 
 
 S = TypeVar("S", bound=Seat)

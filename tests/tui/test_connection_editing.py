@@ -47,7 +47,7 @@ async def test_a_connection_is_added_and_its_key_kept_only_once_it_is_proven(
         await seat.sees("three", "No conversations.")
     assert keyring.held == {("quarterdeck", f"three {urls[1]}"): OTHER_KEY}
     assert desk.file.read_text() == before + f'\n[connections.three]\nurl = "{urls[1]}"\n'
-    assert desk.opened == ["local", "three"]
+    assert desk.remembered == "three"
 
 
 async def test_what_cannot_be_a_connection_is_said_in_the_form(desk: Desk, urls: tuple[str, str]) -> None:
@@ -122,7 +122,7 @@ async def test_a_refused_key_opens_the_list_there_and_the_next_one_is_used(desk:
         await at_list(seat, "down", "enter")
         await seat.sees("two", "READ-ONLY", "No conversations.")
     assert keyring.held == {}
-    assert desk.opened == ["two", "two", "one", "two"]
+    assert desk.remembered == "two"
 
 
 async def test_a_typed_key_is_on_no_screen_in_no_log_and_in_no_name_of_a_thing(
@@ -167,7 +167,7 @@ async def test_an_edit_changes_the_open_connection_and_its_key_goes_along(
         assert "READ-ONLY" not in seat.text
     assert keyring.held == {("quarterdeck", f"second {urls[1]}"): OTHER_KEY}
     assert desk.file.read_text().endswith(f'# careful with this one\n[connections.second]\nurl = "{urls[1]}"\n')
-    assert desk.opened == ["two", "second"]
+    assert desk.remembered == "second"
 
 
 @pytest.mark.parametrize("answer", ["y", "n"])

@@ -50,7 +50,7 @@ async def test_switching_shows_name_and_release_and_is_remembered(desk: Desk) ->
         await seat.sees("environment variable ONE_KEY", "release")
         await seat.press("k", "enter")
         await seat.sees("local service", "No sandboxes.")
-    assert desk.opened == ["local", "one", "local"]
+    assert desk.remembered == "local"
 
 
 async def test_a_check_says_what_answers_and_whether_the_key_is_right_and_opens_nothing(desk: Desk) -> None:
@@ -64,7 +64,7 @@ async def test_a_check_says_what_answers_and_whether_the_key_is_right_and_opens_
         await seat.sees("the key is accepted")
         await seat.press("escape")
         await seat.sees("local service", "live")
-    assert desk.opened == ["local"]
+    assert desk.remembered == "local"
 
 
 async def test_the_next_run_knows_the_release_that_was_seen_there(desk: Desk) -> None:
@@ -92,7 +92,7 @@ async def test_a_server_given_by_its_address_is_never_remembered_until_it_has_a_
         await seat.sees("it was given by its address", f"environment variable {KEY_VARIABLE}")
         await seat.press("d")
         await seat.sees("it is written in no file")
-        assert desk.opened == []
+        assert desk.remembered is None
         await seat.press("e")
         await seat.sees("New connection")
         await clear_and_type(seat, "named")
@@ -101,7 +101,7 @@ async def test_a_server_given_by_its_address_is_never_remembered_until_it_has_a_
         await seat.press("escape")
         await seat.sees("named", "No conversations.")
     assert f'[connections.named]\nurl = "{urls[1]}"\nkey_env = "{KEY_VARIABLE}"\n' in desk.file.read_text()
-    assert desk.opened == ["named"]
+    assert desk.remembered == "named"
 
 
 async def test_a_run_that_is_read_only_stays_so_on_every_connection(desk: Desk) -> None:

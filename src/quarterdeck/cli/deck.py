@@ -13,7 +13,7 @@ import signal
 import sys
 import termios
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib import import_module
@@ -29,7 +29,6 @@ from quarterdeck.config.connections import LOCAL, Connection
 from quarterdeck.config.load import Config
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.driver import end_without_terminal
-from quarterdeck.tui.theme import THEMES
 
 if TYPE_CHECKING:
     from quarterdeck.tui.connecting import Connecting
@@ -38,7 +37,6 @@ CLEANUP = 1.0
 """Seconds that tasks and threads still get when the terminal is back."""
 ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 BEHIND_FRAME = "quarterdeck.cli.behind_frame"
-"""What the deck connects with, imported while its frame is on the screen."""
 GRACE = 2.0
 """Seconds an ordinary exit may take after a signal."""
 _MODES_OFF = "".join(f"\x1b[?{mode}l" for mode in (1000, 1002, 1003, 1006, 1015, 1016, 2004, 2048, 1004, 2026))
@@ -55,10 +53,17 @@ def run(arguments: CommandLine, config: Config) -> int:
     notices = [f"{problem}.".replace(home, "~") for problem in problems]
     endpoint = _endpoint(arguments, config, notices)
     _end_with_the_terminal()
-    failures: dict[str, None] = {}
-    status = asyncio.run(_open(arguments, endpoint, config, notices, failures))
+    deck = Deck(
+        endpoint,
+        lambda deck: _connecting(deck, arguments, config),
+        notices=notices,
+        quiet=arguments.quiet,
+        theme=config.preferences.theme,
+        crash_folder=config.folders.state,
+    )
+    status = asyncio.run(_open(deck, mouse=arguments.mouse))
     with suppress(OSError):  # a terminal that was closed takes no more words
-        for words in failures:
+        for words in deck.last_words:
             note(f"{words}.")
         sys.stdout.flush()
         sys.stderr.flush()
@@ -99,34 +104,16 @@ def _endpoint(arguments: CommandLine, config: Config, notices: list[str]) -> Con
         return replace(LOCAL, read_only=arguments.read_only)
 
 
-async def _open(
-    arguments: CommandLine, endpoint: Connection, config: Config, notices: Sequence[str], failures: dict[str, None]
-) -> int:
-    def load(deck: Deck) -> Connecting:
-        behind_frame = import_module(BEHIND_FRAME)
-        connecting: Connecting = behind_frame.connecting(deck, config, keep, read_only=arguments.read_only)
-        return connecting
+def _connecting(deck: Deck, arguments: CommandLine, config: Config) -> Connecting:
+    """What the deck connects with, imported while its frame is on the screen."""
+    connecting: Connecting = import_module(BEHIND_FRAME).connecting(deck, config, read_only=arguments.read_only)
+    return connecting
 
-    def keep(**what: str) -> None:
-        if failure := import_module(BEHIND_FRAME).remember(config, **what):
-            failures[failure] = None
 
-    themes = [theme.name for theme in THEMES]
-    chosen = config.preferences.theme
-    deck = Deck(
-        endpoint,
-        load,
-        notices=notices,
-        quiet=arguments.quiet,
-        theme=chosen if chosen in themes else themes[0],
-        on_theme=lambda name: keep(theme=name),
-        crash_folder=config.folders.state,
-    )
+async def _open(deck: Deck, *, mouse: bool) -> int:
     with leaving_on_signals(lambda status: deck.exit(status, status), Terminal()):
-        await deck.run_async(mouse=arguments.mouse)
+        await deck.run_async(mouse=mouse)
     status = deck.return_code or 0
-    if deck.unanswered:
-        failures[f"left without the answer to: {', '.join(deck.unanswered)}; look whether it happened"] = None
     end_within(CLEANUP, status)  # a name look-up in a thread cannot be called off, and Python would wait for it
     if closing := asyncio.all_tasks() - {asyncio.current_task()}:
         await asyncio.wait(closing)

@@ -20,6 +20,7 @@ from quarterdeck.config.connections import Connection
 from quarterdeck.config.keys import Keys
 from quarterdeck.config.load import Config
 from quarterdeck.fleet.ages import ServerClock
+from quarterdeck.tui.connections import KEY, NO_SETTINGS
 
 
 @dataclass(frozen=True)
@@ -33,15 +34,10 @@ class Finding:
     """Good, but not without a danger."""
 
 
-_KEY_WORDS = {
-    KeyState.ACCEPTED: "accepted by a call that needs it",
-    KeyState.REFUSED: "refused: set the right one",
-    KeyState.UNPROVEN: "not proven: no call that needs it could be made",
-}
 _GENERATION_WORDS = {
     Generation.FLAT: "flat settings (/api/settings)",
     Generation.NESTED: "nested settings (/api/v1/settings)",
-    Generation.NONE: "something answers, but it has no settings: look at the address",
+    Generation.NONE: NO_SETTINGS,
 }
 
 
@@ -90,8 +86,8 @@ async def _examine(config: Config, connection: Connection) -> list[Finding]:
             release = server.release or await client.release()
             return [
                 Finding("answer", _answer_words(server, release), server.generation is not Generation.NONE),
-                Finding("key", f"{_KEY_WORDS[server.key]}; from: {source}", server.key is KeyState.ACCEPTED),
-                *[await finding for finding in _resources(client, server)],
+                Finding("key", f"{KEY[server.key][0]}; from: {source}", server.key is KeyState.ACCEPTED),
+                *[await _try(name, call) for name, call in _resources(client, server).items()],
                 *_clock(client),
             ]
     except ServiceError as error:
@@ -117,15 +113,27 @@ def _answer_words(server: Server, release: str | None) -> str:
     return "; ".join(words)
 
 
-def _resources(client: Client, server: Server) -> tuple[Awaitable[Finding], ...]:
+def _resources(client: Client, server: Server) -> dict[str, Awaitable[str]]:
     """What can be read; where the key was refused, a list that can be read is open to anybody."""
     openly = " - without the right key: anybody who reaches this server can" if server.key is KeyState.REFUSED else ""
-    return (
-        _try("settings", _stored(client)),
-        _try("conversations", _first(client.conversations.pages(), openly)),
-        _try("sandboxes", _first(client.sandboxes.pages(), openly)),
-        _try("sandbox specs", _count(client)),
-    )
+
+    async def first(pages: AsyncIterable[Page[Any]]) -> str:
+        async for page in pages:
+            return f"can be listed ({len(page.items)}{' or more' if page.more else ''}){openly}"
+        return f"can be listed (0){openly}"
+
+    async def stored() -> str:
+        return "none stored yet" if await client.settings.load() is None else "stored, and can be read"
+
+    async def specs() -> str:
+        return f"can be listed ({len(await client.sandboxes.specs())})"
+
+    return {
+        "settings": stored(),
+        "conversations": first(client.conversations.pages()),
+        "sandboxes": first(client.sandboxes.pages()),
+        "sandbox specs": specs(),
+    }
 
 
 async def _try(name: str, call: Awaitable[str]) -> Finding:
@@ -133,17 +141,3 @@ async def _try(name: str, call: Awaitable[str]) -> Finding:
         return Finding(name, await call)
     except ServiceError as error:
         return Finding(name, f"{words_of(error)} {error.advice}", good=False)
-
-
-async def _stored(client: Client) -> str:
-    return "none stored yet" if await client.settings.load() is None else "stored, and can be read"
-
-
-async def _first(pages: AsyncIterable[Page[Any]], openly: str) -> str:
-    async for page in pages:
-        return f"can be listed ({len(page.items)}{' or more' if page.more else ''}){openly}"
-    return f"can be listed (0){openly}"
-
-
-async def _count(client: Client) -> str:
-    return f"can be listed ({len(await client.sandboxes.specs())})"

@@ -26,22 +26,15 @@ def save_connection(path: Path, connection: Connection, instead_of: str | None) 
     Of one that is there only what differs is written.
     """
     connections.check(connection)
-    name, old = connection.name, instead_of or connection.name
+    name = connection.name
 
     def edit(text: str, says: dict[str, Any]) -> str:
         entries = _entries(says, connections.TABLE)
         if name in entries and name != instead_of:
             raise ConfigError(f"there is a connection called {name!a} already")
-        if old not in entries:
-            return _with_table(text, says, connections.TABLE, name, connections.members(connection))
-        changes = connections.changes(entries[old], connection)
-        entries[name] = _changed(entries.pop(old), changes)
-        document = tomlkit.parse(text)
-        table: Any = document[connections.TABLE][old]  # type: ignore[index]
-        _set_members(table, changes)
-        if name != old:
-            table.display_name = tomlkit.key([connections.TABLE, name]).as_string()
-        return document.as_string()
+        old = instead_of if instead_of in entries else name
+        changes = connections.changes(entries.get(old, {}), connection)
+        return _with_members(text, says, connections.TABLE, old, changes, new_name=name)
 
     _change(path, edit)
 
@@ -77,21 +70,14 @@ def set_table(path: Path, group: str, name: str, members: Mapping[str, Value], n
     """Set members of `[GROUP.NAME]` in a private file, which begins with `notice` if it is new; raises ConfigError."""
 
     def edit(text: str, says: dict[str, Any]) -> str:
-        entries = _entries(says, group)
-        if name not in entries:
-            return _with_table(text or notice, says, group, name, members)
-        entries[name] = _changed(entries[name], members)
-        document = tomlkit.parse(text)
-        _set_members(document[group][name], members)  # type: ignore[index]
-        return document.as_string()
+        _entries(says, group)
+        return _with_members(text or notice, says, group, name, members, new_name=name)
 
     _change(path, edit, private=True)
 
 
-def remember(path: Path, *, last_connection: str | None = None, theme: str | None = None) -> None:
+def remember(path: Path, given: Mapping[str, str]) -> None:
     """Change what is given in the file of preferences and leave the rest of it as it is; raises ConfigError."""
-    values = {"last_connection": last_connection, "theme": theme}
-    given = {name: value for name, value in values.items() if value is not None}
 
     def edit(text: str, says: dict[str, Any]) -> str:
         says |= given
@@ -135,16 +121,23 @@ def _entries(says: dict[str, Any], group: str) -> dict[str, dict[str, Any]]:
     return entries
 
 
-def _changed(entry: Mapping[str, Any], changes: Mapping[str, Value | None]) -> dict[str, Any]:
-    return {member: value for member, value in {**entry, **changes}.items() if value is not None}
-
-
-def _with_table(text: str, says: dict[str, Any], group: str, name: str, members: Mapping[str, Value]) -> str:
-    """The text with a new table at its end."""
-    says[group][name] = dict(members)
-    ground = text if text.endswith("\n") or not text else f"{text}\n"
-    gap = "\n" if ground.strip() and not ground.endswith("\n\n") else ""
-    return ground + gap + tomlkit.dumps({group: {name: members}})
+def _with_members(
+    text: str, says: dict[str, Any], group: str, name: str, members: Mapping[str, Value | None], *, new_name: str
+) -> str:
+    """The text with these members in a table, without those that are None; a table that is not there comes last."""
+    entries = says[group]
+    is_there = name in entries
+    entries[new_name] = {key: value for key, value in {**entries.pop(name, {}), **members}.items() if value is not None}
+    if not is_there:
+        ground = text if text.endswith("\n") or not text else f"{text}\n"
+        gap = "\n" if ground.strip() and not ground.endswith("\n\n") else ""
+        return ground + gap + tomlkit.dumps({group: {new_name: entries[new_name]}})
+    document = tomlkit.parse(text)
+    table: Any = document[group][name]  # type: ignore[index]
+    _set_members(table, members)
+    if new_name != name:
+        table.display_name = tomlkit.key([group, new_name]).as_string()
+    return document.as_string()
 
 
 def _set_members(table: Any, members: Mapping[str, Value | None]) -> None:

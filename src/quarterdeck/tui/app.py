@@ -111,14 +111,14 @@ class Deck(KeysInOrder):
         crash_folder: Path,
         notices: Sequence[str] = (),
         quiet: bool = False,
-        theme: str = THEMES[0].name,
+        theme: str | None = None,
         clock: Callable[[], datetime] = utc_now,
-        on_theme: Callable[[str], None] = lambda name: None,
     ) -> None:
         super().__init__()
         for own in THEMES:
             self.register_theme(own)
-        self.set_reactive(Deck.theme, theme)
+        usual = THEMES[0].name
+        self.set_reactive(Deck.theme, theme if theme in [own.name for own in THEMES] else usual)
         self.stylesheet.set_variables(self.get_css_variables())
         self.crash_folder = crash_folder
         self.clock = clock
@@ -136,12 +136,13 @@ class Deck(KeysInOrder):
         """Of conversations that were opened, by id."""
         self.unanswered: tuple[str, ...] = ()
         """What was asked of the server and left without an answer."""
+        self.last_words: dict[str, None] = {}
+        """What is said when the deck has ended, each once."""
         self.loaded = asyncio.Event()
         """Set once there are screens."""
         self.notices = list(notices)
         """What is said on the first screen."""
         self._load = load
-        self._on_theme = on_theme
         self._screens: dict[Place, Callable[..., Screen[None]]] = {}
         """Those that are imported."""
         self.hold_keys()
@@ -255,7 +256,7 @@ class Deck(KeysInOrder):
         """Switch between the dark and the light theme."""
         dark, light = (own.name for own in THEMES)
         self.theme = light if self.theme == dark else dark
-        self._on_theme(self.theme)
+        self.connecting.remember(theme=self.theme)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """What the palette offers: the commands of the screen it was opened on."""
@@ -289,6 +290,9 @@ class Deck(KeysInOrder):
             await self._wait_for_writes()
         leaving = await self.may_leave()
         self.unanswered = self.session.writes.words if leaving and self.session is not None else ()
+        if self.unanswered:
+            left = f"left without the answer to: {', '.join(self.unanswered)}; look whether it happened"
+            self.last_words[left] = None
         if leaving:
             self.exit(int(bool(self.unanswered)), int(bool(self.unanswered)))
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
-from pathlib import Path
 
 from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.config import connections
+from quarterdeck.config import connections, edit
 from quarterdeck.config.connections import LOCAL, LOCAL_NAME, Connection
+from quarterdeck.config.files import ConfigError
 from quarterdeck.config.keys import Keys
+from quarterdeck.config.load import Folders
 from quarterdeck.fleet.news import About, News
 from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
@@ -29,23 +30,19 @@ ANOTHER_SERVER = "Another server answers at this address than before; everything
 
 
 class Connecting:
-    """Opens one connection at a time.
-
-    `file` is that of the connections; `read_only` says that nothing may be changed on any; `on_open` is told names.
-    """
+    """Opens one connection at a time; `read_only` says that nothing may be changed on any."""
 
     def __init__(
         self,
         app: Deck,
         connect: Connect,
-        file: Path,
+        folders: Folders,
         keys: Keys,
         state: KeptState,
         *,
         read_only: bool = False,
-        on_open: Callable[[str], None] = lambda name: None,
     ) -> None:
-        self.file = file
+        self.file = folders.connections
         self.keys = keys
         self.state = state
         """What outlives a run."""
@@ -55,7 +52,7 @@ class Connecting:
         self._asked = app.endpoint
         """What the deck was opened on; given by its address, it is in no file."""
         self._read_only = read_only
-        self._on_open = on_open
+        self._preferences = folders.preferences
         self._key_refused = False
         """Whether that was noticed, and the person asked for another key."""
 
@@ -103,12 +100,21 @@ class Connecting:
             async with self.client_of(connection) as client:
                 app.session = Session(client, self._publish, app.clock, self.state, connection.about)
                 if connection.kept or connection.embedded:
-                    name = LOCAL_NAME if connection.embedded else connection.name
-                    app.run_worker(asyncio.to_thread(self._on_open, name), group="opened")
+                    self.remember(last_connection=LOCAL_NAME if connection.embedded else connection.name)
                 await app.session.run()
         except ServiceError as error:
             app.session, app.trouble = None, error
             self._publish(News(About.SERVER, moved=True))
+
+    def remember(self, **what: str) -> None:
+        """Keep what a person chose for the next run; where that fails, it is said when the deck has ended."""
+        self._app.run_worker(self._remember(what), group="remember")
+
+    async def _remember(self, what: Mapping[str, str]) -> None:
+        try:
+            await asyncio.to_thread(edit.remember, self._preferences, what)
+        except ConfigError as error:
+            self._app.last_words[str(error)] = None
 
     def _publish(self, news: News) -> None:
         app, session = self._app, self._app.session

@@ -56,7 +56,8 @@ class Releases:
 
 # Who answers
 
-_KEY: dict[KeyState, tuple[Shown, Tone]] = {
+NO_SETTINGS = Shown("something answers, but it has no settings: look at the address")
+KEY: dict[KeyState, tuple[Shown, Tone]] = {
     KeyState.ACCEPTED: (Shown("the key is accepted"), Tone.GOOD),
     KeyState.REFUSED: (Shown("the key is refused"), Tone.BAD),
     KeyState.UNPROVEN: (Shown("nothing proves the key right or wrong"), Tone.WARN),
@@ -89,10 +90,10 @@ async def check(connecting: AbstractAsyncContextManager[Client], *, with_release
 
 def _words(server: Server, release: str, *, in_clear: bool) -> Span:
     if server.generation is Generation.NONE:
-        return Shown("something answers, but it has no settings: look at the address"), Tone.BAD
+        return NO_SETTINGS, Tone.BAD
     named = text.line(f"release {release}") if release else Shown("release not told")
     answer = Shown("local service" if server.local else named)
-    words, tone = _KEY[server.key]
+    words, tone = KEY[server.key]
     if in_clear:
         words, tone = Shown(f"{words}, and went there in clear"), Tone.WARN if tone is Tone.GOOD else tone
     return Shown(f"{answer}, {server.generation} settings; {words}"), tone
