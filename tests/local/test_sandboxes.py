@@ -156,14 +156,6 @@ async def test_delete_acts_on_the_query_as_real_servers_do(caller: Caller) -> No
     assert await caller.sandbox(sandbox_id) is None
 
 
-async def test_lists_come_in_pages_newest_first(caller: Caller) -> None:
-    ids = [(await caller.start("shell"))["id"] for _ in range(2)]
-    first = await caller.get(f"{SANDBOXES}/search", limit=1)
-    second = await caller.get(f"{SANDBOXES}/search", limit=1, page_id=first["next_page_id"])
-    assert [item["id"] for page in (first, second) for item in page["items"]] == ids[::-1]
-    assert second["next_page_id"] is None
-
-
 @pytest.mark.parametrize(
     "resource", ["sandboxes", "sandbox-specs", "app-conversations", "app-conversations/start-tasks"]
 )

@@ -62,11 +62,11 @@ async def test_a_field_that_is_not_here_or_has_no_effect_now_says_why(sit: Sit) 
             await seat.sees("This server has no such setting.")
         assert not seat.form.draft.edited
         await seat.go_to(f"{VERIFICATION}.critic_api_key")
-        await seat.sees("needs Critic enabled", "It has no effect while")
+        await seat.sees("needs Enable critic", "It has no effect while")
         await seat.go_to(f"{VERIFICATION}.critic_enabled")
         await seat.press("enter", "left", "enter", "down", "down")
-        await seat.sees("was off", "edited", "Critic api key")
-        assert "needs Critic enabled" not in seat.text
+        await seat.sees("was off", "edited", "Critic API Key")
+        assert "needs Enable critic" not in seat.text
 
 
 async def test_json_is_checked_for_its_form(sit: Sit) -> None:

@@ -1,9 +1,9 @@
 """What all blocks of nested settings share: null means the default, secrets are told only to the store."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer, SecretStr, SerializationInfo, model_validator
+from pydantic import BaseModel, BeforeValidator, PlainSerializer, SecretStr, SerializationInfo, model_validator
 
 from quarterdeck.client.models.enums import is_mask
 
@@ -35,12 +35,6 @@ Key = Annotated[Secret | None, BeforeValidator(_blank_is_none)]
 GuardedKey = Annotated[Key, BeforeValidator(_mask_is_none)]
 """A secret that blanks and masks clear."""
 BlankIsNone = BeforeValidator(_blank_is_none)
-Prominence = Literal["critical", "major", "minor"]
-
-
-def shown(prominence: Prominence, *depends_on: str, says: str | None = None, ge: int | None = None) -> Any:
-    """Put a field into the schema that is told to clients, as of use only while the fields it depends on are on."""
-    return Field(ge=ge, description=says, json_schema_extra={"prominence": prominence, "depends_on": list(depends_on)})
 
 
 class Block(BaseModel):

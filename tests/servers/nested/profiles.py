@@ -3,63 +3,35 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import StringConstraints
 
 from quarterdeck.local.errors import RefusalError
 from tests.servers.nested.agent import Llm
-from tests.servers.nested.block import TOLD
 from tests.servers.nested.record import NestedRecord, NestedSettings, Profiles
 
 ProfileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
 
 
-class StrictLlm(Llm):
-    """A language model with no member that is not known."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class SaveProfileBody(BaseModel):
-    """What to save: the model given, else the one in use."""
-
-    include_secrets: bool = True
-    llm: StrictLlm | None = None
-    preserve_existing_api_key: bool = False
-
-
 def nested_profiles_router(settings: NestedSettings) -> APIRouter:
-    """List, read, save, activate, rename and delete profiles."""
+    """List, save, activate, rename and delete profiles."""
     router = APIRouter(prefix="/api/v1/settings/profiles", tags=["Profiles"])
-
-    async def kept() -> Profiles:
-        record = await settings.read()
-        return record.llm_profiles if record else Profiles()
 
     @router.get("")
     async def listing() -> dict[str, Any]:
-        found = await kept()
+        record = await settings.read()
+        kept = record.llm_profiles if record else Profiles()
         profiles = [
             {"name": name, "model": llm.model, "base_url": llm.base_url, "api_key_set": llm.api_key is not None}
-            for name, llm in found.profiles.items()
+            for name, llm in kept.profiles.items()
         ]
-        return {"profiles": profiles, "active_profile": found.active}
-
-    @router.get("/{name}")
-    async def detail(name: ProfileName) -> dict[str, Any]:
-        llm = _profile(await kept(), name)
-        config = llm.model_dump(mode="json", context=TOLD)
-        return {"name": name, "config": config, "api_key_set": llm.api_key is not None}
+        return {"profiles": profiles, "active_profile": kept.active}
 
     @router.post("/{name}", status_code=201)
-    async def save(name: ProfileName, body: SaveProfileBody | None = None) -> dict[str, str]:
+    async def save(name: ProfileName, llm: Annotated[Llm | None, Body(embed=True)] = None) -> dict[str, str]:
         """Save a model, the one in use unless one is given."""
-        body = body or SaveProfileBody()
         async with settings.changing() as record:
             kept = record.llm_profiles
-            llm = (body.llm or record.agent_settings.llm).model_dump(context=None if body.include_secrets else TOLD)
-            if body.preserve_existing_api_key and llm["api_key"] is None and name in kept.profiles:
-                llm["api_key"] = kept.profiles[name].api_key
-            kept.profiles[name] = Llm.model_validate(llm)
+            kept.profiles[name] = llm or record.agent_settings.llm
             kept.active = None if kept.active == name else kept.active
         return {"name": name, "message": "Profile saved"}
 

@@ -1,7 +1,7 @@
 """The paths of release 1.11, over the store that the local service has."""
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Response
 from pydantic import AfterValidator
@@ -10,7 +10,7 @@ from quarterdeck.local.about import MODELS
 from quarterdeck.local.records import Limit, Message, Page, json_answer
 from quarterdeck.local.secrets import DescribedBody, SecretBody, Secrets, Tokens
 from tests.servers.nested.record import ECHOED, NestedSettings
-from tests.servers.nested.schema import agent_schema, conversation_schema
+from tests.servers.nested.schema import schema
 
 
 def _check_name(name: str) -> str:
@@ -37,13 +37,9 @@ def nested_settings_router(settings: NestedSettings) -> APIRouter:
         await settings.patch(body)
         return json_answer({"message": "Settings stored"})
 
-    @router.get("/agent-schema")
-    async def of_agent() -> dict[str, Any]:
-        return agent_schema()
-
-    @router.get("/conversation-schema")
-    async def of_conversation() -> dict[str, Any]:
-        return conversation_schema()
+    @router.get("/{section}-schema")
+    async def told(section: Literal["agent", "conversation"]) -> dict[str, Any]:
+        return schema(section)
 
     return router
 

@@ -1,78 +1,30 @@
-"""The schema of nested settings, which clients make forms of, read off the models that check what comes back."""
+"""The schema of nested settings, which clients make forms of: what was recorded of the fields that are stored here."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
-from tests.servers.nested.agent import AcpAgent, Condenser, ConversationSettings, Llm, OpenHandsAgent, Verification
+from tests.servers.nested.agent import AcpAgent, ConversationSettings, OpenHandsAgent
 
-Record = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class _Section:
-    """Fields that are told together: those of a block that are to be shown, under the place of the block."""
-
-    key: str
-    label: str
-    block: type[BaseModel]
-    place: str = ""
-    variant: str | None = None
-    """The kind of agent its fields are for."""
+RECORDINGS = Path(__file__).parents[2] / "recordings" / "1.11.0"
+SCHEMAS = {"agent": "28-settings-agent-schema", "conversation": "29-settings-conversation-schema"}
+BLOCKS = {"openhands": OpenHandsAgent, "acp": AcpAgent, None: ConversationSettings}
+"""What a field is stored in, by the kind of agent that it is for."""
 
 
-_AGENT = (
-    _Section("general", "General", OpenHandsAgent, variant="openhands"),
-    _Section("llm", "LLM", Llm, "llm.", "openhands"),
-    _Section("condenser", "Condenser", Condenser, "condenser.", "openhands"),
-    _Section("verification", "Verification", Verification, "verification.", "openhands"),
-    _Section("acp", "Other agents", AcpAgent, variant="acp"),
-    _Section("llm", "LLM that is counted", Llm, "llm.", "acp"),
-)
-_CONVERSATION = (_Section("general", "General", ConversationSettings),)
+@cache
+def schema(section: str) -> dict[str, Any]:
+    """What can be put into the settings of the agent or of conversations."""
+    recorded: dict[str, Any] = json.loads((RECORDINGS / f"{SCHEMAS[section]}.json").read_text())["response"]["body"]
+    for each in recorded["sections"]:
+        each["fields"] = [field for field in each["fields"] if _is_in(BLOCKS[field["variant"]], field["key"])]
+    return recorded
 
 
-def agent_schema() -> Record:
-    """What can be put into `agent_settings`."""
-    return {"model_name": "AgentSettings", "sections": [_told(section) for section in _AGENT]}
-
-
-def conversation_schema() -> Record:
-    """What can be put into `conversation_settings`."""
-    return {"model_name": "ConversationSettings", "sections": [_told(section) for section in _CONVERSATION]}
-
-
-def _told(section: _Section) -> Record:
-    properties = section.block.model_json_schema()["properties"]
-    fields = [_field(section, name, about) for name, about in properties.items() if "prominence" in about]
-    return {"key": section.key, "label": section.label, "fields": fields, "variant": section.variant}
-
-
-def _field(section: _Section, name: str, about: Record) -> Record:
-    kind = _kind(about)
-    return {
-        "key": section.place + name,
-        "label": name.replace("_", " ").capitalize(),
-        "description": about.get("description"),
-        "section": section.key,
-        "section_label": section.label,
-        "value_type": kind["type"],
-        "default": about.get("default"),
-        "prominence": about["prominence"],
-        "depends_on": about["depends_on"],
-        "secret": kind.get("writeOnly", False),
-        "choices": [{"value": word, "label": word} for word in _words(kind)],
-        "variant": section.variant,
-    }
-
-
-def _kind(about: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The JSON schema of a field's value when it is not null."""
-    kinds = about.get("anyOf", [about])
-    return next(kind for kind in kinds if kind["type"] != "null")
-
-
-def _words(kind: Mapping[str, Any]) -> list[str]:
-    return [kind["const"]] if "const" in kind else list(kind.get("enum", []))
+def _is_in(block: Any, key: str) -> bool:
+    name, _, rest = key.partition(".")
+    field = block.model_fields.get(name) if isinstance(block, type) and issubclass(block, BaseModel) else None
+    return field is not None and (not rest or _is_in(field.annotation, rest))
