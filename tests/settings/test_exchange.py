@@ -67,7 +67,7 @@ def test_values_of_another_kind_are_left_alone_and_named() -> None:
 
 
 def test_values_with_a_null_in_them_survive_toml() -> None:
-    extra = Field("agent_settings.llm.extra", "Extra", Group.LLM, "", kind=OBJECT)
+    extra = Field("agent_settings.llm.extra", "Extra", "", kind=OBJECT, group=Group.LLM)
     fields = FormFields((*CANONICAL.fields, extra))
     stored = Settings(leaves={"agent_settings.llm.extra": {"a": None, "b": [1, None]}})
     draft = Draft(stored, fields=fields)

@@ -161,10 +161,10 @@ class Field:
 
     key: str
     label: str
-    group: str
     help: str
     control: Control = Control.TEXT
     kind: Kind = TEXT
+    group: str = ""
     checks: tuple[Check, ...] = ()
     choices: Choices = field(default_factory=dict)
     only_choices: bool = False

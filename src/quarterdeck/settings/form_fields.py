@@ -43,9 +43,9 @@ def _kind_field(kinds: Iterable[str]) -> Field:
     return Field(
         AGENT_KIND,
         "Agent kind",
-        Group.AGENT,
         "What runs a conversation. Another kind has settings of its own: those of the old kind are discarded.",
         Control.SELECT,
+        group=Group.AGENT,
         choices={kind: "the service's own agents" if kind == USUAL_KIND else "" for kind in kinds},
         only_choices=True,
         nullable=False,
@@ -63,10 +63,10 @@ def _field(described: SchemaField) -> Field:
     return Field(
         described.place,
         described.label,
-        _GROUPS.get(described.section) or described.section_label or "More settings",
         (described.description or "The server says nothing more about it.").replace("``", ""),
         _control(described, choices),
         _KINDS.get(described.value_type, TEXT),
+        group=_GROUPS.get(described.section) or described.section_label or "More settings",
         choices=choices,
         only_choices=True,
         default="" if default is None else typed(default),

@@ -4,17 +4,14 @@ import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from textual import getters, on
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 
 from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.settings import words
 from quarterdeck.settings.draft import MCP
 from quarterdeck.settings.fields import Field
-from quarterdeck.settings.form_fields import FormFields
 from quarterdeck.settings.mcp import EntryState
 from quarterdeck.settings.merge import Conflict, Side
 from quarterdeck.settings.review import UNSET, Line, Review
@@ -22,77 +19,31 @@ from quarterdeck.settings.words import differences
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.dialogs.base import SCROLLING, Dialog
-from quarterdeck.tui.paint import lines, plain
+from quarterdeck.tui.dialogs.choose import Choice, ChooseDialog
+from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
 
 # Edits that somebody else made too
 
 
-class ConflictsDialog(Dialog[tuple[Side, ...]]):
-    """Ask for a side in each conflict; mine is taken at first."""
-
-    CSS_PATH = ["dialog.tcss", "settings_dialogs.tcss"]
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space,left,right", "other_side", "Other side", show=False),
-        Binding("m", "take('mine')", "Mine", show=False),
-        Binding("t", "take('theirs')", "Theirs", show=False),
-        Binding("ctrl+s", "accept", "Go on", show=False),
-    ]
-    HINTS = (("m", "mine"), ("t", "theirs"), ("enter", "go on to the review"), ("escape", "go on editing"))
-    _list = getters.query_one(OptionList)
-
-    def __init__(self, conflicts: Sequence[Conflict], fields: FormFields) -> None:
-        super().__init__(Shown("Changed here and on the server"))
-        self._conflicts = conflicts
-        self._fields = fields
-        self._sides = [Side.MINE] * len(conflicts)
-
-    def body(self) -> Iterable[Widget]:
-        """Why, and the conflicts."""
-        yield Static(plain(Shown("Somebody saved these since you loaded them. Which value is to be kept?"), Tone.MUTED))
-        yield OptionList(*(self._prompt(number) for number in range(len(self._sides))), markup=False)
-
-    def _prompt(self, number: int) -> Content:
-        return lines(_conflict_lines(self._conflicts[number], self._sides[number], self._fields))
-
-    def action_other_side(self) -> None:
-        """Take the other side of the conflict under the cursor."""
-        side = self._sides[self._list.highlighted or 0]
-        self._take(Side.THEIRS if side is Side.MINE else Side.MINE)
-
-    def action_take(self, side: str) -> None:
-        """Take a side of the conflict under the cursor, and go to the next one."""
-        self._take(Side(side))
-        self._list.highlighted = min((self._list.highlighted or 0) + 1, len(self._sides) - 1)
-
-    def _take(self, side: Side) -> None:
-        number = self._list.highlighted or 0
-        self._sides[number] = side
-        self._list.replace_option_prompt_at_index(number, self._prompt(number))
-
-    @on(OptionList.OptionSelected)
-    def action_accept(self) -> None:
-        """Answer with the sides."""
-        self.dismiss(tuple(self._sides))
-
-
-def _conflict_lines(conflict: Conflict, side: Side, fields: FormFields) -> Iterable[Cell]:
-    """What is contested, and both values; the taken one has a dot."""
-    entry = fields.by_key[conflict.key]
-    label = words.server_title(conflict.mine or conflict.theirs or conflict.base) if conflict.key == MCP else ""
-    was = "" if conflict.key == MCP else f"  was {_value_words(conflict, Side.THEIRS, conflict.base, entry)}"
-    yield (
-        (text.line(label or entry.label), Tone.STRONG),
-        (Shown("  "), Tone.PLAIN),
-        (text.line(was), Tone.MUTED),
+def conflict_dialog(conflict: Conflict, entry: Field) -> ChooseDialog:
+    """Ask which of two changes of one thing is to be kept; the answer is a `Side`."""
+    is_server = conflict.key == MCP
+    label = words.server_title(conflict.mine or conflict.theirs or conflict.base) if is_server else entry.label
+    was = "" if is_server else f"  was {_value_words(conflict, Side.THEIRS, conflict.base, entry)}"
+    said = (
+        cell(Shown("Somebody saved this since you loaded it. Which value is to be kept?"), Tone.MUTED),
+        ((text.line(label), Tone.STRONG), (text.line(was), Tone.MUTED)),
     )
-    for one, value in ((Side.MINE, conflict.mine), (Side.THEIRS, conflict.theirs)):
-        taken = one is side
-        yield (
-            (Shown("  (•) " if taken else "  ( ) "), Tone.KEY if taken else Tone.MUTED),
-            (Shown(f"{one.value:<7}"), Tone.STRONG if taken else Tone.MUTED),
-            (text.line(_value_words(conflict, one, value, entry)), Tone.EDITED if taken else Tone.MUTED),
-        )
+    sides = ((Side.MINE, "Mine", conflict.mine), (Side.THEIRS, "Theirs", conflict.theirs))
+    choices = [
+        Choice(side, side[0], Shown(label), text.line(_value_words(conflict, side, value, entry)))
+        for side, label, value in sides
+    ]
+    hints = (("enter", "take"), (" m t", "at once"), ("escape", "go on editing"))
+    dialog = ChooseDialog(Shown("Changed here and on the server"), said, choices, hints)
+    dialog.add_class("-wraps")
+    return dialog
 
 
 def _value_words(conflict: Conflict, side: Side, value: Any, entry: Field) -> str:

@@ -20,7 +20,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
-from quarterdeck.tui.dialogs.form import Field, FormDialog, Line, RefusedError, Typed
+from quarterdeck.tui.dialogs.form import Check, Field, FormDialog, Line, RefusedError, Typed
 from quarterdeck.tui.dialogs.pick import Item, PickDialog
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.rows import MOST_PROFILES, FormView, Lists, Row, RowKind
@@ -34,6 +34,8 @@ RECREATED = (
 HELD, NOT_HELD = Shown("token stored; a new one replaces it"), Shown("")
 PROVIDERS = ("github", "gitlab", "bitbucket", "bitbucket_data_center", "forgejo", "azure_devops", "enterprise_sso")
 """Those that releases know; an older one refuses bitbucket_data_center."""
+TYPED = "{name}"
+"""Stands in a sentence for the name that is typed."""
 NAME_RULE = "letters, digits and _; sandboxes get a variable of this name"
 PROFILE_RULE = "1 to 64 letters, digits, dots, dashes and _"
 Done = Callable[[Shown | None, Tone], None]
@@ -78,6 +80,7 @@ class ListActions:
         client, name = self.app.client, row.name
         if client is None:
             return
+        secrets, profiles = client.secrets, client.profiles
         match row.kind, command if name else "add":
             case RowKind.SECRET, "add":
                 await self._add_secret(client)
@@ -88,7 +91,7 @@ class ListActions:
             case RowKind.SECRET, "delete":
                 said = "Its value cannot be brought back; new sandboxes go without it."
                 deleted = f"The secret {name} is deleted."
-                await self._confirm(f"Delete the secret {name}?", said, lambda: client.secrets.delete(name), deleted)
+                await self._confirm(f"Delete the secret {name}?", said, lambda: secrets.delete(name), deleted)
             case RowKind.TOKEN, "add":
                 await self._pick_provider(client, view)
             case RowKind.TOKEN, "edit":
@@ -96,49 +99,41 @@ class ListActions:
             case RowKind.TOKEN, "delete":
                 said = f"All of them go: {', '.join(view.tokens)}. There is no way to clear a single one."
                 title = "Clear the tokens of all git providers?"
-                await self._confirm(title, said, client.secrets.clear_tokens, "All git tokens are cleared.")
+                await self._confirm(title, said, secrets.clear_tokens, "All git tokens are cleared.")
             case RowKind.PROFILE, "add":
                 await self._add_profile(client, view)
             case RowKind.PROFILE, "rename":
-                await self._rename_profile(client, name, view)
+                title, renamed = f"Rename the profile {name}", f"The profile is called {TYPED}."
+                fields = (_profile_name(view, name),)
+                await self._ask(title, fields, lambda typed: profiles.rename(name, typed["name"]), renamed)
             case RowKind.PROFILE, "edit":
                 said = "It takes the place of the LLM settings now stored, key included."
                 active = f"The profile {name} is active."
-                await self._confirm(
-                    f"Activate the profile {name}?", said, lambda: client.profiles.activate(name), active
-                )
+                await self._confirm(f"Activate the profile {name}?", said, lambda: profiles.activate(name), active)
             case RowKind.PROFILE, "delete":
                 said = "Its key cannot be brought back."
                 if row.stands:
                     said += " It is the active one: the server then activates the first that is left."
                 deleted = f"The profile {name} is deleted."
-                await self._confirm(f"Delete the profile {name}?", said, lambda: client.profiles.delete(name), deleted)
+                await self._confirm(f"Delete the profile {name}?", said, lambda: profiles.delete(name), deleted)
 
     # Secrets
 
     async def _add_secret(self, client: Client) -> None:
-        async def create(typed: Typed) -> str:
-            await client.secrets.create(typed["name"], SecretStr(typed["value"]), typed["description"] or None)
-            return f"The secret {typed['name']} is stored."
+        def create(typed: Typed) -> Awaitable[object]:
+            return client.secrets.create(typed["name"], SecretStr(typed["value"]), typed["description"] or None)
 
-        name = Line("name", "Name", hint=NAME_RULE, placeholder="API_TOKEN", check=_secret_name_problem)
         about = Line("description", "Description", placeholder="what it is for")
-        await self._ask("New secret", (name, _value_field("Value"), about), create)
+        fields = (_secret_name(), _value_field("Value"), about)
+        await self._ask("New secret", fields, create, f"The secret {TYPED} is stored.")
 
     async def _describe_secret(self, client: Client, secret: Row) -> None:
-        async def describe(typed: Typed) -> str:
-            await client.secrets.update(secret.name, new_name=typed["name"], description=typed["description"])
-            return f"The secret {typed['name']} is changed."
+        def describe(typed: Typed) -> Awaitable[object]:
+            return client.secrets.update(secret.name, new_name=typed["name"], description=typed["description"])
 
-        def check(typed: str) -> str | None:
-            return _secret_name_problem(typed) if typed != secret.name else None
-
-        fields = (
-            Line("name", "Name", secret.name, NAME_RULE, check),
-            Line("description", "Description", secret.about),
-        )
+        fields = (_secret_name(secret.name), Line("description", "Description", secret.about))
         said = ["Its value stays as it is; f2 gives it a new one."]
-        await self._ask(f"Secret {secret.name}", fields, describe, said)
+        await self._ask(f"Secret {secret.name}", fields, describe, f"The secret {TYPED} is changed.", said)
 
     async def _give_new_value(self, client: Client, secret: Row, *, in_place: bool) -> None:
         """Replace the value, or (not `in_place`) delete the secret, once, and create it as often as it is tried."""
@@ -147,24 +142,24 @@ class ListActions:
             return
         deleted = False
 
-        async def give(typed: Typed) -> str:
+        async def give(typed: Typed) -> None:
             nonlocal deleted
             value = SecretStr(typed["value"])
             if in_place:
                 await client.secrets.replace_value(secret.name, value)
-            else:
-                if not deleted:
-                    await client.secrets.delete(secret.name)
-                    deleted = True
-                try:
-                    await client.secrets.create(secret.name, value, secret.about or None)
-                except ServiceError as error:
-                    words = f"The old one is deleted: enter tries again to create it. {error.words} {error.advice}"
-                    raise RefusedError(words) from error
-            return f"The secret {secret.name} has a new value."
+                return
+            if not deleted:
+                await client.secrets.delete(secret.name)
+                deleted = True
+            try:
+                await client.secrets.create(secret.name, value, secret.about or None)
+            except ServiceError as error:
+                words = f"The old one is deleted: enter tries again to create it. {error.words} {error.advice}"
+                raise RefusedError(words) from error
 
-        title, said = f"New value of {secret.name}", () if in_place else RECREATED
-        await self._ask(title, (_value_field("New value"),), give, said, blamed="value", tone=Tone.WARN)
+        title, done = f"New value of {secret.name}", f"The secret {secret.name} has a new value."
+        said = () if in_place else RECREATED
+        await self._ask(title, (_value_field("New value"),), give, done, said, blamed="value", tone=Tone.WARN)
 
     # Git tokens
 
@@ -186,13 +181,12 @@ class ListActions:
             problem = checks.secret(SecretStr(token)) if token or not is_stored else None
             return problem.words if problem is not None else None
 
-        async def store(typed: Typed) -> str:
+        async def store(typed: Typed) -> None:
             found = await client.settings.load()
             held = (found.provider_tokens_set if found is not None else None) or {}
             tokens = {name: ProviderToken(host=host) for name, host in held.items()}
             own = ProviderToken(token=SecretStr(typed["token"]) if typed["token"] else None, host=typed["host"] or None)
             await client.secrets.set_tokens({**tokens, provider: own})
-            return f"The token of {provider} is stored."
 
         hint = "•••• kept; type to replace" if is_stored else "type or paste it"
         fields = (
@@ -203,29 +197,19 @@ class ListActions:
             "The server asks the provider whether it takes the token, then stores it.",
             "Tokens of other providers are kept.",
         )
-        await self._ask(f"Token of {provider}", fields, store, said, blamed="token")
+        done = f"The token of {provider} is stored."
+        await self._ask(f"Token of {provider}", fields, store, done, said, blamed="token")
 
     # LLM profiles
 
     async def _add_profile(self, client: Client, view: FormView) -> None:
-        async def save(typed: Typed) -> str:
-            await client.profiles.save(typed["name"])
-            return f"The profile {typed['name']} is saved."
-
         room = MOST_PROFILES - len(view.lists.profile_names)
         said = (
             "The stored model, key and all that belongs to them.",
             f"A server keeps {MOST_PROFILES} profiles; there is room for {room}.",
         )
-        await self._ask("Save the LLM settings as a profile", (_profile_field(view),), save, said)
-
-    async def _rename_profile(self, client: Client, name: str, view: FormView) -> None:
-        async def rename(typed: Typed) -> str:
-            if typed["name"] != name:
-                await client.profiles.rename(name, typed["name"])
-            return f"The profile is called {typed['name']}."
-
-        await self._ask(f"Rename the profile {name}", (_profile_field(view, name),), rename)
+        title, done = "Save the LLM settings as a profile", f"The profile {TYPED} is saved."
+        await self._ask(title, (_profile_name(view),), lambda typed: client.profiles.save(typed["name"]), done, said)
 
     # Asking and doing
 
@@ -233,7 +217,8 @@ class ListActions:
         self,
         title: str,
         fields: Sequence[Field],
-        send: Callable[[Typed], Awaitable[str]],
+        send: Callable[[Typed], Awaitable[object]],
+        done: str,
         said: Sequence[str] = (),
         *,
         blamed: str = "name",
@@ -241,7 +226,8 @@ class ListActions:
     ) -> None:
         async def sends(typed: Typed) -> Shown:
             with self._under_way():
-                return text.line(await send(typed))
+                await send(typed)
+            return text.line(done.replace(TYPED, typed.get("name", "")))
 
         above = [cell(Shown(words), tone) for words in said]
         dialog = FormDialog(text.line(title), fields, sends, said=above, verb="do it at once", blamed=blamed)
@@ -270,12 +256,6 @@ class ListActions:
         return session.writes.under_way("a change of the settings") if session is not None else nullcontext()
 
 
-def _secret_name_problem(name: str) -> str | None:
-    if SECRET_NAME.fullmatch(name) is None:
-        return "A name has letters, digits and _ only, and begins with no digit."
-    return None
-
-
 def _value_field(label: str) -> Line:
     def check(value: str) -> str | None:
         if not value:
@@ -285,14 +265,28 @@ def _value_field(label: str) -> Line:
     return Line("value", label, placeholder="type or paste it", secret=True, check=check)
 
 
-def _profile_field(view: FormView, name: str = "") -> Line:
-    """The name of a profile, which may stay as it is."""
-
+def _secret_name(held: str = "") -> Line:
     def check(typed: str) -> str | None:
-        if typed and typed == name:
-            return None
+        if SECRET_NAME.fullmatch(typed) is None:
+            return "A name has letters, digits and _ only, and begins with no digit."
+        return None
+
+    return _name_field(held, NAME_RULE, "API_TOKEN", check)
+
+
+def _profile_name(view: FormView, held: str = "") -> Line:
+    def check(typed: str) -> str | None:
         if PROFILE_NAME.fullmatch(typed) is None:
             return f"A name has {PROFILE_RULE}."
         return "Another profile has this name." if typed in view.lists.profile_names else None
 
-    return Line("name", "Name", name, PROFILE_RULE, check, placeholder="fast-and-cheap")
+    return _name_field(held, PROFILE_RULE, "fast-and-cheap", check)
+
+
+def _name_field(held: str, rule: str, example: str, check: Check) -> Line:
+    """A name, which may stay as it is."""
+
+    def problem(typed: str) -> str | None:
+        return None if typed and typed == held else check(typed)
+
+    return Line("name", "Name", held, rule, problem, placeholder=example)

@@ -18,7 +18,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.page import PageDialog
-from quarterdeck.tui.dialogs.saving import ConflictsDialog, ReviewDialog
+from quarterdeck.tui.dialogs.saving import ReviewDialog, conflict_dialog
 from quarterdeck.tui.settings import words
 from quarterdeck.tui.settings.record import Record
 from quarterdeck.tui.text import Shown
@@ -115,7 +115,14 @@ class Saves:
             dialog.tell(step)
 
         async def settle(conflicts: Sequence[Conflict]) -> Sequence[Side] | None:
-            return await self.app.push_screen_wait(ConflictsDialog(conflicts, draft.fields))
+            sides: list[Side] = []
+            for conflict in conflicts:
+                asks = conflict_dialog(conflict, draft.field_at(conflict.key))
+                answer = await self.app.push_screen_wait(asks)
+                if answer is None:
+                    return None
+                sides.append(Side(answer))
+            return sides
 
         async def agree(review: Review, request: PreparedRequest | None, why: str) -> bool:
             nonlocal dialog
