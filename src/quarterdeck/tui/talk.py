@@ -12,7 +12,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.dialogs.choose import Choice, ChooseDialog
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
-from quarterdeck.tui.dialogs.form import FormDialog, Line, Typed
+from quarterdeck.tui.dialogs.form import Field, FormDialog, Typed
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.text import Shown
 
@@ -120,7 +120,7 @@ class Talk:
             if said is not None:
                 self._say(said, Tone.GOOD)
 
-        field = Line(name="reason", label="Why", hint="sent to the agent, which goes on with it; may be left empty")
+        field = Field(name="reason", label="Why", hint="sent to the agent, which goes on with it; may be left empty")
         self._screen.app.push_screen(FormDialog(Shown("Reject"), (field,), reject, verb="reject"), rejected)
 
     def _ask_for_all(self, shown: frozenset[str]) -> None:

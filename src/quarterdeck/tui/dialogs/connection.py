@@ -14,9 +14,12 @@ from quarterdeck.config.files import ConfigError
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.connections import Verdict
-from quarterdeck.tui.dialogs.form import Field, FormDialog, Line, OneOf, RefusedError, Typed, YesNo
+from quarterdeck.tui.dialogs.form import Field, FormDialog, RefusedError, Typed
 from quarterdeck.tui.paint import mark
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.form.inputs import OneOf, Toggle
+
+HEADERS = ((Shown("X-Session-API-Key"), "session"), (Shown("Authorization: Bearer"), "bearer"))
 
 
 class KeyChoice(StrEnum):
@@ -71,31 +74,23 @@ def _fields(connection: Connection) -> tuple[Field, ...]:
     colours = [(mark(None) + "none", ""), *((mark(each) + each.value, each.value) for each in Colour)]
     keys = [choice for choice in KeyChoice if not (new and choice is KeyChoice.KEEP)]
     key_now = KeyChoice.ENTER if new else KeyChoice.KEEP
+    if connection.key_env is not None:
+        key_now = KeyChoice.VARIABLE
     return (
-        Line("name", "Name", connection.name, placeholder="work"),
-        OneOf("colour", "Colour", connection.colour or "", values=colours),
-        Line("address", "Address", connection.url or "", placeholder="https://agents.example.org"),
-        OneOf(
-            "header",
-            "Key is sent as",
-            connection.header,
-            values=[(Shown("X-Session-API-Key"), "session"), (Shown("Authorization: Bearer"), "bearer")],
-        ),
-        YesNo("read-only", "Read-only: nothing is changed", on=connection.read_only),
-        Line(
+        Field("name", "Name", connection.name, placeholder="work"),
+        Field("colour", "Colour", control=OneOf(connection.colour or "", colours)),
+        Field("address", "Address", connection.url or "", placeholder="https://agents.example.org"),
+        Field("header", "Key is sent as", control=OneOf(connection.header, HEADERS)),
+        Field("read-only", "", control=Toggle(Shown("Read-only: nothing is changed"), on=connection.read_only)),
+        Field(
             "ca-file",
             "CA file, PEM",
             connection.ca_file or "",
             placeholder="~/team-ca.pem; empty: what is trusted everywhere",
             check=_problem_with_file,
         ),
-        OneOf(
-            "key",
-            "Key",
-            KeyChoice.VARIABLE if connection.key_env is not None else key_now,
-            values=[(Shown(choice.value), choice.value) for choice in keys],
-        ),
-        Line(
+        Field("key", "Key", control=OneOf(key_now, [(Shown(choice.value), choice.value) for choice in keys])),
+        Field(
             "variable",
             "Its name",
             connection.key_env or "",
@@ -138,8 +133,8 @@ def ask_key(connection: Connection, prove: Callable[[SecretStr], Awaitable[Verdi
         proven = verdict.key is KeyState.ACCEPTED
         return GivenKey(key, proven, to_keep=proven and bool(typed.get("keep")))
 
-    field = Line("key", "Key", secret=True, placeholder="paste or type it", check=_problem_with_key)
-    keeping = YesNo("keep", "Keep it in the system keyring", on=True)
+    field = Field("key", "Key", secret=True, placeholder="paste or type it", check=_problem_with_key)
+    keeping = Field("keep", "", control=Toggle(Shown("Keep it in the system keyring"), on=True))
     said = cell(text.line(f"It is sent to {connection.url or ''} and nowhere else."), Tone.MUTED)
     return FormDialog(
         text.line(f"Key of {connection.name}"),

@@ -10,7 +10,7 @@ from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.dialogs.base import Result
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
-from quarterdeck.tui.dialogs.form import FormDialog, Line, RefusedError, Typed
+from quarterdeck.tui.dialogs.form import Field, FormDialog, RefusedError, Typed
 from quarterdeck.tui.text import Shown
 
 
@@ -27,7 +27,7 @@ def path_dialog(
         except files.FileRefusedError as error:
             raise RefusedError(str(error), "path") from error
 
-    field = Line(name="path", label="Path", value=path, placeholder=path or "settings.toml")
+    field = Field(name="path", label="Path", value=path, placeholder=path or "settings.toml")
     return FormDialog(Shown(title), [field], send, said=said, verb="go on", sending="Waiting for the disk…")
 
 

@@ -5,26 +5,23 @@ from typing import Any, ClassVar
 
 from textual import on, work
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Select, Static
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.settings import masks
 from quarterdeck.settings.fields import Problem
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.dialogs.base import Dialog, Hints, Result
 from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.form.inputs import ChoiceLine, FormRow, LineInput, PlainArea, Toggle, abridged
+from quarterdeck.tui.widgets.form.inputs import ChoiceLine, FormControl, FormRow, LineInput, Toggle
 
-YES = "yes"
 ABOUT_A_FIELD = (ErrorKind.CONFLICT, ErrorKind.INVALID)
 """Refusals of a server that are about what was typed."""
 Typed = Mapping[str, str]
 """What stands in each field, by name; of a switch "yes" or nothing."""
-Check = Callable[[str], str | None]
+Check = Callable[[Any], str | None]
 
 
 class RefusedError(Exception):
@@ -39,38 +36,10 @@ class RefusedError(Exception):
 
 
 class Field(FormRow):
-    """A field by its name; `check` says what is wrong, `only_if` names another field and what that has to hold."""
+    """A field by its name: a line of text, or another control.
 
-    def __init__(
-        self,
-        name: str,
-        label: str,
-        control: Widget,
-        hint: str = "",
-        check: Check | None = None,
-        only_if: tuple[str, str] | None = None,
-    ) -> None:
-        super().__init__(plain(Shown(label), Tone.MUTED), control, hint=hint)
-        self.id = f"field-{name}"
-        self.key = name
-        self.only_if = only_if
-        self._check = check
-
-    @property
-    def value(self) -> Any:
-        """What stands in it; one that is left alone holds the very value it began with."""
-        raise NotImplementedError
-
-    @property
-    def problem(self) -> str:
-        """What is wrong with it."""
-        return (self._check(self.value) or "") if self._check is not None else ""
-
-
-class Line(Field):
-    """A line of text, without blanks around it; a `secret` one is masked, of a `masked` one what may be secret is."""
-
-    control: LineInput
+    `check` says what is wrong, `only_if` names another field and what that has to hold for this one to be asked for.
+    """
 
     def __init__(
         self,
@@ -83,78 +52,24 @@ class Line(Field):
         *,
         placeholder: str = "",
         secret: bool = False,
-        masked: bool = False,
-        control: type[LineInput] = LineInput,
+        control: FormControl | None = None,
     ) -> None:
-        self._begun = value
-        self._shown = abridged(masks.address(value) if masked else value)
-        line = control(self._shown, placeholder=placeholder, password=secret)
-        super().__init__(name, label, line, hint, check, only_if)
+        self.control: FormControl = control or LineInput(value, placeholder=placeholder, password=secret)
+        super().__init__(plain(Shown(label), Tone.MUTED), self.control, hint=hint)
+        self.id = f"field-{name}"
+        self.key = name
+        self.only_if = only_if
+        self._check = check
 
     @property
-    def value(self) -> str:
-        """What stands in it."""
-        typed = self.control.value
-        return self._begun if typed == self._shown else typed.strip()
-
-
-class TextBlock(Field):
-    """Several lines of text."""
-
-    control: PlainArea
-
-    def __init__(self, name: str, label: str, value: str = "", *, soft_wrap: bool = True) -> None:
-        area = PlainArea(text.block(value))
-        area.soft_wrap = soft_wrap
-        super().__init__(name, label, area)
+    def value(self) -> Any:
+        """What stands in it; one that is left alone holds the very value it began with."""
+        return self.control.entered
 
     @property
-    def value(self) -> str:
-        """What stands in it, without blanks around it."""
-        return self.control.text.strip()
-
-
-class OneOf(Field):
-    """One of a few values, each with its words."""
-
-    control: Select[str]
-
-    def __init__(self, name: str, label: str, value: str, *, values: Sequence[tuple[Shown | Content, str]]) -> None:
-        super().__init__(name, label, Select(values, value=value, allow_blank=False, compact=True))
-
-    @property
-    def value(self) -> str:
-        """The value taken."""
-        return str(self.control.value)
-
-
-class Choice(Field):
-    """One of a few words side by side."""
-
-    control: ChoiceLine
-
-    def __init__(self, name: str, label: str, value: str, *, values: Sequence[str]) -> None:
-        super().__init__(name, label, ChoiceLine([Shown(each) for each in values], values.index(value)))
-        self._values = values
-
-    @property
-    def value(self) -> str:
-        """The word taken."""
-        return self._values[self.control.taken]
-
-
-class YesNo(Field):
-    """Yes or no; the label stands behind its box."""
-
-    control: Toggle
-
-    def __init__(self, name: str, label: str, *, on: bool) -> None:
-        super().__init__(name, "", Toggle(Shown(label), on=on))
-
-    @property
-    def value(self) -> str:
-        """Whether it is on."""
-        return YES if self.control.on else ""
+    def problem(self) -> str:
+        """What is wrong with it."""
+        return (self._check(self.value) or "") if self._check is not None else ""
 
 
 class FieldsDialog(Dialog[Result]):
@@ -170,7 +85,7 @@ class FieldsDialog(Dialog[Result]):
         self._said = tuple(said)
         self._may_go: list[Mapping[str, Any]] = []
         """What may be dropped unasked."""
-        one_line = all(isinstance(field, Line | YesNo) for field in self.fields.values())
+        one_line = all(isinstance(field.control, LineInput | Toggle) for field in self.fields.values())
         next_field: Hints = (("tab", "next field"),) if len(self.fields) > 1 else ()
         self._hints: Hints = (("enter" if one_line else "ctrl+s", verb), *next_field, *self.HINTS)
 

@@ -11,9 +11,10 @@ from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_json import Pasted, PasteError, TakenIn, take_in
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.dialogs.form import FieldsDialog, TextBlock
+from quarterdeck.tui.dialogs.form import Field, FieldsDialog
 from quarterdeck.tui.paint import lines
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.form.inputs import PlainArea
 
 MOST_NOTES = 4
 LONGEST_NOTE = 300
@@ -29,7 +30,7 @@ class PasteServersDialog(FieldsDialog[TakenIn]):
     ASKS_TWICE = True
 
     def __init__(self, servers: Servers, read: Callable[[str], Pasted]) -> None:
-        field = TextBlock("pasted", "", soft_wrap=False)
+        field = Field("pasted", "", control=PlainArea(soft_wrap=False))
         title = Shown("Paste MCP servers as JSON")
         super().__init__(title, [field], said=[cell(ASKED, Tone.MUTED)], verb="take over")
         self._servers = servers

@@ -7,15 +7,13 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any
 
 from pydantic import SecretStr
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
-from textual.message import Message
+from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -24,15 +22,15 @@ from quarterdeck.settings import masks, mcp_checks, words
 from quarterdeck.settings.fields import Problem, Unreadable, as_whole, typed
 from quarterdeck.settings.mcp import converted
 from quarterdeck.settings.mcp_server import MODELS, is_hidden
-from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.dialogs.form import Choice, Field, FieldsDialog, Line
+from quarterdeck.tui.dialogs.form import Field, FieldsDialog
 from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.inputs import (
     KEEP,
     NONE,
     ChoiceLine,
+    Compound,
     FormRow,
     LineInput,
     PlainArea,
@@ -49,6 +47,7 @@ ALSO_KEPT = "members the deck does not know; they stay as they are"
 NOT_SHOWN = frozenset({"name", "headers", "transport", "type"})
 """Members with a place of their own in the dialog or the list."""
 REVEALS = "A hidden argument would be shown: keep the word before it, or type the argument anew."
+ONE_A_LINE = "one a line; a pasted command line is split"
 NO_NUMBER = "This is not a number; type one such as 60."
 EMPTY = Shown('""')
 """The line of an argument without any text."""
@@ -57,29 +56,7 @@ REMOTE = (SseServer.kind, ShttpServer.kind)
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
 
-# Command and arguments
-
-
-class CommandInput(LineInput):
-    """The command; what stands around it in a pasted line belongs to variables and arguments."""
-
-    @dataclass
-    class Followed(Message):
-        """There was more than the command."""
-
-        env: Mapping[str, str]
-        words: Sequence[str]
-
-    def paste(self, pasted: str) -> None:
-        """Take the command, and hand on what is around it."""
-        words = _shell_words(pasted.strip().removeprefix("$ "))
-        env: dict[str, str] = {}
-        while len(words) > 1 and (assigned := _ASSIGNMENT.fullmatch(words[0])):
-            env[assigned[1]] = assigned[2]
-            words = words[1:]
-        super().paste(words[0] if words else "")
-        if env or len(words) > 1:
-            self.post_message(self.Followed(env, words[1:]))
+# Arguments
 
 
 def _shell_words(pasted: str) -> list[str]:
@@ -100,7 +77,7 @@ class ArgumentsArea(PlainArea):
         self._by_line: dict[str, str] = {EMPTY: ""}
         self._hidden = _hidden(arguments)
         shown = zip(arguments, masks.arguments(arguments), strict=True)
-        super().__init__("\n".join([self._line_of(argument, masked) for argument, masked in shown]))
+        super().__init__("\n".join([self._line_of(argument, masked) for argument, masked in shown]), soft_wrap=False)
 
     def _line_of(self, argument: str, shown: str) -> str:
         """A line for an argument; different ones that look alike get a number, so that none is taken for another."""
@@ -111,7 +88,7 @@ class ArgumentsArea(PlainArea):
         return line
 
     @property
-    def value(self) -> tuple[str, ...]:
+    def entered(self) -> tuple[str, ...]:
         """The arguments as they stand."""
         lines = (line.strip() for line in self.text.splitlines())
         return tuple(self._by_line.get(line, line) for line in lines if line)
@@ -119,7 +96,7 @@ class ArgumentsArea(PlainArea):
     @property
     def problem(self) -> str:
         """Whether an argument that was hidden would be shown, because the word before it tells of no secret now."""
-        now = self.value
+        now = self.entered
         return "" if self._hidden.isdisjoint(frozenset(now) - _hidden(now)) else REVEALS
 
     def add(self, words: Sequence[str]) -> None:
@@ -155,13 +132,9 @@ class VariableRow(Horizontal):
     def __init__(self, name: str = "", kept: SecretStr | None = None, *, separator: str) -> None:
         super().__init__(classes="variable")
         self._separator = separator
-        self._variable = name
-        self._shown = text.line(name)
         self._kept = kept
         about = "value" if kept is None else "type it again" if is_hidden(kept) else "•••• kept; type to replace"
-        self._name_field = LineInput(
-            self._shown, placeholder="NAME" if separator == "=" else "Name", id="variable-name"
-        )
+        self._name_field = LineInput(name, placeholder="NAME" if separator == "=" else "Name", id="variable-name")
         self._value_field = LineInput(placeholder=about, password=True, id="variable-value")
 
     def compose(self) -> ComposeResult:
@@ -172,13 +145,10 @@ class VariableRow(Horizontal):
     @property
     def variable(self) -> tuple[str, SecretStr] | None:
         """(name, value) as they stand; None for a row without a name."""
-        name, value = self._name_field.value, self._value_field.value
-        if not name.strip():
-            return None
+        name, value = self._name_field.entered, self._value_field.value
         if self._separator == ":":
             value = value.strip()  # blanks around it are no part of a header's value (RFC 9110, 5.5)
-        kept = self._kept or SecretStr("")
-        return self._variable if name == self._shown else name.strip(), SecretStr(value) if value else kept
+        return (name, SecretStr(value) if value else self._kept or SecretStr("")) if name else None
 
     @on(Input.Changed, "#variable-name")
     def _split_assignment(self, event: Input.Changed) -> None:
@@ -190,7 +160,7 @@ class VariableRow(Horizontal):
             self.screen.set_focus(self._value_field)
 
 
-class EnvironmentRows(Vertical):
+class EnvironmentRows(Compound):
     """Variables or headers, with an empty row at the end to add one."""
 
     def __init__(self, held: object, *, separator: str = "=") -> None:
@@ -211,7 +181,7 @@ class EnvironmentRows(Vertical):
             self.mount(VariableRow(name, SecretStr(value), separator=self._separator), before=-1)
 
     @property
-    def value(self) -> object:
+    def entered(self) -> object:
         """The variables as they stand; what was held, where none is another one."""
         now = dict(self._rows())
         return self._held if now == self._variables else now
@@ -230,6 +200,29 @@ class EnvironmentRows(Vertical):
     def _keep_one_empty(self) -> None:
         if self.query(VariableRow).last().variable is not None:
             self.mount(VariableRow(separator=self._separator))
+
+
+class CommandInput(LineInput):
+    """The command; what stands around it in a pasted line goes to arguments and variables."""
+
+    def __init__(self, command: str, arguments: ArgumentsArea, variables: EnvironmentRows) -> None:
+        super().__init__(command, shown=masks.address(command), placeholder="npx")
+        self._arguments = arguments
+        self._variables = variables
+
+    def paste(self, pasted: str) -> None:
+        """Take the command, and hand on what is around it."""
+        words = _shell_words(pasted.strip().removeprefix("$ "))
+        env: dict[str, str] = {}
+        while len(words) > 1 and (assigned := _ASSIGNMENT.fullmatch(words[0])):
+            env[assigned[1]] = assigned[2]
+            words = words[1:]
+        super().paste(words[0] if words else "")
+        if env or len(words) > 1:
+            self._arguments.add(words[1:])
+            self._variables.put(env)
+            where = "Environment and Arguments" if env else "Arguments"
+            self.notice(f"What stood around the command was put under {where}.")
 
 
 # The dialog
@@ -296,55 +289,36 @@ class McpServerDialog(FieldsDialog[McpServer]):
             problem = mcp_checks.url(self.fields["url"].value, MODELS[self.fields["type"].value])
             self.fields["type"].say_problem(problem if problem is not None and not problem.stops else None)
 
-    @on(CommandInput.Followed)
-    def _put_around(self, event: CommandInput.Followed) -> None:
-        self.query_one(ArgumentsArea).add(event.words)
-        self.query_one(EnvironmentRows).put(event.env)
-        where = "Environment and Arguments" if event.env else "Arguments"
-        self.say(Shown(f"What stood around the command was put under {where}."))
-
-
-class Member(Field):
-    """A member whose control knows its value, and what is wrong with it."""
-
-    control: ArgumentsArea | EnvironmentRows | SecretControl
-
-    @property
-    def value(self) -> Any:
-        """What stands in it."""
-        return self.control.value
-
-    @property
-    def problem(self) -> str:
-        """What is wrong with it."""
-        return "" if isinstance(self.control, SecretControl) else self.control.problem
-
 
 def _fields(server: McpServer, *, hidden: bool, stored: bool) -> Iterator[Field]:
     """The members of the transport, filled with what is known."""
     hint = UNTOLD if hidden and stored and not words.has_secret(server) else ""
     if isinstance(server, StdioServer):
-        yield Line("name", "Name", server.name)
-        yield Line("command", "Command", server.command, masked=True, placeholder="npx", control=CommandInput)
-        yield Member("args", "Arguments", ArgumentsArea(server.args), "one a line; a pasted command line is split")
-        yield Member("env", "Environment", EnvironmentRows(server.env), hint)
+        arguments, variables = ArgumentsArea(server.args), EnvironmentRows(server.env)
+        yield Field("name", "Name", server.name)
+        yield Field("command", "Command", control=CommandInput(server.command, arguments, variables))
+        yield Field("args", "Arguments", hint=ONE_A_LINE, check=lambda _: arguments.problem, control=arguments)
+        yield _rows("env", "Environment", variables, hint)
         return
-    timeout = server.timeout if isinstance(server, ShttpServer) else None
-    yield Choice("type", "Type", server.kind, values=REMOTE)
-    yield Line("url", "Address", server.url, masked=True, placeholder="https://")
+    wait = server.timeout if isinstance(server, ShttpServer) else None
+    yield Field("type", "Type", control=ChoiceLine({kind: Shown(kind) for kind in REMOTE}, server.kind))
+    address = LineInput(server.url, shown=masks.address(server.url), placeholder="https://")
+    yield Field("url", "Address", control=address)
     key = SecretControl(stored=words.has_secret(server), none=NOT_TOLD if hint else NONE)
-    yield Member("api_key", "API key", key, hint)
-    yield Line(
-        "timeout",
-        "Time-out, s",
-        typed(timeout),
-        check=lambda value: NO_NUMBER if isinstance(as_whole(value), Unreadable) else None,
-        only_if=("type", ShttpServer.kind),
-        placeholder="server default, 60",
-    )
+    yield Field("api_key", "API key", hint=hint, control=key)
+    is_http = ("type", ShttpServer.kind)
+    yield Field("timeout", "Time-out, s", typed(wait), "", _no_number, is_http, placeholder="server default, 60")
     headers = (server.model_extra or {}).get("headers")
     if hidden or _by_name(headers) is not None:
-        yield Member("headers", "Headers", EnvironmentRows(headers, separator=":"))
+        yield _rows("headers", "Headers", EnvironmentRows(headers, separator=":"))
+
+
+def _rows(name: str, label: str, rows: EnvironmentRows, hint: str = "") -> Field:
+    return Field(name, label, hint=hint, check=lambda _: rows.problem, control=rows)
+
+
+def _no_number(value: str) -> str:
+    return NO_NUMBER if isinstance(as_whole(value), Unreadable) else ""
 
 
 def _others(server: McpServer) -> Iterable[Cell]:

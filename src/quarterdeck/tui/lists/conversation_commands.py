@@ -19,11 +19,12 @@ from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.conversations import title_of
 from quarterdeck.tui.dialogs.base import Result
 from quarterdeck.tui.dialogs.file_path import choose_dialog
-from quarterdeck.tui.dialogs.form import FormDialog, Line, OneOf, RefusedError, TextBlock, Typed
+from quarterdeck.tui.dialogs.form import Field, FormDialog, RefusedError, Typed
 from quarterdeck.tui.files import FileRefusedError
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.screens.list import ListScreen
 from quarterdeck.tui.text import Shown
+from quarterdeck.tui.widgets.form.inputs import OneOf, PlainArea
 
 TRAJECTORY: tuple[Cell, ...] = (
     cell(Shown("All that happened in the conversation, as a zip file that the server makes.")),
@@ -254,7 +255,7 @@ def new_conversation(
     `asked` is what it begins with; what of it has no field here stays as it is. `send` raises ServiceError.
     """
     begun = asked or NewConversation()
-    choices = [(Shown("a new one"), ""), *sandboxes]
+    sandbox = begun.sandbox_id if begun.sandbox_id in [sandbox_id for _, sandbox_id in sandboxes] else None
 
     async def create(typed: Typed) -> Result:
         if typed["selected_branch"] and not typed["selected_repository"]:
@@ -262,28 +263,23 @@ def new_conversation(
         return await send(begun.model_copy(update={name: value or None for name, value in typed.items()}))
 
     fields = (
-        TextBlock("message", "First message", begun.message or ""),
-        Line("title", "Title", begun.title or "", placeholder="empty: the server names it"),
-        Line(
+        Field("message", "First message", control=PlainArea(begun.message or "")),
+        Field("title", "Title", begun.title or "", placeholder="empty: the server names it"),
+        Field(
             "selected_repository",
             "Repository",
             begun.selected_repository or "",
             placeholder="none, or owner/name",
             check=lambda value: _no_blanks(value, "A repository has no blanks in it: write it as owner/name."),
         ),
-        Line(
+        Field(
             "selected_branch",
             "Branch",
             begun.selected_branch or "",
             placeholder="the repository's own",
             check=lambda value: _no_blanks(value, "A branch has no blanks in its name."),
         ),
-        OneOf(
-            "sandbox_id",
-            "Sandbox",
-            begun.sandbox_id if begun.sandbox_id in [sandbox_id for _, sandbox_id in sandboxes] else "",
-            values=choices,
-        ),
+        Field("sandbox_id", "Sandbox", control=OneOf(sandbox or "", [(Shown("a new one"), ""), *sandboxes])),
     )
     title = Shown("New conversation" if asked is None else "Try it again")
     return FormDialog(title, fields, create, said=said, verb="create", sending="Creating the conversation…")
@@ -297,7 +293,7 @@ def rename_conversation(title: Shown, rename: Callable[[str], Awaitable[None]]) 
             await rename(typed["title"])
         return text.line(f"It is called {typed['title']}.")
 
-    field = Line(
+    field = Field(
         "title",
         "Title",
         title,

@@ -20,7 +20,7 @@ from quarterdeck.tui import text
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.cells import Tone, cell
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
-from quarterdeck.tui.dialogs.form import Check, Field, FormDialog, Line, RefusedError, Typed
+from quarterdeck.tui.dialogs.form import Check, Field, FormDialog, RefusedError, Typed
 from quarterdeck.tui.dialogs.pick import Item, PickDialog
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.form.rows import MOST_PROFILES, FormView, Lists, Row, RowKind
@@ -123,7 +123,7 @@ class ListActions:
         def create(typed: Typed) -> Awaitable[object]:
             return client.secrets.create(typed["name"], SecretStr(typed["value"]), typed["description"] or None)
 
-        about = Line("description", "Description", placeholder="what it is for")
+        about = Field("description", "Description", placeholder="what it is for")
         fields = (_secret_name(), _value_field("Value"), about)
         await self._ask("New secret", fields, create, f"The secret {TYPED} is stored.")
 
@@ -131,7 +131,7 @@ class ListActions:
         def describe(typed: Typed) -> Awaitable[object]:
             return client.secrets.update(secret.name, new_name=typed["name"], description=typed["description"])
 
-        fields = (_secret_name(secret.name), Line("description", "Description", secret.about))
+        fields = (_secret_name(secret.name), Field("description", "Description", secret.about))
         said = ["Its value stays as it is; f2 gives it a new one."]
         await self._ask(f"Secret {secret.name}", fields, describe, f"The secret {TYPED} is changed.", said)
 
@@ -190,8 +190,8 @@ class ListActions:
 
         hint = "•••• kept; type to replace" if is_stored else "type or paste it"
         fields = (
-            Line("token", "Token", placeholder=hint, secret=True, check=check),
-            Line("host", "Host", view.tokens.get(provider) or "", placeholder="the provider's usual one"),
+            Field("token", "Token", placeholder=hint, secret=True, check=check),
+            Field("host", "Host", view.tokens.get(provider) or "", placeholder="the provider's usual one"),
         )
         said = (
             "The server asks the provider whether it takes the token, then stores it.",
@@ -256,16 +256,16 @@ class ListActions:
         return session.writes.under_way("a change of the settings") if session is not None else nullcontext()
 
 
-def _value_field(label: str) -> Line:
+def _value_field(label: str) -> Field:
     def check(value: str) -> str | None:
         if not value:
             return "Nothing is typed."
         return "This is a mask, not a value; type the value itself." if is_mask(value) else None
 
-    return Line("value", label, placeholder="type or paste it", secret=True, check=check)
+    return Field("value", label, placeholder="type or paste it", secret=True, check=check)
 
 
-def _secret_name(held: str = "") -> Line:
+def _secret_name(held: str = "") -> Field:
     def check(typed: str) -> str | None:
         if SECRET_NAME.fullmatch(typed) is None:
             return "A name has letters, digits and _ only, and begins with no digit."
@@ -274,7 +274,7 @@ def _secret_name(held: str = "") -> Line:
     return _name_field(held, NAME_RULE, "API_TOKEN", check)
 
 
-def _profile_name(view: FormView, held: str = "") -> Line:
+def _profile_name(view: FormView, held: str = "") -> Field:
     def check(typed: str) -> str | None:
         if PROFILE_NAME.fullmatch(typed) is None:
             return f"A name has {PROFILE_RULE}."
@@ -283,10 +283,10 @@ def _profile_name(view: FormView, held: str = "") -> Line:
     return _name_field(held, PROFILE_RULE, "fast-and-cheap", check)
 
 
-def _name_field(held: str, rule: str, example: str, check: Check) -> Line:
+def _name_field(held: str, rule: str, example: str, check: Check) -> Field:
     """A name, which may stay as it is."""
 
     def problem(typed: str) -> str | None:
         return None if typed and typed == held else check(typed)
 
-    return Line("name", "Name", held, rule, problem, placeholder=example)
+    return Field("name", "Name", held, rule, problem, placeholder=example)

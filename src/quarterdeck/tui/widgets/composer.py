@@ -53,8 +53,8 @@ class Composer(PlainArea):
     app = getters.app(Deck)
 
     def __init__(self, conversation_id: str) -> None:
-        super().__init__(id="composer")
-        self.soft_wrap = True
+        super().__init__()
+        self.id = "composer"
         self.placeholder = "m writes a message"
         self.sending = ""
         """What was written and is not known to be sent yet: it is kept like a draft."""

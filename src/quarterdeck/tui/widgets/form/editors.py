@@ -1,7 +1,7 @@
 """The editors of fields: each stands in the list in place of its row, and knows the value typed so far."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from textual import on
 from textual.message import Message
@@ -15,8 +15,10 @@ from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.paint import content, plain
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.form.inputs import KEEP, ChoiceLine, FormRow, LineInput, SecretControl, abridged
+from quarterdeck.tui.widgets.form.inputs import KEEP, ChoiceLine, FormControl, FormRow, LineInput, SecretControl
 
+Hints = Sequence[tuple[str, str]]
+"""Keys, with what each does."""
 CURSOR = "▌"
 MOST = 200
 """Suggestions that are listed; typing narrows them down."""
@@ -27,30 +29,30 @@ OFFERED = "offered by this server"
 class FieldEditor(FormRow):
     """A field being edited. The form has its keys; `value` is what stands in it, or `KEEP`."""
 
-    HINTS: ClassVar[Sequence[tuple[str, str]]] = ()
-    """Keys of its own, with what each does."""
-
     class Changed(Message):
         """The field has another value."""
 
     class Done(Message):
         """A choice was clicked."""
 
-    def __init__(self, entry: Field, *controls: Widget) -> None:
+    def __init__(self, entry: Field, control: FormControl, *below: Widget, hints: Hints = ()) -> None:
+        """`hints` are keys of its own."""
         self.entry = entry
+        self.control = control
+        self._hints = hints
         mark = ((Shown(CURSOR), Tone.BUSY), (text.line(f" {entry.label}"), Tone.STRONG))
-        super().__init__(content(mark), *controls)
+        super().__init__(content(mark), control, *below)
         self.add_class("field-editor")
 
     @property
-    def hints(self) -> Sequence[tuple[str, str]]:
+    def hints(self) -> Hints:
         """The keys that work while it is edited."""
-        return (*self.HINTS, ("enter", "done"), ("tab", "next field"), ("^s", "review & save"))
+        return (*self._hints, ("enter", "done"), ("tab", "next field"), ("^s", "review & save"))
 
     @property
     def value(self) -> Any:
         """The value as it stands."""
-        raise NotImplementedError
+        return self.control.entered
 
     def choose(self, step: int) -> bool:
         """Go to a neighbouring choice; False where there is none to go to."""
@@ -73,41 +75,6 @@ class FieldEditor(FormRow):
         self.say(event.words, stops=False)
 
 
-class ChoiceEditor(FieldEditor):
-    """On or off, and where it may be so: not set."""
-
-    HINTS = (("← →", "choose"),)
-
-    def __init__(self, entry: Field, draft: Draft) -> None:
-        value = draft.value(entry.key)
-        three_way = entry.nullable
-        self._values: Sequence[bool | None] = (None, True, False) if three_way or value is None else (True, False)
-        said = {None: Shown("not set"), True: Shown("on"), False: Shown("off")}
-        self._choices = ChoiceLine([said[value] for value in self._values], self._values.index(value))
-        super().__init__(entry, self._choices)
-
-    @property
-    def value(self) -> Any:
-        """The choice taken."""
-        return self._values[self._choices.taken]
-
-
-class SecretEditor(FieldEditor):
-    """Keep, replace or clear."""
-
-    HINTS = (("← →", "choose"), ("^t", "show typed"))
-
-    def __init__(self, entry: Field, draft: Draft) -> None:
-        value = draft.value(entry.key) if entry.key in draft.edits else KEEP
-        self._secret = SecretControl(stored=draft.stored(entry.key), value=value)
-        super().__init__(entry, self._secret)
-
-    @property
-    def value(self) -> Any:
-        """What was typed, None to clear it."""
-        return self._secret.value
-
-
 class Choices(OptionList):
     """A list below a line, which keeps the keyboard."""
 
@@ -126,25 +93,23 @@ class TextEditor(FieldEditor):
 
     def __init__(self, entry: Field, draft: Draft) -> None:
         self._was = draft.value(entry.key)
-        self._begun = abridged(words.editable(entry, self._was))
         self._suggested: Sequence[str] = ()
         self._offered: Sequence[str] = ()
         self._chosen = ""
-        self._field = LineInput(self._begun, placeholder=text.line(entry.default or "not set"))
+        self._field = LineInput(words.editable(entry, self._was), placeholder=text.line(entry.default or "not set"))
         self._choices = Choices()
         self._choices.display = False
         super().__init__(entry, self._field, self._choices)
 
     @property
-    def hints(self) -> Sequence[tuple[str, str]]:
+    def hints(self) -> Hints:
         """With those for suggestions, once there are any."""
         return (*((("↓ ↑", "suggestions"),) if self._suggested else ()), *super().hints)
 
     @property
     def value(self) -> Any:
         """What was typed; a line that was left alone is the very value it had."""
-        typed = self._field.value
-        return self._was if typed == self._begun else self.entry.reads(typed)
+        return self._was if self._field.untouched else self.entry.reads(self._field.value)
 
     def suggest(self, values: Sequence[str]) -> None:
         """Offer what the server suggests, beginning with all of it."""
@@ -172,7 +137,7 @@ class TextEditor(FieldEditor):
     @on(LineInput.Changed)
     def _narrow(self, event: LineInput.Changed) -> None:
         if not self._chosen or event.value != self._chosen:
-            self._offer("" if event.value == self._begun else event.value.strip())
+            self._offer("" if self._field.untouched else event.value.strip())
 
     @on(OptionList.OptionSelected)
     def _clicked(self, event: OptionList.OptionSelected) -> None:
@@ -184,15 +149,14 @@ class TextEditor(FieldEditor):
 class SelectEditor(FieldEditor):
     """A list to choose from that narrows as one types; what is typed can be taken as it is."""
 
-    HINTS = (("↑ ↓", "choose"), ("type", "to find or set another"))
-
     def __init__(self, entry: Field, draft: Draft) -> None:
         self._was = draft.value(entry.key)
         self._suggested: Sequence[str] = ()
         self._offered: Sequence[Any] = ()
         self._field = LineInput(placeholder="type to find a choice, or another value")
         self._choices = Choices()
-        super().__init__(entry, self._field, self._choices)
+        hints = (("↑ ↓", "choose"), ("type", "to find or set another"))
+        super().__init__(entry, self._field, self._choices, hints=hints)
 
     def on_mount(self) -> None:
         """List the choices."""
@@ -241,14 +205,24 @@ class SelectEditor(FieldEditor):
 
 def editor_for(entry: Field, draft: Draft) -> FieldEditor | None:
     """The editor of a field; None for one that is not edited in place."""
-    editors: Mapping[Control, type[ChoiceEditor | SecretEditor | TextEditor | SelectEditor]] = {
-        Control.TEXT: TextEditor,
-        Control.SWITCH: ChoiceEditor,
-        Control.SELECT: SelectEditor,
-        Control.SECRET: SecretEditor,
-    }
-    editor = None if entry.absent else editors.get(entry.control)
-    return editor(entry, draft) if editor is not None else None
+    match entry.control:
+        case _ if entry.absent:
+            return None
+        case Control.TEXT:
+            return TextEditor(entry, draft)
+        case Control.SELECT:
+            return SelectEditor(entry, draft)
+        case Control.SWITCH:
+            value = draft.value(entry.key)
+            choices: dict[bool | None, Shown] = {True: Shown("on"), False: Shown("off")}
+            if entry.nullable or value is None:
+                choices = {None: Shown("not set"), **choices}
+            return FieldEditor(entry, ChoiceLine(choices, value), hints=(("← →", "choose"),))
+        case Control.SECRET:
+            value = draft.value(entry.key) if entry.key in draft.edits else KEEP
+            control = SecretControl(stored=draft.stored(entry.key), value=value)
+            return FieldEditor(entry, control, hints=(("← →", "choose"), ("^t", "show typed")))
+    return None
 
 
 def _matches(value: Any, said: str, query: str) -> bool:

@@ -1,6 +1,6 @@
-"""The controls of forms: a line of text, several lines, choices side by side, yes or no, a secret; a labelled row."""
+"""The controls of forms, each of which knows what is `entered` in it, and a labelled row of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
-from textual.widgets import Input, Static, TextArea
+from textual.widgets import Input, Select, Static, TextArea
 
 from quarterdeck.settings import masks
 from quarterdeck.settings.fields import Problem
@@ -26,10 +26,11 @@ from quarterdeck.tui.text import Shown
 MOST = 4_000
 """Characters that a line begins with, or takes from a paste: far more than anybody edits in one line."""
 NONE = Shown("none")
+YES = "yes"
 KEEP = object()
 """In place of a value: no edit, it stays as it is stored."""
-_KEPT, _REPLACED, _CLEARED = range(3)
-"""What becomes of a secret: the numbers of the choices."""
+REPLACE = object()
+"""The choice of a secret that is replaced by what is typed."""
 BETWEEN = 2
 """Cells between two choices."""
 
@@ -61,20 +62,33 @@ class LineInput(Input):
         self,
         value: str = "",
         *,
+        shown: str | None = None,
         placeholder: str = "",
         password: bool = False,
         id: str | None = None,  # noqa: A002 - Textual's name for it
     ) -> None:
-        self._history = [value]
+        """Begin with a value, which is `shown` in another way where that is given."""
+        self._begun = value
+        self._shown = value if password else abridged(value if shown is None else shown)
+        self._history = [self._shown]
         """What stood in it, oldest first."""
         self._at = 0
         """Which of these stands in it now."""
-        self._typing = False
         super().__init__(
-            value, placeholder=placeholder, password=password, compact=True, select_on_focus=not password, id=id
+            self._shown, placeholder=placeholder, password=password, compact=True, select_on_focus=not password, id=id
         )
         self.cursor_blink = False
         self.is_secret = password
+
+    @property
+    def untouched(self) -> bool:
+        """Whether it stands as it began."""
+        return self.value == self._shown
+
+    @property
+    def entered(self) -> str:
+        """What stands in it, without blanks around it; the very value it began with where it was left alone."""
+        return self._begun if self.untouched else self.value.strip()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """An empty line leaves left and right to what is around it."""
@@ -89,56 +103,57 @@ class LineInput(Input):
     def paste(self, pasted: str) -> None:
         """Put a text in at the cursor, in place of what is selected."""
         if len(pasted) > MOST:
-            self._notice(f"The pasted text is longer than {MOST} characters. Not taken.")
+            self.notice(f"The pasted text is longer than {MOST} characters. Not taken.")
             return
         cleaned = pasted.strip() if self.is_secret else text.line(pasted)
         if self.is_secret and len(cleaned.splitlines()) > 1:
-            self._notice("The pasted text has several lines; a key is one. Not taken.")
+            self.notice("The pasted text has several lines; a key is one. Not taken.")
             return
         if self.is_secret and cleaned != pasted:
-            self._notice("Blanks around the pasted key were left out.")
+            self.notice("Blanks around the pasted key were left out.")
         self.replace(cleaned, *sorted(self.selection))
 
-    def watch_value(self, before: str, after: str) -> None:
-        """Remember it, unless it was put there by an undo; letters typed up to a blank are one step."""
-        if after == self._history[self._at]:
-            return
-        typing = len(after) == len(before) + 1 and not after.endswith(" ")
-        del self._history[self._at + (0 if typing and self._typing else 1) :]
-        self._history.append(after)
-        self._at = len(self._history) - 1
-        self._typing = typing
+    def watch_value(self, value: str) -> None:
+        """Remember it, unless it was put there by an undo."""
+        if value != self._history[self._at]:
+            self._at += 1
+            self._history[self._at :] = [value]
 
     def action_step(self, step: int) -> None:
         """Take the last change back, or make the next one again."""
         if 0 <= self._at + step < len(self._history):
             self._at += step
-            self._typing = False
             self.value = self._history[self._at]
             self.cursor_position = len(self.value)
 
     def action_edit_outside(self) -> None:
         """Edit the text in the person's editor; a secret is written to no file."""
         if self.is_secret:
-            self._notice("A secret is not written to a file for an editor.")
+            self.notice("A secret is not written to a file for an editor.")
             return
         try:
             self.value = text.line(edit(self.app, self.value))
         except CannotRunError as error:
-            self._notice(str(error))
+            self.notice(str(error))
 
-    def _notice(self, words: str) -> None:
+    def notice(self, words: str) -> None:
+        """Have it said what became of a text."""
         self.post_message(self.Noticed(Shown(words)))
 
 
 class PlainArea(TextArea):
-    """Textual's text area without wrapping and colours; tab moves the focus on, pasted text is made safe."""
+    """Textual's text area without colours; tab moves the focus on, pasted text is made safe."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("f4", "edit_outside", "Edit in $EDITOR", show=False)]
 
-    def __init__(self, value: str = "", *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
-        super().__init__(value, soft_wrap=False, tab_behavior="focus", compact=True, id=id)
+    def __init__(self, value: str = "", *, soft_wrap: bool = True) -> None:
+        super().__init__(text.whole(value), soft_wrap=soft_wrap, tab_behavior="focus", compact=True)
         self.cursor_blink = False
+
+    @property
+    def entered(self) -> Any:
+        """What stands in it, without blanks around it."""
+        return self.text.strip()
 
     def on_paste(self, event: events.Paste) -> None:
         """Put pasted text in at the cursor."""
@@ -165,22 +180,23 @@ class ChoiceLine(Widget, can_focus=True):
         Binding("left", "step(-1)", "Choice before", show=False),
         Binding("right,space", "step(1)", "Next choice", show=False),
     ]
-    taken: reactive[int] = reactive(0)
+    entered: reactive[Any] = reactive(None)
 
     class Picked(Message):
         """Another choice was taken."""
 
-    def __init__(self, words: Sequence[Shown], taken: int = 0, *, focusable: bool = True) -> None:
+    def __init__(self, choices: Mapping[Any, Shown], value: Any, *, focusable: bool = True) -> None:
+        """Values with their words, and the one that is taken at first."""
         super().__init__()
-        self._words = tuple(words)
+        self._choices = choices
         self.can_focus = focusable
-        self.set_reactive(ChoiceLine.taken, taken)
+        self.set_reactive(ChoiceLine.entered, value)
 
     def render(self) -> Content:
         """All choices, the taken one with a dot."""
         spans: list[tuple[Shown, Tone]] = []
-        for number, word in enumerate(self._words):
-            is_taken = number == self.taken
+        for value, word in self._choices.items():
+            is_taken = value == self.entered
             spans.append((Shown("(•) " if is_taken else "( ) "), Tone.KEY if is_taken else Tone.MUTED))
             spans.append((word, Tone.STRONG if is_taken else Tone.PLAIN))
             spans.append((Shown(" " * BETWEEN), Tone.PLAIN))
@@ -188,21 +204,34 @@ class ChoiceLine(Widget, can_focus=True):
 
     def action_step(self, step: int) -> None:
         """Take a neighbour, around the ends, and say so."""
-        self._pick((self.taken + step) % len(self._words))
+        values = list(self._choices)
+        self._pick(values[(values.index(self.entered) + step) % len(values)])
 
     def on_click(self, event: events.Click) -> None:
         """Take the choice under the mouse."""
         edge = 0
-        for number, word in enumerate(self._words):
+        for value, word in self._choices.items():
             edge += len(word) + 4 + BETWEEN
             if event.x < edge:
-                self._pick(number)
+                self._pick(value)
                 return
 
-    def _pick(self, number: int) -> None:
-        if number != self.taken:
-            self.taken = number
+    def _pick(self, value: Any) -> None:
+        if value != self.entered:
+            self.entered = value
             self.post_message(self.Picked())
+
+
+class OneOf(Select[str]):
+    """One of a few values, each with its words, in a list that opens."""
+
+    def __init__(self, value: str, choices: Iterable[tuple[Shown | Content, str]]) -> None:
+        super().__init__(choices, value=value, allow_blank=False, compact=True)
+
+    @property
+    def entered(self) -> str:
+        """The value taken."""
+        return str(self.value)
 
 
 class Toggle(Widget, can_focus=True):
@@ -224,6 +253,11 @@ class Toggle(Widget, can_focus=True):
         """The box and its label."""
         return content(((Shown("[x] " if self.on else "[ ] "), Tone.KEY), (self._label, Tone.PLAIN)))
 
+    @property
+    def entered(self) -> str:
+        """Whether it is on: `YES`, or nothing."""
+        return YES if self.on else ""
+
     def action_turn(self) -> None:
         """Turn it."""
         self.on = not self.on
@@ -233,7 +267,16 @@ class Toggle(Widget, can_focus=True):
         self.action_turn()
 
 
-class SecretControl(Vertical):
+class Compound(Vertical):
+    """A control of several widgets."""
+
+    @property
+    def entered(self) -> Any:
+        """What stands in all of it."""
+        raise NotImplementedError
+
+
+class SecretControl(Compound):
     """Keep, replace or clear over a masked field: what is typed there replaces, and emptying it keeps again.
 
     While the field is empty, left and right choose.
@@ -251,10 +294,11 @@ class SecretControl(Vertical):
     def __init__(self, *, stored: bool | None, value: Any = KEEP, none: Shown = NONE) -> None:
         """Begin with a value; `none` is the word for a secret that is not stored, or goes with the next save."""
         super().__init__()
-        taken = _KEPT if value is KEEP else _CLEARED if value is None else _REPLACED
-        words = (none, Shown("set one")) if stored is False else (Shown("keep"), Shown("replace"), Shown("clear"))
-        self.choices = ChoiceLine(words, taken, focusable=False)
+        choices = {KEEP: Shown("keep"), REPLACE: Shown("replace"), None: Shown("clear")}
+        if stored is False:
+            choices = {KEEP: none, REPLACE: Shown("set one")}
         begun = value.get_secret_value() if isinstance(value, SecretStr) else ""
+        self.choices = ChoiceLine(choices, REPLACE if begun else value, focusable=False)
         self.field = LineInput(begun, placeholder="type or paste to replace", password=True)
 
     def compose(self) -> ComposeResult:
@@ -263,12 +307,11 @@ class SecretControl(Vertical):
         yield self.field
 
     @property
-    def value(self) -> Any:
+    def entered(self) -> Any:
         """`KEEP`, the replacement without blanks around it, or None to clear it; nothing typed replaces nothing."""
-        typed = self.field.value.strip()
-        if self.choices.taken == _CLEARED:
-            return None
-        return SecretStr(typed) if typed and self.choices.taken == _REPLACED else KEEP
+        if self.choices.entered is not REPLACE:
+            return self.choices.entered
+        return SecretStr(self.field.entered) if self.field.entered else KEEP
 
     def action_reveal(self) -> None:
         """Show or mask what was typed."""
@@ -280,7 +323,7 @@ class SecretControl(Vertical):
 
     @on(LineInput.Changed)
     def _typed(self, event: LineInput.Changed) -> None:
-        self.choices.taken = _REPLACED if event.value else _KEPT
+        self.choices.entered = REPLACE if event.value else KEEP
         self.post_message(self.Changed())
 
     @on(ChoiceLine.Picked)
@@ -290,6 +333,9 @@ class SecretControl(Vertical):
         self.post_message(self.Changed())
 
 
+FormControl = LineInput | PlainArea | ChoiceLine | OneOf | Toggle | Compound
+
+
 class FormRow(Horizontal):
     """A label with its controls, and under them a hint and the sentence on what is wrong."""
 
@@ -297,7 +343,6 @@ class FormRow(Horizontal):
 
     def __init__(self, label: Content, *controls: Widget, hint: str = "") -> None:
         super().__init__(classes="form-row")
-        self.control = controls[0]
         self._label = label
         self._controls = controls
         self._hint = Shown(hint)
