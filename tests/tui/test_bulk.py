@@ -104,7 +104,7 @@ async def test_deleting_several_needs_their_number_to_be_typed(fleet: FakeFleet,
     async with at_sandboxes(fleet, tmp_path) as seat:
         await seat.press("g", "space", "space", "D")
         await seat.sees(
-            "Delete 2 sandboxes?", "2 will be deleted", "Their workspaces and all files in them", "Type 2 to go on"
+            "Delete 2 sandboxes?", "2 will be deleted", "The workspace and all files in it", "Type 2 to go on"
         )
         await seat.press("1", "enter")
         await seat.sees("Nothing was done.")
@@ -126,7 +126,7 @@ async def test_one_sandbox_is_paused_without_a_question_unless_its_agent_works(t
         await seat.until(lambda: fleet.orders == [("pause", "calm")])
         screen.table.move_to("busy")
         await seat.press("p")
-        await seat.sees("Pause busy?", "The agent of Fix the build is at work.")
+        await seat.sees("Pause busy?", "The agent of Fix the build is at work")
         await seat.press("enter")
         assert fleet.orders == [("pause", "calm")]
         await seat.press("p", "y")

@@ -153,7 +153,7 @@ async def test_several_are_deleted_after_a_plan_and_each_ends_with_the_truth(fle
     fleet.fails = {"c1"}
     async with at_conversations(fleet, tmp_path) as seat:
         await seat.press("asterisk", "D")
-        await seat.sees("Delete 4 conversations?", "4 will be deleted", "Talk 0", "Their sandboxes go too", "Type 4")
+        await seat.sees("Delete 4 conversations?", "4 will be deleted", "Talk 0", "Its sandbox goes too", "Type 4")
         await seat.press("1", "enter")
         await seat.sees("Nothing was done.")
         await seat.press("backspace", "4", "enter")

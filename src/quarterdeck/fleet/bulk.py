@@ -58,6 +58,11 @@ class Plan(Generic[N]):
     hidden: tuple[N, ...] = ()
     """Rows it could be done to, marked, but out of sight behind the filter: left alone unless that is asked for."""
 
+    @property
+    def alone(self) -> bool:
+        """Whether it is for one row, and no other was meant."""
+        return len(self.rows) == 1 and not self.skipped and not self.hidden
+
     def with_hidden(self) -> "Plan[N]":
         """The plan that includes the rows out of sight."""
         return Plan(self.rows + self.hidden, self.skipped)

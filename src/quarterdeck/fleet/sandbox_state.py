@@ -32,15 +32,15 @@ CHECK_STARTING_AGAIN = timedelta(seconds=5)
 
 
 class StateWord(StrEnum):
-    """The words for a sandbox; a server's word that is none of the known ones is shown as it came."""
+    """The words for a sandbox as they are counted; a server's word that is none of these is shown as it came."""
 
-    STARTING = "Starting"
     RUNNING = "Running"
+    STARTING = "Starting"
+    RESUMING = "Resuming"
+    PAUSING = "Pausing"
     PAUSED = "Paused"
     ERROR = "Error"
     MISSING = "Missing"
-    PAUSING = "Pausing"
-    RESUMING = "Resuming"
 
 
 WORDS: dict[str, StateWord] = {status: StateWord(status.title()) for status in SandboxStatus}

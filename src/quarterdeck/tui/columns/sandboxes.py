@@ -115,20 +115,9 @@ COLUMNS: tuple[Column[SandboxRow], ...] = (
 # How many are how
 
 
-COUNTED = (
-    StateWord.RUNNING,
-    StateWord.STARTING,
-    StateWord.RESUMING,
-    StateWord.PAUSING,
-    StateWord.PAUSED,
-    StateWord.ERROR,
-    StateWord.MISSING,
-)
-
-
 def counts(words: Counter[str]) -> Cell:
     """How many sandboxes are in which state."""
-    known = [*COUNTED, *sorted(words.keys() - set(COUNTED))]
+    known = [*StateWord, *sorted(words.keys() - set(StateWord))]
     return tuple(span for word in known if words[word] for span in counted(word, words[word]))
 
 

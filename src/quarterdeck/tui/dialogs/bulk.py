@@ -30,9 +30,8 @@ LISTED = 200
 """Rows of one kind that are named one by one."""
 STRANDS = "Pausing in the middle of a step can leave its run stuck after the resume."
 _DONE_WORDS = {"Pause": "paused", "Resume": "resumed", "Delete": "deleted"}
-_TROUBLE_FIRST = (
-    RowState.FAILED, RowState.UNCHANGED, RowState.UNDONE, RowState.GONE, RowState.STOPPED, RowState.DONE,
-)  # fmt: skip
+WELL = frozenset({RowState.DONE, RowState.SKIPPED})
+"""Ends that nobody has to look at."""
 
 
 class PlanDialog(ConfirmDialog):
@@ -125,7 +124,7 @@ class ProgressDialog(Dialog[Copyable]):
         self._table.tick()
         self.query_one("#counts", Static).update(content((*counts_cell(job), (Shown(" "), Tone.PLAIN))))
         if ended and not self._ended:
-            ids = sorted(job.rows, key=lambda row_id: _place(job.rows[row_id]))
+            ids = sorted(job.rows, key=lambda row_id: job.rows[row_id].state in WELL)  # trouble first
             self._table.show(ids, job.rows, anew=True)
             self._table.move_to(ids[0])
             if job.saved:
@@ -171,10 +170,6 @@ class ProgressDialog(Dialog[Copyable]):
         self.dismiss(Copyable(Shown("summary"), self._job.summary, to_file=True))
 
 
-def _place(row: BulkRow) -> int:
-    return _TROUBLE_FIRST.index(row.state) if row.state in _TROUBLE_FIRST else len(_TROUBLE_FIRST)
-
-
 # What it will do
 
 
@@ -205,33 +200,27 @@ def name_of(row: Named, why: str = "") -> Shown:
     return Shown(f"{text.line(row.short_id):<7} {text.line(why or row.name)}")
 
 
-def busy_line(row: SandboxRow) -> Shown | None:
-    """Why a pause should be asked about: an agent in it works, or waits for a person; None when neither does."""
-    for record in row.conversations:
-        title = record.title or "a conversation"
-        if record.execution_status == ExecutionStatus.RUNNING:
-            return text.line(f"The agent of {title} is at work. {STRANDS}")
-        if record.execution_status == ExecutionStatus.WAITING_FOR_CONFIRMATION:
-            return text.line(f"The agent of {title} waits for an answer. {STRANDS}")
-    return None
-
-
-def busy_lines(rows: Iterable[SandboxRow]) -> list[Cell]:
-    """How many of several sandboxes a pause may leave stuck."""
-    busy = [row for row in rows if busy_line(row) is not None]
-    if not busy:
+def stranding(rows: Iterable[SandboxRow]) -> list[Cell]:
+    """Why a pause should be asked about: agents work in these sandboxes or wait for a person; empty where none does."""
+    named = [
+        record.title or "a conversation"
+        for row in rows
+        for record in row.conversations
+        if record.execution_status in (ExecutionStatus.RUNNING, ExecutionStatus.WAITING_FOR_CONFIRMATION)
+    ]
+    if not named:
         return []
-    words = f"In {len(busy):,} of them an agent works or waits for an answer. {STRANDS}"
-    return [cell(Shown(words), Tone.WARN), EMPTY]
+    others = f", and {len(named) - 1:,} more," if len(named) > 1 else ""
+    words = f"The agent of {named[0]}{others} is at work or waits for an answer. {STRANDS}"
+    return [cell(text.line(words), Tone.WARN), EMPTY]
 
 
 def gone_with(rows: Sequence[SandboxRow]) -> list[Cell]:
     """What a deletion takes along, and what it leaves behind."""
     titles = [title for row in rows for title in row.conversation_titles]
-    whose, it = ("Its workspace", "it") if len(rows) == 1 else ("Their workspaces", "them")
-    said = [cell(Shown(f"{whose} and all files in {it} go too. Nothing brings them back."))]
+    said = [cell(Shown("The workspace and all files in it go too. Nothing brings them back."))]
     if titles:
-        said += [EMPTY, cell(Shown(f"Conversations that live in {it} stay listed, without a sandbox:"))]
+        said += [EMPTY, cell(Shown("Conversations that live there stay listed, without a sandbox:"))]
         said += [indented(text.line(title) or Shown("(untitled)"), Tone.MUTED) for title in titles[:LISTED]]
     return said
 

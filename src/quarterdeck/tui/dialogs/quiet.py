@@ -10,20 +10,20 @@ from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from quarterdeck.fleet.ages import age, age_of
+from quarterdeck.fleet.ages import age
 from quarterdeck.fleet.filters import Kind, example, quantity
 from quarterdeck.fleet.sandboxes import THRESHOLD, SandboxRow, Sweep, sweep
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
-from quarterdeck.tui.columns.sandboxes import money, status
+from quarterdeck.tui.columns.sandboxes import COLUMNS, money
 from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.paint import lines, plain
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.table import Table
-from quarterdeck.tui.widgets.table_layout import Column
+from quarterdeck.tui.widgets.table_layout import chosen
 
-NAMED = 6
-"""Sandboxes of unknown quiet time that are named."""
+SHOWN = ("sandbox", "quiet", "cost", "status", "conversation")
+"""The columns of what is found, of those that the list has."""
 
 
 class QuietDialog(Dialog[Sweep]):
@@ -47,14 +47,7 @@ class QuietDialog(Dialog[Sweep]):
         quiet = plain(Shown("Quiet for at least"), Tone.MUTED)
         threshold = age(THRESHOLD.total_seconds())
         yield Horizontal(Static(quiet, id="quiet"), Input(threshold, id="threshold", compact=True), id="asked")
-        columns: list[Column[SandboxRow]] = [
-            Column("sandbox", "SANDBOX", 8, lambda row, now: cell(text.line(row.short_id))),
-            Column("quiet", "QUIET", 7, lambda row, now: cell(Shown(age_of(row.quiet_since, now))), right=True),
-            Column("cost", "COST", 8, lambda row, now: cell(money(row.spent)), right=True),
-            Column("status", "STATUS", 12, status, priority=1),
-            Column("conversation", "CONVERSATION", 12, _title, flex=1),
-        ]
-        table = Table(columns, clock=self._clock, id="found")
+        table = Table(chosen(COLUMNS, SHOWN), clock=self._clock, id="found")
         table.can_focus = False
         yield table
         yield Static(id="total")
@@ -79,11 +72,8 @@ class QuietDialog(Dialog[Sweep]):
         words = f"{count:,} would be paused; they have cost {money(found.spent)} so far."
         said = [cell(Shown(words), Tone.STRONG)]
         if found.unknown:
-            names = ", ".join(row.short_id for row in found.unknown[:NAMED])
-            more = f" and {len(found.unknown) - NAMED:,} more" if len(found.unknown) > NAMED else ""
-            reading = not all(row.complete for row in found.unknown)
-            why = "not known while conversations are still being read" if reading else "not known"
-            left_out = f"{len(found.unknown):,} left out, quiet time {why}: {names}{more}."
+            names = ", ".join(row.short_id for row in found.unknown)
+            left_out = f"{len(found.unknown):,} left out, quiet time not known (yet): {names}"
             said.append(cell(text.line(left_out), Tone.WARN))
         return said
 
@@ -114,8 +104,3 @@ class QuietDialog(Dialog[Sweep]):
     def action_look(self, step: int) -> None:
         """Move in what was found."""
         self.query_one("#found", Table).action_move(step)
-
-
-def _title(row: SandboxRow, now: datetime) -> Cell:
-    title = next((title for title in row.conversation_titles if title), "")
-    return cell(text.line(title) or Shown("no conversation" if row.unlinked else "-"), Tone.MUTED)

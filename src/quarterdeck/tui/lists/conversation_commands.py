@@ -55,12 +55,10 @@ class ConversationCommands:
     def why_not_offered(self, name: str) -> str | None:
         """Why this server cannot do a command, as far as asking for it told; its release tells too little."""
         server = self._screen.app.session.server.kind if self._screen.app.session is not None else None
-        if server is None:
-            return None
-        found, words = self._unable.get(name, (None, ""))
-        if found is server:
-            return words
-        return NO_AGENT if name == "trajectory" and server.local else None
+        if name == "trajectory" and server is not None and server.local:
+            return NO_AGENT
+        found, words = self._unable.get(name, (None, None))
+        return words if found is server else None
 
     @contextmanager
     def _finding_out(self, name: str, session: Session) -> Iterator[None]:
@@ -139,7 +137,7 @@ class ConversationCommands:
 
         order = BulkAction("Delete", delete, verdict, CONVERSATIONS)
         planned = plan(rows, lambda row: None if row.task is None else "It is no conversation yet.", hidden)
-        await self._screen.sandboxes.delete(session, order, planned, _goes_with(session, several=len(rows) > 1))
+        await self._screen.sandboxes.delete(session, order, planned, _goes_with(session))
 
     # Rename, and the trajectory
 
@@ -204,12 +202,10 @@ def _applies(session: Session) -> list[Cell]:
     return [cell(Shown("The stored settings (3) apply: model, key, tool servers, git identity."), Tone.MUTED)]
 
 
-def _goes_with(session: Session, *, several: bool) -> list[Cell]:
-    whose, goes = ("Their sandboxes", "go") if several else ("Its sandbox", "goes")
+def _goes_with(session: Session) -> list[Cell]:
     if session.server.kind is not None and session.server.kind.local:
-        return [cell(Shown(f"{whose} stay{'' if several else 's'}."))]
-    words = f"{whose} {goes} too, with all files in it, unless another conversation lives there."
-    return [cell(Shown(words.replace("in it", "in them") if several else words))]
+        return [cell(Shown("No sandbox goes with it."))]
+    return [cell(Shown("Its sandbox goes too, with all files in it, unless another conversation lives there."))]
 
 
 def _size(count: int) -> str:
@@ -224,21 +220,6 @@ def title_words(typed: Filter) -> str:
     words = [term.texts[0] for term in typed.terms if term.kind is Kind.WORD and not term.inverted]
     longest = max(words, key=len, default="")
     return longest if len(longest) >= SHORTEST else ""
-
-
-async def ask_for_titles(session: Session, typed: Filter) -> Shown:
-    """Have the server look, and say what came of it and how much of the list is still unread; raises ServiceError.
-
-    Empty where there is nothing to ask for.
-    """
-    wanted = title_words(typed)
-    if not wanted:
-        return Shown("")
-    found = await session.find_titles(wanted)
-    read, left = len(session.conversations.records), session.conversations_left
-    rest = f"{read:,} of {read + left:,} conversations are read so far." if left else "All conversations are read now."
-    more = f"{found:,} more" if found else "no other"
-    return text.line(f"The server was asked for titles with \u201c{wanted}\u201d and knows {more}. {rest}")
 
 
 # What is asked

@@ -14,19 +14,27 @@ from quarterdeck.fleet.session import Session
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import EMPTY, Cell, Tone, cell
 from quarterdeck.tui.copying import copy
+from quarterdeck.tui.dialogs.base import Dialog
 from quarterdeck.tui.dialogs.bulk import (
     PlanDialog,
     ProgressDialog,
-    busy_line,
-    busy_lines,
     counts_cell,
     gone_with,
     name_of,
     plan_lines,
+    stranding,
 )
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog, TypedConfirmDialog
 from quarterdeck.tui.screens.base import DeckScreen
 from quarterdeck.tui.text import Shown
+
+
+def _warnings(session: Session, action: Action, rows: Sequence[SandboxRow]) -> list[Cell]:
+    """What should be known before these are paused or resumed; empty when there is nothing to ask."""
+    if action is Action.PAUSE:
+        return stranding(rows)
+    displaced = text.line(session.forecast(len(rows)))
+    return [cell(displaced, Tone.WARN), EMPTY] if displaced else []
 
 
 class SandboxCommands:
@@ -57,46 +65,28 @@ class SandboxCommands:
 
     async def _change(self, action: Action) -> None:
         """Pause or resume: one at once unless there is something to ask, several after a plan."""
-        session, now, verb = self._screen.app.session, self._screen.app.clock(), action.verb
+        session, now = self._screen.app.session, self._screen.app.clock()
         rows, hidden = self._targets()
         if session is None or not rows:
             self._screen.say(Shown("None of these has a sandbox any more."), Tone.WARN)
             return
-        planned = plan(rows, lambda row: why_not(verb.lower(), row.state(now)), hidden)
+        planned = plan(rows, lambda row: why_not(action.verb.lower(), row.state(now)), hidden)
+        warnings = _warnings(session, action, planned.rows)
         if len(rows) > 1 or not planned.rows:
             await self.change_many(action, planned)
-            return
-        (row,) = planned.rows
-
-        def begin(agreed: bool | None = True) -> None:
-            if agreed:
-                self._screen.run_worker(self._do_one(session.order(action), row), group="change")
-
-        doubt = busy_line(row) if action is Action.PAUSE else text.line(session.forecast())
-        if doubt:
-            question = text.line(f"{verb} {row.short_id}?")
-            await self._screen.app.push_screen(ConfirmDialog(question, [cell(doubt, Tone.WARN)]), begin)
+        elif warnings:
+            question = ConfirmDialog(text.line(f"{action.verb} {rows[0].short_id}?"), warnings)
+            await self._ask(session, session.order(action), lambda: planned, question)
         else:
-            begin()
+            await self._carry_out(session, session.order(action), planned)
 
     async def change_many(self, action: Action, planned: Plan[SandboxRow], *, sweep: bool = False) -> None:
         """Show what will be done, and do it once somebody said yes."""
-        session, verb = self._screen.app.session, action.verb
-        if session is None or self._is_busy(session):
-            return
-        warnings: list[Cell] = []
-        if action is Action.PAUSE:
-            warnings = busy_lines(planned.rows)
-        elif line := text.line(session.forecast(len(planned.rows))):
-            warnings = [cell(line, Tone.WARN), EMPTY]
-        title = Shown(f"{verb} {SANDBOXES.counted(len(planned.rows))}?")
-        dialog = PlanDialog(title, verb, planned, warnings)
-
-        async def begin(agreed: bool | None) -> None:
-            if agreed:
-                await self._carry_out(session, session.order(action), dialog.planned, sweep=sweep)
-
-        await self._screen.app.push_screen(dialog, begin)
+        session = self._screen.app.session
+        if session is not None and not self._is_busy(session):
+            title = Shown(f"{action.verb} {SANDBOXES.counted(len(planned.rows))}?")
+            dialog = PlanDialog(title, action.verb, planned, _warnings(session, action, planned.rows))
+            await self._ask(session, session.order(action), lambda: dialog.planned, dialog, sweep=sweep)
 
     # Delete
 
@@ -111,29 +101,47 @@ class SandboxCommands:
     async def delete(self, session: Session, order: BulkAction, planned: Plan[N], goes_with: Sequence[Cell]) -> None:
         """Delete rows once the short id of the only one, or the number of several, has been typed."""
         rows = planned.rows
-        alone = len(rows) == 1 and not planned.skipped and not planned.hidden
-        if not alone and self._is_busy(session):
+        if not planned.alone and self._is_busy(session):
             return
         if not rows:
             hidden = "The filter hides every marked row; esc shows them, - unmarks them."
             self._screen.say(Shown(hidden if planned.hidden else "None of the marked rows can be deleted."), Tone.WARN)
             return
-        if alone:
+        if planned.alone:
             word, what = text.line(rows[0].short_id), [cell(name_of(rows[0]), Tone.STRONG)]
             title = text.line(f"Delete {order.noun.one} {word}?")
         else:
             word, what = Shown(str(len(rows))), plan_lines("Delete", planned)
             title = Shown(f"Delete {order.noun.counted(len(rows))}?")
-
-        async def begin(agreed: bool | None) -> None:
-            if agreed and alone:
-                self._screen.run_worker(self._do_one(order, rows[0]), group="change")
-            elif agreed:
-                await self._carry_out(session, order, planned)
-
-        await self._screen.app.push_screen(TypedConfirmDialog(title, (*what, EMPTY, *goes_with), word), begin)
+        question = TypedConfirmDialog(title, (*what, EMPTY, *goes_with), word)
+        await self._ask(session, order, lambda: planned, question)
 
     # Carrying it out
+
+    async def _ask(
+        self,
+        session: Session,
+        order: BulkAction,
+        planned: Callable[[], Plan[N]],
+        question: Dialog[bool],
+        *,
+        sweep: bool = False,
+    ) -> None:
+        """Carry out what is planned by then, once somebody said yes."""
+
+        async def answered(agreed: bool | None) -> None:
+            if agreed:
+                await self._carry_out(session, order, planned(), sweep=sweep)
+
+        await self._screen.app.push_screen(question, answered)
+
+    async def _carry_out(self, session: Session, order: BulkAction, planned: Plan[N], *, sweep: bool = False) -> None:
+        if planned.alone and not sweep:
+            self._screen.run_worker(self._do_one(order, planned.rows[0]), group="change")
+            return
+        self._unmark()
+        session.begin(BulkJob(order, planned, place=self._screen.PLACE, sweep=sweep))
+        await self.action_bulk_job()
 
     async def _do_one(self, order: BulkAction, row: Named) -> None:
         # Servers answer a deletion of a paused one only after ten seconds and more (SERVERS.md: deleting a sandbox).
@@ -147,11 +155,6 @@ class SandboxCommands:
             shared = len(row.conversations) if isinstance(row, SandboxRow) else 0
             others = f" {shared} conversations live in it." if shared > 1 else ""
             say(text.line(f"{order.verb} of {row.short_id} asked for; the list shows when it is done.{others}"))
-
-    async def _carry_out(self, session: Session, order: BulkAction, planned: Plan[N], *, sweep: bool = False) -> None:
-        self._unmark()
-        session.begin(BulkJob(order, planned, place=self._screen.PLACE, sweep=sweep))
-        await self.action_bulk_job()
 
     def _is_busy(self, session: Session) -> bool:
         """Whether the last command for several is still going on, which is said then."""

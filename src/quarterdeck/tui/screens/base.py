@@ -217,7 +217,3 @@ class DeckScreen(Screen[None]):
     async def may_leave(self) -> bool:
         """Ask about what is unsaved; only called when there is something. Runs inside a worker."""
         return True
-
-    @on(Header.TabPressed)
-    async def _open_tab(self, event: Header.TabPressed) -> None:
-        await self.app.show(event.place)

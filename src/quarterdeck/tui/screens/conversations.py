@@ -22,6 +22,7 @@ from quarterdeck.fleet.conversations import (
 from quarterdeck.fleet.news import About
 from quarterdeck.fleet.sandboxes import SandboxRow
 from quarterdeck.fleet.session import Session
+from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.columns.conversations import (
     COLUMNS,
@@ -36,7 +37,7 @@ from quarterdeck.tui.columns.conversations import (
 from quarterdeck.tui.commands import Command, Place, bindings_at
 from quarterdeck.tui.copying import conversation_copies
 from quarterdeck.tui.dialogs.confirm import ConfirmDialog
-from quarterdeck.tui.lists.conversation_commands import ConversationCommands, ask_for_titles
+from quarterdeck.tui.lists.conversation_commands import ConversationCommands, title_words
 from quarterdeck.tui.lists.listing import Contents
 from quarterdeck.tui.screens.list import ListScreen
 from quarterdeck.tui.text import Shown
@@ -176,13 +177,18 @@ class ConversationsScreen(ListScreen[ConversationRow]):
     @work(exclusive=True, group="titles")
     async def _ask_for_titles(self, session: Session) -> None:
         await asyncio.sleep(SETTLED)
+        wanted = title_words(self.listing.filter)
+        if not wanted:
+            return
         try:
-            said = await ask_for_titles(session, self.listing.filter)
+            found = await session.find_titles(wanted)
         except ServiceError as error:
             self.say_error(error)
-        else:
-            if said:
-                self.say(said)
+            return
+        read, left = len(session.conversations.records), session.conversations_left
+        rest = f"{read:,} of {read + left:,} conversations are read so far." if left else "All are read now."
+        more = f"{found:,} more" if found else "no other"
+        self.say(text.line(f"The server was asked for titles with \u201c{wanted}\u201d and knows {more}. {rest}"))
 
     # Sub-conversations
 

@@ -2,10 +2,9 @@
 
 from typing import NamedTuple
 
-from textual import events
 from textual.content import Content
-from textual.message import Message
 from textual.reactive import reactive
+from textual.style import Style
 from textual.timer import Timer
 from textual.widget import Widget
 
@@ -13,7 +12,7 @@ from quarterdeck.config.connections import LOCAL, Connection
 from quarterdeck.tui import text
 from quarterdeck.tui.cells import Cell, Tone
 from quarterdeck.tui.commands import Place
-from quarterdeck.tui.paint import band, content
+from quarterdeck.tui.paint import band, content, plain
 from quarterdeck.tui.text import Shown
 
 TABS = {Place.CONVERSATIONS: "1 Conversations", Place.SANDBOXES: "2 Sandboxes", Place.SETTINGS: "3 Settings"}
@@ -44,26 +43,17 @@ class Header(Widget):
     ALLOW_SELECT = False
     state: reactive[HeaderState] = reactive(HeaderState)
 
-    class TabPressed(Message):
-        """A tab was clicked."""
-
-        def __init__(self, place: Place) -> None:
-            super().__init__()
-            self.place = place
-
     def __init__(self, place: Place) -> None:
         super().__init__()
+        self.auto_links = False
         self._place = place
 
-    def _brand(self) -> Content:
-        return content(((BRAND if self.size.width >= WITH_BRAND else Shown(" "), Tone.EDITED),))
-
     def _tab(self, place: Place) -> Content:
-        """The tab of a screen; the one shown stands in brackets, so that it is seen without colour."""
+        """The tab of a screen, which a click opens; that of this one stands in brackets: it is seen without colour."""
         here = place is self._place
         key, label = map(Shown, TABS[place].split())
         edits = Shown(f" *{self.state.edits}" if place is Place.SETTINGS and self.state.edits else "")
-        return content(
+        tab = content(
             (
                 (Shown("[" if here else " "), Tone.KEY),
                 (key, Tone.KEY if here else Tone.MUTED),
@@ -72,22 +62,15 @@ class Header(Widget):
                 (Shown("]" if here else " "), Tone.KEY),
             )
         )
+        return tab.stylize(Style.from_meta({"@click": f"screen.command('{place}')"}))
 
     def render(self) -> Content:
         """Tabs at the left, the state of the connection at the right."""
-        left = self._brand() + Content("").join(map(self._tab, TABS))
+        brand = BRAND if self.size.width >= WITH_BRAND else Shown(" ")
+        left = plain(brand, Tone.EDITED) + Content("").join(map(self._tab, TABS))
         room = self.size.width - left.cell_length
         right = right_side(self.state, room - 1)
         return Content.assemble(left, " " * max(0, room - right.cell_length), right)
-
-    def on_click(self, event: events.Click) -> None:
-        """Open the tab under the mouse."""
-        edge = begin = self._brand().cell_length
-        for place in TABS:
-            edge += self._tab(place).cell_length
-            if begin <= event.x < edge:
-                self.post_message(self.TabPressed(place))
-                return
 
 
 def right_side(state: HeaderState, room: int) -> Content:
