@@ -5,7 +5,7 @@ conflict. MCP servers merge one by one: a row joins base and mine, its identity 
 is disabled here and edited there does both.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import count
@@ -110,55 +110,57 @@ def _rebased(
 def _merge_servers(mine: Servers, fresh: Draft, conflicts: list[Conflict]) -> Servers:
     """Their list in their order with the changes of mine on it, then what only mine has; rows keep the ids of mine."""
     theirs = fresh.stored_servers
-    pairs = _pairs(mine, theirs)
+    stored, here = (_pairs(mine, theirs, here=here) for here in (False, True))
     merged: dict[int, Entry] = {}
     others: list[Entry] = []
     for entry in mine.entries:
-        there = pairs.get(entry.row)
-        held = None if there is None else there.server
-        if _disagree(entry, held):
-            conflicts.append(Conflict(MCP, entry.was, None if entry.removed else entry.server, held, entry.row))
+        held, kept = stored.get(entry.row), here.get(entry.row)
+        if _disagree(entry, None if held is None else held.server):
+            contested = None if entry.removed else entry.server
+            conflicts.append(Conflict(MCP, entry.was, contested, None if held is None else held.server, entry.row))
+        there = held or kept
         if there is not None:
-            merged[there.row] = _on_top(entry, there)
-        elif entry.was is None:
-            others.append(entry)
+            merged[there.row] = _on_top(entry, held, kept)
         elif not _is_gone(entry):
-            others.append(replace(entry, was=None, origin=None))
+            others.append(replace(entry, was=None, origin=None, kept=None))
+    taken = {entry.row for entry in here.values()}
     rows = count(mine.next_row)
-    stored = (entry for entry in theirs.entries if entry.was is not None)
-    in_order = [merged.get(entry.row) or replace(entry, row=next(rows)) for entry in stored]
-    return _with_kept(Servers((*in_order, *others), theirs.unknown), fresh.disabled)
+    left = (entry for entry in theirs.entries if entry.row in merged or entry.row not in taken)
+    in_order = [merged.get(entry.row) or replace(entry, row=next(rows)) for entry in left]
+    return Servers((*in_order, *others), theirs.unknown)
 
 
-def _pairs(mine: Servers, theirs: Servers) -> dict[int, Entry]:
-    """Row of `mine` -> its entry in `theirs`, for each that has one.
+def _pairs(mine: Servers, theirs: Servers, *, here: bool) -> dict[int, Entry]:
+    """Row of `mine` -> its entry in `theirs` that the server holds, or that is kept `here`, for each that has one.
 
     Untouched rows choose first, last those that leave: two people who each delete one of two equal servers leave one. A
-    row that is new here, or has another name, joins what is there by that name.
+    row that comes there, or has another name, joins what is there by that name.
     """
-    rows = sorted(mine.entries, key=lambda entry: (not entry.stays, entry.state is not EntryState.KEPT))
-    wanted: list[Version] = []
-    for entry in rows:
-        if entry.was is not None:
-            wanted.append(Version(entry.row, entry.was, entry.nth))
-        if entry.stays and entry.server != entry.was:
-            wanted.append(Version(entry.row, entry.server))
-    held = {entry.row: entry for entry in theirs.entries if entry.was is not None}
+    wanted: list[tuple[tuple[bool, bool], Version]] = []
+    for entry in mine.entries:
+        before, comes = entry.kept if here else entry.was, not entry.removed and entry.disabled is here
+        order = not comes, entry.server != before
+        if before is not None:
+            wanted.append((order, Version(entry.row, before, None if here else entry.nth)))
+        if comes and entry.server != before:
+            wanted.append((order, Version(entry.row, entry.server)))
+    held = {entry.row: entry for entry in theirs.entries if (entry.was is None) is here}
     versions = [Version(row, entry.server, entry.nth) for row, entry in held.items()]
-    return {row: held[other] for row, other in paired(wanted, versions).items()}
+    in_order = (version for _, version in sorted(wanted, key=lambda each: each[0]))
+    return {row: held[other] for row, other in paired(in_order, versions).items()}
 
 
-def _on_top(entry: Entry, there: Entry) -> Entry:
+def _on_top(entry: Entry, held: Entry | None, kept: Entry | None) -> Entry:
     """A row that both have: with their content where it was not edited here."""
-    if entry.was == there.server and entry.origin == there.origin:
-        return entry
-    server = there.server if entry.removed or entry.server == entry.was else entry.server
-    return replace(entry, server=server, was=there.server, origin=there.origin)
+    was, origin = (held.server, held.origin) if held is not None else (None, None)
+    now = Entry(entry.row, entry.server, was, origin, entry.removed, entry.disabled, kept.server if kept else None)
+    untouched = entry.removed or entry.server == entry.before
+    return replace(now, server=now.before or entry.server) if untouched else now
 
 
 def _is_gone(entry: Entry) -> bool:
-    """Whether nothing is left of a row that the other side deleted: here it was untouched or deleted too."""
-    return entry.removed or (entry.server == entry.was and not entry.disabled)
+    """Whether nothing is left of a row that is there no more: here it was untouched or deleted too."""
+    return entry.before is not None and entry.state in (EntryState.KEPT, EntryState.REMOVED)
 
 
 def _disagree(entry: Entry, held: McpServer | None) -> bool:
@@ -167,32 +169,6 @@ def _disagree(entry: Entry, held: McpServer | None) -> bool:
     if entry.removed:
         return held != entry.was
     return entry.server != entry.was and held not in (entry.was, entry.server)
-
-
-def _with_kept(servers: Servers, disabled: Iterable[McpServer]) -> Servers:
-    """An edited list in which the rows know what is kept here of them; one of which nothing is kept has a new row.
-
-    A row that was kept here, is no more, and was not edited is gone.
-    """
-    kept = dict(enumerate(disabled))
-    # One that finds nothing goes, so the untouched rows choose first, and what was kept before what is to be.
-    rows = sorted(servers.entries, key=lambda entry: (entry.server != entry.kept, entry.removed, not entry.disabled))
-    before = [Version(entry.row, entry.kept) for entry in rows if entry.kept is not None]
-    to_be = [Version(entry.row, entry.server) for entry in rows if entry.disabled]
-    held = paired((*before, *to_be), (Version(key, server) for key, server in kept.items()))
-    found = {row: kept.pop(key) for row, key in held.items()}
-    joined = (_joined(entry, found.get(entry.row)) for entry in servers.entries)
-    new = (Entry(row, server, disabled=True, kept=server) for row, server in enumerate(kept.values(), servers.next_row))
-    return replace(servers, entries=(*(entry for entry in joined if entry is not None), *new))
-
-
-def _joined(entry: Entry, kept: McpServer | None) -> Entry | None:
-    if kept == entry.kept:
-        return entry
-    if kept is not None:
-        return replace(entry, server=kept if entry.server == entry.kept else entry.server, kept=kept)
-    gone = entry.was is None and (entry.removed or (entry.disabled and entry.server == entry.kept))
-    return None if gone else replace(entry, kept=None)
 
 
 def news_of(old: Draft, merged: Merged) -> Iterator[str | Identity]:
