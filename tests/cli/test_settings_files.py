@@ -111,20 +111,6 @@ def test_the_last_save_is_taken_back_and_then_brought_back(run: Run) -> None:
     assert (stored(run)["language"], stored(run)["max_iterations"]) == ("de", 60)
 
 
-def test_an_undo_leaves_alone_what_was_changed_again(run: Run, home: Home) -> None:
-    fill(run)
-    run("settings", "set", "language=de", "max_iterations=60")
-    folder = home.state / "state" / "journal"
-    [page] = folder.glob("*.json")
-    noted = page.read_text()
-    run("settings", "set", "language=it")
-    page.write_text(noted)
-    ended = run("settings", "undo")
-    assert ended.status == 0
-    assert "Language: changed again since" in ended.err
-    assert (stored(run)["language"], stored(run)["max_iterations"]) == ("it", 30)
-
-
 def test_the_journal_is_private_and_holds_no_secret(run: Run, home: Home) -> None:
     fill(run)
     run("settings", "set", "llm_api_key=-", typed="sentinel-llm")

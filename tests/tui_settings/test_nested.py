@@ -172,15 +172,3 @@ async def test_a_setting_that_a_server_describes_itself_is_secret_by_its_name(si
         await seat.press("enter")
         await seat.until(lambda: keeper.agent["agent_context"]["auth_token"] == "sentinel-typed")
         assert "sentinel" not in seat.text
-
-
-async def test_another_provider_takes_the_address_of_the_old_one_away(sit: Sit) -> None:
-    async with sit(stored=FULL, store="nested", size=WIDE) as seat:
-        assert (await seat.stored()).llm_base_url == "https://llm.example.com/v1"
-        await seat.edit("llm_model", "openai/gpt-5")
-        await seat.press("ctrl+s")
-        await seat.sees("https://llm.example.com/v1 goes with the old model's")
-        await seat.press("y")
-        await seat.sees("Saved · 1 of 1 verified")
-        after = await seat.stored()
-    assert (after.llm_model, after.llm_base_url) == ("openai/gpt-5", None)

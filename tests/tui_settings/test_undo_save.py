@@ -31,6 +31,7 @@ async def test_a_save_is_taken_back_and_that_is_taken_back_too(sit: Sit, store: 
         await seat.agree()
         await seat.sees("Saved · 2 of 2 verified", "As stored")
         assert await seat.stored() == before
+    async with sit(store=store) as seat:
         await seat.choose("Undo save")
         await seat.sees("Ada Lovelace → Grace")
         await seat.agree()
@@ -86,19 +87,6 @@ async def test_what_somebody_changed_since_is_left_alone(sit: Sit) -> None:
         await seat.sees("Saved · 1 of 1 verified")
         after = await seat.stored()
     assert (after.git_user_name, after.language) == ("Ada Lovelace", "it")
-
-
-async def test_a_save_of_an_earlier_run_is_taken_back(sit: Sit) -> None:
-    async with sit(stored=FULL) as seat:
-        await seat.edit("language", "French")
-        await seat.save()
-        await seat.sees("Saved · 1 of 1 verified")
-    async with sit() as seat:
-        await seat.choose("Undo save")
-        await seat.sees("fr · French → en · English")
-        await seat.press("enter")
-        await seat.sees("Saved · 1 of 1 verified")
-        assert (await seat.stored()).language == "en"
 
 
 async def test_when_nothing_can_be_taken_back_one_line_says_so(sit: Sit) -> None:
