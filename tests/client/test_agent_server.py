@@ -11,10 +11,10 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
 from quarterdeck.client.agent_server import AgentServer, copied_events
-from quarterdeck.client.agent_socket import open_socket, read_frame
+from quarterdeck.client.agent_socket import heard
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.limits import Limits
-from quarterdeck.client.models.event import Delta, Event
+from quarterdeck.client.models.event import Event
 from tests.client.fakes import FAST, KEY, Answer, Asked, client_at, client_of
 
 ID = "0c0f4ad56c4f49ed9347b7fa8dfeac92"
@@ -86,7 +86,7 @@ async def test_the_servers_copy_is_read_by_its_own_key() -> None:
 
 
 @asynccontextmanager
-async def sockets(frames: tuple[str, ...], *, redirect: str = "") -> AsyncIterator[tuple[str, list[Request]]]:
+async def sockets(frames: tuple[str | bytes, ...], *, redirect: str = "") -> AsyncIterator[tuple[str, list[Request]]]:
     """An agent server that has a socket only: its address, and the requests that opened it."""
     opened: list[Request] = []
 
@@ -106,17 +106,18 @@ async def sockets(frames: tuple[str, ...], *, redirect: str = "") -> AsyncIterat
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", opened
 
 
-async def heard(url: str, limits: Limits = FAST) -> list[Event | Delta]:
+async def listened(url: str, limits: Limits = FAST) -> list[Event]:
     async with client_at("http://127.0.0.1:3000", limits=limits) as client:
         agent = AgentServer.at(client.transport, SecretStr(f"{url}/api/conversations/{ID}"), SecretStr(AGENT_KEY))
-        async with asyncio.timeout(5), open_socket(agent) as frames:
-            return [frame async for frame in frames]
+        async with asyncio.timeout(5):
+            return [event async for event in heard(agent)]
 
 
 async def test_the_socket_has_the_key_of_its_sandbox_and_is_read_with_care() -> None:
-    async with sockets(("no json", "[]", FRAME, '{"kind": "StreamingDeltaEvent", "content": "w"}')) as (url, opened):
-        read = await heard(url)
-    assert [getattr(each, "kind", each) for each in read] == ["MessageEvent", Delta("w", "")]
+    delta = '{"id": "d", "kind": "StreamingDeltaEvent", "content": "w"}'
+    async with sockets(("", "no json", "7", b"\xff", "[" * 100_000, "[]", FRAME, delta)) as (url, opened):
+        read = await listened(url)
+    assert [event.kind for event in read] == ["MessageEvent", "StreamingDeltaEvent"]
     assert [request.headers["X-Session-API-Key"] for request in opened] == [AGENT_KEY]
     assert opened[0].path == f"/sockets/events/{ID}"
 
@@ -124,11 +125,6 @@ async def test_the_socket_has_the_key_of_its_sandbox_and_is_read_with_care() -> 
 async def test_a_socket_that_is_sent_elsewhere_is_refused_and_its_key_goes_nowhere() -> None:
     async with sockets((FRAME,)) as (other, opened), sockets((), redirect=other.replace("http", "ws")) as (url, _):
         with pytest.raises(ServiceError) as refused:
-            await heard(url)
+            await listened(url)
     assert refused.value.kind is ErrorKind.DENIED
     assert opened == []
-
-
-def test_what_is_no_event_is_no_frame() -> None:
-    for frame in ("", "nonsense", "7", b"\xff", "[" * 100_000):
-        assert read_frame(frame) is None

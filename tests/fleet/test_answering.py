@@ -31,7 +31,7 @@ async def talking(agent: FakeAgent) -> AsyncIterator[tuple[Following, Answering]
     async with client:
         following = Following(client, ID, lambda: None, lambda: datetime.now(UTC))
         await following.look()
-        yield following, Answering(following, lambda: datetime.now(UTC))
+        yield following, Answering(following)
 
 
 def question(following: Following) -> frozenset[str]:

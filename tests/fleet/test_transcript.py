@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quarterdeck.client.models.event import Delta, Event, read_event
+from quarterdeck.client.models.event import DeltaEvent, Event, read_event
 from quarterdeck.fleet.entries import Entries, Entry, EntryKind, Outcome
 from quarterdeck.fleet.transcript import STREAMED, Transcript
 from tests.fleet.conversation_kit import LOGS, events, page
@@ -43,7 +43,7 @@ def test_an_action_and_what_came_of_it_are_one_entry() -> None:
 def test_tools_are_shown_by_what_they_do() -> None:
     entries = folded(BY_NAME["10-tools-ws"])
     edits = [entry.edit for entry in entries if entry.edit is not None]
-    assert [(edit.added, edit.removed, edit.first) for edit in edits] == [(2, 0, 1), (1, 1, 2)]
+    assert [(edit.count("+"), edit.count("-"), edit.first) for edit in edits] == [(2, 0, 1), (1, 1, 2)]
     always = folded(BY_NAME["04-confirmation-always-ws"])
     assert [entry.tasks[0].title for entry in always if entry.tasks]
     errors = {entry.who: entry.text for entry in always if entry.outcome is Outcome.FAILED}
@@ -102,7 +102,7 @@ def test_in_the_end_it_is_the_servers_log_whatever_was_lost_doubled_or_reordered
             case "anew":
                 transcript.begin(page(log[:at], None, newest_first=True, limit=limit))
             case "delta":
-                transcript.hear(Delta("half a word", ""))
+                transcript.hear(delta("half a word"))
     catch_up(transcript, log, limit, whole=True)
     while transcript.older is not None:
         transcript.prepend(page(log, transcript.older, newest_first=True, limit=limit))
@@ -137,7 +137,11 @@ def said(who: str, text: str) -> Event:
     return _event(id=text, kind="MessageEvent", source=who, llm_message={"content": [{"text": text}]})
 
 
-def told(transcript: Transcript, *frames: Event | Delta) -> list[str]:
+def delta(words: str) -> Event:
+    return DeltaEvent(id="d", kind="StreamingDeltaEvent", content=words)
+
+
+def told(transcript: Transcript, *frames: Event) -> list[str]:
     """What stands there once the socket has told this."""
     for frame in frames:
         transcript.hear(frame)
@@ -146,13 +150,13 @@ def told(transcript: Transcript, *frames: Event | Delta) -> list[str]:
 
 def test_words_that_are_being_written_stand_at_the_end_until_the_list_has_the_whole() -> None:
     transcript, whole = Transcript(), said("agent", "Once more.")
-    assert told(transcript, *(Delta(text, "") for text in ("", "Now ", "I ", "look"))) == ["Now I look"]
-    assert told(transcript, Delta("", ""), Delta("Once more", "")) == ["Once more"], "another try begins anew"
+    assert told(transcript, *(delta(text) for text in ("", "Now ", "I ", "look"))) == ["Now I look"]
+    assert told(transcript, delta(""), delta("Once more")) == ["Once more"], "another try begins anew"
     assert told(transcript, whole) == ["Once more"]
     transcript.catch_up([whole])
     assert told(transcript) == ["Once more."]
-    assert told(transcript, Delta("half", ""), _event(kind="InterruptEvent", source="user", id="i"))[-1] == "half"
-    assert told(transcript, Delta("next", ""))[-1] == "next"
+    assert told(transcript, delta("half"), _event(kind="InterruptEvent", source="user", id="i"))[-1] == "half"
+    assert told(transcript, delta("next"))[-1] == "next"
     transcript.catch_up([_event(kind="InterruptEvent", source="user", id="i")])
     assert told(transcript)[-1] == "next", "the list tells of the one before"
     transcript.catch_up([said("agent", "next and last")])
@@ -163,7 +167,7 @@ def test_a_message_that_came_while_the_last_answer_was_written_is_noticed() -> N
     done = _event(id="f", kind="ConversationStateUpdateEvent", key="execution_status", value="finished")
     log = [said("user", "wait"), said("agent", "all done"), done]
     overheard, seen = Transcript(), Transcript()
-    told(overheard, Delta("all ", ""), *log)
+    told(overheard, delta("all "), *log)
     told(seen, *log)
     for transcript in (overheard, seen):
         transcript.catch_up(log)

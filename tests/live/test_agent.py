@@ -42,7 +42,7 @@ class Chat:
     def __init__(self, client: Client, conversation_id: str) -> None:
         self.client = client
         self.following = Following(client, conversation_id, lambda: None, lambda: datetime.now(UTC))
-        self.answering = Answering(self.following, lambda: datetime.now(UTC))
+        self.answering = Answering(self.following)
         self.transcript = self.following.transcript
 
     async def does(self, *steps: str) -> str:

@@ -74,6 +74,7 @@ async def opened(
         await seat.sees("Fix login")
         await seat.press("enter")
         await seat.sees("polling")
+        await seat.until(lambda: log(seat).entries)
         yield seat
 
 

@@ -9,7 +9,7 @@ from quarterdeck.fleet.entries import Edit, Entry, EntryKind, Outcome, Task
 from quarterdeck.tui.entry_lines import Layout
 
 AT = datetime(2026, 11, 24, 9, 14, tzinfo=UTC)
-EDIT = Edit("a.py", 41, (("-", "return url"), ("+", "return url, query"), (" ", "")))
+EDIT = Edit(41, (("-", "return url"), ("+", "return url, query"), (" ", "")))
 
 
 def tool(title: str, outcome: Outcome, *, who: str = "terminal", **more: Any) -> Entry:
@@ -17,7 +17,7 @@ def tool(title: str, outcome: Outcome, *, who: str = "terminal", **more: Any) ->
 
 
 def drawn(entry: Entry, width: int = 60, *, waiting: bool = False, unfolded: bool = False) -> list[str]:
-    lines = Layout(width, waiting=waiting).lines(entry, entry.at, unfolded=unfolded)
+    lines = Layout(width, waiting, unfolded).lines(entry, entry.at)
     texts = ["".join(part for part, _ in line) for line in lines]
     assert all(cell_len(text) <= width for text in texts), texts
     return [text.rstrip() for text in texts]
@@ -65,7 +65,7 @@ def test_what_happened_is_told_in_signs_and_words() -> None:
 
 def test_an_edit_shows_what_changed_and_little_around_it() -> None:
     same = [(" ", f"same {number}") for number in range(20)]
-    edit = Edit("a.py", 1, (*same[:10], ("-", "old"), ("+", "new"), *same[10:]))
+    edit = Edit(1, (*same[:10], ("-", "old"), ("+", "new"), *same[10:]))
     entry = tool("a.py", Outcome.DONE, who="file_editor", edit=edit)
     assert drawn(entry)[1:] == [
         "            …",

@@ -4,9 +4,8 @@ What may be said to an agent, and when, is `fleet.answering`'s: here its refusal
 """
 
 import asyncio
-import re
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from quarterdeck.cli.arguments import CommandLine
@@ -30,6 +29,7 @@ BEGINS_WITHIN = 3.0
 """Seconds in which an agent that was written to begins to work; until then that it rests says nothing."""
 _FAILING = frozenset({ExecutionStatus.ERROR, ExecutionStatus.STUCK, ExecutionStatus.DELETING})
 _RESTING = frozenset({ExecutionStatus.FINISHED, ExecutionStatus.IDLE, ExecutionStatus.PAUSED})
+_UNKNOWN = frozenset({Origin.SILENT, Origin.OPENING})
 
 
 class Stand(NamedTuple):
@@ -39,16 +39,15 @@ class Stand(NamedTuple):
     status: int
 
 
-_DELETED = Stand("deleted", FAILED)
-
-
 class Conversation:
-    """One conversation as commands see it, once it was read."""
+    """One conversation as a command sees it, once it was read."""
 
-    def __init__(self, client: Client, conversation_id: str) -> None:
+    def __init__(self, client: Client, arguments: CommandLine) -> None:
         self._news = asyncio.Event()
-        self.following = Following(client, conversation_id.replace("-", "").lower(), self._news.set, utc_now)
-        self.answering = Answering(self.following, utc_now)
+        self._json = arguments.json
+        self.following = Following(client, arguments.id.replace("-", "").lower(), self._news.set, utc_now)
+        self.transcript = self.following.transcript
+        self.answering = Answering(self.following)
 
     async def look(self) -> None:
         """Read it once; raises ServiceError where it cannot be found out what it has come to."""
@@ -67,12 +66,10 @@ class Conversation:
             async with asyncio.timeout(seconds):
                 while not reached():
                     self._news.clear()
-                    if self.following.origin not in (Origin.SILENT, Origin.OPENING):
+                    if self.following.origin not in _UNKNOWN:
                         heard = loop.time()
                     elif loop.time() - heard > SILENCE:
-                        raise CommandError(
-                            "It cannot be found out.", _without_keys(self.following.note), status=NOT_KNOWN
-                        )
+                        raise CommandError("It cannot be found out.", self.following.note, status=NOT_KNOWN)
                     await self._news.wait()
             return True
         except TimeoutError:
@@ -84,37 +81,71 @@ class Conversation:
     @property
     def stand(self) -> Stand | None:
         """What it has come to; None while the agent works, and while that is not known."""
-        following = self.following
-        sandbox = following.record.sandbox_status if following.record is not None else None
-        status = following.transcript.status
-        if following.origin is Origin.GONE:
-            return _DELETED
-        if following.origin is Origin.COPY and sandbox in (SandboxStatus.MISSING, SandboxStatus.ERROR):
+        origin, record, status = self.following.origin, self.following.record, self.transcript.status
+        sandbox = record.sandbox_status if record is not None else None
+        if origin is Origin.GONE:
+            return Stand("deleted", FAILED)
+        if origin is Origin.COPY and sandbox in (SandboxStatus.MISSING, SandboxStatus.ERROR):
             return Stand("sandbox gone", FAILED)
-        if following.origin is Origin.ASLEEP:
+        if origin is Origin.ASLEEP:
             return Stand("sandbox paused", 0)
-        if following.origin in (Origin.SILENT, Origin.OPENING):
+        if origin in _UNKNOWN:
             return None
-        if following.transcript.waiting:
+        if self.transcript.waiting:
             return Stand(status, NEEDS_SOMEONE)
         return Stand(status, FAILED) if status in _FAILING else Stand(status, 0) if status in _RESTING else None
 
-    def tell(self, stand: Stand, *, json: bool) -> int:
+    def tell(self, stand: Stand) -> int:
         """Print what it has come to, and what it asks; gives the exit status."""
-        question = self.following.transcript.question
-        if json:
+        question = self.transcript.question
+        if self._json:
             asked = [{"id": each.id, "tool": each.who, "what": each.title, "risk": each.risk} for each in question]
             as_json({"id": self.following.conversation_id, "status": stand.word, "question": asked})
         else:
             say(stand.word)
-        self.name_question(question)
-        return stand.status
-
-    def name_question(self, question: Sequence[Entry]) -> None:
-        """Say on standard error what waits to be accepted or refused."""
         for action in question:
             risk = f" (risk: {action.risk.lower()})" if action.risk else ""
             note(f"it asks to be allowed {action.id}  {action.who}: {action.title or action.summary}{risk}")
+        return stand.status
+
+    async def refusal(self, act: Awaitable[str]) -> int | None:
+        """Say what an answer came to; the exit status where nothing was sent because it stands otherwise."""
+        try:
+            note(await act)
+        except ServiceError as error:
+            if error.kind is not ErrorKind.CONFLICT:
+                raise
+            note(words_of(error), error.advice)
+            return self.tell(stand) if (stand := self.stand) is not None and stand.status else NOT_KNOWN
+        return None
+
+    async def wait(self, arguments: CommandLine, *, seconds: float | None, begins_within: float = 0.0) -> int:
+        """Wait for what is wanted of it, and say to what it came; gives the exit status."""
+        loop = asyncio.get_running_loop()
+        begins_until = loop.time() + begins_within
+        for_question = arguments.wanted == "needs-you"
+
+        def reached() -> bool:
+            stand = self.stand
+            if stand is None or stand.status:
+                return stand is not None
+            return not for_question and loop.time() >= begins_until
+
+        if not await self.until(reached, seconds) or (stand := self.stand) is None:
+            note("The time is up.")
+            say(self.transcript.status or "not known")
+            return TIME_IS_UP
+        status = self.tell(stand)
+        return 0 if for_question and status == NEEDS_SOMEONE else status
+
+
+def _about_one(arguments: CommandLine, config: Config, act: Callable[[Conversation], Awaitable[int]]) -> int:
+    async def look_and_act(client: Client) -> int:
+        conversation = Conversation(client, arguments)
+        await conversation.look()
+        return await act(conversation)
+
+    return with_client(arguments, config, look_and_act)
 
 
 def show(arguments: CommandLine, config: Config) -> int:
@@ -122,28 +153,31 @@ def show(arguments: CommandLine, config: Config) -> int:
 
     async def read(conversation: Conversation) -> int:
         following, told = conversation.following, None
-        await conversation.look()
         while following.origin is not Origin.GONE and await following.older():
             pass
         if following.note:
-            note(_without_keys(following.note))
+            note(following.note)
 
         def print_new() -> bool:
             nonlocal told
-            for event in following.transcript.listed_after(told):
+            for event in conversation.transcript.listed_after(told):
                 told = event.id
-                _print(event, following, json=arguments.json)
+                if arguments.json:
+                    json_line(event.model_dump(mode="json"))
+                else:
+                    _print(event, following)
             sys.stdout.flush()
             return following.origin is Origin.GONE
 
         if not print_new() and arguments.follow:
             await conversation.until(print_new)
-        return conversation.tell(_DELETED, json=arguments.json) if following.origin is Origin.GONE else 0
+        gone = conversation.stand if following.origin is Origin.GONE else None
+        return conversation.tell(gone) if gone is not None else 0
 
-    async def until_ended(client: Client) -> int:
-        return await until_told(read(Conversation(client, arguments.id))) or 0
+    async def read_until_told(conversation: Conversation) -> int:
+        return await until_told(read(conversation)) or 0
 
-    return with_client(arguments, config, until_ended)
+    return _about_one(arguments, config, read_until_told)
 
 
 def send(arguments: CommandLine, config: Config) -> int:
@@ -154,110 +188,49 @@ def send(arguments: CommandLine, config: Config) -> int:
     if text is None and arguments.accept is None and arguments.reject is None:
         raise CommandError("There is nothing to send.", "Give a text, or - to read it, --accept or --reject.", status=2)
 
-    async def say_it(conversation: Conversation) -> str:
-        answering, shown = conversation.answering, conversation.following.transcript.open_actions
+    async def act(conversation: Conversation) -> int:
+        stand, answering, transcript = conversation.stand, conversation.answering, conversation.transcript
+        if stand is not None and stand.status == FAILED and conversation.following.agent is None:
+            return conversation.tell(stand)
         if arguments.reject is not None:
-            return await answering.reject(shown, arguments.reject)
-        if arguments.accept is None:
-            return await answering.send(text or "")
-        named = frozenset(filter(None, arguments.accept.split(",")))
-        return await answering.accept(named, saying=text or "")
-
-    async def act(client: Client) -> int:
-        conversation = Conversation(client, arguments.id)
-        await conversation.look()
-        if (
-            (stand := conversation.stand) is not None
-            and stand.status == FAILED
-            and conversation.following.agent is None
-        ):
-            return conversation.tell(stand, json=arguments.json)
-        transcript = conversation.following.transcript
-        if transcript.waiting and arguments.accept is None and arguments.reject is None:
+            sending = answering.reject(transcript.open_actions, arguments.reject)
+        elif arguments.accept is not None:
+            named = frozenset(filter(None, arguments.accept.split(",")))
+            sending = answering.accept(named, saying=text or "")
+        elif transcript.waiting:
             note("It waits for an answer, so nothing was sent.", "Answer with --accept ID,... or --reject REASON.")
-            return conversation.tell(Stand(transcript.status, NEEDS_SOMEONE), json=arguments.json)
-        if (refused := await _refused(say_it(conversation), conversation, json=arguments.json)) is not None:
+            return conversation.tell(Stand(transcript.status, NEEDS_SOMEONE))
+        else:
+            sending = answering.send(text or "")
+        if (refused := await conversation.refusal(sending)) is not None:
             return refused
         if arguments.wait:
-            return await _wait(conversation, arguments, begins_within=BEGINS_WITHIN)
+            return await conversation.wait(arguments, seconds=arguments.timeout, begins_within=BEGINS_WITHIN)
         return NEEDS_SOMEONE if transcript.waiting and not arguments.accept else 0
 
-    return with_client(arguments, config, act)
+    return _about_one(arguments, config, act)
 
 
 def stop(arguments: CommandLine, config: Config) -> int:
     """Stop the agent, in the middle of its step where it can be, and wait until it reads so."""
 
-    async def act(client: Client) -> int:
-        conversation = Conversation(client, arguments.id)
-        await conversation.look()
+    async def act(conversation: Conversation) -> int:
         if (stand := conversation.stand) is not None:
-            return conversation.tell(stand, json=arguments.json)
-        if (refused := await _refused(conversation.answering.stop(), conversation, json=arguments.json)) is not None:
+            return conversation.tell(stand)
+        if (refused := await conversation.refusal(conversation.answering.stop())) is not None:
             return refused
-        arguments.timeout = STOPS_WITHIN
-        return await _wait(conversation, arguments)
+        return await conversation.wait(arguments, seconds=STOPS_WITHIN)
 
-    return with_client(arguments, config, act)
+    return _about_one(arguments, config, act)
 
 
 def wait(arguments: CommandLine, config: Config) -> int:
     """Wait until the agent is done (0) or needs somebody (4), or until it asks, and say to what it came."""
-
-    async def act(client: Client) -> int:
-        conversation = Conversation(client, arguments.id)
-        await conversation.look()
-        return await _wait(conversation, arguments)
-
-    return with_client(arguments, config, act)
+    return _about_one(arguments, config, lambda conversation: conversation.wait(arguments, seconds=arguments.timeout))
 
 
-async def _wait(conversation: Conversation, arguments: CommandLine, *, begins_within: float = 0.0) -> int:
-    loop = asyncio.get_running_loop()
-    begins_until = loop.time() + begins_within
-    for_question = arguments.wanted == "needs-you"
-
-    def reached() -> bool:
-        stand = conversation.stand
-        if stand is None or stand.status:
-            return stand is not None
-        return not for_question and loop.time() >= begins_until
-
-    if not await conversation.until(reached, arguments.timeout) or (stand := conversation.stand) is None:
-        note("The time is up.")
-        say(conversation.following.transcript.status or "not known")
-        return TIME_IS_UP
-    status = conversation.tell(stand, json=arguments.json)
-    return 0 if for_question and status == NEEDS_SOMEONE else status
-
-
-async def _refused(act: Awaitable[str], conversation: Conversation, *, json: bool) -> int | None:
-    """Say what an answer came to; the exit status where nothing was sent because it stands otherwise."""
-    try:
-        note(await act)
-    except ServiceError as error:
-        if error.kind is not ErrorKind.CONFLICT:
-            raise
-        note(_without_keys(words_of(error)), error.advice)
-        if (stand := conversation.stand) is not None and stand.status:
-            return conversation.tell(stand, json=json)
-        return NOT_KNOWN
-    return None
-
-
-def _without_keys(words: str) -> str:
-    """A sentence without what it says of keys of the deck, which comes after its semicolon."""
-    return re.sub(r"; r .*(?=\.)", "", words)
-
-
-def _print(event: Event, following: Following, *, json: bool) -> None:
-    """Print one event on one line: as data with all its members that are known, or in words."""
-    if json:
-        json_line(event.model_dump(mode="json"))
-        return
-    entries = Entries()
-    entries.add(event)
-    for entry in entries.listed:
+def _print(event: Event, following: Following) -> None:
+    for entry in Entries([event]).listed:
         moment = following.moment(event.timestamp)
         time = moment.strftime("%Y-%m-%d %H:%M:%S") if moment is not None else "-"
         say(f"{time}  {entry.who or '-'}  {_words(entry)}")

@@ -3,17 +3,18 @@
 It lives in the sandbox. Its key is the sandbox's own and goes to its own origin only (SERVERS.md).
 """
 
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from pydantic import SecretStr, ValidationError
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
-from quarterdeck.client.models.event import AgentState, EventPage, Policy
+from quarterdeck.client.models.base import Wire
+from quarterdeck.client.models.event import AgentState, EventPage, Policy, Text
 from quarterdeck.client.network import is_loopback, shown_host
-from quarterdeck.client.refusals import not_offered, offers_nothing
 from quarterdeck.client.request import Query, Request, Response, segment
 from quarterdeck.client.transport import Transport
 
+R = TypeVar("R", bound=Wire)
 API = "/api/conversations/"
 SAFE_SOCKETS = (1, 16)
 """The agent servers before that stop answering anybody when a socket is opened while an agent works."""
@@ -21,7 +22,11 @@ MOST = "100"
 """Events of one page; a server closes the connection when asked for more."""
 NEVER = Policy(kind="NeverConfirm")
 ALWAYS = Policy(kind="AlwaysConfirm")
-RISKY = Policy(kind="ConfirmRisky", threshold="MEDIUM")
+RISKY = Policy(kind="ConfirmRisky", threshold="MEDIUM", confirm_unknown=True)
+
+
+class _About(Wire):
+    version: Text = ""
 
 
 class AgentServer:
@@ -60,25 +65,19 @@ class AgentServer:
     async def safe_socket(self) -> bool:
         """Whether a socket may be opened at any time; of a server that does not say what it is, nothing is known."""
         try:
-            about = (await self._read("/server_info")).json()
+            about = _read_as(_About, await self._read("/server_info"))
         except ServiceError:
             return False
-        version = about.get("version") if isinstance(about, dict) else None
-        numbers = version.split(".") if isinstance(version, str) else ()
-        return tuple(int(each) for each in numbers if each.isdecimal()) >= SAFE_SOCKETS
+        return tuple(int(each) for each in about.version.split(".") if each.isdecimal()) >= SAFE_SOCKETS
 
     async def state(self) -> AgentState:
         """How the conversation is now."""
-        response = await self._read(self._path, item=True)
-        try:
-            return AgentState.model_validate(response.json_or_none())
-        except ValidationError:
-            raise response.wrong_shape("The agent server's answer cannot be read.") from None
+        return _read_as(AgentState, await self._read(self._path, item=True))
 
     async def events(self, page_id: str | None = None, *, newest_first: bool = False) -> EventPage:
         """Read a page of the log, beginning with the event of that id; of an unknown id the first page comes."""
         query = _page_query(page_id, newest_first=newest_first)
-        return _page(await self._read(f"{self._path}/events/search", query))
+        return _read_as(EventPage, await self._read(f"{self._path}/events/search", query))
 
     async def _read(self, path: str, query: Query = (), *, item: bool = False) -> Response:
         seconds = self.transport.limits.quick
@@ -107,12 +106,8 @@ class AgentServer:
 
     async def interrupt(self) -> None:
         """Stop the agent in the middle of its step; raises ServiceError(NOT_OFFERED) where that cannot be."""
-        try:
-            await self._ask("/interrupt", seconds=self.transport.limits.quick)
-        except ServiceError as error:
-            if not_offered(error) or error.kind is ErrorKind.MISSING:
-                raise offers_nothing("This agent server only stops after a step.", error) from None
-            raise
+        lacking = "This agent server only stops after a step."
+        await self._ask("/interrupt", seconds=self.transport.limits.quick, lacking=lacking)
 
     async def answer(self, *, accept: bool, reason: str = "") -> None:
         """Accept or refuse what the agent waits with, whatever that is by now: the request names no action."""
@@ -121,12 +116,11 @@ class AgentServer:
 
     async def set_policy(self, policy: Policy) -> None:
         """Say when the agent asks from now on; it is forgotten when the agent server starts anew."""
-        risky = {"threshold": policy.threshold, "confirm_unknown": True} if policy.threshold else {}
-        await self._ask("/confirmation_policy", {"policy": {"kind": policy.kind, **risky}})
+        await self._ask("/confirmation_policy", {"policy": policy.model_dump(exclude_defaults=True)})
 
-    async def _ask(self, what: str, body: Any = None, *, seconds: float | None = None) -> None:
-        path, seconds = f"{self._path}{what}", seconds or self.transport.limits.slow
-        await self.transport.send(Request("POST", path, body=body, item=what == "/events", seconds=seconds))
+    async def _ask(self, what: str, body: Any = None, *, seconds: float | None = None, lacking: str = "") -> None:
+        path, seconds, item = f"{self._path}{what}", seconds or self.transport.limits.slow, what == "/events"
+        await self.transport.send(Request("POST", path, body=body, item=item, seconds=seconds, lacking=lacking))
 
 
 async def copied_events(transport: Transport, conversation_id: str, page_id: str | None = None) -> EventPage:
@@ -138,7 +132,8 @@ async def copied_events(transport: Transport, conversation_id: str, page_id: str
     path = f"/api/v1/conversation/{segment(conversation_id)}/events/search"
     query, largest = _page_query(page_id, newest_first=True), transport.limits.list_body
     lacking = "This server keeps no copy of what is said."
-    return _page(await transport.send(Request("GET", path, query, largest=largest, background=True, lacking=lacking)))
+    request = Request("GET", path, query, largest=largest, background=True, lacking=lacking)
+    return _read_as(EventPage, await transport.send(request))
 
 
 def _page_query(page_id: str | None, *, newest_first: bool) -> Query:
@@ -146,8 +141,8 @@ def _page_query(page_id: str | None, *, newest_first: bool) -> Query:
     return ("limit", MOST), ("sort_order", order), *(() if page_id is None else (("page_id", page_id),))
 
 
-def _page(response: Response) -> EventPage:
+def _read_as(kind: type[R], response: Response) -> R:
     try:
-        return EventPage.model_validate(response.json_or_none())
+        return kind.model_validate(response.json_or_none())
     except ValidationError:
-        raise response.wrong_shape("A page of events cannot be read.") from None
+        raise response.wrong_shape("The agent server's answer cannot be read.") from None

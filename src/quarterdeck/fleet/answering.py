@@ -5,9 +5,8 @@ waits with. So a message never runs anything by itself, and status and actions a
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from datetime import datetime
 from uuid import uuid4
 
 from quarterdeck.client.agent_server import NEVER, AgentServer
@@ -30,9 +29,8 @@ WAITING = ExecutionStatus.WAITING_FOR_CONFIRMATION
 class Answering:
     """Talks to the agent of one conversation; one thing at a time. Every failure is a ServiceError."""
 
-    def __init__(self, following: Following, clock: Callable[[], datetime]) -> None:
+    def __init__(self, following: Following) -> None:
         self._following = following
-        self._clock = clock
         self._busy = asyncio.Lock()
         self.note = ""
         """Why the agent does not do yet what was sent, a sentence."""
@@ -42,9 +40,10 @@ class Answering:
 
         One whose answer is lost is looked for in the log, for as long as a tool may hold it; it is never sent twice.
         """
-        agent, outgoing = self._agent(), self._following.transcript.outgoing
-        how_far = SENDING if self._following.transcript.under_way is None else HELD
-        message = Entry(uuid4().hex, EntryKind.PERSON, self._clock(), "you", how_far, text)
+        agent, transcript, now = self._agent(), self._following.transcript, self._following.now
+        how_far = SENDING if transcript.under_way is None else HELD
+        message = Entry(uuid4().hex, EntryKind.PERSON, now, "you", how_far, text)
+        outgoing = transcript.outgoing
         outgoing[message.id] = message
         try:
             await agent.send(text)
@@ -176,7 +175,7 @@ class Answering:
             else:
                 await self._following.catch_up()
                 return None
-        return "The agent does not start; r lets it go on."
+        return "The agent does not start."
 
     async def _still(self, shown: frozenset[str]) -> None:
         """See that the agent waits with just these actions; raises ServiceError(CONFLICT) where it does not."""
@@ -210,9 +209,9 @@ class Answering:
     async def _taken(self, last: str | None) -> bool:
         """Whether the log tells of a run after that event, or soon does."""
         for _ in range(TOLD_WITHIN):
+            events = self._following.transcript.listed_after(last)
             if any(
-                isinstance(event, StateEvent) and event.key == "execution_status" and event.value != WAITING
-                for event in self._following.transcript.listed_after(last)
+                event.state.execution_status not in ("", WAITING) for event in events if isinstance(event, StateEvent)
             ):
                 return True
             await asyncio.sleep(SETTLES)
@@ -226,10 +225,10 @@ def _ran_others(events: Iterable[Event], shown: frozenset[str]) -> bool:
     for event in events:
         if isinstance(event, ActionEvent):
             begun.add(event.id)
-        elif isinstance(event, StateEvent) and event.key == "execution_status":
-            if event.value == ExecutionStatus.RUNNING and waiting and begun - shown:
+        elif isinstance(event, StateEvent) and (status := event.state.execution_status):
+            if status == ExecutionStatus.RUNNING and waiting and begun - shown:
                 return True
-            waiting = event.value == WAITING
+            waiting = status == WAITING
     return False
 
 

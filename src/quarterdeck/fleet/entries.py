@@ -4,9 +4,9 @@ Texts are the server's own, raw; times are by the clock of the sandbox.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from difflib import SequenceMatcher
+from difflib import unified_diff
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -19,12 +19,9 @@ from quarterdeck.client.models.event import (
     ConversationErrorEvent,
     Event,
     ForeignCallEvent,
-    HookEvent,
-    MarkEvent,
     MessageEvent,
     ObservationEvent,
     OtherEvent,
-    Part,
     RejectionEvent,
     StateEvent,
     text_of,
@@ -39,7 +36,6 @@ class EntryKind(StrEnum):
     TOOL = "tool"
     ERROR = "error"
     QUIET = "quiet"
-    OTHER = "other"
 
 
 class Outcome(StrEnum):
@@ -62,21 +58,14 @@ class Task(NamedTuple):
 
 
 class Edit(NamedTuple):
-    """A change of a file: lines with "+", "-" or " " before them, and the number of the first one."""
+    """A change of a file: lines with "+", "-" or " " before them, and the number of the first one, 0 if not known."""
 
-    path: str
     first: int
     lines: tuple[tuple[str, str], ...]
 
-    @property
-    def added(self) -> int:
-        """How many lines came."""
-        return sum(sign == "+" for sign, _ in self.lines)
-
-    @property
-    def removed(self) -> int:
-        """How many lines went."""
-        return sum(sign == "-" for sign, _ in self.lines)
+    def count(self, sign: str) -> int:
+        """How many lines of that sign there are."""
+        return sum(each == sign for each, _ in self.lines)
 
 
 class Entry(NamedTuple):
@@ -124,10 +113,9 @@ MARKS = {
     "CondensationRequest": "asked for a summary of older events",
     "SystemPromptEvent": "instructions and tools were given to the agent",
 }
+"""What the kind of an event says where it says all."""
 POLICIES = {"NeverConfirm": "never", "AlwaysConfirm": "always", "ConfirmRisky": "risky"}
 """When an agent asks, in a word."""
-
-
 Ending = ObservationEvent | RejectionEvent | AgentErrorEvent
 
 
@@ -144,41 +132,80 @@ class Entries:
             self.add(event)
 
     def add(self, event: Event) -> None:
-        """Take the next event."""
-        match event:
-            case ActionEvent():
-                self._put(_action_entry(event))
-            case ObservationEvent() | RejectionEvent() | AgentErrorEvent():
-                action = self._entry_of(event.tool_call_id)
-                bare = Entry(event.id, EntryKind.TOOL, event.timestamp, event.tool_name, call=event.tool_call_id)
-                self._put(_ended(action or bare, event, began(action, self.went_on) if action is not None else None))
-            case ForeignCallEvent():
-                self._put(_foreign_entry(event, self._entry_of(event.tool_call_id)))
-            case _:
-                if isinstance(event, StateEvent) and event.value == ExecutionStatus.RUNNING:
-                    self.went_on = event.timestamp
-                if (entry := _single_entry(event)) is not None:
-                    self._put(entry)
+        """Take the next event, as an entry of its own or into that of its tool call."""
+        known = self._calls.get(event.tool_call_id)
+        entry = _entry(event, self.listed[known] if known is not None else None, self.went_on)
+        if isinstance(event, StateEvent) and event.value == ExecutionStatus.RUNNING:
+            self.went_on = event.timestamp
+        if entry is not None and entry.call in self._calls:
+            self.listed[self._calls[entry.call]] = entry
+        elif entry is not None:
+            if entry.call:
+                self._calls[entry.call] = len(self.listed)
+            self.listed.append(entry)
 
     @property
     def open_actions(self) -> tuple[Entry, ...]:
         """Actions of which nothing came yet, in their order."""
-        listed = (self.listed[at] for at in sorted(self._calls.values()))
+        listed = (self.listed[at] for at in self._calls.values())
         return tuple(entry for entry in listed if entry.outcome is Outcome.OPEN)
 
-    def _entry_of(self, call: str) -> Entry | None:
-        at = self._calls.get(call)
-        return self.listed[at] if at is not None else None
 
-    def _put(self, entry: Entry) -> None:
-        """Append an entry, or put it in the place of the one of the same tool call."""
-        at = self._calls.get(entry.call)
-        if at is not None:
-            self.listed[at] = entry
-            return
-        if entry.call:
-            self._calls[entry.call] = len(self.listed)
-        self.listed.append(entry)
+def began(action: Entry, went_on: datetime | None) -> datetime | None:
+    """When an action was begun: at once, or when the agent went on after it had asked."""
+    return max(filter(None, (action.at, went_on)), default=None)
+
+
+def _entry(event: Event, action: Entry | None, went_on: datetime | None) -> Entry | None:
+    """The entry of an event, which for one of a tool call goes on with that `action`; None for one that says nothing.
+
+    Much of a conversation's state is shown by the head of the screen alone.
+    """
+    entry = Entry(event.id, EntryKind.QUIET, event.timestamp, "")
+    match event:
+        case ActionEvent():
+            return _action_entry(event)
+        case ObservationEvent() | RejectionEvent() | AgentErrorEvent():
+            bare = entry._replace(kind=EntryKind.TOOL, who=event.tool_name, call=event.tool_call_id)
+            return _ended(action or bare, event, began(action, went_on) if action is not None else None)
+        case ForeignCallEvent():
+            return _foreign_entry(event, action)
+        case MessageEvent(source="environment"):
+            return entry._replace(title=event.text)
+        case MessageEvent():
+            kind, who = (EntryKind.PERSON, "you") if event.source == "user" else (EntryKind.AGENT, "agent")
+            thought = event.llm_message.reasoning_content
+            return entry._replace(kind=kind, who=who, text=_with_pictures(event), thought=thought)
+        case StateEvent():
+            words = _state_words(event)
+            return entry._replace(title=words) if words else None
+        case ConversationErrorEvent():
+            return entry._replace(kind=EntryKind.ERROR, who="error", title=event.code, text=event.detail)
+        case CondensationEvent():
+            words = f"{len(event.forgotten_event_ids)} events summarised"
+            return entry._replace(title=words, text=event.summary)
+        case OtherEvent():
+            title = f"{event.kind} ({event.source})" if event.source else event.kind
+            return entry._replace(title=title, text=_as_text(event.body))
+        case _:
+            return entry._replace(title=MARKS.get(event.kind, event.kind))
+
+
+def _with_pictures(event: MessageEvent) -> str:
+    """The words of a message, and a line for each picture: its size where it is sent along, its address where not."""
+    said = [event.text]
+    for url in (each for part in event.llm_message.content for each in part.image_urls):
+        size = f"{len(url) * 3 // 4 / 1024:.0f} kB" if url.startswith("data:") else url
+        said.append(f"(a picture, {size})")
+    return "\n\n".join(filter(None, said))
+
+
+def _state_words(event: StateEvent) -> str:
+    if event.key == "execution_status" and isinstance(event.value, str):
+        return TOLD_STATUSES.get(event.value, "")
+    if (policy := event.state.confirmation_policy) is not None:
+        return f"asks: {POLICIES.get(policy.kind, policy.kind)}"
+    return ""
 
 
 # Tool calls and what came of them
@@ -197,37 +224,29 @@ def _action_entry(event: ActionEvent) -> Entry:
         summary=event.summary,
         risk="" if event.security_risk == "UNKNOWN" else event.security_risk,
         outcome=Outcome.OPEN,
+        edit=_edit(action) if event.tool_name == "file_editor" else None,
+        tasks=_tasks(action.get("task_list")) if event.tool_name == "task_tracker" else (),
         call=event.tool_call_id,
     )
-    match event.tool_name:
-        case "finish":
-            text = _member(action, "message")
-            return entry._replace(kind=EntryKind.AGENT, who="agent", title="", text=text, outcome=None)
-        case "think":
-            thoughts = "\n\n".join(filter(None, (entry.thought, _member(action, "thought"))))
-            return entry._replace(kind=EntryKind.AGENT, who="agent", title="", thought=thoughts, outcome=None)
-        case "task_tracker":
-            return entry._replace(tasks=_tasks(action.get("task_list")))
-        case "file_editor":
-            return entry._replace(edit=_edit(action))
-        case _:
-            return entry
+    if event.tool_name not in ("finish", "think"):
+        return entry
+    thought = "\n\n".join(filter(None, (entry.thought, _member(action, "thought"))))
+    words = entry._replace(title="", text=_member(action, "message"), thought=thought)
+    return words._replace(kind=EntryKind.AGENT, who="agent", outcome=None)
 
 
 def _title(event: ActionEvent) -> str:
     """The command, the path, or all the arguments in one line."""
-    action = event.action
-    if event.tool_name == "file_editor" and _member(action, "path"):
-        verb = _member(action, "command")
-        return f"{'' if verb in ('create', 'str_replace', 'insert') else verb + ' '}{_member(action, 'path')}".strip()
-    if words := next(filter(None, (_member(action, name) for name in ("command", "path", "url", "query"))), ""):
+    action, verb, path = event.action, _member(event.action, "command"), _member(event.action, "path")
+    if event.tool_name == "file_editor" and path:
+        return path if verb in ("create", "str_replace", "insert") else f"{verb} {path}".strip()
+    if words := verb or path or _member(action, "url") or _member(action, "query"):
         return words
     if not action:
-        return event.tool_call.arguments if event.tool_call is not None else ""
-    if event.tool_name == "task_tracker":
-        return "task list"
-    given = {name: value for name, value in action.items() if name != "kind" and value not in (None, "", False)}
-    return _as_text(given)
+        return _member(event.tool_call, "arguments")
+    return _as_text(
+        {name: value for name, value in action.items() if name != "kind" and value not in (None, "", False)}
+    )
 
 
 def _member(action: Mapping[str, Any], name: str) -> str:
@@ -236,10 +255,8 @@ def _member(action: Mapping[str, Any], name: str) -> str:
 
 
 def _tasks(listed: object) -> tuple[Task, ...]:
-    members = listed if isinstance(listed, list) else ()
-    return tuple(
-        Task(_member(each, "title"), _member(each, "status") or "todo") for each in members if isinstance(each, dict)
-    )
+    members = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    return tuple(Task(_member(each, "title"), _member(each, "status") or "todo") for each in members)
 
 
 LONGEST_DIFF = 400
@@ -248,43 +265,31 @@ LONGEST_DIFF = 400
 
 def _edit(action: Mapping[str, Any]) -> Edit | None:
     """What an edit does, by its own words; where a replacement begins is told only by what came of it."""
-    old, first = "", 1
     match action.get("command"):
         case "create":
-            new = _member(action, "file_text")
+            return Edit(1, _difference("", _member(action, "file_text")))
         case "insert":
-            line, new = action.get("insert_line"), _member(action, "new_str")
-            first = line + 1 if isinstance(line, int) else 1
+            line = action.get("insert_line")
+            return Edit(line + 1 if isinstance(line, int) else 1, _difference("", _member(action, "new_str")))
         case "str_replace":
-            old, new, first = _member(action, "old_str"), _member(action, "new_str"), 0
+            return Edit(0, _difference(_member(action, "old_str"), _member(action, "new_str")))
         case _:
             return None
-    return Edit(_member(action, "path"), first, _difference(old, new))
 
 
 @lru_cache(maxsize=1024)
 def _difference(before: str, after: str) -> tuple[tuple[str, str], ...]:
     """Which lines go, come and stay; a log may be read again and again."""
     old, new = before.splitlines(), after.splitlines()
-    if not old or max(len(old), len(new)) > LONGEST_DIFF:
+    if max(len(old), len(new)) > LONGEST_DIFF:
         return (*(("-", each) for each in old), *(("+", each) for each in new))
-    lines: list[tuple[str, str]] = []
-    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag == "equal":
-            lines += [(" ", each) for each in old[a:b]]
-        else:
-            lines += [("-", each) for each in old[a:b]] + [("+", each) for each in new[c:d]]
-    return tuple(lines)
+    lines = list(unified_diff(old, new, n=LONGEST_DIFF, lineterm=""))[3:]  # behind the head
+    return tuple((line[0], line[1:]) for line in lines)
 
 
-def began(action: Entry, went_on: datetime | None) -> datetime | None:
-    """When an action was begun: at once, or when the agent went on after it had asked."""
-    return max(filter(None, (action.at, went_on)), default=None)
-
-
-def _ended(entry: Entry, event: Ending, began: datetime | None) -> Entry:
+def _ended(entry: Entry, event: Ending, begun: datetime | None) -> Entry:
     """An action with what came of it; a rejection of what was done already is none."""
-    seconds = _seconds(began, event.timestamp)
+    seconds = _seconds(begun, event.timestamp)
     match event:
         case RejectionEvent():
             if entry.outcome not in (None, Outcome.OPEN):
@@ -305,9 +310,8 @@ def _observed(entry: Entry, event: ObservationEvent, seconds: float | None) -> E
     outcome = Outcome.FAILED if failed else Outcome.RUNS_ON if seen.exit_code == -1 else Outcome.DONE
     edit = None if failed else entry.edit
     if edit is not None and not edit.first and seen.old_content is not None:
-        old = "\n".join(words for sign, words in edit.lines if sign != "+")
-        at = seen.old_content.find(old)
-        edit = edit._replace(first=seen.old_content.count("\n", 0, at) + 1 if at >= 0 else 0)
+        before, found, _ = seen.old_content.partition("\n".join(words for sign, words in edit.lines if sign != "+"))
+        edit = edit._replace(first=before.count("\n") + 1 if found else 0)
     text = "" if edit is not None else text_of(seen.content)
     return entry._replace(outcome=outcome, exit_code=seen.exit_code, seconds=seconds, text=text, edit=edit)
 
@@ -327,60 +331,6 @@ def _foreign_entry(event: ForeignCallEvent, before: Entry | None) -> Entry:
 
 def _seconds(begun: datetime | None, ended: datetime | None) -> float | None:
     return max((ended - begun).total_seconds(), 0.0) if begun and ended else None
-
-
-# What stands alone
-
-
-def _single_entry(event: Event) -> Entry | None:
-    """The entry of an event that belongs to no tool call; None for one that only the head of the screen shows."""
-    entry = Entry(event.id, EntryKind.QUIET, event.timestamp, "")
-    match event:
-        case MessageEvent(source="environment"):
-            return entry._replace(title=event.text)
-        case MessageEvent():
-            parts, thought = event.llm_message.content, event.llm_message.reasoning_content
-            text = "\n\n".join(filter(None, (text_of(parts), *_pictures(parts))))
-            kind, who = (EntryKind.PERSON, "you") if event.source == "user" else (EntryKind.AGENT, "agent")
-            return entry._replace(kind=kind, who=who, text=text, thought=thought)
-        case StateEvent():
-            words = _state_words(event)
-            return entry._replace(title=words) if words else None
-        case ConversationErrorEvent():
-            return entry._replace(kind=EntryKind.ERROR, who="error", title=event.code, text=event.detail)
-        case CondensationEvent():
-            words = f"{len(event.forgotten_event_ids)} events summarised"
-            return entry._replace(title=words, text=event.summary)
-        case HookEvent():
-            outcome = Outcome.DONE if event.success and not event.blocked else Outcome.FAILED
-            title = " ".join(filter(None, (event.hook_event_type, event.hook_command)))
-            text = "\n".join(filter(None, (event.reason, event.stdout, event.stderr)))
-            hook = entry._replace(kind=EntryKind.TOOL, who="hook", title=title, text=text)
-            return hook._replace(outcome=outcome, exit_code=event.exit_code)
-        case MarkEvent():
-            return entry._replace(title=MARKS.get(event.kind, event.kind))
-        case OtherEvent():
-            title = f"{event.kind} ({event.source})" if event.source else event.kind
-            return entry._replace(kind=EntryKind.OTHER, title=title, text=_as_text(event.body))
-        case _:
-            return None
-
-
-def _pictures(parts: Sequence[Part]) -> list[str]:
-    """A line for each picture, with its size where it is sent along and its address where not."""
-    told = []
-    for url in (each for part in parts for each in part.image_urls):
-        size = f"{len(url) * 3 // 4 / 1024:.0f} kB" if url.startswith("data:") else url
-        told.append(f"(a picture, {size})")
-    return told
-
-
-def _state_words(event: StateEvent) -> str:
-    if event.key == "execution_status" and isinstance(event.value, str):
-        return TOLD_STATUSES.get(event.value, "")
-    if (policy := event.state.confirmation_policy) is not None:
-        return f"asks: {POLICIES.get(policy.kind, policy.kind)}"
-    return ""
 
 
 def _as_text(value: object) -> str:

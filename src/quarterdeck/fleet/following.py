@@ -6,19 +6,19 @@ it and counts as live only after its first frame, which may be held until a tool
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from pydantic import SecretStr
 
 from quarterdeck.client.agent_server import API, AgentServer, copied_events
-from quarterdeck.client.agent_socket import open_socket
+from quarterdeck.client.agent_socket import heard
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, ServiceError
 from quarterdeck.client.models.conversation import Conversation
 from quarterdeck.client.models.enums import SandboxStatus
-from quarterdeck.client.models.event import FULL_STATE, Delta, Event, StateEvent
+from quarterdeck.client.models.event import FULL_STATE, DeltaEvent, Event, StateEvent
 from quarterdeck.fleet.transcript import Transcript
 
 POLL = 2.0
@@ -30,7 +30,8 @@ COPY = 10.0
 """The same for the app server's copy: it reads all of it for each answer."""
 TOGETHER = 0.25
 """Seconds in which what a socket tells is gathered before the log is asked for."""
-LONGEST_BACKOFF = 15.0
+REOPENED_AFTER = 5.0
+"""Seconds until a socket that broke is opened again."""
 QUARTER = timedelta(minutes=15)
 """All zones of time differ by multiples of it."""
 
@@ -90,9 +91,7 @@ class Following:
         self._of_agent = False
         """Whether what is known came from the agent server and not from a copy."""
         self._live = False
-        self._failures = 0
         self._wake = asyncio.Event()
-        self._found = asyncio.Event()
         self._reading = asyncio.Lock()
 
     @property
@@ -101,15 +100,34 @@ class Following:
         return self.origin in (Origin.LIVE, Origin.POLLING)
 
     async def run(self) -> None:
-        """Follow until cancelled."""
+        """Follow until cancelled; where that may be done at any time, a socket is opened as well."""
+        listening: asyncio.Task[None] | None = None
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._keep_reading())
-            group.create_task(self._keep_listening())
+            while True:
+                self._wake.clear()
+                with suppress(ServiceError):
+                    await self.look()
+                if self.agent is not None and self.safe_socket and (listening is None or listening.done()):
+                    listening = group.create_task(self._listen(self.agent))
+                self._changed()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._rest()):
+                        await self._wake.wait()
+                    await asyncio.sleep(TOGETHER)
 
     async def look(self) -> None:
         """Read what there is once; raises ServiceError where nothing can be read at all."""
         async with self._reading:
-            await self._read()
+            try:
+                if self.agent is None:
+                    await self._find()
+                if self.agent is not None:
+                    await self._catch_up()
+                    return
+            except ServiceError as error:
+                await self._doubt(error)
+            if not self._of_agent:
+                await self._read_copy()
 
     async def older(self) -> bool:
         """Read the page before what is known; whether there was one."""
@@ -136,6 +154,11 @@ class Following:
         """Ask now: something happened to it or its sandbox."""
         self._wake.set()
 
+    @property
+    def now(self) -> datetime:
+        """The time by the sandbox's clock."""
+        return self._clock() + self.zone
+
     def moment(self, at: datetime | None) -> datetime | None:
         """A time of the sandbox's clock as a moment in UTC."""
         return at - self.zone if at is not None else None
@@ -146,39 +169,16 @@ class Following:
 
     # Reading
 
-    async def _keep_reading(self) -> None:
-        while True:
-            self._wake.clear()
-            with suppress(ServiceError):
-                await self.look()
-            self._changed()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self._rest()):
-                    await self._wake.wait()
-                await asyncio.sleep(TOGETHER)
-
     def _rest(self) -> float:
         match self.origin:
             case Origin.LIVE:
                 return CHECK
-            case Origin.POLLING:
-                return POLL if self.transcript.running else POLL_AT_REST
-            case Origin.SILENT:
-                return min(POLL * 2.0 ** min(self._failures, 4), LONGEST_BACKOFF)
+            case Origin.POLLING if self.transcript.running:
+                return POLL
+            case Origin.POLLING | Origin.SILENT:
+                return POLL_AT_REST
             case _:
                 return COPY
-
-    async def _read(self) -> None:
-        try:
-            if self.agent is None:
-                await self._find()
-            if self.agent is not None:
-                await self._catch_up()
-                return
-        except ServiceError as error:
-            await self._doubt(error)
-        if not self._of_agent:
-            await self._read_copy()
 
     async def _find(self) -> None:
         """Find the agent server and see that it answers; without one the origin says why."""
@@ -201,7 +201,6 @@ class Following:
         self.transcript.state(await agent.state())
         self.agent = agent
         self._access = access
-        self._found.set()
 
     async def _catch_up(self) -> None:
         """Read what the agent server lists after what is known, or its newest page."""
@@ -210,20 +209,20 @@ class Following:
             raise ServiceError(ErrorKind.NOT_OFFERED, self.note or "Its agent server is not reached.")
         transcript, before = self.transcript, self.transcript.known
         last = transcript.last_id if self._of_agent else None
-        if last is None:
-            transcript.begin(await agent.events(newest_first=True))
         while last is not None:
             page = await agent.events(last)
             if not page.events or page.events[0].id != last:
-                transcript.begin(await agent.events(newest_first=True))  # another log than the one that was known
+                last = None  # another log than the one that was known
                 break
-            whole = page.next_page_id is None
             transcript.catch_up(page.events[1:])
-            if before and len(page.events) > 1:
+            if len(page.events) > 1:
                 self._compare_clocks(page.events[-1])
-            last = None if whole else transcript.last_id
+            if page.next_page_id is None:
+                break
+            last = transcript.last_id
+        if last is None:
+            transcript.begin(await agent.events(newest_first=True))
         self._of_agent = True
-        self._failures = 0
         if transcript.known != before:
             self.heard_at = self._clock()
         self._set(Origin.LIVE if self._live else Origin.POLLING)
@@ -242,7 +241,6 @@ class Following:
 
     async def _doubt(self, error: ServiceError) -> None:
         """Find out from the app server why the agent server did not answer."""
-        self._failures += 1
         self._set(Origin.SILENT, error.words)
         record = await self._read_record()
         if record is None:
@@ -263,7 +261,7 @@ class Following:
         self.record = record
         match record.sandbox_status:
             case SandboxStatus.PAUSED:  # it may come back as it was
-                self._set(Origin.ASLEEP, "Its sandbox is paused; r resumes it.")
+                self._set(Origin.ASLEEP, "Its sandbox is paused.")
             case SandboxStatus.MISSING | SandboxStatus.ERROR as status:
                 self.agent = None
                 gone = "gone" if status == SandboxStatus.MISSING else "in error"
@@ -288,36 +286,23 @@ class Following:
 
     # Listening
 
-    async def _keep_listening(self) -> None:
-        failures = 0
-        while True:
-            await self._found.wait()
-            agent = self.agent
-            if agent is None:
-                self._found.clear()
-                continue
-            if not self.safe_socket:
-                return
-            try:
-                async with open_socket(agent) as frames:
-                    async for frame in frames:
-                        failures = 0
-                        self._hear(frame)
-            except ServiceError as error:
-                if error.kind is ErrorKind.NOT_OFFERED:
-                    return
-            finally:
-                self._live = False
-            failures += 1
+    async def _listen(self, agent: AgentServer) -> None:
+        """Hear what the socket tells until it ends, and wait until it may be opened again."""
+        with suppress(ServiceError):
+            async with aclosing(heard(agent)) as events:
+                async for event in events:
+                    self._hear(event)
+        if self._live:
+            self._live = False
             self.refresh()
-            await asyncio.sleep(min(2.0 ** min(failures, 4), LONGEST_BACKOFF))
+        await asyncio.sleep(REOPENED_AFTER)
 
-    def _hear(self, frame: Event | Delta) -> None:
+    def _hear(self, event: Event) -> None:
         self.heard_at = self._clock()
-        self.transcript.hear(frame)
-        if isinstance(frame, StateEvent) and frame.key == FULL_STATE:
-            self._compare_clocks(frame)
-        if not self._live or not isinstance(frame, Delta):
+        self.transcript.hear(event)
+        if isinstance(event, StateEvent) and event.key == FULL_STATE:
+            self._compare_clocks(event)
+        if not self._live or not isinstance(event, DeltaEvent):
             self._live = True
             self._wake.set()
         self._changed()

@@ -7,15 +7,13 @@ there is something to ask for, and what is being written right now.
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from pydantic import ValidationError
-
 from quarterdeck.client.models.enums import ExecutionStatus
 from quarterdeck.client.models.event import (
     FULL_STATE,
     ActionEvent,
     AgentState,
     ConversationErrorEvent,
-    Delta,
+    DeltaEvent,
     Event,
     EventPage,
     MessageEvent,
@@ -27,12 +25,11 @@ from quarterdeck.fleet.entries import Entries, Entry, EntryKind, began
 
 STREAMED = "streamed"
 """The id of the entry that is being written."""
+_NOTHING_WRITTEN = Entry(STREAMED, EntryKind.AGENT, None, "agent")
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
-_NOT_LISTED = frozenset({"ServerErrorEvent", "TokenEvent"})
-"""Kinds that only a socket tells."""
+_NOT_LISTED = frozenset({"StreamingDeltaEvent", "ServerErrorEvent", "TokenEvent"})
+"""Kinds that only a socket tells; the app server's copy has them all the same."""
 _ENDS_AN_ANSWER = frozenset(ExecutionStatus) - {ExecutionStatus.RUNNING, ExecutionStatus.PAUSED}
-
-
 SENDING = "sending"
 HELD = "waits for the tool to end"
 NOT_KNOWN = "perhaps not delivered: it is looked for"
@@ -51,11 +48,10 @@ class Transcript:
         """The page before what is known; None at the beginning of the log."""
         self.outgoing: dict[str, Entry] = {}
         """Messages of ours that the log does not have yet."""
-        self._log: list[Event] = []
-        self._listed: set[str] = set()
-        self._made: Entries | None = None
-        """The entries of all that is known; None where they have to be made anew."""
-        self._written = self._thought = ""
+        self._log: dict[str, Event] = {}
+        """What the server's list has told, by id in its order."""
+        self._entries = Entries()
+        self._written = _NOTHING_WRITTEN
         self._is_whole = False
         """The socket told what was being written as a whole; it stands there until the list has it."""
         self._heard: set[str] = set()
@@ -68,22 +64,14 @@ class Transcript:
     @property
     def entries(self) -> Sequence[Entry]:
         """What happened, in the server's order; then what is being written, and messages on their way."""
-        listed = self._entries.listed
-        written = self._being_written()
-        if written is None and not self.outgoing:
-            return listed
-        return [*listed, *([written] if written is not None else ()), *self.outgoing.values()]
-
-    @property
-    def _entries(self) -> Entries:
-        if self._made is None:
-            self._made = Entries(self._log)
-        return self._made
+        written = () if self._written == _NOTHING_WRITTEN else (self._written,)
+        coming = (*written, *self.outgoing.values())
+        return [*self._entries.listed, *coming] if coming else self._entries.listed
 
     @property
     def last_id(self) -> str | None:
         """The last event that the server's list has told: what follows it is asked for."""
-        return self._log[-1].id if self._log else None
+        return next(reversed(self._log), None)
 
     @property
     def known(self) -> int:
@@ -93,7 +81,7 @@ class Transcript:
     @property
     def latest_at(self) -> datetime | None:
         """When the newest event was, by the clock of the sandbox."""
-        return next((event.timestamp for event in reversed(self._log) if event.timestamp is not None), None)
+        return next((event.timestamp for event in reversed(self._log.values()) if event.timestamp is not None), None)
 
     @property
     def waiting(self) -> bool:
@@ -113,8 +101,7 @@ class Transcript:
     @property
     def under_way(self) -> Entry | None:
         """The tool that runs."""
-        actions = self._entries.open_actions if self.running else ()
-        return actions[0] if actions else None
+        return next(iter(self._entries.open_actions), None) if self.running else None
 
     @property
     def under_way_since(self) -> datetime | None:
@@ -126,12 +113,11 @@ class Transcript:
         """A person's message that the agent has not seen and will not, now that it has finished."""
         if self.status != ExecutionStatus.FINISHED:
             return None
-        for entry in reversed(self._entries.listed):
-            if entry.kind is EntryKind.PERSON:
-                return entry
-            if entry.kind in (EntryKind.AGENT, EntryKind.TOOL):
-                break
-        return next((each for each in reversed(self._entries.listed) if each.id == self._overheard), None)
+        newest_first = self._entries.listed[::-1]
+        said = next((each for each in newest_first if each.kind not in (EntryKind.QUIET, EntryKind.ERROR)), None)
+        if said is not None and said.kind is EntryKind.PERSON:
+            return said
+        return next((each for each in newest_first if each.id == self._overheard), None)
 
     @property
     def open_actions(self) -> frozenset[str]:
@@ -140,8 +126,8 @@ class Transcript:
 
     def listed_after(self, event_id: str | None) -> Sequence[Event]:
         """What the server's list has after that event; all of it that is known where it is not known."""
-        at = next((at for at in reversed(range(len(self._log))) if self._log[at].id == event_id), -1)
-        return self._log[at + 1 :]
+        begins = list(self._log).index(event_id) + 1 if event_id in self._log else 0
+        return list(self._log.values())[begins:]
 
     # What is read
 
@@ -153,17 +139,15 @@ class Transcript:
 
     def prepend(self, page: EventPage) -> None:
         """Take the page before what is known, newest first."""
-        self._set_log([*(event for event in reversed(page.events) if event.id not in self._listed), *self._log])
+        self._set_log((*reversed(page.events), *self._log.values()))
         self.older = page.next_page_id
 
     def catch_up(self, events: Iterable[Event]) -> None:
         """Take what the server lists after `last_id`."""
         for event in events:
-            if event.id not in self._listed and _in_log(event):
-                self._log.append(event)
-                self._listed.add(event.id)
-                if self._made is not None:
-                    self._made.add(event)
+            if event.id not in self._log and _in_log(event):
+                self._log[event.id] = event
+                self._entries.add(event)
                 self._note(event)
 
     def copied(self, events: Sequence[Event], *, older: bool = False) -> None:
@@ -171,26 +155,25 @@ class Transcript:
 
         What has one time keeps the order in which it was told; an `older` page was told before what is known.
         """
-        told = events[::-1]
-        in_order = (*told, *self._log) if older else (*self._log, *told)
-        by_id = {event.id: event for event in in_order if _in_log(event)}
-        self._set_log(sorted(by_id.values(), key=lambda event: event.timestamp or _BEGINNING))
-        for event in self._log:
+        told, known = events[::-1], self._log.values()
+        in_order = (*told, *known) if older else (*known, *told)
+        self._set_log(sorted(in_order, key=lambda event: event.timestamp or _BEGINNING))
+        for event in self._log.values():
             self._note(event)
 
-    def hear(self, frame: Event | Delta) -> None:
+    def hear(self, event: Event) -> None:
         """Take what the socket told: what is being written, how the whole conversation is."""
-        if isinstance(frame, Delta):
-            self._write(frame)
-        elif isinstance(frame, StateEvent) and frame.key == FULL_STATE:
-            self._whole_state(frame.value)
-        elif frame.id not in self._listed:
-            if isinstance(frame, MessageEvent) and frame.source == "user":
-                self._overheard = frame.id if self._written or self._thought else ""
-            elif isinstance(frame, ActionEvent) and frame.tool_name != "finish":
+        if isinstance(event, DeltaEvent):
+            self._write(event)
+        elif isinstance(event, StateEvent) and event.key == FULL_STATE:
+            self.state(event.state)
+        elif event.id not in self._log:
+            if isinstance(event, MessageEvent) and event.source == "user":
+                self._overheard = event.id if self._written != _NOTHING_WRITTEN else ""
+            elif isinstance(event, ActionEvent) and event.tool_name != "finish":
                 self._overheard = ""
-            if _ends_an_answer(frame):
-                self._heard.add(frame.id)
+            if _ends_an_answer(event):
+                self._heard.add(event.id)
                 self._is_whole = True
 
     def state(self, state: AgentState) -> None:
@@ -200,9 +183,9 @@ class Transcript:
             self.policy = state.confirmation_policy
         self.stats = state.stats or self.stats
 
-    def _set_log(self, log: Iterable[Event]) -> None:
-        self._log, self._made = list(log), None
-        self._listed = {event.id for event in self._log}
+    def _set_log(self, events: Iterable[Event]) -> None:
+        self._log = {event.id: event for event in events if _in_log(event)}
+        self._entries = Entries(self._log.values())
 
     def _note(self, event: Event) -> None:
         """What a listed event says of the whole conversation."""
@@ -212,27 +195,15 @@ class Transcript:
         elif isinstance(event, StateEvent):
             self.state(event.state)
         if _ends_an_answer(event) and (self._is_whole or event.id not in self._heard):
-            self._written, self._thought, self._is_whole = "", "", False
+            self._written, self._is_whole = _NOTHING_WRITTEN, False
         self._heard.discard(event.id)
 
-    def _whole_state(self, value: object) -> None:
-        try:
-            self.state(AgentState.model_validate(value))
-        except ValidationError:
-            self.policy = None
-
-    # What is being written
-
-    def _write(self, delta: Delta) -> None:
-        if self._is_whole or not (delta.text or delta.reasoning):  # another try begins as the first one did
-            self._written, self._thought, self._is_whole = "", "", False
-        self._written += delta.text
-        self._thought += delta.reasoning
-
-    def _being_written(self) -> Entry | None:
-        if not self._written and not self._thought:
-            return None
-        return Entry(STREAMED, EntryKind.AGENT, None, "agent", text=self._written, thought=self._thought)
+    def _write(self, piece: DeltaEvent) -> None:
+        """Go on writing; behind what is whole, and with a piece without words, another answer begins."""
+        anew = self._is_whole or not (piece.content or piece.reasoning_content)
+        before, self._is_whole = _NOTHING_WRITTEN if anew else self._written, False
+        text, thought = before.text + piece.content, before.thought + piece.reasoning_content
+        self._written = before._replace(text=text, thought=thought)
 
 
 def _in_log(event: Event) -> bool:
@@ -243,6 +214,6 @@ def _in_log(event: Event) -> bool:
 def _ends_an_answer(event: Event) -> bool:
     """Whether what was being written is there as a whole now, or will never be."""
     if isinstance(event, StateEvent):
-        return event.key == "execution_status" and event.value in _ENDS_AN_ANSWER
+        return event.state.execution_status in _ENDS_AN_ANSWER
     ended = isinstance(event, ConversationErrorEvent) or event.kind == "InterruptEvent"
     return ended or event.source == "agent"

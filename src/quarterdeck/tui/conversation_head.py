@@ -49,23 +49,24 @@ def about_line(
     following: Following, conversation_id: str, record: Conversation | None, now: datetime, width: int
 ) -> Cell:
     """Its state, title, place and cost, when its agent asks, and the tool that runs, as far as they fit."""
-    transcript = following.transcript
+    transcript, record = following.transcript, record or Conversation(id=conversation_id)
     known = Conversation(
         id=conversation_id,
-        sandbox_status=SandboxStatus.RUNNING if following.reached else record.sandbox_status if record else None,
-        execution_status=transcript.status or (record.execution_status if record else None),
+        sandbox_status=SandboxStatus.RUNNING if following.reached else record.sandbox_status,
+        execution_status=transcript.status or record.execution_status,
     )
     word = conversation_state(known).word
     sign, tone = glyph(word)
-    parts: dict[str, Span] = {"state": (text.line(f"{sign} {word}"), tone)}
-    parts["title"] = (text.line((record.title if record else "") or conversation_id), Tone.STRONG)
-    branch = f"@{record.selected_branch}" if record and record.selected_branch else ""
-    if record and record.selected_repository:
-        parts["place"] = (text.line(f"{record.selected_repository}{branch}"), Tone.MUTED)
+    branch = f"@{record.selected_branch}" if record.selected_branch else ""
+    parts: dict[str, Span] = {
+        "state": (text.line(f"{sign} {word}"), tone),
+        "title": (text.line(record.title or conversation_id), Tone.STRONG),
+        "place": (text.line(f"{record.selected_repository}{branch}" if record.selected_repository else ""), Tone.MUTED),
+    }
     if (stats := transcript.stats) is not None:
         used, window = stats.context
-        parts["cost"] = (text.line(f"${stats.cost:.2f}"), Tone.PLAIN)
         of = f"/{_thousands(window)}" if window else ""
+        parts["cost"] = (text.line(f"${stats.cost:.2f}"), Tone.PLAIN)
         parts["context"] = (text.line(f"ctx {_thousands(used)}{of}"), Tone.MUTED)
     if (policy := transcript.policy) is not None and policy.kind:
         parts["asks"] = (text.line(f"asks: {POLICIES.get(policy.kind, policy.kind)}"), Tone.MUTED)
@@ -79,12 +80,12 @@ def about_line(
     title, tone = parts["title"]
     shown, _ = clip(title, max(cell_len(title) - _too_wide(parts, width), SHORTEST))
     parts["title"] = (Shown(shown), tone)
-    return tuple(span for part in parts.values() for span in (part, (Shown("  "), Tone.PLAIN)))
+    return tuple(span for part in parts.values() if part[0] for span in (part, (Shown("  "), Tone.PLAIN)))
 
 
 def _too_wide(parts: Mapping[str, Span], width: int) -> int:
     """By how many cells they do not fit, with two between each."""
-    return sum(cell_len(words) + 2 for words, _ in parts.values()) - 2 - width
+    return sum(cell_len(words) + 2 for words, _ in parts.values() if words) - 2 - width
 
 
 def _thousands(count: int) -> str:

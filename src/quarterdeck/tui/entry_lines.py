@@ -1,6 +1,7 @@
 """One entry of a conversation as lines: when, who or what, then words; the eye runs down the second column."""
 
 from datetime import datetime
+from typing import NamedTuple
 
 from rich.cells import cell_len
 
@@ -8,21 +9,23 @@ from quarterdeck.fleet.ages import stopwatch
 from quarterdeck.fleet.entries import Edit, Entry, EntryKind, Outcome
 from quarterdeck.fleet.transcript import STREAMED
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import Cell, Span, Tone
+from quarterdeck.tui.cells import Cell, Tone, cell
 from quarterdeck.tui.look import drawn
 from quarterdeck.tui.markdown import markdown_lines, plain_lines, wrap
 from quarterdeck.tui.text import Shown
-from quarterdeck.tui.widgets.strips import fit_cell
+from quarterdeck.tui.widgets.strips import clip
 
 FOLDED = 12
 """Lines of an output that are shown until it is unfolded."""
-AROUND = 2
-"""Unchanged lines that are shown around a change."""
 FOLDED_MESSAGE = 60
 """The same of a message."""
+AROUND = 2
+"""Unchanged lines that are shown around a change."""
 STREAMED_TAIL = 3_000
 """Characters of an answer that is being written which are laid out: it is done ten times a second."""
 TIME = 6
+WHO = 8
+"""Cells of who says something."""
 TOOL = 14
 """Cells of the name of a tool."""
 BODY = 9
@@ -37,118 +40,103 @@ SIGNS: dict[Outcome | None, tuple[str, str, Tone]] = {
 }
 ASKED = ("◆", "!", Tone.WARN)
 RISKS = {"HIGH": Tone.BAD, "MEDIUM": Tone.WARN}
+CHANGES = {"+": Tone.GOOD, "-": Tone.BAD}
 TASK_SIGNS = {"done": "[x]", "in_progress": "[>]"}
 
 
-class Layout:
-    """How entries are laid out: `local` makes a moment of the reader's clock of a time of the sandbox's."""
+class Layout(NamedTuple):
+    """How an entry is laid out."""
 
-    def __init__(self, width: int, *, waiting: bool) -> None:
-        self.width = max(width, 20)
-        self.waiting = waiting
-        """Whether what has not ended waits for a person."""
-        self.words_at = TIME + 8 if width >= 60 else TIME
+    width: int
+    waiting: bool = False
+    """Whether what has not ended waits for a person."""
+    unfolded: bool = False
 
-    def lines(self, entry: Entry, at: datetime | None, *, unfolded: bool) -> list[Cell]:
+    def lines(self, entry: Entry, at: datetime | None) -> list[Cell]:
         """All lines of an entry; `at` by the reader's clock."""
         time = Shown(f"{at:%H:%M}".ljust(TIME) if at is not None else " " * TIME)
         match entry.kind:
             case EntryKind.PERSON | EntryKind.AGENT:
-                return self._message(entry, time, unfolded=unfolded)
+                return self._message(entry, time)
             case EntryKind.TOOL:
-                return self._tool(entry, time, unfolded=unfolded)
+                return self._tool(entry, time)
             case EntryKind.ERROR:
-                head = ((time, Tone.MUTED), drawn(SIGNS[Outcome.FAILED]), (text.line(entry.title), Tone.BAD))
-                return [_spaced(head), *self._set_in(plain_lines(text.whole(entry.text), self.width - BODY, Tone.BAD))]
+                head = ((time, Tone.MUTED), drawn(SIGNS[Outcome.FAILED]), (_after(entry.title), Tone.BAD))
+                return [head, *_set_in(self._plain(entry.text, Tone.BAD))]
             case _:
-                return self._quiet(entry, time, unfolded=unfolded)
+                return self._quiet(entry, time)
 
-    def _message(self, entry: Entry, time: Shown, *, unfolded: bool) -> list[Cell]:
-        tone = Tone.STRONG if entry.kind is EntryKind.PERSON else Tone.KEY
-        body = [] if entry.kind is EntryKind.PERSON else self._thought(entry.thought, unfolded=unfolded)
-        width = self.width - self.words_at
+    def _message(self, entry: Entry, time: Shown) -> list[Cell]:
+        is_person, width = entry.kind is EntryKind.PERSON, self.width - TIME - WHO
+        body = [] if is_person else self._thought(entry.thought, width)
         if entry.id == STREAMED:
-            cut = len(entry.text) - STREAMED_TAIL
-            shown = text.whole(entry.text[cut:] if cut > 0 else entry.text)
-            body += [((Shown(f"… {cut:,} characters before"), Tone.MUTED),)] if cut > 0 else []
-            body += plain_lines(shown, width) if shown else []
+            before = max(len(entry.text) - STREAMED_TAIL, 0)
+            body += [cell(Shown(f"… {before:,} characters before"), Tone.MUTED)] if before else []
+            body += plain_lines(text.whole(entry.text[before:]), width) if entry.text else []
         else:
             body += markdown_lines(entry.text, width)
-        if entry.kind is EntryKind.PERSON and entry.title:
-            body.append(((text.line(entry.title), Tone.WARN),))
-        body = self._folded(body, FOLDED_MESSAGE, unfolded=unfolded) or [()]
-        who = Shown(f"{entry.who:<8}" if self.words_at > TIME else f"{entry.who} ")
-        if self.words_at == TIME:
-            return [((time, Tone.MUTED), (who, tone)), *self._set_in(body, TIME)]
-        first = ((time, Tone.MUTED), (who, tone), *body[0])
-        return [first, *self._set_in(body[1:], self.words_at)]
+        if is_person and entry.title:
+            body.append(cell(text.line(entry.title), Tone.WARN))
+        first, *rest = self._folded(body, FOLDED_MESSAGE) or [()]
+        who = Shown(f"{entry.who:<{WHO}}"), Tone.STRONG if is_person else Tone.KEY
+        return [((time, Tone.MUTED), who, *first), *_set_in(rest, TIME + WHO)]
 
-    def _thought(self, thought: str, *, unfolded: bool) -> list[Cell]:
-        if not thought:
-            return []
-        if unfolded:
-            return plain_lines(text.whole(thought), self.width - self.words_at, Tone.MUTED)
-        return [((Shown(f"thought {len(thought.split()):,} words, enter"), Tone.MUTED),)]
+    def _thought(self, thought: str, width: int) -> list[Cell]:
+        if thought and self.unfolded:
+            return plain_lines(text.whole(thought), width, Tone.MUTED)
+        return [cell(Shown(f"thought {len(thought.split()):,} words, enter"), Tone.MUTED)] if thought else []
 
-    def _tool(self, entry: Entry, time: Shown, *, unfolded: bool) -> list[Cell]:
-        lines: list[Cell] = []
+    def _tool(self, entry: Entry, time: Shown) -> list[Cell]:
+        said: list[Cell] = []
         if entry.said:
-            said = entry._replace(kind=EntryKind.AGENT, who="agent", text=entry.said, thought="")
-            lines = self._message(said, time, unfolded=unfolded)
+            words = entry._replace(kind=EntryKind.AGENT, who="agent", text=entry.said, thought="")
+            said = self._message(words, time)
         asked = self.waiting and entry.outcome is Outcome.OPEN
-        sign, tone = drawn(ASKED if asked else SIGNS[entry.outcome])
-        name, title = text.line(entry.who), text.line(entry.title or entry.summary)
         right = self._right(entry)
-        taken = TIME + 2 + TOOL + 2 + sum(cell_len(part) for part, _ in right)
-        titled, cells = fit_cell(((title, Tone.PLAIN),), max(self.width - taken, 8))
-        fitted, _ = fit_cell(((Shown(f"{name:<{TOOL}}"), Tone.MUTED),), TOOL)
-        gap = Shown(" " * max(self.width - taken - cells + 1, 1))
-        blank = (Shown(" "), Tone.PLAIN)
-        lines.append(((time, Tone.MUTED), (sign, tone), blank, *fitted, blank, *titled, (gap, Tone.PLAIN), *right))
-        body: list[Cell] = []
-        if unfolded:
-            body += self._whole_action(entry)
-        elif entry.thought:
-            body += self._thought(entry.thought, unfolded=False)
+        room = self.width - TIME - 1 - TOOL - 2 - sum(cell_len(part) for part, _ in right)
+        title, cells = clip(text.line(entry.title or entry.summary), max(room, WHO))
+        name, named = clip(text.line(entry.who), TOOL)
+        head: Cell = (
+            (time, Tone.MUTED),
+            drawn(ASKED if asked else SIGNS[entry.outcome]),
+            (Shown(f" {name}{' ' * (TOOL - named)} "), Tone.MUTED),
+            (Shown(title + " " * (room - cells)), Tone.PLAIN),
+            *right,
+        )
+        body = self._whole_action(entry) if self.unfolded else self._thought(entry.thought, self.width - BODY)
         body += [
             ((Shown(f"{TASK_SIGNS.get(each.status, '[ ]')} "), Tone.MUTED), (text.line(each.title), Tone.PLAIN))
             for each in entry.tasks
         ]
-        body += self._edit(entry.edit, unfolded=unfolded) if entry.edit is not None else []
-        if entry.text and not (entry.tasks and entry.outcome is Outcome.DONE):
-            body += plain_lines(text.whole(entry.text.rstrip("\n")), self.width - BODY)
-        return [*lines, *self._set_in(self._folded(body, FOLDED, unfolded=unfolded))]
+        body += self._edit(entry.edit) if entry.edit is not None else []
+        if not (entry.tasks and entry.outcome is Outcome.DONE):
+            body += self._plain(entry.text.rstrip("\n"))
+        return [*said, head, *_set_in(self._folded(body, FOLDED))]
 
     def _whole_action(self, entry: Entry) -> list[Cell]:
         """What its one line may have cut, and why it was done."""
-        width = self.width - BODY
-        said = [*plain_lines(text.whole(entry.title), width, Tone.STRONG)]
-        if entry.summary:
-            said += wrap(((text.line(f"for: {entry.summary}"), Tone.MUTED),), width)
-        if entry.thought:
-            said += plain_lines(text.whole(entry.thought), width, Tone.MUTED)
-        return said
+        for_what = f"for: {entry.summary}" if entry.summary else ""
+        return [
+            *self._plain(entry.title, Tone.STRONG),
+            *self._plain(for_what, Tone.MUTED),
+            *self._plain(entry.thought, Tone.MUTED),
+        ]
 
     def _right(self, entry: Entry) -> Cell:
         """Risk, exit code and time, at the right end of the line."""
-        spans: list[Span] = []
-        if entry.risk in RISKS:
-            spans.append((text.line(entry.risk), RISKS[entry.risk]))
-        if entry.edit is not None:
-            spans.append((Shown(f"+{entry.edit.added} -{entry.edit.removed}"), Tone.MUTED))
-        if entry.exit_code is not None and entry.exit_code > 0:
-            spans.append((Shown(f"exit {entry.exit_code}"), Tone.BAD))
-        if entry.outcome is Outcome.REJECTED:
-            spans.append((Shown("rejected"), Tone.WARN))
-        if entry.outcome is Outcome.RUNS_ON:
-            spans.append((Shown("runs on"), Tone.BUSY))
-        if entry.seconds is not None:
-            spans.append((Shown(took(entry.seconds)), Tone.MUTED))
-        return _spaced(spans)
+        code, edit = entry.exit_code or 0, entry.edit
+        told = (
+            (entry.risk if entry.risk in RISKS else "", RISKS.get(entry.risk, Tone.PLAIN)),
+            (f"+{edit.count('+')} -{edit.count('-')}" if edit is not None else "", Tone.MUTED),
+            (f"exit {code}" if code > 0 else "", Tone.BAD),
+            ("rejected" if entry.outcome is Outcome.REJECTED else "", Tone.WARN),
+            ("runs on" if entry.outcome is Outcome.RUNS_ON else "", Tone.BUSY),
+            (took(entry.seconds) if entry.seconds is not None else "", Tone.MUTED),
+        )
+        return tuple((_after(words), tone) for words, tone in told if words)
 
-    def _edit(self, edit: Edit, *, unfolded: bool) -> list[Cell]:
+    def _edit(self, edit: Edit) -> list[Cell]:
         """The lines that changed and a few around them; all of them once unfolded."""
-        width = self.width - BODY
         lines: list[Cell] = []
         old = new = edit.first
         changed = [at for at, (sign, _) in enumerate(edit.lines) if sign != " "]
@@ -156,28 +144,38 @@ class Layout:
         for at, (sign, words) in enumerate(edit.lines):
             number = "" if not edit.first else str(old if sign == "-" else new)
             old, new = old + (sign != "+"), new + (sign != "-")
-            tone = {"+": Tone.GOOD, "-": Tone.BAD}.get(sign, Tone.MUTED)
-            if unfolded or at in near:
-                lines += wrap(((Shown(f"{number:>4} {sign} "), tone), (text.whole(words), tone)), width)
+            tone = CHANGES.get(sign, Tone.MUTED)
+            if self.unfolded or at in near:
+                line = (Shown(f"{number:>4} {sign} "), tone), (text.whole(words), tone)
+                lines += wrap(line, self.width - BODY)
             elif at - 1 in near or not at:
-                lines.append(((Shown("   …"), Tone.MUTED),))
+                lines.append(cell(Shown("   …"), Tone.MUTED))
         return lines
 
-    def _quiet(self, entry: Entry, time: Shown, *, unfolded: bool) -> list[Cell]:
-        more = f", {len(entry.text.splitlines()):,} lines, enter" if entry.text and not unfolded else ""
-        head = ((time, Tone.MUTED), drawn(SIGNS[None]), (text.line(f"{entry.title}{more}"), Tone.MUTED))
-        body = plain_lines(text.whole(entry.text), self.width - BODY, Tone.MUTED) if unfolded and entry.text else []
-        fitted, _ = fit_cell(_spaced(head), self.width)
-        return [tuple(fitted), *self._set_in(body)]
+    def _quiet(self, entry: Entry, time: Shown) -> list[Cell]:
+        more = f", {len(entry.text.splitlines()):,} lines, enter" if entry.text and not self.unfolded else ""
+        words, _ = clip(_after(f"{entry.title}{more}"), self.width - TIME - 1)
+        head = ((time, Tone.MUTED), drawn(SIGNS[None]), (Shown(words), Tone.MUTED))
+        return [head, *_set_in(self._plain(entry.text, Tone.MUTED) if self.unfolded else [])]
 
-    def _folded(self, lines: list[Cell], most: int, *, unfolded: bool) -> list[Cell]:
-        if unfolded or len(lines) <= most + 1:
+    def _plain(self, words: str, tone: Tone = Tone.PLAIN) -> list[Cell]:
+        """Words below the head of an entry, no line of them where there are none."""
+        return plain_lines(text.whole(words), self.width - BODY, tone) if words else []
+
+    def _folded(self, lines: list[Cell], most: int) -> list[Cell]:
+        if self.unfolded or len(lines) <= most + 1:
             return lines
-        return [*lines[:most], ((Shown(f"… {len(lines) - most:,} more lines, enter"), Tone.MUTED),)]
+        return [*lines[:most], cell(Shown(f"… {len(lines) - most:,} more lines, enter"), Tone.MUTED)]
 
-    def _set_in(self, lines: list[Cell], by: int = BODY) -> list[Cell]:
-        blank = (Shown(" " * by), Tone.PLAIN)
-        return [(blank, *line) for line in lines]
+
+def _set_in(lines: list[Cell], by: int = BODY) -> list[Cell]:
+    blank = (Shown(" " * by), Tone.PLAIN)
+    return [(blank, *line) for line in lines]
+
+
+def _after(words: str) -> Shown:
+    """Words behind a sign or others."""
+    return Shown(f" {text.line(words)}")
 
 
 def took(seconds: float) -> str:
@@ -191,13 +189,3 @@ def copied(entry: Entry) -> str:
     tasks = "\n".join(f"{TASK_SIGNS.get(each.status, '[ ]')} {each.title}" for each in entry.tasks)
     head = f"$ {entry.title}" if entry.kind is EntryKind.TOOL and entry.title else entry.title
     return "\n".join(filter(None, (entry.said, head, entry.thought, edit, tasks, entry.text)))
-
-
-def _spaced(spans: list[Span] | Cell) -> Cell:
-    """Spans with a blank between two; the time has its own."""
-    joined: list[Span] = []
-    for span in spans:
-        if joined and not joined[-1][0].endswith(" "):
-            joined.append((Shown(" "), Tone.PLAIN))
-        joined.append(span)
-    return tuple(joined)

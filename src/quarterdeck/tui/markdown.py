@@ -3,64 +3,42 @@
 Entities and references bring back what the door took out, so nothing that a parser gives is painted as it is.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
-from rich.cells import cell_len, chop_cells
+from rich.console import Console
+from rich.text import Text
 
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import Cell, Span, Tone
+from quarterdeck.tui.cells import Cell, Span, Tone, cell
 from quarterdeck.tui.text import Shown
 
 _PARSER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-_TOKENS = re.compile(r"\s+|\S+")
+_CONSOLE = Console()
+"""Rich asks it how wide a tab is, which no text has here."""
 _TONES = {"strong": Tone.STRONG, "em": Tone.EDITED, "s": Tone.MUTED}
 BAR: Span = (Shown("│ "), Tone.MUTED)
-BREAK: Span = (Shown("\n"), Tone.PLAIN)
 NARROWEST = 8
 """Cells that the text keeps, however deep it is set in."""
 
 
-def wrap(cell: Cell, width: int) -> list[Cell]:
-    """Break a line between words, and words that are longer than a line."""
-    if sum(len(part) for part, _ in cell) <= width and all(part.isascii() for part, _ in cell):
-        return [cell]
-    lines: list[Cell] = []
-    line: list[Span] = []
-    used = 0
-    for part, tone in cell:
-        for token in _TOKENS.findall(part):
-            cells = cell_len(token)
-            if used + cells > width and line:
-                lines.append(_joined(line))
-                line, used = [], 0
-                if token.isspace():
-                    continue
-            for piece in chop_cells(token, max(width, 2)) if cells > width else (token,):
-                if used and used + cell_len(piece) > width:
-                    lines.append(_joined(line))
-                    line, used = [], 0
-                line.append((Shown(piece), tone))
-                used += cell_len(piece)
-    return [*lines, _joined(line)] if line or not lines else lines
-
-
-def _joined(spans: Sequence[Span]) -> Cell:
-    """Neighbours of one tone as one span."""
-    joined: list[Span] = []
+def wrap(spans: Cell, width: int) -> list[Cell]:
+    """Break a line where it is broken already, between words, and within words that are longer than a line."""
+    if sum(len(part) for part, _ in spans) <= width and all(part.isascii() and part.isprintable() for part, _ in spans):
+        return [spans]
+    line = Text()
     for part, tone in spans:
-        if joined and joined[-1][1] is tone:
-            joined[-1] = Shown(joined[-1][0] + part), tone
-        else:
-            joined.append((part, tone))
-    return tuple(joined)
+        line.append(part, tone)
+    wrapped = line.wrap(_CONSOLE, max(width, 2))
+    return [
+        tuple((Shown(each.plain[start:end]), Tone(str(tone))) for start, end, tone in each.spans) for each in wrapped
+    ]
 
 
 def plain_lines(value: Shown, width: int, tone: Tone = Tone.PLAIN) -> list[Cell]:
     """Text as it stands, wrapped where a line is too long."""
-    return [line for each in value.split("\n") for line in wrap(((Shown(each), tone),), width)]
+    return [line for each in value.split("\n") for line in wrap(cell(Shown(each), tone), width)]
 
 
 def markdown_lines(value: str, width: int) -> list[Cell]:
@@ -86,13 +64,12 @@ def _block(node: SyntaxTreeNode, width: int) -> list[Cell]:
             code = text.whole(node.content.rstrip("\n")).split("\n")
             return [line for each in code for line in wrap((BAR, (Shown(each), Tone.PLAIN)), width)]
         case "hr":
-            return [((Shown("─" * 12), Tone.MUTED),)]
+            return [cell(Shown("─" * 12), Tone.MUTED)]
         case "table":
             rows = [row for part in node.children for row in part.children]
-            return [line for row in rows for line in wrap(_row(row), width)]
+            return [line for row in rows for line in wrap((BAR, *_row(row)), width)]
         case kind:
-            tone = Tone.STRONG if kind == "heading" else Tone.PLAIN
-            return [line for cell in _inline(node, tone) for line in wrap(cell, width)]
+            return wrap(tuple(_spans(node.children, Tone.STRONG if kind == "heading" else Tone.PLAIN)), width)
 
 
 def _behind(first: str, rest: str, node: SyntaxTreeNode, width: int) -> list[Cell]:
@@ -101,25 +78,11 @@ def _behind(first: str, rest: str, node: SyntaxTreeNode, width: int) -> list[Cel
     return [((Shown(rest if number else first), Tone.MUTED), *line) for number, line in enumerate(inside)]
 
 
-def _row(row: SyntaxTreeNode) -> Cell:
-    """The cells of a row of a table, between bars."""
-    spans: list[Span] = [BAR]
-    for cell in row.children:
-        spans += [*(span for line in _inline(cell, Tone.PLAIN) for span in line), (Shown(" │ "), Tone.MUTED)]
-    return _joined(spans)
-
-
-def _inline(node: SyntaxTreeNode, tone: Tone) -> Iterator[Cell]:
-    """The lines of a paragraph, as it breaks them itself."""
-    spans: list[Span] = []
-    for span in _spans(node.children, tone):
-        if span == BREAK:
-            yield _joined(spans)
-            spans = []
-        else:
-            spans.append(span)
-    if spans:
-        yield _joined(spans)
+def _row(row: SyntaxTreeNode) -> Iterator[Span]:
+    """The cells of a row of a table, a bar behind each."""
+    for each in row.children:
+        yield from _spans(each.children, Tone.PLAIN)
+        yield Shown(" │ "), Tone.MUTED
 
 
 def _spans(nodes: Iterable[SyntaxTreeNode], tone: Tone) -> Iterator[Span]:
@@ -127,7 +90,7 @@ def _spans(nodes: Iterable[SyntaxTreeNode], tone: Tone) -> Iterator[Span]:
     for node in nodes:
         match node.type:
             case "softbreak" | "hardbreak":
-                yield BREAK
+                yield Shown("\n"), tone
             case "code_inline":
                 yield _inner(node.content), Tone.KEY
             case "image":

@@ -1,6 +1,7 @@
 """What a person says to an agent from the deck: what is asked before, what is sent, and what is said of it."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from quarterdeck.client.agent_server import ALWAYS, NEVER, RISKY
 from quarterdeck.client.errors import ServiceError
@@ -28,7 +29,7 @@ class Talk:
         self._session = session
         self._following = following
         self._changed = changed
-        self.answering = Answering(following, screen.app.clock)
+        self.answering = Answering(following)
 
     def submit(self, words: str, shown: frozenset[str], send: Callable[[str, Tell], None]) -> None:
         """Have a message sent; while the agent asks, the person says first what it means for what was shown."""
@@ -52,12 +53,16 @@ class Talk:
 
     def answer(self, answer: str, shown: frozenset[str]) -> None:
         """Give the person's word on the actions that were shown."""
+        answering = self.answering
         if answer == "accept":
-            self.tell(lambda: self.answering.accept(shown))
+            self.tell(lambda: answering.accept(shown))
         elif answer == "reject":
             self._ask_why(shown)
         else:
-            self._ask_for_all(shown)
+            words = "It does these actions, and all that follow without asking,"
+            until = "until its agent server starts anew or the menu (f2) says otherwise."
+            accept = partial(answering.accept, shown, all_that_follow=True)
+            self._confirm("Accept all that follow?", (words, until), accept)
 
     def action_stop(self) -> None:
         """Stop the agent."""
@@ -66,13 +71,19 @@ class Talk:
 
     def action_go_on(self) -> None:
         """Let the agent go on, or resume its sandbox where that is what sleeps."""
-        record = self._following.record
-        if self._following.origin is not Origin.ASLEEP:
+        following, session = self._following, self._session
+        sandbox_id = following.record.sandbox_id if following.record is not None else None
+        if following.origin is not Origin.ASLEEP or sandbox_id is None:
             self.tell(self.answering.go_on)
-        elif record is None or record.sandbox_id is None:
-            self._screen.say(Shown("Its sandbox is not known."), Tone.WARN)
-        else:
-            self._ask_to_resume(record.sandbox_id)
+            return
+
+        async def resume() -> str:
+            await session.ask(Action.RESUME, sandbox_id)
+            following.refresh()
+            return "Resume of its sandbox asked for."
+
+        words = "Its agent can be answered again once it runs."
+        self._confirm("Resume its sandbox?", (words, session.forecast()), resume)
 
     def action_ask_always(self) -> None:
         """Have the agent ask before every action."""
@@ -122,25 +133,6 @@ class Talk:
 
         field = Field(name="reason", label="Why", hint="sent to the agent, which goes on with it; may be left empty")
         self._screen.app.push_screen(FormDialog(Shown("Reject"), (field,), reject, verb="reject"), rejected)
-
-    def _ask_for_all(self, shown: frozenset[str]) -> None:
-        words = "It does these actions, and all that follow without asking,"
-        until = "until its agent server starts anew or the menu (f2) says otherwise."
-        self._confirm(
-            "Accept all that follow?", (words, until), lambda: self.answering.accept(shown, all_that_follow=True)
-        )
-
-    def _ask_to_resume(self, sandbox_id: str) -> None:
-        session = self._session
-        foreseen = session.forecast()
-
-        async def resume() -> str:
-            await session.ask(Action.RESUME, sandbox_id)
-            self._following.refresh()
-            return "Resume of its sandbox asked for."
-
-        words = "Its agent can be answered again once it runs."
-        self._confirm("Resume its sandbox?", (words, foreseen), resume)
 
     def _confirm(self, title: str, said: tuple[str, ...], tell: Tell) -> None:
         def confirmed(yes: bool | None) -> None:

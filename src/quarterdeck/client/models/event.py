@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from pydantic import (
     BeforeValidator,
@@ -76,12 +76,6 @@ class MessageEvent(Event):
         return text_of(self.llm_message.content)
 
 
-class ToolCall(Wire):
-    """A tool call as the model wrote it; `arguments` may be no JSON."""
-
-    arguments: Text = ""
-
-
 class ActionEvent(Event):
     """The agent wants to do something; without members of `action` its arguments could not be read."""
 
@@ -90,7 +84,8 @@ class ActionEvent(Event):
     reasoning_content: Text = ""
     summary: Text = ""
     security_risk: Text = ""
-    tool_call: ToolCall | None = None
+    tool_call: Members = {}
+    """As the model wrote it; its `arguments` are a text that may be no JSON."""
 
 
 class Observation(Wire):
@@ -136,8 +131,9 @@ class StateEvent(Event):
 
     @property
     def state(self) -> "AgentState":
-        """What it says of the state of the conversation."""
-        return AgentState.model_validate({self.key: self.value})
+        """What it says of the state of the conversation, which may be told as a whole."""
+        whole = self.key == FULL_STATE and isinstance(self.value, dict)
+        return AgentState.model_validate(self.value if whole else {self.key: self.value})
 
 
 class CondensationEvent(Event):
@@ -145,19 +141,6 @@ class CondensationEvent(Event):
 
     forgotten_event_ids: Ids = ()
     summary: Text = ""
-
-
-class HookEvent(Event):
-    """A hook ran."""
-
-    hook_event_type: Text = ""
-    hook_command: Text = ""
-    success: Flag = False
-    blocked: Flag = False
-    exit_code: Count = None
-    stdout: Text = ""
-    stderr: Text = ""
-    reason: Text = ""
 
 
 class ForeignCallEvent(Event):
@@ -171,21 +154,17 @@ class ForeignCallEvent(Event):
     is_error: Flag = False
 
 
-class MarkEvent(Event):
-    """An event that says all by its kind: a pause, an interrupt, the instructions of the model."""
-
-
 class OtherEvent(Event):
     """An event of a kind not known here, or one that cannot be read as its kind."""
 
     body: Mapping[str, Any] = Field(default={}, repr=False)
 
 
-class Delta(NamedTuple):
-    """A piece of an answer that is being written; one without words begins an answer."""
+class DeltaEvent(Event):
+    """A piece of an answer that is being written, which no list tells; one without words begins an answer."""
 
-    text: str
-    reasoning: str
+    content: Text = ""
+    reasoning_content: Text = ""
 
 
 _KINDS: dict[str, type[Event]] = {
@@ -198,24 +177,18 @@ _KINDS: dict[str, type[Event]] = {
     "ServerErrorEvent": ConversationErrorEvent,
     "ConversationStateUpdateEvent": StateEvent,
     "Condensation": CondensationEvent,
-    "HookExecutionEvent": HookEvent,
     "ACPToolCallEvent": ForeignCallEvent,
-    "PauseEvent": MarkEvent,
-    "InterruptEvent": MarkEvent,
-    "CondensationRequest": MarkEvent,
-    "SystemPromptEvent": MarkEvent,
+    "StreamingDeltaEvent": DeltaEvent,
+    **dict.fromkeys(("PauseEvent", "InterruptEvent", "CondensationRequest", "SystemPromptEvent"), Event),
 }
-DELTA = "StreamingDeltaEvent"
+"""Of the last four the kind says all."""
 FULL_STATE = "full_state"
 
 
-def read_event(members: object) -> Event | Delta | None:
+def read_event(members: object) -> Event | None:
     """Read an event of any kind; None for what has no id and kind of its own."""
     if not isinstance(members, dict):
         return None
-    if members.get("kind") == DELTA:
-        text, reasoning = members.get("content"), members.get("reasoning_content")
-        return Delta(text if isinstance(text, str) else "", reasoning if isinstance(reasoning, str) else "")
     with suppress(ValidationError, TypeError):
         if (model := _KINDS.get(members.get("kind", ""))) is not None:
             return model.model_validate(members)
@@ -225,9 +198,8 @@ def read_event(members: object) -> Event | Delta | None:
 
 
 def _events(items: object) -> list[Event]:
-    """The events of a page; deltas and what cannot be read are left out."""
-    read = map(read_event, items if isinstance(items, list) else ())
-    return [event for event in read if isinstance(event, Event)]
+    """The events of a page, but for what cannot be read."""
+    return [event for each in (items if isinstance(items, list) else ()) if (event := read_event(each)) is not None]
 
 
 class EventPage(Wire):
@@ -260,6 +232,8 @@ class Policy(Wire):
 
     kind: Text = ""
     threshold: Text = ""
+    """The least risk that it asks about, where it asks about risky actions only."""
+    confirm_unknown: Flag = False
 
 
 def _or_none(value: object, read: ValidatorFunctionWrapHandler) -> object:

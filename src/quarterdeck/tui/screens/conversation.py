@@ -57,7 +57,7 @@ class ConversationScreen(DeckScreen):
         self.header = Header(Place.CONVERSATIONS)
         self._session = session
         self.conversation_id = conversation_id
-        self._following = Following(session.client, conversation_id, self._changed, self._now, self._remembered)
+        self._following = Following(session.client, conversation_id, self._changed, self.app.clock, self._remembered)
         self._talk = Talk(self, session, self._following, self._changed)
         self.helpers = (self._talk,)
         self.log_view = Log(self._local)
@@ -70,9 +70,6 @@ class ConversationScreen(DeckScreen):
         self._wanted: Reading | None = None
         """Where to come back to, as soon as that is known."""
 
-    def _now(self) -> datetime:
-        return self.app.clock()
-
     def parts(self) -> Iterable[Widget]:
         """What it is, what happened, what is asked, what is written."""
         return (self._about, self.log_view, self._below, self._find, self._question, self._composer)
@@ -81,7 +78,7 @@ class ConversationScreen(DeckScreen):
         """Begin to follow, and come back to where it was read."""
         self._wanted = self.app.readings.get(self.conversation_id)
         self.log_view.unfolded = set(self._wanted.unfolded) if self._wanted is not None else set()
-        self.log_view.empty = (cell(Shown("Reading…"), Tone.MUTED),)
+        self.log_view.empty = cell(Shown("Reading…"), Tone.MUTED)
         self.set_focus(self.log_view)
         self._session.looked((self.conversation_id,))
         self.run_worker(self._following.run(), group="following")
@@ -110,13 +107,13 @@ class ConversationScreen(DeckScreen):
         self._painting = None
         transcript = self._following.transcript
         if not transcript.entries and self._following.origin is not Origin.OPENING:
-            self.log_view.empty = (cell(Shown("Nothing has happened yet."), Tone.MUTED),)
+            self.log_view.empty = cell(Shown("Nothing has happened yet."), Tone.MUTED)
         self.log_view.show(transcript.entries, waiting=transcript.waiting)
         if self._question.ask(transcript.question) and self._question.has_focus:
             self.set_focus(self.log_view)
         if self._wanted is not None:
             self._come_back(self._wanted)
-        if transcript.older is not None and len(transcript.entries) < self.size.height:
+        if len(transcript.entries) < self.size.height:
             self._read_older()
         self.refresh_frame()
 
@@ -143,7 +140,8 @@ class ConversationScreen(DeckScreen):
     def resting_line(self) -> Cell:
         """Why it does not come from the agent, or what the agent has overheard."""
         if note := self._following.note or self._talk.answering.note:
-            return cell(text.line(note), Tone.WARN)
+            advice = " r resumes it." if self._following.origin is Origin.ASLEEP else ""
+            return cell(text.line(f"{note}{advice}"), Tone.WARN)
         if self._following.transcript.unanswered is not None:
             return cell(Shown("The agent ended without reading your last message; R sends it again."), Tone.WARN)
         return ()
@@ -175,13 +173,14 @@ class ConversationScreen(DeckScreen):
             self._read_older()
 
     @on(Log.Moved)
-    def _read_more(self, event: Log.Moved) -> None:
+    def _read_more(self) -> None:
         self.refresh_health()
-        if event.at_top and self._following.transcript.older is not None:
+        if self.log_view.at_top:
             self._read_older()
 
     @work(exclusive=True, group="older")
     async def _read_older(self) -> None:
+        """Read the page before, if there is one."""
         try:
             await self._following.older()
         except ServiceError as error:
@@ -189,14 +188,13 @@ class ConversationScreen(DeckScreen):
 
     def why_not(self, command: Command) -> str | None:
         """What a command needs of the conversation as it is now."""
-        transcript, following = self._following.transcript, self._following
-        reason = super().why_not(command)
-        if reason is not None:
+        transcript = self._following.transcript
+        if (reason := super().why_not(command)) is not None:
             return reason
-        if command.name in TO_AGENT and not following.reached:
-            return following.note or "Its agent server is not reached yet."
         match command.name:
-            case "answer" if not transcript.question:
+            case name if name in TO_AGENT and not self._following.reached:
+                return self._unreached
+            case "answer" if not self._question.actions:
                 return "The agent asks for nothing."
             case "stop" if not transcript.running:
                 return "The agent does not work now."
@@ -295,10 +293,6 @@ class ConversationScreen(DeckScreen):
         """Write a message."""
         self.set_focus(self._composer)
 
-    @on(Composer.Left)
-    def _leave_composer(self) -> None:
-        self.set_focus(self.log_view)
-
     @property
     def unsaved(self) -> bool:
         """Whether a draft is not written down yet."""
@@ -317,12 +311,14 @@ class ConversationScreen(DeckScreen):
         else:
             self._talk.submit(words, self._question.ids, self._send)
 
+    @property
+    def _unreached(self) -> str:
+        return self._following.note or "Its agent server is not reached yet."
+
     def _why_not_said(self) -> str | None:
         """Why nothing can be said to the agent now; it can be written down all the same."""
         reason = self.why_not(command_at(self.PLACE, "message"))
-        if reason is None and not self._following.reached:
-            reason = self._following.note or "Its agent server is not reached yet."
-        return reason
+        return reason if reason is not None or self._following.reached else self._unreached
 
     def _send(self, words: str, send: Tell) -> None:
         """Send a message; it stays a draft until it is known to be sent, and leaving the screen does not end it."""
@@ -351,10 +347,7 @@ class ConversationScreen(DeckScreen):
     def _answer(self, event: Question.Answered) -> None:
         """Leave the question with each answer, so that a held key answers one at most."""
         self.set_focus(self.log_view)
-        reason = self._why_not_said()
-        if event.answer == "leave" or not event.shown:
-            return
-        if reason is not None:
+        if (reason := self._why_not_said()) is not None:
             self.say(text.line(reason), Tone.WARN)
-        else:
+        elif event.shown:
             self._talk.answer(event.answer, event.shown)

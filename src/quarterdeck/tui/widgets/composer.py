@@ -36,12 +36,8 @@ class Composer(PlainArea):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Leave", show=False),
         Binding("ctrl+s", "send", "Send", show=False, priority=True),
     ]
-
-    class Left(Message):
-        """The person goes back to reading."""
 
     class Submitted(Message):
         """A message is to be sent; it still stands in the composer."""
@@ -111,10 +107,6 @@ class Composer(PlainArea):
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
         """Keep enter from the commands of the screen: it begins a new line here."""
         return key == "enter" or super().check_consume_key(key, character)
-
-    def action_leave(self) -> None:
-        """Go back to reading; what is written stays."""
-        self.post_message(self.Left())
 
     def action_send(self) -> None:
         """Send what is written."""

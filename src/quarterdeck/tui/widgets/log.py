@@ -6,6 +6,7 @@ are laid out when they come into view.
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from itertools import zip_longest
 from typing import ClassVar, NamedTuple
 
@@ -28,16 +29,10 @@ KEPT = 400
 """Entries that stay laid out."""
 CURSOR, NO_CURSOR = (Shown("▌"), Tone.KEY), (Shown(" "), Tone.PLAIN)
 """What stands before each line."""
+LEAST = 20
+"""Cells of a line, however narrow the screen is."""
 WHEEL = 3
 """Lines of one turn of the wheel."""
-
-
-class Laid(NamedTuple):
-    """An entry as it was laid out."""
-
-    entry: Entry
-    unfolded: bool
-    lines: list[Cell]
 
 
 class Place(NamedTuple):
@@ -45,6 +40,12 @@ class Place(NamedTuple):
 
     entry: int
     line: int
+
+
+@lru_cache(KEPT)
+def laid_out(layout: Layout, entry: Entry, at: datetime | None) -> list[Cell]:
+    """An entry as lines; most of them are painted again and again."""
+    return layout.lines(entry, at)
 
 
 class Log(Widget, can_focus=True):
@@ -64,11 +65,7 @@ class Log(Widget, can_focus=True):
     ]
 
     class Moved(Message):
-        """Another part of the log is shown; `at_top` where nothing known is above it."""
-
-        def __init__(self, *, at_top: bool) -> None:
-            super().__init__()
-            self.at_top = at_top
+        """Another part of the log is shown."""
 
     def __init__(self, local: Callable[[datetime | None], datetime | None]) -> None:
         """`local` makes a time of the sandbox's clock one of the reader's."""
@@ -76,7 +73,7 @@ class Log(Widget, can_focus=True):
         self.entries: Sequence[Entry] = ()
         self.following = True
         self.unfolded: set[str] = set()
-        self.empty: tuple[Cell, ...] = ()
+        self.empty: Cell = ()
         """What is said while nothing has happened."""
         self._local = local
         self._top = Place(0, 0)
@@ -84,7 +81,6 @@ class Log(Widget, can_focus=True):
         self._cursor = 0
         self._seen = ""
         """The last entry that was there when following stopped."""
-        self._laid: dict[str, Laid] = {}
         self._waiting = False
         self._painted: list[Cell] = []
         self._styles: Mapping[Tone, Style] = {}
@@ -93,20 +89,22 @@ class Log(Widget, can_focus=True):
 
     def show(self, entries: Sequence[Entry], *, waiting: bool) -> None:
         """Show the entries as they are now; the line that is read stays where it is."""
-        if waiting != self._waiting:
-            self._waiting = waiting
-            self._laid.clear()
-        before, self.entries = self.entries, entries
-        if before and not self.following:
-            shift = _shift(before, entries, self._top.entry)
-            self._top = Place(max(self._top.entry + shift, 0), self._top.line)
-            self._cursor = max(self._cursor + shift, 0)
+        before, self.entries, self._waiting = self.entries, entries, waiting
+        number = None if self.following or not before else _number(entries, before[self._top.entry].id)
+        if number is not None:
+            self._cursor = max(self._cursor + number - self._top.entry, 0)
+            self._top = Place(number, self._top.line)
         self._settle()
 
     @property
     def cursor_entry(self) -> Entry | None:
         """The entry under the cursor."""
         return self.entries[self._cursor] if self._cursor < len(self.entries) else None
+
+    @property
+    def at_top(self) -> bool:
+        """Whether nothing that is known is above the screen."""
+        return self._top == Place(0, 0)
 
     @property
     def below(self) -> int:
@@ -150,8 +148,7 @@ class Log(Widget, can_focus=True):
         self._stop_following()
         self._cursor = number
         if Place(number, 0) not in self._visible():
-            self._top = Place(number, 0)
-            self._scroll_by(-(self.size.height // 3))
+            self._top = self._within(self._place_after(Place(number, 0), -(self.size.height // 3)))
         self._after_move()
         return True
 
@@ -162,17 +159,16 @@ class Log(Widget, can_focus=True):
         shown = [line for number, line in self._visible() if number == self._cursor]
         if not shown or (shown[-1] < len(self._lines(self._cursor)) - 1 if step > 0 else shown[0] > 0):
             self._scroll(step)
-        else:
-            if step < 0:
-                self._stop_following()
-            self._cursor = min(max(self._cursor + step, 0), len(self.entries) - 1)
-            self._reveal(step)
+            return
+        if step < 0:
+            self._stop_following()
+        self._cursor = min(max(self._cursor + step, 0), len(self.entries) - 1)
+        self._reveal()
         self._after_move()
 
     def action_page(self, pages: float) -> None:
         """Move by pages."""
         self._scroll(round(pages * max(self.size.height - 1, 1)))
-        self._after_move()
 
     def action_first(self) -> None:
         """Go to the beginning of what is known."""
@@ -189,12 +185,10 @@ class Log(Widget, can_focus=True):
     def on_mouse_scroll_up(self) -> None:
         """Wheel up."""
         self._scroll(-WHEEL)
-        self._after_move()
 
     def on_mouse_scroll_down(self) -> None:
         """Wheel down."""
         self._scroll(WHEEL)
-        self._after_move()
 
     def on_click(self, event: events.Click) -> None:
         """A click takes the cursor, a second one unfolds."""
@@ -207,7 +201,6 @@ class Log(Widget, can_focus=True):
 
     def on_resize(self) -> None:
         """Lay everything out anew."""
-        self._laid.clear()
         self._settle()
 
     def watch_has_focus(self, has_focus: bool) -> None:
@@ -231,17 +224,9 @@ class Log(Widget, can_focus=True):
     def _lines(self, number: int) -> list[Cell]:
         """An entry as lines; before what the person says stands a blank one."""
         entry = self.entries[number]
-        unfolded = entry.id in self.unfolded
-        laid = self._laid.get(entry.id)
-        if laid is None or laid.unfolded != unfolded or (laid.entry is not entry and laid.entry != entry):
-            if len(self._laid) > KEPT:
-                self._laid.clear()
-            layout = Layout(self.size.width - len(CURSOR[0]), waiting=self._waiting)
-            lines = layout.lines(entry, self._local(entry.at), unfolded=unfolded)
-            if entry.kind is EntryKind.PERSON and number:
-                lines.insert(0, ())
-            laid = self._laid[entry.id] = Laid(entry, unfolded, lines)
-        return laid.lines
+        layout = Layout(max(self.size.width - len(CURSOR[0]), LEAST), self._waiting, entry.id in self.unfolded)
+        lines = laid_out(layout, entry, self._local(entry.at))
+        return [(), *lines] if entry.kind is EntryKind.PERSON and number else lines
 
     def _visible(self) -> list[Place]:
         """The lines of the screen."""
@@ -256,43 +241,36 @@ class Log(Widget, can_focus=True):
         """Move the screen over the log; the cursor stays on the screen."""
         if lines < 0:
             self._stop_following()
-        self._scroll_by(lines)
+        self._top = self._within(self._place_after(self._top, lines))
         if visible := self._visible():
             self._cursor = min(max(self._cursor, visible[0].entry), visible[-1].entry)
+        self._after_move()
 
-    def _scroll_by(self, lines: int) -> None:
-        number, line = self._top
-        line += lines
+    def _reveal(self) -> None:
+        """Scroll as little as brings the entry under the cursor into sight, or as much of it as fits."""
+        lines = len(self._lines(self._cursor))
+        fits = min(lines, self.size.height)
+        lowest = self._place_after(Place(self._cursor, fits), -self.size.height)
+        self._top = min(max(self._top, lowest), Place(self._cursor, lines - fits))
+
+    def _place_after(self, place: Place, lines: int) -> Place:
+        """The place so many lines further on, or back, as far as there are any."""
+        number, line = place.entry, place.line + lines
         while line < 0 and number > 0:
             number -= 1
             line += len(self._lines(number))
-        while number < len(self.entries) - 1 and line >= (count := len(self._lines(number))):
+        while number < len(self.entries) and line >= (count := len(self._lines(number))):
             line -= count
             number += 1
-        self._top = self._within(Place(number, max(line, 0)))
-
-    def _reveal(self, step: int) -> None:
-        """Scroll until the entry under the cursor is in sight; on the way down as much of it as fits."""
-        while self._cursor not in {number for number, _ in self._visible()} and self.size.height:
-            self._scroll_by(step)
-        if step > 0:
-            shown = sum(number == self._cursor for number, _ in self._visible())
-            self._scroll_by(max(min(len(self._lines(self._cursor)), self.size.height) - shown, 0))
+        return Place(number, max(line, 0))
 
     def _end(self) -> Place:
         """Where the screen begins when the last line is at its foot."""
-        left, number = self.size.height, len(self.entries)
-        while number > 0 and left > 0:
-            number -= 1
-            left -= len(self._lines(number))
-        return Place(number, max(-left, 0))
+        return self._place_after(Place(len(self.entries), 0), -self.size.height)
 
     def _within(self, place: Place) -> Place:
         """A place as the first line of the screen, whose foot is not beyond the end of the log."""
-        if not self.entries:
-            return Place(0, 0)
-        number = min(place.entry, len(self.entries) - 1)
-        return min(Place(number, min(place.line, len(self._lines(number)) - 1)), self._end())
+        return min(self._place_after(place, 0), self._end())
 
     def _settle(self) -> None:
         """Keep screen and cursor within the log, at its end while it follows; draw what looks different."""
@@ -310,7 +288,7 @@ class Log(Widget, can_focus=True):
         if self._top >= self._end() and self._cursor >= len(self.entries) - 1:
             self.following = True
         self._paint()
-        self.post_message(self.Moved(at_top=self._top == Place(0, 0)))
+        self.post_message(self.Moved())
 
     def _paint(self) -> None:
         """Have the lines of the screen drawn that look different from before."""
@@ -320,7 +298,7 @@ class Log(Widget, can_focus=True):
             for number, line in self._visible()
         ]
         if not self.entries:
-            self._painted = [(NO_CURSOR, *cell) for cell in self.empty]
+            self._painted = [(NO_CURSOR, *self.empty)]
         pairs = enumerate(zip_longest(before, self._painted))
         if changed := [Region(0, y, self.size.width, 1) for y, (old, new) in pairs if old != new]:
             self.refresh(*changed)
@@ -328,9 +306,3 @@ class Log(Widget, can_focus=True):
 
 def _number(entries: Sequence[Entry], entry_id: str) -> int | None:
     return next((at for at in reversed(range(len(entries))) if entries[at].id == entry_id), None)
-
-
-def _shift(before: Sequence[Entry], after: Sequence[Entry], at: int) -> int:
-    """By how many places the entry at a place moved, as when older ones came before it."""
-    number = _number(after, before[at].id) if at < len(before) else None
-    return 0 if number is None else number - at

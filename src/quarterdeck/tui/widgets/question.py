@@ -10,8 +10,8 @@ from textual.message import Message
 
 from quarterdeck.fleet.entries import Entry
 from quarterdeck.tui import text
-from quarterdeck.tui.cells import Cell, Span, Tone
-from quarterdeck.tui.entry_lines import RISKS
+from quarterdeck.tui.cells import Cell, Tone, indented
+from quarterdeck.tui.entry_lines import CHANGES, RISKS
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.lines import Lines
 
@@ -32,7 +32,6 @@ class Question(VerticalScroll, can_focus=True):
         Binding("y", "answer('accept')", "Accept", show=False),
         Binding("n", "answer('reject')", "Reject", show=False),
         Binding("a", "answer('accept_all')", "Accept all", show=False),
-        Binding("escape,tab", "answer('leave')", "Leave", show=False),
         Binding("j", "scroll_down", "Down", show=False),
         Binding("k", "scroll_up", "Up", show=False),
     ]
@@ -92,16 +91,10 @@ class Question(VerticalScroll, can_focus=True):
 
 def asked_lines(entry: Entry) -> list[Cell]:
     """An action with its risk, its whole command, and the reason that the model gave."""
-    head: list[Span] = [(text.line(entry.risk or "risk not told"), RISKS.get(entry.risk, Tone.MUTED))]
-    head += [(Shown("  "), Tone.PLAIN), (text.line(entry.who), Tone.STRONG)]
-    lines: list[Cell] = [tuple(head)]
-    lines += [((Shown("  "), Tone.PLAIN), (Shown(each), Tone.STRONG)) for each in text.whole(entry.title).split("\n")]
-    if entry.edit is not None:
-        tones = {"+": Tone.GOOD, "-": Tone.BAD}
-        lines += [
-            ((Shown(f"  {sign} "), Tone.MUTED), (text.line(words), tones.get(sign, Tone.MUTED)))
-            for sign, words in entry.edit.lines
-        ]
-    for reason in filter(None, (entry.summary, entry.said)):
-        lines.append(((Shown("  "), Tone.PLAIN), (text.line(f'"{reason}"'), Tone.MUTED)))
-    return lines
+    risk = text.line(entry.risk or "risk not told"), RISKS.get(entry.risk, Tone.MUTED)
+    lines: list[Cell] = [(risk, (Shown("  "), Tone.PLAIN), (text.line(entry.who), Tone.STRONG))]
+    lines += [indented(Shown(each), Tone.STRONG) for each in text.whole(entry.title).split("\n")]
+    for sign, words in entry.edit.lines if entry.edit is not None else ():
+        lines.append(((Shown(f"  {sign} "), Tone.MUTED), (text.line(words), CHANGES.get(sign, Tone.MUTED))))
+    reasons = filter(None, (entry.summary, entry.said))
+    return [*lines, *(indented(text.line(f'"{reason}"'), Tone.MUTED) for reason in reasons)]
