@@ -32,7 +32,8 @@ def sandbox(status: str, sandbox_id: str = "abc", *, served: bool = False, key: 
 
 
 def failure(kind: ErrorKind = ErrorKind.UNREACHABLE, retry_after: float | None = None) -> ServiceError:
-    return ServiceError(kind, "Did not work.", retry_after=retry_after)
+    status = {ErrorKind.RATE: 429, ErrorKind.AUTH: 401, ErrorKind.SERVER: 500}.get(kind)
+    return ServiceError(kind, "Did not work.", retry_after=retry_after, status=status)
 
 
 @dataclass(frozen=True)

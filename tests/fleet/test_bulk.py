@@ -216,7 +216,8 @@ async def test_a_retry_tries_only_what_failed() -> None:
 @pytest.mark.parametrize("kind", [ErrorKind.AUTH, ErrorKind.UNREACHABLE])
 async def test_what_goes_wrong_for_all_rows_is_not_tried_with_all(kind: ErrorKind) -> None:
     fleet = Fleet(50)
-    fleet.faults = {i: [failure(kind)] for i in fleet.ids}
+    unsent = ServiceError(kind, "Did not work.", outcome=Outcome.NOT_SENT)
+    fleet.faults = {i: [unsent] for i in fleet.ids}
     await fleet.played()
     assert len(fleet.asked) <= 2 * AT_ONCE
     assert fleet.states["box-049"] is RowState.STOPPED

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quarterdeck.fleet.watch import Store
+from quarterdeck.fleet.watch import Changes, Store
 
 from .fakes import Item
 
@@ -27,13 +27,14 @@ def test_any_readings_leave_what_a_dict_would_hold(
             changes = store.take(reading)
             assert changes.read == tuple(reading)
         elif isinstance(reading, dict):
-            records = [None if version is None else Item(each, version) for each, version in reading.items()]
-            expected |= {record.id: record for record in records if record is not None}
-            expected = {each: item for each, item in expected.items() if reading.get(each, 0) is not None}
-            changes = store.take_batch(list(reading), records)
+            records = {each: Item(each, version) for each, version in reading.items() if version is not None}
+            expected = {
+                each: item for each, item in {**expected, **records}.items() if reading.get(each, 0) is not None
+            }
+            changes = store.take(records.values(), reading.keys() - records.keys())
         else:
             expected = {each: expected[each] for each in reading if each in expected}
-            changes = store.keep_only(reading)
+            changes = Changes(gone=store.keep_only(reading))
             assert list(store.by_id) == list(expected)
         assert dict(store.by_id) == expected
         assert changes.added == expected.keys() - before.keys()

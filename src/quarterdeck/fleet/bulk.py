@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Container, Iterable, Mapping
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, NamedTuple, TypeVar
@@ -27,19 +27,6 @@ WAIT = 5.0
 """Seconds to wait when a server asks for a wait and does not say how long."""
 TRIES = 5
 """Times one row is sent to a server that asks to wait."""
-HOPELESS = frozenset(
-    {
-        ErrorKind.AUTH,
-        ErrorKind.READ_ONLY,
-        ErrorKind.NOT_OFFERED,
-        ErrorKind.DNS,
-        ErrorKind.UNREACHABLE,
-        ErrorKind.CONNECT_TIMEOUT,
-        ErrorKind.TLS,
-    }
-)
-"""What goes wrong with one row then goes wrong with all."""
-
 
 # What it is for: taken when the key is pressed, so that it acts on what was seen then
 
@@ -134,13 +121,6 @@ class BulkRow:
     """Why it is so, raw: it may hold a server's text."""
 
 
-def rows_of(planned: Plan[N]) -> dict[str, BulkRow]:
-    """The rows of a plan before anything is done, those that are left out last."""
-    rows = {row.id: BulkRow(row.id) for row in planned.rows}
-    rows |= {row.id: BulkRow(row.id, RowState.SKIPPED, reason) for row, reason in planned.skipped}
-    return rows | {row.id: BulkRow(row.id, RowState.SKIPPED, "The filter hides it.") for row in planned.hidden}
-
-
 def counts(rows: Iterable[BulkRow]) -> dict[RowState, int]:
     """How many rows are in which state, without those that none is in."""
     counted = Counter(row.state for row in rows)
@@ -175,11 +155,6 @@ def change_verdict(memory: SandboxMemory | None, action: Action) -> RowState | N
         return RowState.FAILED
     wanted = (StateWord.PAUSED,) if action is Action.PAUSE else UP
     return RowState.DONE if memory.settled.word in wanted else None
-
-
-def listed_verdict(row_id: str, listed: Container[str]) -> RowState | None:
-    """Whether the deletion of something without a state was seen done: it is not listed any longer."""
-    return None if row_id in listed else RowState.DONE
 
 
 # Doing it
@@ -223,15 +198,18 @@ class BulkJob:
         self.order = order
         self.place = place
         self.sweep = sweep
-        skipped = [row for row, _ in planned.skipped]
-        self.named: Mapping[str, Named] = {row.id: row for row in (*planned.rows, *skipped, *planned.hidden)}
+        left_out = (*planned.skipped, *((row, "The filter hides it.") for row in planned.hidden))
+        self.named: Mapping[str, Named] = {row.id: row for row in (*planned.rows, *(row for row, _ in left_out))}
         """The rows themselves, as they were when it was given."""
-        self.rows = rows_of(planned)
-        """What became of all rows of the plan by id, in its order."""
+        self.rows = {row.id: BulkRow(row.id) for row in planned.rows}
+        """What became of all rows of the plan by id, those that are left out last."""
+        self.rows |= {row.id: BulkRow(row.id, RowState.SKIPPED, reason) for row, reason in left_out}
         self._progress = progress
         self._clock = clock
         self._sleep = sleep
         self._stopped = False
+        self._line: deque[str] = deque()
+        """The rows that wait for their turn."""
         self._resume_at = 0.0
         self._tries: Counter[str] = Counter()
         self._pending: dict[str, tuple[float, str]] = {}
@@ -245,9 +223,9 @@ class BulkJob:
         return all(row.state in ENDED for row in self.rows.values())
 
     @property
-    def failed(self) -> bool:
-        """Whether something was tried and not done, so that it can be tried again."""
-        return any(row.state in RETRIED for row in self.rows.values())
+    def failed(self) -> list[str]:
+        """What was tried and not done, so that it can be tried again."""
+        return [row.id for row in self.rows.values() if row.state in RETRIED]
 
     @property
     def waits(self) -> float:
@@ -283,9 +261,10 @@ class BulkJob:
     # What a person asks of it
 
     async def run(self) -> None:
-        """Do it to the rows in line; returns when every row has come to its end."""
+        """Do it to the rows that wait; returns when every row has come to its end."""
         self._stopped = False
         self._tries.clear()
+        self._line.extend(row.id for row in self.rows.values() if row.state is RowState.WAITING)
         async with asyncio.TaskGroup() as group:
             for _ in range(AT_ONCE):
                 group.create_task(self._send_all())
@@ -294,27 +273,26 @@ class BulkJob:
     def stop(self, words: str = "Stopped before its turn.") -> None:
         """Ask for nothing more; what was asked for already is still followed to its end."""
         self._stopped = True
-        self._move(frozenset({RowState.WAITING}), RowState.STOPPED, words)
+        self._line.clear()
+        for row in list(self.rows.values()):
+            if row.state is RowState.WAITING:
+                self._say(row.id, RowState.STOPPED, words)
 
     def retry_failed(self) -> bool:
-        """Put the rows that were tried and not done back into line for the next `run()`; whether there are any."""
-        return self._move(RETRIED, RowState.WAITING)
-
-    def _move(self, states: Collection[RowState], to: RowState, words: str = "") -> bool:
-        """Have all rows in these states come to another; whether there are any."""
-        found = [row.id for row in self.rows.values() if row.state in states]
-        for row_id in found:
-            self._say(row_id, to, words)
-        return bool(found)
+        """Have the rows that were tried and not done wait for the next `run()`; whether there are any."""
+        failed = self.failed
+        for row_id in failed:
+            self._say(row_id, RowState.WAITING)
+        return bool(failed)
 
     # Asking the server
 
     async def _send_all(self) -> None:
-        while (row := next((row for row in self.rows.values() if row.state is RowState.WAITING), None)) is not None:
+        while self._line:
             if (wait := self.waits) > 0:
                 await self._sleep(min(wait, LOOK_AGAIN))  # it may be stopped meanwhile
             else:
-                await self._send(row.id)
+                await self._send(self._line.popleft())
 
     async def _send(self, row_id: str) -> None:
         self._say(row_id, RowState.SENT)
@@ -337,19 +315,21 @@ class BulkJob:
             self._decide_by_reading(row_id, PATIENCE, f"{words} No reading has shown it done.")
         else:
             self._say(row_id, RowState.FAILED, words)
-            if error.kind in HOPELESS:
+            if _concerns_all(error):
                 self.stop(f"Not tried: {words}")
 
     def _again_after(self, row_id: str, error: ServiceError, words: str) -> None:
-        """All wait as long as the server asks; the row is in line again, before those not asked for yet."""
+        """All wait as long as the server asks; the row is tried again before those not asked for yet."""
         asked = error.retry_after if error.retry_after is not None and error.retry_after > 0 else WAIT
         self._tries[row_id] += 1
         if asked > LONGEST_ASKED_FOR or self._tries[row_id] >= TRIES:
             self._say(row_id, RowState.FAILED, words)
             self.stop(f"Not tried: {words}")
-        else:
-            self._resume_at = max(self._resume_at, self._clock() + asked)
-            self._say(row_id, RowState.STOPPED if self._stopped else RowState.WAITING, words)
+            return
+        self._resume_at = max(self._resume_at, self._clock() + asked)
+        self._say(row_id, RowState.STOPPED if self._stopped else RowState.WAITING, words)
+        if not self._stopped:
+            self._line.appendleft(row_id)
 
     # What the readings say
 
@@ -367,19 +347,25 @@ class BulkJob:
 
     def _look(self, row: BulkRow) -> None:
         """Take what the readings say of a row; what is done may be changed back while the rest goes on."""
-        verdict = self.order.verdict(row.id)
         until, otherwise = self._pending.get(row.id, (0.0, ""))
-        if row.state is RowState.DONE and verdict is not RowState.DONE:
-            verdict = verdict or RowState.UNDONE
-        elif row.id not in self._pending or (verdict is None and self._clock() < until):
+        if row.state is not RowState.DONE and row.id not in self._pending:
             return
-        self._pending.pop(row.id, None)
-        if verdict is None and otherwise:
-            self._say(row.id, RowState.FAILED, otherwise)
-        else:
-            verdict = verdict or RowState.UNCHANGED
-            self._say(row.id, verdict, _WHY.get(verdict, ""))
+        verdict = self.order.verdict(row.id)
+        if row.state is RowState.DONE:
+            if verdict is not RowState.DONE:
+                self._say(row.id, RowState.UNDONE, _WHY[RowState.UNDONE])
+        elif verdict is not None or self._clock() >= until:
+            del self._pending[row.id]
+            failed = verdict is None and otherwise
+            verdict = RowState.FAILED if failed else verdict or RowState.UNCHANGED
+            self._say(row.id, verdict, otherwise if failed else _WHY.get(verdict, ""))
 
     def _say(self, row_id: str, state: RowState, words: str = "") -> None:
         row = self.rows[row_id] = BulkRow(row_id, state, words)
         self._progress(row)
+
+
+def _concerns_all(error: ServiceError) -> bool:
+    """Whether what goes wrong with one row then goes wrong with all: it is not the id that keeps it from being sent."""
+    unsent = error.outcome is Outcome.NOT_SENT and error.kind is not ErrorKind.INVALID
+    return unsent or error.kind in (ErrorKind.AUTH, ErrorKind.NOT_OFFERED)

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from quarterdeck.client.models.conversation import Conversation, StartTask
+from quarterdeck.client.models.conversation import Conversation, NewConversation, StartTask
 from quarterdeck.client.models.enums import ExecutionStatus, SandboxStatus, StartTaskStatus
 from quarterdeck.fleet.ages import AS_TOLD, ServerClock, seconds_since
 from quarterdeck.fleet.filters import Grammar, Kind, Token, haystack
@@ -37,15 +37,12 @@ class Category(StrEnum):
     BUSY = "busy"
     WAITING = "waiting"
     """For a person."""
-    IDLE = "idle"
+    TROUBLE = "trouble"
+    """It cannot go on alone."""
     DONE = "done"
     RESTING = "resting"
-    TROUBLE = "trouble"
+    """It wants nobody, and there is no news of the agent."""
     GONE = "gone"
-    UNKNOWN = "unknown"
-
-
-_ATTENTION = frozenset({Category.WAITING, Category.TROUBLE})
 
 
 class ConversationState(NamedTuple):
@@ -59,7 +56,7 @@ class ConversationState(NamedTuple):
     @property
     def attention(self) -> bool:
         """Whether a person should do something: an agent asks, or it cannot go on alone."""
-        return self.category in _ATTENTION and self.word != ConversationWord.SANDBOX_ERROR
+        return self.category in (Category.WAITING, Category.TROUBLE)
 
     @property
     def of_sandbox(self) -> bool:
@@ -76,7 +73,7 @@ _AGENT: dict[str, ConversationState] = {
     ExecutionStatus.RUNNING: ConversationState(ConversationWord.WORKING, Category.BUSY),
     ExecutionStatus.WAITING_FOR_CONFIRMATION: ConversationState(ConversationWord.NEEDS_YOU, Category.WAITING),
     ExecutionStatus.FINISHED: ConversationState(ConversationWord.FINISHED, Category.DONE),
-    ExecutionStatus.IDLE: ConversationState(ConversationWord.IDLE, Category.IDLE),
+    ExecutionStatus.IDLE: ConversationState(ConversationWord.IDLE, Category.RESTING),
     ExecutionStatus.PAUSED: ConversationState(ConversationWord.AGENT_PAUSED, Category.RESTING),
     ExecutionStatus.STUCK: ConversationState(ConversationWord.STUCK, Category.TROUBLE),
     ExecutionStatus.ERROR: ConversationState(ConversationWord.ERROR, Category.TROUBLE),
@@ -85,7 +82,7 @@ _AGENT: dict[str, ConversationState] = {
 _SANDBOX: dict[str, ConversationState] = {
     SandboxStatus.PAUSED: ConversationState(ConversationWord.SANDBOX_PAUSED, Category.RESTING),
     SandboxStatus.STARTING: ConversationState(ConversationWord.SANDBOX_RESUMING, Category.BUSY),
-    SandboxStatus.ERROR: ConversationState(ConversationWord.SANDBOX_ERROR, Category.TROUBLE),
+    SandboxStatus.ERROR: ConversationState(ConversationWord.SANDBOX_ERROR, Category.RESTING),
     SandboxStatus.MISSING: ConversationState(ConversationWord.SANDBOX_MISSING, Category.GONE),
 }
 _OF_SANDBOX = frozenset(state.word for state in _SANDBOX.values())
@@ -93,7 +90,7 @@ _NO_ANSWER = ConversationState(
     ConversationWord.NO_ANSWER, Category.BUSY, "Its sandbox runs, but the agent in it does not say how it is."
 )
 _UNTOLD = ConversationState(
-    "Unknown", Category.UNKNOWN, "The server tells neither how its sandbox nor how its agent is."
+    "Unknown", Category.RESTING, "The server tells neither how its sandbox nor how its agent is."
 )
 _LAST_TOLD = "Its sandbox is quiet; this is what the agent last said."
 
@@ -117,14 +114,14 @@ def conversation_state(record: Conversation, sandbox: str | None = None) -> Conv
     if sandbox in _SANDBOX:
         return _SANDBOX[sandbox]
     if sandbox is not None and sandbox != SandboxStatus.RUNNING:
-        return ConversationState(sandbox, Category.UNKNOWN)
+        return ConversationState(sandbox, Category.RESTING)
     if agent is None:
         return _UNTOLD if sandbox is None else _NO_ANSWER
     return _agent_state(agent)
 
 
 def _agent_state(status: str) -> ConversationState:
-    return _AGENT.get(status) or ConversationState(status, Category.UNKNOWN)
+    return _AGENT.get(status) or ConversationState(status, Category.RESTING)
 
 
 SHORT = 6
@@ -215,48 +212,39 @@ def conversation_row(
     something since somebody looked, `watched` that somebody keeps an eye on it.
     """
     state = conversation_state(record)
+    row = row_of(record, record, state, clock, record.sandbox_id, _ALSO_CALLED.get(state.word))
+    lost = sandboxes is not None and record.sandbox_id not in sandboxes
+    unlinked = record.sandbox_id is not None and (lost or record.sandbox_status == SandboxStatus.MISSING)
+    return row._replace(unlinked=unlinked, unread=unread, watched=watched)
+
+
+def row_of(
+    told: Conversation | StartTask,
+    asked: Conversation | NewConversation,
+    state: ConversationState,
+    clock: ServerClock,
+    *texts: str | None,
+) -> ConversationRow:
+    """Make the row of a conversation or a start; `asked` is what it was asked to be, `texts` are filtered by, too."""
+    named = (asked.title, asked.selected_repository, asked.selected_branch)
     return ConversationRow(
-        id=record.id,
-        told=record,
-        title=record.title or "",
-        repository=record.selected_repository,
-        branch=record.selected_branch,
-        state=state,
-        created=clock.here(record.created_at),
-        updated=clock.here(record.changed_at),
-        haystack=haystack(
-            record.id,
-            record.title,
-            record.selected_repository,
-            record.selected_branch,
-            record.llm_model,
-            record.sandbox_id,
-            state.word,
-            _ALSO_CALLED.get(state.word),
-        ),
-        unlinked=_is_unlinked(record, sandboxes),
-        unread=unread,
-        watched=watched,
+        told.id,
+        told,
+        asked.title or "",
+        asked.selected_repository,
+        asked.selected_branch,
+        state,
+        clock.here(told.created_at),
+        clock.here(told.changed_at),
+        haystack(told.id, *named, asked.llm_model, state.word, *texts),
     )
 
 
 def rank(row: ConversationRow) -> Rank:
     """The place of a row in the default order: start tasks, who needs you, who is in trouble; the newest first."""
-    if row.task is not None:
-        group = 0
-    elif row.state.attention:
-        group = 1 if row.needs_you else 2
-    else:
-        group = 3
+    needs = 1 if row.needs_you else 2 if row.state.attention else 3
     newest = -row.updated.timestamp() if row.updated else 0.0
-    return Rank(group, newest, urgent=row.state.attention)
-
-
-def _is_unlinked(record: Conversation, sandboxes: Container[str] | None) -> bool:
-    if record.sandbox_id is None:
-        return False
-    lost = sandboxes is not None and record.sandbox_id not in sandboxes
-    return lost or record.sandbox_status == SandboxStatus.MISSING
+    return Rank(0 if row.task is not None else needs, newest, urgent=row.state.attention)
 
 
 _ALSO_CALLED: dict[str, str] = {
@@ -279,8 +267,7 @@ def _model(row: ConversationRow, now: datetime) -> str | None:
 
 DECK_GRAMMAR: Grammar[ConversationRow] = Grammar(
     {
-        "state": Token(Kind.TEXT, _state_word, "Its state, as the list shows it."),
-        "status": Token(Kind.TEXT, _state_word, "The same."),
+        "state": Token(Kind.TEXT, _state_word, "Its state, as the list shows it.", ("status",)),
         "repo": Token(Kind.TEXT, lambda row, now: row.place, "Its repository and branch, as owner/name@branch."),
         "model": Token(Kind.TEXT, _model, "The model that its agent uses."),
         "sandbox": Token(Kind.TEXT, lambda row, now: row.sandbox_id, "The id of its sandbox."),

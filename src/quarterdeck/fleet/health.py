@@ -4,25 +4,13 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from quarterdeck.client.errors import ErrorKind, ServiceError
-from quarterdeck.fleet.ages import age
+from quarterdeck.fleet.ages import JUST_NOW, age
 
 OFFLINE_AFTER = 3
 """Failures in a row after which a server counts as away."""
 
 WORTH_A_WORD = 60.0
 """Seconds since the whole list was read after which that is said beside the age of what is on the screen."""
-
-AWAY = frozenset(
-    {
-        ErrorKind.DNS,
-        ErrorKind.UNREACHABLE,
-        ErrorKind.CONNECT_TIMEOUT,
-        ErrorKind.STALLED,
-        ErrorKind.BROKEN,
-        ErrorKind.SERVER,
-    }
-)
-"""Failures that mean that the server is away, rather than that it says no."""
 
 
 class HealthState(StrEnum):
@@ -68,7 +56,7 @@ class Health(NamedTuple):
         """What can be said of it; after a failure only the second good reading in a row counts as online."""
         if self.error is not None and self.error.kind is ErrorKind.AUTH:
             return HealthState.REFUSED
-        if self.failures >= OFFLINE_AFTER and self.error is not None and self.error.kind in AWAY:
+        if self.failures >= OFFLINE_AFTER and self.error is not None and _is_away(self.error):
             return HealthState.OFFLINE
         if self.failures or self.back:
             return HealthState.DEGRADED
@@ -95,45 +83,50 @@ class Health(NamedTuple):
         )
 
 
+def _is_away(error: ServiceError) -> bool:
+    """Whether a failure means that the server is away, rather than that it says no."""
+    return error.status is None or error.status >= 500
+
+
 def health_words(health: Health, now: float) -> str:
     """Say it for a header: how old the data is, what is wrong with it, when the next try is."""
     if health.refreshing:
         return "reading…"
-    if health.state is HealthState.REFUSED:
-        return "key refused"
-    if health.state is HealthState.LOADING:
-        return "loading…"
-    return ", ".join([*_freshness(health, now), *_doubts(health)])
+    match health.state:
+        case HealthState.REFUSED:
+            return "key refused"
+        case HealthState.LOADING:
+            return "loading…"
+        case state:
+            return ", ".join([*(_failing(health, now) or _fresh(health, state, now)), *_doubts(health)])
 
 
-def _freshness(health: Health, now: float) -> list[str]:
-    old = None if health.read_at is None else age(now - health.read_at)
+def _fresh(health: Health, state: HealthState, now: float) -> list[str]:
+    """How old what is on the screen is, and the rows that nobody looks at, once that is worth a word."""
+    old = age(now - (health.read_at or now))
+    words = [f"{'live' if state is HealthState.ONLINE else 'back'} {old if old == JUST_NOW else f'{old} ago'}"]
+    if health.whole_at is not None and now - health.whole_at >= WORTH_A_WORD:
+        words.append(f"all {age(now - health.whole_at)} ago")
+    return words
+
+
+def _failing(health: Health, now: float) -> list[str]:
+    """How old what was read before it failed is, and when the next try is; nothing while it does not."""
     if not health.failures:
-        ago = "now" if old in (None, "now") else f"{old} ago"
-        return [f"live {ago}" if health.state is HealthState.ONLINE else f"back {ago}", *_rest_of_it(health, now)]
+        return []
     words = ["offline"] if health.state is HealthState.OFFLINE else []
-    words.append("nothing read yet" if old is None else f"stale {old}")
+    words.append("nothing read yet" if health.read_at is None else f"stale {age(now - health.read_at)}")
     if health.next_try_at is not None:
         wait = health.next_try_at - now
         words.append(f"next try in {age(wait)}" if wait >= 1 else "trying…")
     return words
 
 
-def _rest_of_it(health: Health, now: float) -> list[str]:
-    """How old the rows are that nobody looks at, once that is worth a word."""
-    if health.whole_at is None or now - health.whole_at < WORTH_A_WORD:
-        return []
-    return [f"all {age(now - health.whole_at)} ago"]
-
-
 def _doubts(health: Health) -> list[str]:
-    words = []
-    if health.doubted:
-        words.append("server lists none, asking again")
-    if health.incomplete and not health.failures:
-        words.append("incomplete")
-    if health.partial:
-        words.append("perhaps not all")
-    if health.unreadable:
-        words.append(f"{health.unreadable} unreadable")
-    return words
+    doubts = {
+        "server lists none, asking again": health.doubted,
+        "incomplete": health.incomplete and not health.failures,
+        "perhaps not all": health.partial,
+        f"{health.unreadable} unreadable": health.unreadable,
+    }
+    return [words for words, doubted in doubts.items() if doubted]

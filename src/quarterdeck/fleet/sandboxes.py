@@ -186,22 +186,16 @@ _RANKS = {
     StateWord.RESUMING: 5,
     StateWord.MISSING: 7,
 }
-_SLOW, _SILENT, _UNKNOWN = 1, 2, 6
-
-
-def attention(state: SandboxState) -> int:
-    """The place of a state in the default order, what needs a look first; a pending state stays where it was."""
-    if state.slow:
-        return _SLOW
-    if state.silent:
-        return _SILENT
-    return _UNKNOWN if state.known is None else _RANKS[state.known]
+_UNKNOWN = 6
 
 
 def rank(row: SandboxRow, now: datetime) -> Rank:
-    """The place of a row in the default order: `attention`, then what has been quiet or as it is for longest."""
+    """The place of a row in the default order: what needs a look, then what has been quiet or as it is for longest.
+
+    A pending state stays where it was.
+    """
     state = row.state(now)
-    value = attention(state)
+    value = 1 if state.slow else 2 if state.silent else _UNKNOWN if state.known is None else _RANKS[state.known]
     since = row.quiet_since if value == _RANKS[StateWord.RUNNING] else state.since
     return Rank(value, inf if since is None else since.timestamp(), urgent=value < _RANKS[StateWord.RUNNING])
 
@@ -218,10 +212,6 @@ def _repositories(row: SandboxRow, now: datetime) -> str:
     return "\n".join(each.selected_repository or "" for each in row.conversations)
 
 
-def _lasted(row: SandboxRow, now: datetime) -> float | None:
-    return seconds_since(row.state(now).since, now)
-
-
 SANDBOX_GRAMMAR: Grammar[SandboxRow] = Grammar(
     {
         "status": Token(Kind.TEXT, lambda row, now: row.state(now).words, "Its status, as the list shows it."),
@@ -234,7 +224,11 @@ SANDBOX_GRAMMAR: Grammar[SandboxRow] = Grammar(
         ),
         "cost": Token(Kind.NUMBER, lambda row, now: row.spent, "What its conversations have cost, in US dollars."),
         "age": Token(Kind.DURATION, lambda row, now: seconds_since(row.created, now), "How long ago it was created."),
-        "for": Token(Kind.DURATION, _lasted, "How long it has had its status."),
+        "for": Token(
+            Kind.DURATION,
+            lambda row, now: seconds_since(row.state(now).since, now),
+            "How long it has had its status.",
+        ),
         "no-conversation": Token(Kind.FLAG, lambda row, now: row.unlinked, "No conversation is in it.", ("orphan",)),
         "slow": Token(
             Kind.FLAG, lambda row, now: row.state(now).slow, "Its start, pause or resume takes longer than it should."

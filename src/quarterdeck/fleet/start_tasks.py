@@ -9,8 +9,7 @@ from quarterdeck.client.models.conversation import NewConversation, StartTask
 from quarterdeck.client.models.enums import StartTaskStatus
 from quarterdeck.client.paging import Page
 from quarterdeck.fleet.ages import AS_TOLD, ServerClock, stopwatch
-from quarterdeck.fleet.conversations import Category, ConversationRow, ConversationState
-from quarterdeck.fleet.filters import haystack
+from quarterdeck.fleet.conversations import Category, ConversationRow, ConversationState, row_of
 
 STEPS: dict[str, str] = {
     StartTaskStatus.WORKING: "beginning",
@@ -90,18 +89,8 @@ def start_row(task: StartTask, clock: ServerClock = AS_TOLD) -> ConversationRow:
     """Make the row of a start task."""
     progress = start_progress(task, clock.there)
     category = Category.TROUBLE if progress.failed or progress.slow else Category.BUSY
-    request = task.request or NewConversation()
-    return ConversationRow(
-        id=task.id,
-        told=task,
-        title=request.title or "",
-        repository=request.selected_repository,
-        branch=request.selected_branch,
-        state=ConversationState(progress.words, category, progress.detail),
-        created=clock.here(task.created_at),
-        updated=clock.here(task.changed_at),
-        haystack=haystack(task.id, request.title, request.selected_repository, request.selected_branch, progress.words),
-    )
+    state = ConversationState(progress.words, category, progress.detail)
+    return row_of(task, task.request or NewConversation(), state, clock)
 
 
 class StartTasks:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iter
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from quarterdeck.client.errors import ServiceError
-from quarterdeck.client.paging import Page
+from quarterdeck.client.paging import Page, Record
 from quarterdeck.fleet.health import Health, HealthState
 
 IN_TRANSITION = 2.0
@@ -32,17 +32,7 @@ SLICE = 200
 
 # The records, in the server's order, and what a reading changed in them
 
-
-class Identified(Protocol):
-    """Anything with an id."""
-
-    @property
-    def id(self) -> str:
-        """What it is known by, unique in its list."""
-        ...
-
-
-R = TypeVar("R", bound=Identified)
+R = TypeVar("R", bound=Record)
 
 
 class Changes(NamedTuple, Generic[R]):
@@ -73,19 +63,15 @@ class Store(Generic[R]):
     """
 
     def __init__(self, carry: Callable[[R, R], R] = _as_read) -> None:
+        self.by_id: dict[str, R] = {}
+        """In the server's order; one that is new stands last until the whole list has been read."""
         self._carry = carry
-        self._by_id: dict[str, R] = {}
 
-    @property
-    def by_id(self) -> Mapping[str, R]:
-        """The records in the server's order; one that is new stands last until the whole list has been read."""
-        return self._by_id
-
-    def take(self, records: Iterable[R]) -> Changes[R]:
-        """Take records as they were read, whoever asked for them."""
+    def take(self, records: Iterable[R], unknown: Iterable[str] = ()) -> Changes[R]:
+        """Take records as they were read, whoever asked for them; those that the server does not know are gone."""
         read, added, changed = list[R](), set[str](), set[str]()
         for told in records:
-            held = self._by_id.get(told.id)
+            held = self.by_id.get(told.id)
             record = told if held is None else self._carry(held, told)
             read.append(record)
             if held is None:
@@ -94,23 +80,15 @@ class Store(Generic[R]):
                 continue
             else:
                 changed.add(record.id)
-            self._by_id[record.id] = record
-        return Changes(frozenset(added), frozenset(changed - added), read=tuple(read))
+            self.by_id[record.id] = record
+        gone = frozenset(each for each in unknown if self.by_id.pop(each, None) is not None)
+        return Changes(frozenset(added), frozenset(changed - added), gone, tuple(read))
 
-    def take_batch(self, ids: Sequence[str], answers: Sequence[R | None]) -> Changes[R]:
-        """Take the answers to a question for these ids, in the same order; None takes the record away."""
-        changes = self.take(record for record in answers if record is not None)
-        gone = frozenset(i for i, record in zip(ids, answers, strict=False) if record is None and i in self._by_id)
-        for record_id in gone:
-            del self._by_id[record_id]
-        return changes._replace(gone=gone)
-
-    def keep_only(self, listed: Iterable[str]) -> Changes[R]:
-        """Take the order of the whole list, as it was just read, and drop what is not in it."""
-        ordered = {record_id: self._by_id[record_id] for record_id in listed if record_id in self._by_id}
-        gone = frozenset(self._by_id.keys() - ordered.keys())
-        self._by_id = ordered
-        return Changes(gone=gone)
+    def keep_only(self, listed: Iterable[str]) -> frozenset[str]:
+        """Take the order of the whole list, as it was just read, and drop what is not in it; gives that."""
+        before = self.by_id
+        self.by_id = {record_id: before[record_id] for record_id in listed if record_id in before}
+        return frozenset(before.keys() - self.by_id.keys())
 
 
 # Reading them
@@ -204,11 +182,8 @@ class Watch(Generic[R]):
 
     def look(self, *, visible: Collection[str], transitional: Collection[str] = (), hidden: bool = False) -> None:
         """Say what is on screen now and what is between two states; what makes a reading due earlier counts at once."""
-        look = _Look(tuple(visible), tuple(sorted(transitional)), hidden)
-        if look == self._look:
-            return
         before, _ = self._due()
-        self._look = look
+        self._look = _Look(tuple(visible), tuple(sorted(transitional)), hidden)
         if self._due()[0] < before:
             self._wake()
 
@@ -258,8 +233,7 @@ class Watch(Generic[R]):
         """The rest after a full pass: the longer that took, the longer, so that a long list costs little."""
         if self.health.doubted:
             return IN_TRANSITION
-        alone = self._one_page or not self._by_batch
-        if alone:
+        if self._one_page or not self._by_batch:
             return max(self._look.interval, self._pass_took)
         return max(FULL_PASS, PASS_REST * self._pass_took)
 
@@ -282,10 +256,7 @@ class Watch(Generic[R]):
         self._began_at = self._clock()
         self._pages_read = 0
         try:
-            if whole:
-                await self.read_all()
-            else:
-                await self._read_looked_at()
+            await (self.read_all() if whole else self._read_looked_at())
         except ServiceError as error:
             all_known = not self.health.incomplete
             wait = backoff(self.health.failures + 1, self._jitter(), error.retry_after)
@@ -322,7 +293,7 @@ class Watch(Generic[R]):
             self._tell(Changes())
             return
         listed += await self._left_out(listed)
-        gone, all_known = self._store.keep_only(listed).gone, not self.health.incomplete
+        gone, all_known = self._store.keep_only(listed), not self.health.incomplete
         self.health = self.health.passed(self._clock(), unreadable, partial=partial)
         self._publish(last._replace(gone=gone, all_known=all_known))
 
@@ -341,12 +312,14 @@ class Watch(Generic[R]):
         if answers is None:
             self._by_batch = False
             return
-        if all(record is None for record in answers) and sum(i in self.records for i in ids) > 1:
-            # A server that forgot all of them at once is doubted: the whole list decides.
-            self.refresh()
-            answers = ()
+        known = [record for record in answers if record is not None]
         self.health = self.health.answered(self._clock())
-        self._tell(self._store.take_batch(ids, answers))
+        if not known and len(self.records.keys() & set(ids)) > 1:
+            self.refresh()  # a server that forgot all of them at once is doubted: the whole list decides
+            self._tell(Changes())
+        else:
+            unknown = (each for each, record in zip(ids, answers, strict=False) if record is None)
+            self._tell(self._store.take(known, unknown))
 
     def _tell(self, changes: Changes[R]) -> None:
         self._publish(changes._replace(all_known=not self.health.incomplete))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.conversation import NewConversation
 from quarterdeck.client.models.server import Server
-from quarterdeck.fleet.bulk import CONVERSATIONS, BulkAction, RowState, listed_verdict, plan
+from quarterdeck.fleet.bulk import CONVERSATIONS, BulkAction, RowState, plan
 from quarterdeck.fleet.conversations import ConversationRow
 from quarterdeck.fleet.filters import Filter, Kind
 from quarterdeck.fleet.sandbox_state import StateWord
@@ -133,7 +133,7 @@ class ConversationCommands:
                 await session.delete_conversation(row_id)
 
         def verdict(row_id: str) -> RowState | None:
-            return listed_verdict(row_id, session.conversations.records)
+            return None if row_id in session.conversations.records else RowState.DONE
 
         order = BulkAction("Delete", delete, verdict, CONVERSATIONS)
         planned = plan(rows, lambda row: None if row.task is None else "It is no conversation yet.", hidden)
