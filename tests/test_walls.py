@@ -47,15 +47,24 @@ def loaded_by_importing(*names: str) -> set[str]:
     return loaded_by("".join(f"import {name}\n" for name in names))
 
 
-def ours_imported_by(file: Path) -> set[str]:
-    """What a file names of ours, without the name of the package, wherever in the file it does."""
+@cache
+def imported_by(file: Path) -> frozenset[str]:
+    """Whole names of what a file imports, wherever in the file it does; ours without the name of the package."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return {name.removeprefix("quarterdeck.") for name in names if name.startswith("quarterdeck.")}
+    return frozenset(name.removeprefix("quarterdeck.") for name in names)
+
+
+def naming(*libraries: str) -> set[str]:
+    """The rooms that import one of these libraries."""
+    files = (
+        file for file in SOURCE.rglob("*.py") if any(within(each, frozenset(libraries)) for each in imported_by(file))
+    )
+    return {file.relative_to(SOURCE).parts[0] for file in files}
 
 
 def within(name: str, rooms: frozenset[str]) -> bool:
@@ -64,14 +73,9 @@ def within(name: str, rooms: frozenset[str]) -> bool:
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_names_only_the_rooms_it_may(room: str) -> None:
-    allowed = ROOMS[room][0] | {room, "__version__"}
-    strangers = {
-        (file.name, name)
-        for file in (SOURCE / room).rglob("*.py")
-        for name in ours_imported_by(file)
-        if not within(name, allowed)
-    }
-    assert strangers == set()
+    others = frozenset(each.name for each in SOURCE.iterdir() if each.is_dir() and each.name != room)
+    named = {(file.name, name) for file in (SOURCE / room).rglob("*.py") for name in imported_by(file)}
+    assert {each for each in named if within(each[1], others) and not within(each[1], ROOMS[room][0])} == set()
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -79,35 +83,18 @@ def test_a_room_brings_only_the_libraries_it_may(room: str) -> None:
     assert loaded_by_importing(*modules_of(room)) & ROOMS[room][1] == set()
 
 
-@cache
-def libraries_named_by(file: Path) -> set[str]:
-    """The top-level packages a file imports, wherever in the file it does."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module)
-    return {name.partition(".")[0] for name in names}
-
-
 def test_only_the_client_names_httpx() -> None:
-    naming = {file.relative_to(SOURCE).parts[0] for file in SOURCE.rglob("*.py") if "httpx" in libraries_named_by(file)}
-    assert naming == {"client"}
+    assert naming("httpx") == {"client"}
 
 
 def test_nothing_goes_around_the_libraries() -> None:
     """No HTTP parser, no packed records, no rules for the garbage collector."""
-    for file in SOURCE.rglob("*.py"):
-        assert libraries_named_by(file).isdisjoint({"gc", "httptools", "marshal"}), file
+    assert naming("gc", "httptools", "marshal") == set()
 
 
 def test_only_the_command_line_imports_the_deck_and_the_local_service() -> None:
-    outside = [
-        file for file in SOURCE.rglob("*.py") if file.relative_to(SOURCE).parts[0] not in ("cli", "tui", "local")
-    ]
-    for file in outside:
-        assert not [name for name in ours_imported_by(file) if within(name, frozenset({"tui", "local"}))], file
+    assert naming("tui") == {"cli", "tui"}
+    assert naming("local") == {"cli", "local"}
 
 
 def test_click_is_not_installed() -> None:

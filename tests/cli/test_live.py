@@ -3,7 +3,7 @@
 import pytest
 
 from tests.cli.conftest import Run
-from tests.live.targets import PARAMS
+from tests.live.conftest import PARAMS
 
 pytestmark = pytest.mark.live
 

@@ -7,7 +7,7 @@ import socket
 import ssl
 import tracemalloc
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,7 @@ import trustme
 from pydantic import SecretStr
 
 from quarterdeck.client.client import Client
-from quarterdeck.client.errors import ErrorKind, Outcome
+from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.limits import Limits
 from quarterdeck.client.request import KeyHeader
 from quarterdeck.client.transport import Access
@@ -361,3 +361,24 @@ async def test_a_host_that_takes_no_connection_is_told_after_the_first_try_with_
     assert error.kind is ErrorKind.CONNECT_TIMEOUT
     assert "did not take a connection" in error.words
     assert 0.2 <= seconds_in(error.words) < 5
+
+
+async def held(client: Client, rounds: int) -> int:
+    """Descriptors and tasks that are held after so many rounds of readings and writes, good and bad."""
+    for _ in range(rounds):
+        for _ in MIXED:
+            with suppress(ServiceError):
+                await first_page(client)
+        with suppress(ServiceError):
+            await client.sandboxes.pause("s1")
+    await asyncio.sleep(0.05)
+    return len(list(Path("/proc/self/fd").iterdir())) + len(asyncio.all_tasks())
+
+
+MIXED = (EMPTY, EMPTY, b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{", plain(b"No", "500 No"), EMPTY)
+
+
+async def test_many_readings_hold_no_more_than_a_few() -> None:
+    async with raw_server(answering(*MIXED * 40)) as server, client_at(server.url) as client:
+        few = await held(client, 5)
+        assert await held(client, 20) <= few + 4

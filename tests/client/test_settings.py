@@ -289,11 +289,3 @@ async def test_what_a_server_of_no_known_release_may_lose_is_told(
     base = await client.settings.load()
     assert list(losses(base, changes, client.server)) == lost
     assert losses(None, changes, client.server) == ()
-
-
-async def test_a_server_that_does_not_tell_whether_a_key_is_stored_is_not_taken_to_say_no() -> None:
-    for told, stored in (({}, None), ({"llm_api_key_set": False}, False)):
-        client, _ = client_of({LOAD: [Answer({"language": "en"} | told)]})
-        settings = await client.settings.load()
-        assert settings
-        assert settings.llm_api_key_set is stored

@@ -1,9 +1,9 @@
-"""What tests on real servers share: refusals, waiting, and following the start of a conversation."""
+"""What tests on real servers share: refusals, waiting, following a start, and settings changed and put back."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
@@ -11,6 +11,13 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.conversation import StartTask
 from quarterdeck.client.models.enums import StartTaskStatus
+from quarterdeck.client.models.mcp import McpConfig
+from quarterdeck.client.models.server import Server
+from quarterdeck.client.models.settings import SECRET_FIELDS, Settings
+from quarterdeck.client.nested import CANONICAL
+from quarterdeck.client.nested_mcp import config_of, map_of
+from tests.servers.nested.block import TOLD
+from tests.servers.nested.mcp import McpServer as StoredServer
 
 T = TypeVar("T")
 BETWEEN = 0.5
@@ -56,3 +63,88 @@ async def delete_sandbox_left_by(client: Client, task_id: str) -> None:
     batch = await client.sandboxes.read((task.sandbox_id,))
     if batch is not None and batch[0] is not None:
         await client.sandboxes.delete(task.sandbox_id)
+
+
+FLAGS: Mapping[str, str] = {"llm_api_key": "llm_api_key_set", "search_api_key": "search_api_key_set"}
+"""Secret field -> the member that says whether one is stored."""
+_OF_PROFILES = frozenset({"llm_profiles", "active_agent_profile_id", "active_agent_profile_revision"})
+"""Members that profiles own: a change of the LLM settings ends the active one."""
+
+
+def shown_after_store(config: McpConfig) -> McpConfig:
+    """What a nested server tells of tool servers once they are stored: named, and without any secret."""
+    stored = {name: StoredServer.model_validate(members) for name, members in map_of(config).items()}
+    return config_of({name: server.model_dump(mode="json", context=TOLD) for name, server in stored.items()})
+
+
+def told(client: Client, name: str, value: Any) -> Any:
+    """What a load says of a value that was sent."""
+    if name in SECRET_FIELDS:
+        return value is not None if name in FLAGS else None
+    hidden = isinstance(value, McpConfig) and client.server.nested
+    return shown_after_store(value) if hidden else value
+
+
+async def settings_of(client: Client) -> Settings:
+    """Read the record; a server that has none gets one first."""
+    if (record := await client.settings.load()) is not None:
+        return record
+    await client.settings.store(None, {"language": "en"})
+    record = await client.settings.load()
+    assert record is not None
+    return record
+
+
+async def changed(client: Client, base: Settings, changes: Mapping[str, Any]) -> Settings:
+    """Store changes to a record and read it again."""
+    await client.settings.store(base, changes)
+    record = await client.settings.load()
+    assert record is not None
+    return record
+
+
+def values(record: Settings) -> dict[str, Any]:
+    """Every value of a record by its name, fields before the places that hold them."""
+    members = {name: getattr(record, name) for name in record.model_fields_set - {"leaves"} - _OF_PROFILES}
+    return members | {place: value for place, value in record.leaves.items() if place not in CANONICAL}
+
+
+def shown(record: Settings, name: str) -> Any:
+    """What a record shows of a field; of a secret its flag."""
+    if name in SECRET_FIELDS:
+        return getattr(record, FLAGS[name]) if name in FLAGS else None
+    return record.leaves.get(name) if "." in name else getattr(record, name, None)
+
+
+def unlike(one: Settings, other: Settings) -> set[str]:
+    """Names of the values in which two records differ."""
+    left, right = values(one), values(other)
+    return {name for name in left.keys() | right.keys() if left.get(name) != right.get(name)}
+
+
+def has(name: str, record: Settings, server: Server) -> bool:
+    """Whether a server has a setting: the documented ones it does not deny, others where a record shows them."""
+    if "." in name:
+        return name in record.leaves
+    return server.rules(name).present and (name in Settings.model_fields or name in (record.model_extra or {}))
+
+
+def unrestorable(record: Settings, server: Server) -> tuple[str, ...]:
+    """What a record holds that no test could put back, since its values are never told."""
+    held = [name for name, flag in FLAGS.items() if getattr(record, flag)]
+    if server.nested and record.mcp_config not in (None, McpConfig()):
+        held.append("the secrets of MCP servers")
+    return tuple(held)
+
+
+async def put_back(client: Client, before: Settings) -> tuple[str, ...]:
+    """Make the record what it was; what could not be put back is returned."""
+    server, now = client.server, await settings_of(client)
+    was, changes = values(before), dict[str, Any]()
+    secrets = {flag: name for name, flag in FLAGS.items()}
+    for name in unlike(before, now):
+        field, value = (secrets[name], None) if name in secrets else (name, was.get(name))
+        if value is not None or server.rules(field).clearable:
+            changes[field] = value
+    after = await changed(client, now, changes) if changes else now
+    return tuple(f"{name} is {values(after).get(name)!r}" for name in sorted(unlike(before, after)))

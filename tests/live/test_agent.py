@@ -25,9 +25,8 @@ from quarterdeck.fleet.following import Following, Origin
 from quarterdeck.fleet.transcript import STREAMED
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.widgets.question import Question
-from tests.live.kit import delete_sandbox_left_by, ended, refused, until
-from tests.live.settings_kit import changed, settings_of
-from tests.live.targets import Target
+from tests.live.conftest import Target
+from tests.live.kit import changed, delete_sandbox_left_by, ended, refused, settings_of, until
 from tests.tui.seat import Seat, connecting, seated_at
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]

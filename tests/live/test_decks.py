@@ -15,8 +15,8 @@ from quarterdeck.client.transport import Access
 from quarterdeck.config.connections import Connection
 from quarterdeck.tui.app import Deck
 from quarterdeck.tui.kept_state import KeptState
-from tests.live.settings_kit import changed, settings_of, unlike
-from tests.live.targets import Target
+from tests.live.conftest import Target
+from tests.live.kit import changed, settings_of, unlike
 from tests.tui.seat import connecting, seated_at
 from tests.tui_settings.form import FormSeat
 

@@ -10,8 +10,8 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.models.mcp import McpConfig, McpServer, ShttpServer, SseServer, StdioServer
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.nested_mcp import secrets_lost
-from tests.live.settings_kit import changed, settings_of, shown_after_store, unlike
-from tests.live.summary import Notes
+from tests.live.conftest import Notes
+from tests.live.kit import changed, settings_of, told, unlike
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 
@@ -52,7 +52,7 @@ async def test_one_is_added_edited_and_removed_and_the_others_stay(editable: Cli
         now = servers_of(record)
         assert {at: now.get(at) for at in others} == others, step
         assert now.keys() - others.keys() == set(map(place, of_kind)), step
-        assert all(holds(now[place(server)], told(editable, server, kind)) for server in of_kind), step
+        assert all(holds(now[place(server)], server) for server in after_store(editable, kind, of_kind)), step
 
 
 async def test_what_the_client_says_would_be_lost_is_lost_and_nothing_else(editable: Client, notes: Notes) -> None:
@@ -95,12 +95,10 @@ def place(server: McpServer) -> str:
     return server.name if isinstance(server, StdioServer) else server.url
 
 
-def told(client: Client, server: McpServer, kind: str) -> McpServer:
-    """What a load of this server says of an MCP server that was sent."""
-    if not client.server.nested:
-        return server
-    shown = shown_after_store(McpConfig.model_validate({kind: (server,)}))
-    return next(iter(every(shown)))
+def after_store(client: Client, kind: str, servers: Iterable[McpServer]) -> Iterable[McpServer]:
+    """What a load of this server says of MCP servers that were sent."""
+    found: McpConfig = told(client, "mcp_config", McpConfig.model_validate({kind: tuple(servers)}))
+    return every(found)
 
 
 def holds(found: McpServer, sent: McpServer) -> bool:

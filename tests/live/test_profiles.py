@@ -9,8 +9,7 @@ import pytest_asyncio
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind
 from quarterdeck.client.models.settings import Profile, Profiles
-from tests.live.kit import refused
-from tests.live.settings_kit import changed, settings_of
+from tests.live.kit import changed, refused, settings_of
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 

@@ -6,8 +6,8 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind
 from quarterdeck.client.models.enums import SandboxStatus
 from quarterdeck.client.models.sandbox import Sandbox
+from tests.live.conftest import Notes
 from tests.live.kit import refused, until
-from tests.live.summary import Notes
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 

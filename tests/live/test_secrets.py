@@ -11,9 +11,8 @@ from quarterdeck.client.client import Client
 from quarterdeck.client.errors import ErrorKind
 from quarterdeck.client.models.enums import GitProvider
 from quarterdeck.client.models.settings import ProviderToken
-from tests.live.kit import refused
-from tests.live.settings_kit import settings_of
-from tests.live.summary import Notes
+from tests.live.conftest import Notes
+from tests.live.kit import refused, settings_of
 
 pytestmark = [pytest.mark.live, pytest.mark.asyncio(loop_scope="session")]
 

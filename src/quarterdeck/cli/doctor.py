@@ -83,7 +83,7 @@ async def _examine(config: Config, connection: Connection) -> list[Finding]:
     try:
         async with connect(config.folders.data, keys, connection) as client:
             server = await client.describe()
-            release = server.release or await client.release()
+            release = await client.release()
             return [
                 Finding("answer", _answer_words(server, release), server.generation is not Generation.NONE),
                 Finding("key", f"{KEY[server.key][0]}; from: {source}", server.key is KeyState.ACCEPTED),

@@ -62,10 +62,10 @@ def export(arguments: CommandLine, config: Config) -> int:
     """Write the settings to a new file of mode 0600, or to standard output."""
 
     async def write(client: Client) -> int:
-        server, draft = await read_draft(client)
+        _, draft = await read_draft(client)
         if draft.base is None:
             raise CommandError("No settings are stored on this server yet.", "There is nothing to export.")
-        data = settings_files.exported(draft, release=server.release or await client.release() or "")
+        data = settings_files.exported(draft, release=await client.release())
         as_data = arguments.json or (arguments.file or "").casefold().endswith(".json")
         _write(settings_files.as_json(data) if as_data else settings_files.as_toml(data), arguments.file)
         return 0

@@ -63,9 +63,9 @@ class Client:
         self.transport.lacks.clear()
         return self.server
 
-    async def release(self) -> str | None:
-        """The server's release, None when it cannot be had; reading it may cost half a megabyte."""
-        return self.server.release or await release_of(self.transport)
+    async def release(self) -> str:
+        """The server's release, nothing when it cannot be had; reading it may cost half a megabyte."""
+        return self.server.release or await release_of(self.transport) or ""
 
     async def alive(self, url: SecretStr) -> bool:
         """Whether anything answers at `/alive` of the origin of a sandbox's address; no key is sent."""

@@ -68,5 +68,5 @@ class ServerWatch:
         self.kind, self.trouble = server, None
         another = before is not None and is_another(server, before)
         self._publish(News(About.SERVER, moved=another, another_server=another))
-        self.release = server.release or await self._client.release() or ""
+        self.release = await self._client.release()
         self._publish(News(About.SERVER))
