@@ -32,8 +32,6 @@ from quarterdeck.tui.paint import content
 from quarterdeck.tui.text import Shown
 from quarterdeck.tui.widgets.bars import Header, HeaderState, KeyBar, MessageLine
 
-WIDE = 100
-"""Columns from which a screen shows its side pane."""
 LEAST_WIDTH, LEAST_HEIGHT = 60, 20
 """Columns and lines that a screen needs."""
 TOO_SMALL = cell(Shown(f"This terminal is smaller than {LEAST_WIDTH}x{LEAST_HEIGHT}: not all fits."), Tone.WARN)
@@ -81,7 +79,6 @@ class DeckScreen(Screen[None]):
     """One of the deck's screens: a subclass names its `PLACE` and says what is between header and keys."""
 
     PLACE: ClassVar[Place]
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]
 
     app = getters.app(Deck)
 

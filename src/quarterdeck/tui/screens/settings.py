@@ -54,6 +54,8 @@ class SettingsScreen(DeckScreen):
     PLACE = Place.SETTINGS
     BINDINGS: ClassVar[list[BindingType]] = bindings_at(Place.SETTINGS)
     CSS_PATH = "settings.tcss"
+    HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (70, "-narrow"), (100, "-wide"), (116, "-wider")]
+    """Columns from which the groups have a column, the help one too, and that all the room it likes."""
     AUTO_FOCUS = "FieldList"
     HELD = ServerList.COMMANDS | LIST_COMMANDS
     """Commands that are done by a part of the screen."""
@@ -145,7 +147,7 @@ class SettingsScreen(DeckScreen):
             self.message_line.clear()
         self._count_edits()
 
-    @on(SettingsForm.Moved)
+    @on(FieldList.Moved)
     def _moved(self) -> None:
         self.refresh_frame()
         client, key = self.app.client, self.form.editor.entry.key if self.form.editor is not None else ""

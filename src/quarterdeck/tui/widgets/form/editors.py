@@ -35,9 +35,10 @@ class FieldEditor(FormRow):
     class Done(Message):
         """A choice was clicked."""
 
-    def __init__(self, entry: Field, control: FormControl, *below: Widget, hints: Hints = ()) -> None:
-        """`hints` are keys of its own."""
+    def __init__(self, entry: Field, draft: Draft, control: FormControl, *below: Widget, hints: Hints = ()) -> None:
+        """Edit the field of a draft; `hints` are keys of its own."""
         self.entry = entry
+        self.draft = draft
         self.control = control
         self._hints = hints
         mark = ((Shown(CURSOR), Tone.BUSY), (text.line(f" {entry.label}"), Tone.STRONG))
@@ -99,7 +100,7 @@ class TextEditor(FieldEditor):
         self._field = LineInput(words.editable(entry, self._was), placeholder=text.line(entry.default or "not set"))
         self._choices = Choices()
         self._choices.display = False
-        super().__init__(entry, self._field, self._choices)
+        super().__init__(entry, draft, self._field, self._choices)
 
     @property
     def hints(self) -> Hints:
@@ -156,7 +157,7 @@ class SelectEditor(FieldEditor):
         self._field = LineInput(placeholder="type to find a choice, or another value")
         self._choices = Choices()
         hints = (("↑ ↓", "choose"), ("type", "to find or set another"))
-        super().__init__(entry, self._field, self._choices, hints=hints)
+        super().__init__(entry, draft, self._field, self._choices, hints=hints)
 
     def on_mount(self) -> None:
         """List the choices."""
@@ -217,11 +218,11 @@ def editor_for(entry: Field, draft: Draft) -> FieldEditor | None:
             choices: dict[bool | None, Shown] = {True: Shown("on"), False: Shown("off")}
             if entry.nullable or value is None:
                 choices = {None: Shown("not set"), **choices}
-            return FieldEditor(entry, ChoiceLine(choices, value), hints=(("← →", "choose"),))
+            return FieldEditor(entry, draft, ChoiceLine(choices, value), hints=(("← →", "choose"),))
         case Control.SECRET:
             value = draft.value(entry.key) if entry.key in draft.edits else KEEP
             control = SecretControl(stored=draft.stored(entry.key), value=value)
-            return FieldEditor(entry, control, hints=(("← →", "choose"), ("^t", "show typed")))
+            return FieldEditor(entry, draft, control, hints=(("← →", "choose"), ("^t", "show typed")))
     return None
 
 

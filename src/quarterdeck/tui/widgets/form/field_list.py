@@ -1,11 +1,10 @@
 """The list of fields: a cursor over its rows, and the editor that opens in place of one."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.style import Style
-from textual import events, on
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -27,12 +26,6 @@ class LinePainter(Widget):
 
     ALLOW_SELECT = False
 
-    @dataclass
-    class Clicked(Message):
-        """A row was clicked."""
-
-        row: str
-
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
         self._lines: list[tuple[Line, Look]] = []
@@ -53,11 +46,9 @@ class LinePainter(Widget):
         if changed:
             self.refresh(*changed)
 
-    def on_click(self, event: events.Click) -> None:
-        """Tell which row is under the mouse."""
-        row = self._lines[event.y][0].row if 0 <= event.y < len(self._lines) else ""
-        if row:
-            self.post_message(self.Clicked(row))
+    def row_at(self, y: int) -> str:
+        """The row of a line, empty where it is of none."""
+        return self._lines[y][0].row if y < len(self._lines) else ""
 
     def notify_style_update(self) -> None:
         """The theme may be another one."""
@@ -72,21 +63,17 @@ class LinePainter(Widget):
         tones, width = self._palette.tones(look), self.size.width
         text = LineOfText(tones[Tone.PLAIN])
         text.add(CURSOR if look.cursor else " ", 1, tones[Tone.BUSY if look.cursor else Tone.PLAIN])
-        chip, chip_cells = fit_cell(line.chip, max(width // 2, 1))
+        _, chip_cells = fit_cell(line.chip, max(width // 2, 1))
         end = width - MARGIN - chip_cells
+        cell_tones = {tone: style + STRUCK for tone, style in tones.items()} if line.struck else tones
         x = GUTTER
         for cell, cells in line.cells:
-            pieces, length = fit_cell(cell, max(min(cells or end, end - x) - 1, 0))
             text.blank_to(x)
-            for piece, tone in pieces:
-                text.add(piece, 0, tones[tone] + STRUCK if line.struck else tones[tone])
-            text.cells += length
+            text.add_cell(cell, max(min(cells or end, end - x) - 1, 0), cell_tones)
             text.add("", 0, tones[Tone.PLAIN])
             x += cells
         text.blank_to(end)
-        for piece, tone in chip:
-            text.add(piece, 0, tones[tone])
-        text.cells += chip_cells
+        text.add_cell(line.chip, chip_cells, tones)
         return text.strip(width, tones[Tone.PLAIN])
 
 
@@ -107,7 +94,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
     ]
 
     class Moved(Message):
-        """The cursor is on another row."""
+        """The cursor is on another row, or an editor opened or closed: other keys may work."""
 
     class Chosen(Message):
         """The row under the cursor was clicked."""
@@ -151,6 +138,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
         await self.mount(editor, after=self.above)
         self.screen.set_focus(editor.first)
         self.call_after_refresh(self._reveal)
+        self.post_message(self.Moved())
 
     async def close(self) -> None:
         """Take the editor away; the list has the keyboard again."""
@@ -161,6 +149,7 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
             self.screen.set_focus(self)
         await editor.remove()
         self._lay()
+        self.post_message(self.Moved())
 
     def move_to(self, row: str) -> None:
         """Put the cursor on a row, if it is there."""
@@ -205,14 +194,14 @@ class FieldList(VerticalScroll, can_focus=True, inherit_bindings=False):
             earlier = [row for row in firsts if self._spans[row].start < here]
             self.move_to((later or firsts)[0] if step > 0 else (earlier or firsts)[-1])
 
-    @on(LinePainter.Clicked)
-    def _clicked(self, event: LinePainter.Clicked) -> None:
+    def on_click(self, event: events.Click) -> None:
         """A click moves the cursor; one on the cursor's row opens it."""
-        event.stop()
-        if event.row == self.cursor:
+        places = ((painter, event.get_content_offset(painter)) for painter in (self.above, self.below))
+        row = next((painter.row_at(place.y) for painter, place in places if place is not None), "")
+        if row and row == self.cursor:
             self.post_message(self.Chosen())
         else:
-            self.move_to(event.row)
+            self.move_to(row)
 
     def watch_has_focus(self, has_focus: bool) -> None:
         """The cursor is dimmer without the focus."""

@@ -4,7 +4,7 @@ Whatever is done makes a new draft, which is told at once: the form can go away 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import getters, on
@@ -22,8 +22,8 @@ from quarterdeck.settings.draft import Draft
 from quarterdeck.settings.fields import Problem
 from quarterdeck.settings.mcp import Servers
 from quarterdeck.settings.mcp_server import Identity
-from quarterdeck.tui.cells import Cell, Tone
-from quarterdeck.tui.paint import content, lines
+from quarterdeck.tui.cells import Tone
+from quarterdeck.tui.paint import content
 from quarterdeck.tui.text import Shown, line
 from quarterdeck.tui.widgets.form.editors import CURSOR, FieldEditor, editor_for
 from quarterdeck.tui.widgets.form.field_list import FieldList
@@ -31,11 +31,7 @@ from quarterdeck.tui.widgets.form.help import full_help, short_help
 from quarterdeck.tui.widgets.form.inputs import KEEP
 from quarterdeck.tui.widgets.form.lines import form_lines
 from quarterdeck.tui.widgets.form.rows import NOWHERE, FormView, Lists, Row, RowKind, row_of
-
-WIDER = 116
-"""Columns from which the help pane has all the room it likes."""
-SLIM = 70
-"""Columns below which the groups stand in one line above the fields."""
+from quarterdeck.tui.widgets.lines import Lines
 
 
 class Rail(Static):
@@ -43,15 +39,10 @@ class Rail(Static):
 
     ALLOW_SELECT = False
 
-    @dataclass
-    class Pressed(Message):
-        """A group was clicked."""
-
-        group: str
-
-    def __init__(self) -> None:
+    def __init__(self, go_to: Callable[[str], None]) -> None:
         super().__init__(id="rail")
         self.auto_links = False
+        self._go_to = go_to
         self._groups: Sequence[str] = ()
 
     def show(self, view: FormView, here: str, *, slim: bool) -> None:
@@ -80,7 +71,7 @@ class Rail(Static):
 
     def action_go_to(self, number: int) -> None:
         """Go to a group."""
-        self.post_message(self.Pressed(self._groups[number]))
+        self._go_to(self._groups[number])
 
 
 class SettingsForm(Vertical):
@@ -95,26 +86,20 @@ class SettingsForm(Vertical):
     ]
     """The keys of the field that is edited."""
     help_pane = getters.query_one("#help-pane", VerticalScroll)
-    help_full = getters.query_one("#help-full", Static)
+    help_full = getters.query_one("#help-full", Lines)
     help_short = getters.query_one("#help-short", Static)
 
     class Edited(Message):
         """There is another draft."""
 
-    class Moved(Message):
-        """The cursor is on another row, or an editor opened or closed: other keys may work."""
-
     def __init__(self) -> None:
         super().__init__()
-        self.rail, self.list = Rail(), FieldList()
+        self.rail, self.list = Rail(self._go_to_group), FieldList()
         self.view = FormView(Draft())
         self.suggestions: Mapping[str, Sequence[str]] = {}
         """Field -> what the server suggests for it."""
-        self._opened: Draft | None = None
-        """The draft that the open editor edits one field of."""
         self._looked_at = NOWHERE
         """The row under the cursor, as far as it is known that somebody saw it."""
-        self._said: tuple[Cell, ...] = ()
 
     def compose(self) -> ComposeResult:
         """Groups, list and help pane side by side, short help under them; the width decides which are shown."""
@@ -122,7 +107,7 @@ class SettingsForm(Vertical):
             yield self.rail
             yield self.list
             with VerticalScroll(id="help-pane", can_focus=False):
-                yield Static(id="help-full")
+                yield Lines(id="help-full")
         yield Static(id="help-short")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -156,8 +141,8 @@ class SettingsForm(Vertical):
         arrived: Iterable[str | Identity] = (),
     ) -> None:
         """Show a draft, what a server can do with it, and what somebody else changed there; an open editor goes on."""
-        if self._opened is not None:
-            self._opened = draft
+        if self.editor is not None:
+            self.editor.draft = draft
         marks = frozenset(contested), frozenset(arrived)
         self._look(replace(self.view, draft=draft, server=server, contested=marks[0], arrived=marks[1], complaints=()))
         self.post_message(self.Edited())
@@ -180,7 +165,7 @@ class SettingsForm(Vertical):
         self.suggestions = suggestions
         if self.editor is not None and self.editor.entry.key in suggestions:
             self.editor.suggest(suggestions[self.editor.entry.key])
-            self.post_message(self.Moved())
+            self.list.post_message(FieldList.Moved())
 
     def start(self) -> None:
         """Take the keyboard."""
@@ -200,19 +185,15 @@ class SettingsForm(Vertical):
         entry = self.row.field
         editor = editor_for(entry, self.draft) if entry is not None else None
         if editor is not None:
-            self._opened = self.draft
             await self.list.open(editor)
             self.suggest(self.suggestions)
             self._say_problem(editor)
-            self.post_message(self.Moved())
 
     async def stop_editing(self) -> None:
         """Close the editor; what was typed stays in the draft."""
         if self.editor is not None:
-            self._opened = None
             await self.list.close()
             self._paint()
-            self.post_message(self.Moved())
 
     async def change(self, change: Callable[[Draft], Draft]) -> bool:
         """Do something to the draft as a whole; whether it is another one then."""
@@ -241,10 +222,10 @@ class SettingsForm(Vertical):
     @on(FieldEditor.Changed)
     def _typed(self, event: FieldEditor.Changed) -> None:
         event.stop()
-        editor, opened = self.editor, self._opened
-        if editor is not None and opened is not None:
+        editor = self.editor
+        if editor is not None:
             key, value = editor.entry.key, editor.value
-            self._take(opened.revert(key) if value is KEEP else opened.set(key, value))
+            self._take(editor.draft.revert(key) if value is KEEP else editor.draft.set(key, value))
             self._say_problem(editor)
 
     @on(FieldEditor.Done)
@@ -266,28 +247,22 @@ class SettingsForm(Vertical):
     # The cursor
 
     @on(FieldList.Moved)
-    async def _cursor_moved(self, event: FieldList.Moved) -> None:
-        event.stop()
+    async def _cursor_moved(self) -> None:
         if self.editor is not None and self.editor.entry.key != self.list.cursor:
             await self.stop_editing()
         view, self._looked_at = self.view.seen(self._looked_at), self.row
         if view is not self.view:
             self._look(view)
         self._paint_around()
-        self.post_message(self.Moved())
 
-    @on(Rail.Pressed)
-    def _group_pressed(self, event: Rail.Pressed) -> None:
-        event.stop()
-        self.list.move_to_group(event.group)
+    def _go_to_group(self, group: str) -> None:
+        self.list.move_to_group(group)
         self.screen.set_focus(self.list)
 
     # Painting
 
     def on_resize(self) -> None:
         """Lines are made for a width, and so are the groups."""
-        self.set_class(self.size.width >= WIDER, "-wider")
-        self.set_class(self.size.width < SLIM, "-slim")
         self.call_after_refresh(self._paint)
 
     def _look(self, view: FormView) -> None:
@@ -301,10 +276,7 @@ class SettingsForm(Vertical):
 
     def _paint_around(self) -> None:
         row = self.row
-        self.rail.show(self.view, row.group, slim=self.has_class("-slim"))
+        self.rail.show(self.view, row.group, slim=self.screen.has_class("-slim"))
         self.help_short.update(content(short_help(self.view, row)), layout=False)
         if self.help_pane.display:
-            said = full_help(self.view, row)
-            if said != self._said:
-                self._said = said
-                self.help_full.update(lines(said))
+            self.help_full.say(full_help(self.view, row))
