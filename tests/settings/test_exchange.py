@@ -21,7 +21,7 @@ STORED = Settings(language="de", max_iterations=5, llm_api_key_set=True, mcp_con
 
 
 def written(draft: Draft) -> str:
-    return files.as_toml(files.exported(draft, release="1.6.0"))
+    return files.as_toml(files.exported(draft))
 
 
 def as_told(server: McpServer, name: str, *, nested: bool) -> McpServer:
@@ -38,13 +38,13 @@ def test_what_was_exported_is_no_edit_where_it_came_from(record: Settings, neste
     leaves = {"agent_settings.agent_kind": "openhands"} if nested else {}
     draft = Draft(record.model_copy(update={"mcp_config": told, "leaves": leaves}))
     for write in (files.as_toml, files.as_json):
-        result = imported(write(files.exported(draft, release="1.6.0")), draft)
+        result = imported(write(files.exported(draft)), draft)
         assert (result.draft.edits, result.notes) == ({}, ())
 
 
 @given(marked_drafts(secrets=False), MARKED_RECORDS)
 def test_edits_that_were_exported_are_edits_again_and_take_no_server_away(draft: Draft, other: Settings) -> None:
-    text = files.as_json(files.exported(draft, release="1.6.0"))
+    text = files.as_json(files.exported(draft))
     result = imported(text, Draft(draft.base)).draft
     assert all(result.value(key) == value for key, value in draft.edits.items() if key != MCP)
     there = {place_of(bare(entry.server)) for entry in result.servers.left}

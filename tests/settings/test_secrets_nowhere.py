@@ -25,7 +25,7 @@ def test_no_secret_is_in_a_note_or_a_file(draft: Draft) -> None:
         kept.with_run(None, "a", draft, NOON, "1").model_dump_json(),
         kept.with_save(None, draft, after.base, NOON).model_dump_json(),
         kept.with_save(None, draft, None, NOON).model_dump_json(),
-        files.as_json(files.exported(draft, release="1.6.0")),
+        files.as_json(files.exported(draft)),
         without_secrets(listed(draft.servers.config())),
         repr(tuple(lines(draft))),
     )

@@ -10,7 +10,6 @@ from quarterdeck.cli.oneshot import table, with_client
 from quarterdeck.cli.output import CommandError, as_json, note, say
 from quarterdeck.client.client import Client
 from quarterdeck.client.models.mcp import McpConfig, ShttpServer, SseServer, StdioServer
-from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import LOAD_ONLY, SECRET_FIELDS, Settings
 from quarterdeck.config.load import Config
 from quarterdeck.settings import files as settings_files
@@ -26,7 +25,7 @@ def show(arguments: CommandLine, config: Config) -> int:
     """Print the settings; a server that has none stored yet is said to have none."""
 
     async def read_and_print(client: Client) -> int:
-        _, draft = await read_draft(client)
+        draft = await read_draft(client)
         if arguments.json:
             as_json(None if draft.base is None else _plain(draft.base))
         elif draft.base is None:
@@ -52,7 +51,7 @@ def _is_listed(draft: Draft, entry: Field) -> bool:
 
 def _rows(draft: Draft, entry: Field) -> Iterator[tuple[str, str]]:
     """A field with its value in words, MCP servers one by one below theirs."""
-    yield entry.key, words.current(draft, entry.key)
+    yield entry.key, words.former(draft, entry.key)
     for server in draft.servers.left if entry.key == MCP else ():
         facts = (words.server_details(server.server), words.key_words(server.server))
         yield f"  {words.server_title(server.server)}", ", ".join(fact for fact in facts if fact)
@@ -62,10 +61,10 @@ def export(arguments: CommandLine, config: Config) -> int:
     """Write the settings to a new file of mode 0600, or to standard output."""
 
     async def write(client: Client) -> int:
-        _, draft = await read_draft(client)
+        draft = await read_draft(client)
         if draft.base is None:
             raise CommandError("No settings are stored on this server yet.", "There is nothing to export.")
-        data = settings_files.exported(draft, release=await client.release())
+        data = settings_files.exported(draft)
         as_data = arguments.json or (arguments.file or "").casefold().endswith(".json")
         _write(settings_files.as_json(data) if as_data else settings_files.as_toml(data), arguments.file)
         return 0
@@ -86,12 +85,12 @@ def _write(text: str, name: str | None) -> None:
     note(f"written to {name}, without secrets; only you can open it.")
 
 
-async def read_draft(client: Client) -> tuple[Server, Draft]:
-    """What the server can do, and a draft of what it holds, without edits; raises ServiceError."""
+async def read_draft(client: Client) -> Draft:
+    """A draft of what the server holds, without edits; raises ServiceError."""
     server = await client.describe()
     base = await client.settings.load()
     schema = await client.settings.schema()
-    return server, Draft(base, fields=fields_on(server, schema, kind_in(base)))
+    return Draft(base, fields=fields_on(server, schema, kind_in(base)))
 
 
 def _plain(settings: Settings) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """`quarterdeck settings set`, `import` and `undo`: the deck's own save, agreed to by what the command line says."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -156,9 +156,8 @@ async def _save(arguments: CommandLine, config: Config, edit: Edit, client: Clie
 
     Raises CommandError (status 2 for a value that this server does not take) and ServiceError.
     """
-    server, draft = await read_draft(client)
-    draft = edit(draft)
-    if stops := [problem for problem in problems(draft, server) if problem.stops]:
+    draft = edit(await read_draft(client))
+    if stops := [problem for problem in problems(draft, client.server) if problem.stops]:
         raise CommandError(" ".join(f"{problem.key}: {problem.words}" for problem in stops), status=2)
 
     async def agree(review: Review, request: PreparedRequest | None, why: str) -> bool:
@@ -175,7 +174,7 @@ async def _save(arguments: CommandLine, config: Config, edit: Edit, client: Clie
         await state.change(Journal, about, lambda kept: with_save(kept, meant, found, utc_now()))
 
     store = RememberingStore(client, TypedSecrets())
-    result = await save(draft, store, server, Caller(_give_up, agree, noted), lambda step: None)
+    result = await save(draft, store, Caller(_give_up, agree, noted), lambda step: None)
     if arguments.dry_run and not result.saved and not result.error:
         return 0
     if result.meant is None and result.error:
@@ -183,10 +182,9 @@ async def _save(arguments: CommandLine, config: Config, edit: Edit, client: Clie
     return _report(result, as_data=arguments.json)
 
 
-async def _give_up(conflicts: Sequence[Conflict]) -> Sequence[Side] | None:
-    """Somebody changes the same settings at this very moment; raises CommandError."""
-    fields = ", ".join(dict.fromkeys(conflict.key for conflict in conflicts))
-    raise CommandError(f"Somebody else changes {fields} right now; nothing was saved.", "Run it again.")
+async def _give_up(conflict: Conflict) -> Side | None:
+    """Somebody changes the same setting at this very moment; raises CommandError."""
+    raise CommandError(f"Somebody else changes {conflict.key} right now; nothing was saved.", "Run it again.")
 
 
 def _warn(review: Review, *, accept_losses: bool) -> None:

@@ -42,7 +42,7 @@ class Imported:
     notes: tuple[str, ...] = ()
 
 
-def exported(draft: Draft, *, release: str) -> dict[str, Any]:
+def exported(draft: Draft) -> dict[str, Any]:
     """The settings of a draft, edits included, as data for a file; secrets are named and left out."""
     values = {
         entry.key: plain(entry.key, draft.value(entry.key))
@@ -52,7 +52,7 @@ def exported(draft: Draft, *, release: str) -> dict[str, Any]:
     if draft.servers.left:
         values[MCP] = json.loads(without_secrets(entry.server for entry in draft.servers.left))
     return {
-        "quarterdeck": {"version": VERSION, "release": release},
+        "quarterdeck": {"version": VERSION},
         "settings": {key: value for key, value in values.items() if value is not None},
         "not_set": [key for key, value in values.items() if value is None],
         "secrets": [entry.key for entry in draft.fields.fields if _holds_secret(draft, entry)],

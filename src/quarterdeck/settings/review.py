@@ -188,7 +188,7 @@ def lines(draft: Draft, server: Server | None = None) -> Iterator[Line]:
                 yield replace(line, note=COMES_BACK) if is_copy else line
             continue
         act = UNSET if draft.edits[key] is None else SET
-        entry, new = draft.field_at(key), words.change_words(draft, key)
+        entry, new = draft.field_at(key), words.after_save(draft, key)
         place = key if entry.described else ""
         yield Line(act, entry.label, words.former(draft, key), new, effect(key, server), place)
 

@@ -6,10 +6,10 @@ It speaks to a server and to somebody who answers questions, and knows neither a
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from quarterdeck.client.errors import ErrorKind, Outcome, ServiceError
 from quarterdeck.client.models.mcp import LISTS, McpServer
-from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Settings
 from quarterdeck.client.nested_mcp import named
 from quarterdeck.client.settings import PreparedRequest, losses
@@ -35,7 +35,7 @@ HERE = "Done on this machine; the server is not involved."
 class Caller:
     """What a save asks of whoever wants it: to decide, where None or False means not to go on, and to note it down."""
 
-    settle: Callable[[Sequence[Conflict]], Awaitable[Sequence[Side] | None]]
+    settle: Callable[[Conflict], Awaitable[Side | None]]
     agree: Callable[[Review, PreparedRequest | None, str], Awaitable[bool]]
     """Without a request nothing is sent; the third argument says why it is asked again, empty the first time."""
     note: Callable[[Draft, Settings | None], Awaitable[object]]
@@ -63,33 +63,33 @@ class SaveResult:
     complaints: tuple[Problem, ...] = ()
 
 
-async def save(draft: Draft, store: RememberingStore, server: Server, caller: Caller, tell: Tell) -> SaveResult:
+async def save(draft: Draft, store: RememberingStore, caller: Caller, tell: Tell) -> SaveResult:
     """Save a draft; `tell` is given each step in words."""
     tries, refused = 0, None
     while True:
         tries += 1
         try:
-            draft, may_go_on = await _agree(draft, store, server, caller, tell, refused)
+            draft, may_go_on = await _agree(draft, store, caller, tell, refused)
             if not may_go_on:
                 return SaveResult(draft, "Not saved; your edits are kept.")
             if not draft.edited:
                 return SaveResult(draft, "The server holds all of this already; nothing was sent.", saved=True)
             with caller.sending():
-                return await _do(draft, store, server, caller, tell)
+                return await _do(draft, store, caller, tell)
         except ServiceError as error:
             if error.kind is not ErrorKind.CONFLICT or tries == TRIES:
                 return _failed(draft, error)
             refused = error
 
 
-async def _do(meant: Draft, store: RememberingStore, server: Server, caller: Caller, tell: Tell) -> SaveResult:
+async def _do(meant: Draft, store: RememberingStore, caller: Caller, tell: Tell) -> SaveResult:
     """Keep here what is to be kept, send the rest, and note it down; raises ServiceError where nothing was done."""
     before, after = meant.disabled, meant.servers.to_keep_here
     keep = caller.keep if before != after else None
     if keep is not None:
         await keep((), after)
     try:
-        result = await _send(meant, store, server, tell) if meant.changes else _here(meant)
+        result = await _send(meant, store, tell) if meant.changes else _here(meant)
     except ServiceError:
         if keep is not None:
             await keep(after, before)
@@ -111,9 +111,9 @@ def _here(meant: Draft) -> SaveResult:
     return SaveResult(replace(meant, edits={}, past=(), future=()), HERE, saved=True, meant=meant)
 
 
-async def _send(meant: Draft, store: RememberingStore, server: Server, tell: Tell) -> SaveResult:
+async def _send(meant: Draft, store: RememberingStore, tell: Tell) -> SaveResult:
     secrets, lost = None, None
-    if any(loss.field == TOKENS for loss in losses(meant.base, meant.changes, server)):
+    if any(loss.field == TOKENS for loss in losses(meant.base, meant.changes, store.server)):
         secrets = await store.secret_names()
     tell("Saving…")
     try:
@@ -123,13 +123,12 @@ async def _send(meant: Draft, store: RememberingStore, server: Server, tell: Tel
             raise
         lost = error
     tell("Reading back…" if lost is None else "Unknown whether it was stored; reading back…")
-    return await _read_back(meant, store, server, secrets, lost)
+    return await _read_back(meant, store, secrets, lost)
 
 
 async def _agree(
     draft: Draft,
     store: RememberingStore,
-    server: Server,
     caller: Caller,
     tell: Tell,
     refused: ServiceError | None,
@@ -139,11 +138,11 @@ async def _agree(
     while True:
         tell("Reading what is stored now…")
         merged = merge(draft, await store.load())
-        sides = await caller.settle(merged.conflicts) if merged.conflicts else ()
-        if sides is None:
-            return draft, False
         before, draft = draft, merged.draft
-        for conflict, side in zip(merged.conflicts, sides, strict=True):
+        for conflict in merged.conflicts:
+            side = await caller.settle(conflict)
+            if side is None:
+                return before, False
             draft = settle(draft, conflict, side)
         same = agreed is not None and (agreed.base, agreed.edits) == (draft.base, draft.edits)
         if same or not draft.edited:
@@ -151,7 +150,7 @@ async def _agree(
         request = store.preview(draft.base, draft.changes) if draft.changes else None
         tell("In review")
         moved = ", ".join(draft.field_at(key).label for key in changed(before, draft))
-        if not await caller.agree(review(draft, server), request, _why(refused, moved, again=agreed is not None)):
+        if not await caller.agree(review(draft, store.server), request, _why(refused, moved, again=agreed is not None)):
             return draft, False
         agreed = draft
 
@@ -167,7 +166,7 @@ def _why(refused: ServiceError | None, changed: str, *, again: bool) -> str:
 
 
 async def _read_back(
-    meant: Draft, store: RememberingStore, server: Server, secrets: frozenset[str] | None, lost: ServiceError | None
+    meant: Draft, store: RememberingStore, secrets: frozenset[str] | None, lost: ServiceError | None
 ) -> SaveResult:
     """Say what is stored after a request; `secrets` are the custom ones before it, `lost` why no yes came."""
     try:
@@ -177,12 +176,12 @@ async def _read_back(
         known = "Stored, but not verified" if lost is None else "Unknown whether it was stored"
         words = f"{known}: {error.words} Your edits are kept; save again to see."
         return SaveResult(meant, words, error=True, meant=meant)
-    gone = {loss.field for loss in losses(meant.base, meant.changes, server) if loss.certain}
+    gone = {loss.field for loss in losses(meant.base, meant.changes, store.server) if loss.certain}
     seen = verify(
         meant,
         found,
         accepted=lost is None,
-        hidden=server.nested,
+        hidden=store.server.nested,
         gone=gone,
         secrets_gone=() if secrets is None or left is None else secrets - left,
     )
@@ -226,29 +225,19 @@ def _failed(draft: Draft, error: ServiceError) -> SaveResult:
 
 def complaint(draft: Draft, location: Sequence[str | int], message: str) -> Problem | None:
     """A problem of a draft made from `location`, as in the server's `loc` without "body"; None for an unknown field."""
-    match location:
-        case (str(key), *_) if key not in draft.fields.by_key:
-            return None
-        case ("mcp_config", *rest):
-            row, member = _place(draft.servers, rest)
-            return Problem(f"The server says: {message}", key=MCP, row=row, member=member)
-        case (str(key), *_):
-            return Problem(f"The server says: {message}", key=key)
-        case _:
-            return None
+    key, *place = location or ("",)
+    if key not in draft.fields.by_key:
+        return None
+    return Problem(f"The server says: {message}", key=str(key), row=_row(draft.servers, place) if key == MCP else None)
 
 
-def _place(servers: Servers, place: Sequence[str | int]) -> tuple[int | None, str]:
-    """Row and member of a place in one of the three lists, or in a map by name, where a name may have dots."""
-    sent = {model: [entry.row for entry in servers.left if isinstance(entry.server, model)] for model in LISTS.values()}
+def _row(servers: Servers, place: Sequence[str | int]) -> int | None:
+    """The row of a place in what was sent: in one of the three lists, or in a map by name."""
+    sent = {name: [entry.row for entry in servers.left if isinstance(entry.server, LISTS[name])] for name in LISTS}
     match place:
-        case (str(name), int(number), *rest) if name in LISTS:
-            rows = sent[LISTS[name]]
-            return rows[number] if 0 <= number < len(rows) else None, str(rest[0]) if rest else ""
-    names = [name for name, _ in named(servers.config())]
-    by_name = dict(zip(names, (row for rows in sent.values() for row in rows), strict=True))
-    parts = list(map(str, place))
-    for end in range(len(parts), 0, -1):
-        if ".".join(parts[:end]) in by_name:
-            return by_name[".".join(parts[:end])], parts[end] if end < len(parts) else ""
-    return None, ""
+        case (str(name), int(number), *_) if name in LISTS:
+            return sent[name][number] if 0 <= number < len(sent[name]) else None
+        case (str(name), *_):
+            names = [name for name, _ in named(servers.config())]
+            return dict(zip(names, chain(*sent.values()), strict=True)).get(name)
+    return None

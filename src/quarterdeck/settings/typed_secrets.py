@@ -9,6 +9,7 @@ from typing import Any
 from quarterdeck.client.client import Client
 from quarterdeck.client.errors import Outcome, ServiceError
 from quarterdeck.client.models.mcp import McpConfig, McpServer, StdioServer, listed
+from quarterdeck.client.models.server import Server
 from quarterdeck.client.models.settings import Settings, SettingsChanges
 from quarterdeck.client.settings import PreparedRequest
 from quarterdeck.settings.mcp_server import place_of
@@ -24,6 +25,11 @@ class RememberingStore:
     def __init__(self, client: Client, typed: TypedSecrets) -> None:
         self._client = client
         self._typed = typed
+
+    @property
+    def server(self) -> Server:
+        """The server that answers."""
+        return self._client.server
 
     async def load(self) -> Settings | None:
         """Read what is stored, and add the secrets known."""

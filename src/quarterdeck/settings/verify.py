@@ -147,7 +147,7 @@ def _has_unproven(server: McpServer) -> bool:
 
 def _field_difference(meant: Draft, seen: Draft, key: str) -> Difference:
     asked = key in meant.edits
-    wanted = words.change_words(meant, key) if asked else words.former(meant, key)
+    wanted = words.after_save(meant, key) if asked else words.former(meant, key)
     return Difference(key, meant.field_at(key).label, wanted, words.former(seen, key), asked)
 
 

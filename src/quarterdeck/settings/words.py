@@ -48,27 +48,21 @@ def stored_words(draft: Draft, key: str) -> str:
     return {True: "stored", False: "not stored", None: "this server does not tell"}[draft.stored(key)]
 
 
-def current(draft: Draft, key: str) -> str:
+def after_save(draft: Draft, key: str) -> str:
     """What a field holds after a save."""
     entry = draft.field_at(key)
-    if not entry.secret:
-        return tokens_words(draft) if entry.control is Control.READ_ONLY else value_words(entry, draft.value(key))
     if key not in draft.edits:
-        return stored_words(draft, key)
-    return "cleared when saved" if draft.edits[key] is None else "a new value"
-
-
-def change_words(draft: Draft, key: str) -> str:
-    """What an edited field becomes."""
-    entry = draft.field_at(key)
+        return former(draft, key)
     if entry.secret:
         return "cleared" if draft.edits[key] is None else "new value"
     return value_words(entry, draft.value(key))
 
 
 def former(draft: Draft, key: str) -> str:
-    """What a field held before its edit."""
+    """What a field holds, or held before its edit."""
     entry = draft.field_at(key)
+    if entry.control is Control.READ_ONLY:
+        return tokens_words(draft)
     return stored_words(draft, key) if entry.secret else value_words(entry, draft.was(key))
 
 

@@ -105,8 +105,8 @@ class Saves:
 
         `preface` stands above the review.
         """
-        store, server, endpoint, session = self.record.store, self.record.server, self.record.endpoint, self.app.session
-        if server is None or store is None or endpoint is None or session is None:
+        store, endpoint, session = self.record.store, self.record.endpoint, self.app.session
+        if store is None or endpoint is None or session is None:
             return None
         change = self.app.state.change
 
@@ -114,15 +114,10 @@ class Saves:
             self.bar(cell(text.line(step), Tone.BUSY))
             dialog.tell(step)
 
-        async def settle(conflicts: Sequence[Conflict]) -> Sequence[Side] | None:
-            sides: list[Side] = []
-            for conflict in conflicts:
-                asks = conflict_dialog(conflict, draft.field_at(conflict.key))
-                answer = await self.app.push_screen_wait(asks)
-                if answer is None:
-                    return None
-                sides.append(Side(answer))
-            return sides
+        async def settle(conflict: Conflict) -> Side | None:
+            asks = conflict_dialog(conflict, draft.field_at(conflict.key))
+            answer = await self.app.push_screen_wait(asks)
+            return None if answer is None else Side(answer)
 
         async def agree(review: Review, request: PreparedRequest | None, why: str) -> bool:
             nonlocal dialog
@@ -144,7 +139,7 @@ class Saves:
         try:
             if not dialog.is_mounted:
                 await self.app.push_screen(dialog)
-            return await save(draft, store, server, Caller(settle, agree, note, keep, sending), tell)
+            return await save(draft, store, Caller(settle, agree, note, keep, sending), tell)
         finally:
             self.under_way = False
             if not dialog.answer.done():

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from secrets import token_hex
@@ -31,31 +32,30 @@ RESTORE, LATER, DROP = "r", "l", "D"
 """What becomes of edits that an earlier run left behind: the answers, and their keys."""
 
 
+@dataclass(eq=False)
 class KeptEdits:
     """Keeps the form's edits, and asks about those that an earlier run left behind.
 
     `keep` costs a key nothing: writing is done later, one write after another.
     """
 
-    def __init__(self, app: Deck, record: Record, form: SettingsForm, say: Callable[[Shown, Tone], None]) -> None:
-        self._app = app
-        self._record = record
-        self._form = form
-        self._say = say
-        self._run = token_hex(8)
-        self._process = this_process()
-        self._waiting: dict[str, Draft] = {}
-        """The edits that are not written yet, by where they belong."""
-        self._noted: set[str] = set()
-        """Where there is a note of this run."""
-        self._hurried = asyncio.Event()
-        self._writing: asyncio.Task[None] | None = None
+    app: Deck
+    record: Record
+    form: SettingsForm
+    say: Callable[[Shown, Tone], None]
+    _run: str = field(default_factory=partial(token_hex, 8))
+    _waiting: dict[str, Draft] = field(default_factory=dict)
+    """The edits that are not written yet, by where they belong."""
+    _noted: set[str] = field(default_factory=set)
+    """Where there is a note of this run."""
+    _hurried: asyncio.Event = field(default_factory=asyncio.Event)
+    _writing: asyncio.Task[None] | None = None
 
     def keep(self) -> None:
         """Keep the edits as they are now, in place of the ones before; without edits the note goes."""
-        if self._record.endpoint is None:
+        if self.record.endpoint is None:
             return
-        about, draft = self._record.endpoint.about, self._form.draft
+        about, draft = self.record.endpoint.about, self.form.draft
         is_writing = self._writing is not None and not self._writing.done()
         if draft.edited or about in self._noted or is_writing:
             self._waiting[about] = draft
@@ -64,7 +64,7 @@ class KeptEdits:
 
     async def finish(self) -> None:
         """Write now what waits, and leave the edits that are still there behind: the deck may be ending by a signal."""
-        self._say = lambda sentence, tone: None
+        self.say = lambda sentence, tone: None
         self._hurried.set()
         if self._writing is not None:
             await self._writing
@@ -73,33 +73,33 @@ class KeptEdits:
 
     async def offer(self, *, asked: bool) -> None:
         """Ask about edits that an earlier run left behind. Runs inside a worker."""
-        endpoint = self._record.endpoint
+        endpoint = self.record.endpoint
         if endpoint is None:
             return
         found = await self._left_behind(endpoint.about)
         if not found and asked:
-            self._say(Shown("No run before left edits behind for this connection."), Tone.PLAIN)
+            self.say(Shown("No run before left edits behind for this connection."), Tone.PLAIN)
         for name, run in found:
-            answer = await self._app.push_screen_wait(_left_edits(run, self._app.clock()))
+            answer = await self.app.push_screen_wait(_left_edits(run, self.app.clock()))
             if answer == DROP:
                 await self._change(endpoint.about, partial(without_run, name=name))
-            elif answer == RESTORE and endpoint == self._record.endpoint:
+            elif answer == RESTORE and endpoint == self.record.endpoint:
                 await self._restore(endpoint.about, name, run)
             else:
-                self._say(Shown("The edits stay kept; f2 has them restored."), Tone.PLAIN)
+                self.say(Shown("The edits stay kept; f2 has them restored."), Tone.PLAIN)
                 return
 
     async def _restore(self, about: str, name: str, run: Run) -> None:
         """Make them edits again, and their note one of this run, in one step."""
-        found = restored(run, self._form.draft)
-        await self._form.change(lambda draft: found.draft)
-        draft = self._form.draft
+        found = restored(run, self.form.draft)
+        await self.form.change(lambda draft: found.draft)
+        draft = self.form.draft
         if await self._change(about, lambda kept: self._with(draft, without_run(kept, name))):
             self._noted.add(about)
-        self._say(Shown("Restored; ctrl+s shows the edits, ctrl+z takes them back."), Tone.GOOD)
+        self.say(Shown("Restored; ctrl+s shows the edits, ctrl+z takes them back."), Tone.GOOD)
         said = words.restored_lines(found)
         if said:
-            self._app.push_screen(PageDialog(Shown("Edits restored"), lambda: said))
+            self.app.push_screen(PageDialog(Shown("Edits restored"), lambda: said))
 
     # The notes
 
@@ -116,26 +116,26 @@ class KeptEdits:
         """The file with these edits; runs beside the deck's loop, wherever the disk is waited for."""
         if not draft.edited:
             return without_run(kept, self._run)
-        return with_run(kept, self._run, draft, self._app.clock(), self._process)
+        return with_run(kept, self._run, draft, self.app.clock(), this_process())
 
     async def _left_behind(self, about: str) -> tuple[tuple[str, Run], ...]:
         """What earlier runs left behind about a server, newest first."""
         try:
-            return left_behind(await self._app.state.read(UnsavedEdits, about), is_running)
+            return left_behind(await self.app.state.read(UnsavedEdits, about), is_running)
         except ServiceError as error:
             self._failed(error)
             return ()
 
     async def _change(self, about: str, change: Change) -> bool:
         try:
-            await self._app.state.change(UnsavedEdits, about, change)
+            await self.app.state.change(UnsavedEdits, about, change)
         except ServiceError as error:
             self._failed(error)
             return False
         return True
 
     def _failed(self, error: ServiceError) -> None:
-        self._say(text.line(f"{error.words} {error.advice}"), Tone.BAD)
+        self.say(text.line(f"{error.words} {error.advice}"), Tone.BAD)
 
 
 def _left_edits(kept: Run, now: datetime) -> ChooseDialog:

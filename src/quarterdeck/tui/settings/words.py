@@ -135,11 +135,10 @@ _READ: tuple[Cell, ...] = (
 
 def export_dialog(app: Deck, draft: Draft) -> FormDialog[Path]:
     """Ask for a path and write the settings there."""
-    release = app.session.server.release if app.session is not None else ""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", app.endpoint.name).strip("-.")
 
     def written(path: Path) -> str:
-        said = settings_files.exported(draft, release=release)
+        said = settings_files.exported(draft)
         return settings_files.as_json(said) if path.suffix.casefold() == ".json" else settings_files.as_toml(said)
 
     return save_dialog(app, "Export the settings", _WRITTEN, Path(f"settings-{name or 'deck'}.toml"), written)

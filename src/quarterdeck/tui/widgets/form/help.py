@@ -94,7 +94,7 @@ def _field_facts(view: FormView, entry: Field) -> Iterator[Cell]:
     if not entry.absent:
         yield _fact("stored", "nothing stored yet" if view.draft.base is None else words.former(view.draft, entry.key))
     if entry.key in view.draft.edits:
-        yield _fact("after save", words.change_words(view.draft, entry.key), Tone.EDITED)
+        yield _fact("after save", words.after_save(view.draft, entry.key), Tone.EDITED)
     if entry.default:
         yield _fact("default", entry.default)
 

@@ -156,7 +156,7 @@ def _value(view: FormView, entry: Field) -> Cell:
         return ((line(entry.default) or NOTHING, Tone.MUTED), *was)
     rests = draft.off_for(entry.key) is not None
     tone = Tone.STRONG if edited else Tone.MUTED if rests else Tone.PLAIN
-    return ((brief(words.current(draft, entry.key)), tone), *was)
+    return ((brief(words.after_save(draft, entry.key)), tone), *was)
 
 
 def _chip(view: FormView, row: Row, entry: Field) -> Cell:
